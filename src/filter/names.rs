@@ -1,0 +1,30 @@
+//! Leaving out by name.
+
+/// Which names are left out.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Names {
+    /// Leave out every name that begins with a dot.
+    pub hidden: bool,
+}
+
+impl Names {
+    /// Whether an entry called `name` counts.
+    pub fn admit(self, name: &[u8]) -> bool {
+        !(self.hidden && name.starts_with(b"."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hidden_names() {
+        let all = Names::default();
+        let visible = Names { hidden: true };
+        for (name, is_hidden) in [(b".git".as_slice(), true), (b"a.b", false), (b"", false)] {
+            assert!(all.admit(name));
+            assert_eq!(visible.admit(name), !is_hidden);
+        }
+    }
+}

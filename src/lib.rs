@@ -1,0 +1,68 @@
+//! `weigh` answers one question, "where did the space go?", exactly, in parallel, and in memory
+//! that does not grow with the number of files.
+//!
+//! # The one way that data flows
+//!
+//! ```text
+//! arguments ─► cli ─► options of each stage
+//!                       │
+//! roots ─► walk ──────► tally ──────► render ─► stdout
+//!          │ sys          │ what          │ tree, json
+//!          │ filter       │ bubbles up    │
+//!          └► problems, progress          └► stderr
+//! ```
+//!
+//! * [`sys`] lists directories and states entries. Nothing else touches the file system.
+//! * [`filter`] says what does not count. It changes totals.
+//! * [`walk`] visits every directory once, in parallel, and bubbles finished directories up. It
+//!   knows nothing of what is gathered.
+//! * [`tally`] is what is gathered: the N largest nodes, or the whole tree. It knows nothing of how
+//!   the walk goes. A new kind of report is a new file there.
+//! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
+//! * [`cli`] turns flags into the options of each stage; [`terminal`] knows the terminal, and shows
+//!   the progress on it.
+//! * [`measure`] and [`problem`] are the words that all of them share: what is measured, and what
+//!   could not be read.
+//!
+//! # Imports run one way
+//!
+//! `main → cli → {walk, tally, render, terminal}`, `terminal → {walk, render}`,
+//! `walk → {sys, filter, tally}`, `tally → sys` (its types), `render → tally`, and everything may
+//! use `measure` and `problem`, which use nothing. A test reads the `use` lines and keeps it so.
+//!
+//! # Invariants
+//!
+//! * Every inode counts once in the total of any directory, in every measure, however many links
+//!   lead to it; no result depends on the number of threads or on timing.
+//! * Nothing recurses: not the walk, not rendering, not dropping. Depth costs memory, never stack.
+//! * No path is put together while walking, except for an error or for whoever watches.
+//! * Only directories are ever opened, relative to their parents and without following symlinks.
+//! * A name is copied only once its entry is known to be kept.
+//! * Sums are exact inside and saturate when they are shown.
+//! * There is no process-wide mutable state, and no unsafe code.
+//!
+//! # Example
+//!
+//! ```
+//! use weigh::tally::{Limits, Top};
+//! use weigh::walk::{self, Options};
+//!
+//! let largest = Top::new(Limits { lines: 10, ..Limits::NONE });
+//! let walked = walk::walk(vec!["src".into()], Options::default(), largest, |_| {});
+//! let tree = walked.report.expect("src is there to be read");
+//! assert!(tree.children().len() <= 10);
+//! assert!(tree.totals.size >= tree.children()[0].size());
+//! ```
+
+#[cfg(not(unix))]
+compile_error!("weigh runs on Linux and other Unix systems; nothing else has been tried yet");
+
+pub mod cli;
+pub mod filter;
+pub mod measure;
+pub mod problem;
+pub mod render;
+pub mod sys;
+pub mod tally;
+pub mod terminal;
+pub mod walk;

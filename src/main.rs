@@ -1,0 +1,74 @@
+//! The program: parse, walk, render, exit status.
+
+use std::io::{self, BufWriter, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use signal_hook::consts::SIGINT;
+use signal_hook::flag;
+
+use weigh::cli::{self, Output, Plan};
+use weigh::render::{errors, json, tree};
+use weigh::tally::{Tally, Top, Tree, Whole};
+use weigh::terminal::Progress;
+use weigh::walk::{self, Walked};
+
+/// What was not read, or could not be written.
+const INCOMPLETE: u8 = 1;
+/// Ended by Ctrl-C: 128 + SIGINT, as shells have it.
+const INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let mut plan = cli::parse();
+    if let Err(error) = on_interrupt(&plan.walk.interrupt) {
+        eprintln!("weigh: cannot listen for Ctrl-C: {error}");
+    }
+    let walked = match plan.limits.take() {
+        Some(limits) => weigh(&mut plan, Top::new(limits)),
+        None => weigh(&mut plan, Whole),
+    };
+
+    if let Err(error) = print(&plan, &walked) {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("weigh: cannot write the output: {error}");
+        return ExitCode::from(INCOMPLETE);
+    }
+    eprint!("{}", errors::summary(&walked.problems, plan.print_errors));
+    if walked.is_interrupted {
+        eprintln!("weigh: interrupted; totals are a lower bound");
+        return ExitCode::from(INTERRUPTED);
+    }
+    let is_lossy = walked.problems.iter().any(|problem| problem.is_loss());
+    ExitCode::from(if is_lossy { INCOMPLETE } else { 0 })
+}
+
+fn weigh<T: Tally<Report = Tree> + 'static>(plan: &mut Plan, tally: T) -> Walked<Tree> {
+    let mut progress = Progress::new(plan.progress, plan.format);
+    let roots = std::mem::take(&mut plan.roots);
+    let walked = walk::walk(roots, plan.walk.clone(), tally, |snapshot| progress.draw(snapshot));
+    progress.erase();
+    walked
+}
+
+/// The first Ctrl-C ends the walk, and what is weighed by then is shown; the second ends it all.
+fn on_interrupt(interrupt: &Arc<AtomicBool>) -> io::Result<()> {
+    flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(interrupt))?;
+    flag::register(SIGINT, Arc::clone(interrupt))?;
+    Ok(())
+}
+
+fn print(plan: &Plan, walked: &Walked<Tree>) -> io::Result<()> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    match (&plan.output, &walked.report) {
+        (Output::Json(options), report) => {
+            let Walked { problems, is_interrupted, .. } = walked;
+            json::write(&mut out, report.as_ref(), problems, *is_interrupted, *options)?;
+        }
+        (Output::Tree(options), Some(report)) => tree::draw(&mut out, report, options)?,
+        (Output::Tree(_), None) => {}
+    }
+    out.flush()
+}

@@ -1,0 +1,182 @@
+//! What is measured, in which unit, and what kinds of things there are to measure.
+//!
+//! The bottom of the house: imports nothing, so that every stage can speak of the same things.
+
+/// What a total counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Measure {
+    /// Bytes allocated on the device: `st_blocks × 512` of everything, directories included.
+    #[default]
+    Disk,
+    /// Bytes of content: `st_size` of regular files and symlinks, as GNU `du --apparent-size` 9.2.
+    Apparent,
+    /// Regular files.
+    Files,
+    /// Inodes of every kind, directories included.
+    Inodes,
+}
+
+impl Measure {
+    /// What one inode weighs. `blocks` are of 512 bytes, whatever the file system's own size is
+    /// (stat(3type)); `length` is in bytes.
+    pub fn weight(self, kind: Kind, blocks: u64, length: u64) -> u64 {
+        match (self, kind) {
+            (Measure::Disk, _) => blocks.saturating_mul(512),
+            (Measure::Apparent, Kind::File | Kind::Symlink) => length,
+            (Measure::Files, Kind::File) | (Measure::Inodes, _) => 1,
+            (Measure::Apparent | Measure::Files, _) => 0,
+        }
+    }
+
+    /// The measure's name, as JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Measure::Disk => "disk",
+            Measure::Apparent => "apparent",
+            Measure::Files => "files",
+            Measure::Inodes => "inodes",
+        }
+    }
+
+    /// What its numbers count: `bytes`, `files` or `inodes`.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Measure::Disk | Measure::Apparent => "bytes",
+            Measure::Files => "files",
+            Measure::Inodes => "inodes",
+        }
+    }
+}
+
+/// What an inode is, as far as measuring goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symbolic link.
+    Symlink,
+    /// A device, a FIFO, a socket, or what the system does not tell.
+    Other,
+}
+
+impl Kind {
+    /// The kind's name, as JSON has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Directory => "directory",
+            Kind::File => "file",
+            Kind::Symlink => "symlink",
+            Kind::Other => "other",
+        }
+    }
+}
+
+/// File type and permission bits, as in `st_mode` (inode(7)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mode(pub u16);
+
+impl Mode {
+    /// `S_IFMT`, the bits that hold the file type.
+    const TYPE: u16 = 0o170_000;
+    /// A directory with no permission bits: the node above several roots.
+    pub const DIRECTORY: Mode = Mode(0o040_000);
+
+    /// The file type bits alone.
+    pub fn file_type(self) -> u16 {
+        self.0 & Self::TYPE
+    }
+
+    /// The kind that the file type bits name.
+    pub fn kind(self) -> Kind {
+        match self.file_type() {
+            0o040_000 => Kind::Directory,
+            0o100_000 => Kind::File,
+            0o120_000 => Kind::Symlink,
+            _ => Kind::Other,
+        }
+    }
+}
+
+/// Reads a size: a number, with a fraction if need be, and a unit. `k`, `K` and `KiB` are 1024
+/// bytes, `kB` and `KB` 1000, and so on with M, G, T, P, E; none or `B` is one. Saturates.
+///
+/// # Errors
+/// What a size looks like, if this is none.
+pub fn parse_size(text: &str) -> Result<u64, String> {
+    let text = text.trim();
+    let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let usage = || "a size is a number and a unit, as in 512, 10k, 10KiB, 10kB, 1.5G".to_owned();
+    let number: f64 = number.parse().map_err(|_| usage())?;
+    let unit = unit.trim().to_ascii_lowercase();
+    let (prefix, thousand) = match unit.as_str() {
+        "" | "b" => ("", 1.0),
+        unit => match unit.strip_suffix("ib") {
+            Some(prefix) => (prefix, 1024.0),
+            None => match unit.strip_suffix('b') {
+                Some(prefix) => (prefix, 1000.0),
+                None => (unit.strip_suffix('i').unwrap_or(unit), 1024.0),
+            },
+        },
+    };
+    let power = match prefix {
+        "" => 0,
+        prefix => match ["k", "m", "g", "t", "p", "e"].iter().position(|p| *p == prefix) {
+            Some(position) => position as i32 + 1,
+            None => return Err(usage()),
+        },
+    };
+    if power == 0 && thousand != 1.0 {
+        return Err(usage());
+    }
+    // A cast from a float saturates.
+    Ok((number * f64::powi(thousand, power)).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights() {
+        use Kind::*;
+        for (measure, kind, expected) in [
+            (Measure::Disk, Directory, 4096),
+            (Measure::Disk, Other, 4096),
+            (Measure::Apparent, File, 5000),
+            (Measure::Apparent, Symlink, 5000),
+            (Measure::Apparent, Directory, 0),
+            (Measure::Files, File, 1),
+            (Measure::Files, Symlink, 0),
+            (Measure::Inodes, Other, 1),
+        ] {
+            assert_eq!(measure.weight(kind, 8, 5000), expected, "{measure:?} {kind:?}");
+        }
+        assert_eq!(Measure::Disk.weight(File, u64::MAX, 0), u64::MAX);
+    }
+
+    #[test]
+    fn sizes() {
+        for (text, expected) in [
+            ("512", 512),
+            ("0", 0),
+            ("10k", 10_240),
+            ("10K", 10_240),
+            ("10KiB", 10_240),
+            ("10Ki", 10_240),
+            ("10kB", 10_000),
+            ("10 MB", 10_000_000),
+            ("1.5G", 1_610_612_736),
+            ("3b", 3),
+            ("16E", u64::MAX),
+            ("99999999999999999999999", u64::MAX),
+        ] {
+            assert_eq!(parse_size(text), Ok(expected), "{text}");
+        }
+        for text in ["", "k", "1.5.2", "-1", "10q", "ib", "1i", "1iB", "1e3", "nan"] {
+            assert!(parse_size(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What could not be read, as a value. The walk records it and goes on; render shows it.
+
+use std::io;
+
+/// One thing that could not be done, or was not done on purpose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The path, as bytes: the root as given, then the names below it.
+    pub path: Vec<u8>,
+    /// What was tried.
+    pub operation: Operation,
+    /// The system's error number (errno(3)), where there was one.
+    pub code: Option<i32>,
+    /// What the system says of it.
+    pub message: String,
+}
+
+/// What was tried when a [`Problem`] came up. Ordered as the walk does them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Operation {
+    /// Reading an inode's attributes.
+    Stat,
+    /// Opening a directory.
+    Open,
+    /// Reading a directory's entries.
+    Read,
+    /// Entering a directory that is its own ancestor. Nothing is missing: it is weighed above.
+    Enter,
+}
+
+impl Operation {
+    /// The operation's name, as JSON and messages have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Stat => "stat",
+            Operation::Open => "open",
+            Operation::Read => "read",
+            Operation::Enter => "enter",
+        }
+    }
+}
+
+impl Problem {
+    /// What `error` says of `path`.
+    pub fn new(path: Vec<u8>, operation: Operation, error: &io::Error) -> Self {
+        let text = error.to_string();
+        // std appends " (os error 13)"; the number goes beside it under its own name.
+        let message = match text.find(" (os error") {
+            Some(end) => text[..end].to_owned(),
+            None => text,
+        };
+        Self { path, operation, code: error.raw_os_error(), message }
+    }
+
+    /// A directory that is its own ancestor, and so was not entered again.
+    pub fn cycle(path: Vec<u8>) -> Self {
+        let message = "is its own ancestor; not entered again".to_owned();
+        Self { path, operation: Operation::Enter, code: None, message }
+    }
+
+    /// Whether the totals lack something because of it.
+    pub fn is_loss(&self) -> bool {
+        self.operation != Operation::Enter
+    }
+
+    /// The error's symbol (`EACCES`), `ELOOP` for a directory that is its own ancestor.
+    pub fn symbol(&self) -> String {
+        match self.code {
+            Some(code) => match nix::errno::Errno::from_raw(code) {
+                nix::errno::Errno::UnknownErrno => format!("E{code}"),
+                known => format!("{known:?}"),
+            },
+            None if self.operation == Operation::Enter => "ELOOP".to_owned(),
+            None => "EIO".to_owned(),
+        }
+    }
+}

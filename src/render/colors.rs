@@ -1,0 +1,68 @@
+//! Colours by LS_COLORS, from what the walk already knows of an inode.
+
+use lscolors::{Indicator, LsColors};
+use nu_ansi_term::{Color, Style};
+
+use crate::measure::Mode;
+
+/// Which style a name gets.
+#[derive(Clone, Debug, Default)]
+pub struct Colors {
+    names: LsColors,
+}
+
+impl Colors {
+    /// Colours as in the value of LS_COLORS (dircolors(1)), over ls's own.
+    pub fn new(ls_colors: &str) -> Self {
+        Self { names: LsColors::from_string(ls_colors) }
+    }
+
+    /// The style of an entry called `name`.
+    pub(super) fn name(&self, name: &[u8], mode: Mode) -> Style {
+        let indicator = self.indicator(mode);
+        let by_ending = match indicator {
+            Indicator::RegularFile => {
+                std::str::from_utf8(name).ok().and_then(|name| self.names.style_for_str(name))
+            }
+            _ => None,
+        };
+        let style = by_ending.or_else(|| self.names.style_for_indicator(indicator));
+        style.map(lscolors::Style::to_nu_ansi_term_style).unwrap_or_default()
+    }
+
+    /// The style of the largest size among siblings.
+    pub(super) fn largest(&self) -> Style {
+        Style::new().fg(Color::Red)
+    }
+
+    /// The style of what is said aside.
+    pub(super) fn aside(&self) -> Style {
+        Style::new().dimmed()
+    }
+
+    fn indicator(&self, mode: Mode) -> Indicator {
+        let bits = |mask| mode.0 & mask == mask;
+        let or = |indicator, otherwise| {
+            if self.names.has_explicit_style_for(indicator) { indicator } else { otherwise }
+        };
+        match mode.file_type() {
+            0o100_000 if bits(0o4000) => or(Indicator::Setuid, Indicator::RegularFile),
+            0o100_000 if bits(0o2000) => or(Indicator::Setgid, Indicator::RegularFile),
+            0o100_000 if mode.0 & 0o111 != 0 => {
+                or(Indicator::ExecutableFile, Indicator::RegularFile)
+            }
+            0o040_000 if bits(0o1002) => {
+                or(Indicator::StickyAndOtherWritable, Indicator::Directory)
+            }
+            0o040_000 if bits(0o2) => or(Indicator::OtherWritable, Indicator::Directory),
+            0o040_000 if bits(0o1000) => or(Indicator::Sticky, Indicator::Directory),
+            0o040_000 => Indicator::Directory,
+            0o120_000 => Indicator::SymbolicLink,
+            0o010_000 => Indicator::FIFO,
+            0o140_000 => Indicator::Socket,
+            0o060_000 => Indicator::BlockDevice,
+            0o020_000 => Indicator::CharacterDevice,
+            _ => Indicator::RegularFile,
+        }
+    }
+}

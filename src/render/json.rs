@@ -1,0 +1,149 @@
+//! JSON, schema 1: one object, the root node with the header beside it.
+//!
+//! Written straight to the writer, without recursion: a tree may be deeper than any stack.
+
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::measure::{Kind, Measure};
+use crate::problem::Problem;
+use crate::tally::{Child, Tree};
+
+/// The schema's number.
+const SCHEMA: u32 = 1;
+
+/// What stands beside the root, and how names are written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options {
+    /// What the sizes count.
+    pub measure: Measure,
+    /// Whether `name` is a path, rather than a base name.
+    pub full_paths: bool,
+}
+
+/// What is still to be written: a child, or the end of its parent's list.
+enum Step<'a> {
+    Child { child: Child<'a>, is_first: bool },
+    End { path: usize },
+}
+
+/// Writes `tree` and what went wrong; `is_interrupted` if the walk was ended early.
+///
+/// # Errors
+/// The writer's.
+pub fn write(
+    out: &mut impl Write,
+    tree: Option<&Tree>,
+    problems: &[Problem],
+    is_interrupted: bool,
+    options: Options,
+) -> io::Result<()> {
+    let is_complete = !is_interrupted && !problems.iter().any(Problem::is_loss);
+    write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
+    string(out, env!("CARGO_PKG_VERSION"))?;
+    let (measure, unit) = (options.measure.name(), options.measure.unit());
+    write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{is_complete}"#)?;
+    if let Some(tree) = tree {
+        out.write_all(b",")?;
+        nodes(out, tree, options.full_paths)?;
+    }
+    out.write_all(br#","errors":["#)?;
+    for (i, problem) in problems.iter().enumerate() {
+        out.write_all(if i == 0 { b"{" } else { b",{" })?;
+        bytes(out, "path", &problem.path)?;
+        write!(out, r#","operation":"{}","error":"#, problem.operation.name())?;
+        string(out, &problem.symbol())?;
+        out.write_all(br#","message":"#)?;
+        string(out, &problem.message)?;
+        out.write_all(b"}")?;
+    }
+    out.write_all(b"]}\n")
+}
+
+/// Writes the root's fields and, below it, everything else.
+fn nodes(out: &mut impl Write, root: &Tree, full_paths: bool) -> io::Result<()> {
+    let mut path = Vec::new();
+    if root.is_above_roots() {
+        write!(out, r#""name":"(total)","kind":"total""#)?;
+    } else {
+        path.extend_from_slice(&root.name);
+        bytes(out, "name", &root.name)?;
+        write!(out, r#","kind":"{}""#, root.mode.kind().name())?;
+    }
+    write!(out, r#","size":{}"#, root.totals.size)?;
+    if root.mode.kind() != Kind::Directory {
+        return Ok(());
+    }
+    let mut ahead = Vec::new();
+    open(out, root, 0, &mut ahead)?;
+    while let Some(step) = ahead.pop() {
+        let (child, is_first) = match step {
+            Step::Child { child, is_first } => (child, is_first),
+            Step::End { path: length } => {
+                path.truncate(length);
+                out.write_all(if ahead.is_empty() { b"]" } else { b"]}" })?;
+                continue;
+            }
+        };
+        out.write_all(if is_first { b"{" } else { b",{" })?;
+        let above = path.len();
+        if full_paths {
+            if !path.is_empty() && !path.ends_with(b"/") {
+                path.push(b'/');
+            }
+            path.extend_from_slice(child.name());
+            bytes(out, "name", &path)?;
+        } else {
+            bytes(out, "name", root.label(child.name()))?;
+        }
+        write!(out, r#","kind":"{}","size":{}"#, child.mode().kind().name(), child.size())?;
+        match child {
+            Child::Branch(tree) => open(out, tree, above, &mut ahead)?,
+            Child::Leaf(_) => {
+                path.truncate(above);
+                out.write_all(b"}")?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes what only a directory has, and puts its children ahead.
+fn open<'a>(
+    out: &mut impl Write,
+    tree: &'a Tree,
+    path: usize,
+    ahead: &mut Vec<Step<'a>>,
+) -> io::Result<()> {
+    write!(out, r#","entries":{}"#, tree.totals.entries)?;
+    if tree.totals.shared > 0 {
+        write!(out, r#","shared":{}"#, tree.totals.shared)?;
+    }
+    out.write_all(br#","children":["#)?;
+    ahead.push(Step::End { path });
+    let children = tree.children();
+    let first = ahead.len() + children.len();
+    ahead.extend(children.into_iter().rev().map(|child| Step::Child { child, is_first: false }));
+    if let Some(Step::Child { is_first, .. }) = ahead[..first].last_mut() {
+        *is_first = true;
+    }
+    Ok(())
+}
+
+/// A field whose value is bytes: as text, and exactly, in base64, where they are not UTF-8.
+fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
+    write!(out, r#""{field}":"#)?;
+    match std::str::from_utf8(value) {
+        Ok(text) => string(out, text),
+        Err(_) => {
+            string(out, &String::from_utf8_lossy(value))?;
+            write!(out, r#","{field}_bytes":"{}""#, STANDARD.encode(value))
+        }
+    }
+}
+
+fn string(out: &mut impl Write, text: &str) -> io::Result<()> {
+    serde_json::to_writer(out, text).map_err(io::Error::from)
+}

@@ -1,0 +1,67 @@
+//! The lines of a picture: the nodes of a tree, laid out without recursion.
+
+use crate::measure::Mode;
+use crate::tally::{Child, Tree};
+
+/// A node as it is drawn.
+pub(super) struct Line<'a> {
+    pub(super) parent: Option<usize>,
+    pub(super) depth: usize,
+    /// Whether it is the largest of its siblings, and whether the smallest.
+    pub(super) is_largest: bool,
+    pub(super) is_smallest: bool,
+    pub(super) has_children: bool,
+    pub(super) name: &'a [u8],
+    pub(super) mode: Mode,
+    pub(super) size: u64,
+    pub(super) shared: u64,
+}
+
+/// The lines from the root down, largest first.
+pub(super) fn lay_out(root: &Tree) -> Vec<Line<'_>> {
+    let mut lines = vec![Line {
+        parent: None,
+        depth: 0,
+        is_largest: true,
+        is_smallest: true,
+        has_children: false,
+        name: if root.is_above_roots() { b"(total)" } else { &root.name },
+        mode: root.mode,
+        size: root.totals.size,
+        shared: root.totals.shared,
+    }];
+    let mut ahead = Vec::new();
+    let mut opened = Some(root);
+    loop {
+        if let Some(tree) = opened {
+            let parent = lines.len() - 1;
+            let children = tree.children();
+            let last = children.len().saturating_sub(1);
+            lines[parent].has_children = !children.is_empty();
+            ahead.extend(children.into_iter().enumerate().rev().map(|(i, child)| {
+                let shared = match child {
+                    Child::Branch(tree) => tree.totals.shared,
+                    Child::Leaf(_) => 0,
+                };
+                let line = Line {
+                    parent: Some(parent),
+                    depth: lines[parent].depth + 1,
+                    is_largest: i == 0,
+                    is_smallest: i == last,
+                    has_children: false,
+                    name: child.name(),
+                    mode: child.mode(),
+                    size: child.size(),
+                    shared,
+                };
+                (line, child)
+            }));
+        }
+        let Some((line, child)) = ahead.pop() else { return lines };
+        lines.push(line);
+        opened = match child {
+            Child::Branch(tree) => Some(tree),
+            Child::Leaf(_) => None,
+        };
+    }
+}

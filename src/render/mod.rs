@@ -1,0 +1,11 @@
+//! Turns a finished report into text. Pure: no file system, no clock, no terminal; width, colours
+//! and all else come in as options.
+
+pub mod colors;
+pub mod errors;
+pub mod json;
+mod lines;
+pub mod name;
+pub mod progress;
+pub mod size;
+pub mod tree;

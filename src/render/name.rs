@@ -1,0 +1,104 @@
+//! Names are bytes. What of them reaches a terminal is text that can neither move the cursor nor
+//! forge a line.
+
+use std::fmt::Write as _;
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// `name` as text: control characters, line and paragraph separators, bidirectional controls and
+/// what is not UTF-8 are escaped.
+pub fn escape(name: &[u8]) -> String {
+    let mut text = String::with_capacity(name.len());
+    for chunk in name.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\n' => text.push_str("\\n"),
+                '\r' => text.push_str("\\r"),
+                '\t' => text.push_str("\\t"),
+                c if c.is_ascii_control() => push(&mut text, format_args!("\\x{:02x}", c as u32)),
+                c if is_hostile(c) => push(&mut text, format_args!("\\u{{{:x}}}", c as u32)),
+                c => text.push(c),
+            }
+        }
+        for byte in chunk.invalid() {
+            push(&mut text, format_args!("\\x{byte:02x}"));
+        }
+    }
+    text
+}
+
+/// How many cells `text` takes on a terminal.
+pub fn cells(text: &str) -> usize {
+    text.width()
+}
+
+/// `text` cut to at most `width` cells; what is cut ends in `..`.
+pub fn fit(text: &str, width: usize) -> String {
+    if cells(text) <= width {
+        return text.to_owned();
+    }
+    let mark = if width < 4 { "" } else { ".." };
+    let mut room = width - mark.len();
+    let mut cut = String::new();
+    for c in text.chars() {
+        let cells = c.width().unwrap_or(0);
+        if cells > room {
+            break;
+        }
+        room -= cells;
+        cut.push(c);
+    }
+    cut + mark
+}
+
+/// C1 controls, line and paragraph separators, and what changes the direction of text (Unicode
+/// Standard Annex 9, table 3-1).
+fn is_hostile(c: char) -> bool {
+    matches!(
+        c,
+        '\u{80}'..='\u{9f}'
+            | '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+    )
+}
+
+fn push(text: &mut String, escaped: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ = text.write_fmt(escaped);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escapes() {
+        for (name, text) in [
+            (b"plain \xc3\xa9".as_slice(), "plain é"),
+            (b"a\nb\tc\rd", "a\\nb\\tc\\rd"),
+            (b"\x1b[2J\x7f\0", "\\x1b[2J\\x7f\\x00"),
+            (b"\xff\xc3", "\\xff\\xc3"),
+            ("\u{202e}\u{9b}\u{2028}".as_bytes(), "\\u{202e}\\u{9b}\\u{2028}"),
+        ] {
+            assert_eq!(escape(name), text);
+        }
+    }
+
+    #[test]
+    fn cuts_by_cells() {
+        for (text, width, expected) in [
+            ("abcdef", 6, "abcdef"),
+            ("abcdef", 5, "abc.."),
+            ("日本語", 6, "日本語"),
+            ("日本語", 5, "日.."),
+            ("abcdef", 2, "ab"),
+            ("abcdef", 0, ""),
+        ] {
+            assert_eq!(fit(text, width), expected, "{text} in {width}");
+            assert!(cells(&fit(text, width)) <= width);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! The line that shows how far a walk has come.
+
+use std::time::Duration;
+
+use super::name;
+use super::size::Format;
+
+/// One line of at most `width` cells: entries, size, entries a second, the directory at hand.
+pub fn line(
+    entries: u64,
+    size: u64,
+    elapsed: Duration,
+    directory: &[u8],
+    format: Format,
+    width: usize,
+) -> String {
+    let rate = entries as f64 / elapsed.as_secs_f64().max(0.001);
+    let line = format!(
+        "{} entries, {}, {}/s  {}",
+        Format::Count.write(entries),
+        format.write(size),
+        Format::Count.write(rate as u64),
+        name::escape(directory),
+    );
+    name::fit(&line, width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fits() {
+        let second = Duration::from_secs(2);
+        let line = |width| line(20_000, 5 << 30, second, b"/usr/\x1bx", Format::Binary, width);
+        assert_eq!(line(80), "20,000 entries, 5.0Gi, 10,000/s  /usr/\\x1bx");
+        assert_eq!(line(20), "20,000 entries, 5...");
+    }
+}

@@ -1,0 +1,89 @@
+//! Sizes as people read them.
+
+/// How a size is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// In the largest unit that leaves a number above 1, by powers of 1024: `1.5Gi`.
+    #[default]
+    Binary,
+    /// The same by powers of 1000: `1.6G`.
+    Decimal,
+    /// In one unit throughout, rounded down.
+    Fixed(Unit),
+    /// As a plain count, with thousands set apart: `12,345`.
+    Count,
+}
+
+/// One unit for all sizes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// What it is called.
+    pub name: &'static str,
+    /// How many bytes it has.
+    pub bytes: u64,
+}
+
+impl Format {
+    /// `size` as text, which is ASCII.
+    pub fn write(self, size: u64) -> String {
+        match self {
+            Format::Binary => scaled(size, 1024, &["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]),
+            Format::Decimal => scaled(size, 1000, &["K", "M", "G", "T", "P", "E"]),
+            Format::Fixed(unit) => format!("{}{}", size / unit.bytes.max(1), unit.name),
+            Format::Count => grouped(size),
+        }
+    }
+}
+
+fn scaled(size: u64, thousand: u64, units: &[&str]) -> String {
+    let Some(power) = size.checked_ilog(thousand).filter(|power| *power > 0) else {
+        return format!("{size}B");
+    };
+    let unit = units[power as usize - 1];
+    let bytes = u128::from(thousand.pow(power));
+    let tenths = (u128::from(size) * 10 + bytes / 2) / bytes;
+    if tenths < 100 {
+        format!("{}.{}{unit}", tenths / 10, tenths % 10)
+    } else {
+        format!("{}{unit}", (u128::from(size) / bytes).max(10))
+    }
+}
+
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats() {
+        let mebi = Format::Fixed(Unit { name: "Mi", bytes: 1 << 20 });
+        for (format, size, expected) in [
+            (Format::Binary, 0, "0B"),
+            (Format::Binary, 1023, "1023B"),
+            (Format::Binary, 1024, "1.0Ki"),
+            (Format::Binary, 10_188, "9.9Ki"),
+            (Format::Binary, 10_239, "10Ki"),
+            (Format::Binary, 11_263, "10Ki"),
+            (Format::Binary, u64::MAX, "15Ei"),
+            (Format::Decimal, 999, "999B"),
+            (Format::Decimal, 1_500_000, "1.5M"),
+            (Format::Decimal, u64::MAX, "18E"),
+            (mebi, (1 << 21) - 1, "1Mi"),
+            (Format::Count, 1_234_567, "1,234,567"),
+            (Format::Count, 123, "123"),
+        ] {
+            assert_eq!(format.write(size), expected, "{size} as {format:?}");
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The only place that touches the file system: opening, listing and stating, relative to an open
+//! directory.
+//!
+//! The contract, which every platform's file fulfils with the same items:
+//!
+//! * [`Handle`]: an open directory. `Handle::open` (a root, by path; symlinks are followed),
+//!   `open_at` (a directory by name; the last symlink is followed only if asked), `stat_at`,
+//!   `identity` (device and inode of what is open), `mounted_at` (what a mount point carries: told
+//!   without entering or triggering it) and `list`.
+//! * [`Listing`]: `fill` appends the next names to a [`Names`], about one system call's worth at a
+//!   time, without `.` and `..`; it appends none at the end.
+//! * `stat`: what a root path names; `mounted`: what it lies on.
+//! * `free_handles`: how many handles the process may still open, after asking for more.
+//!
+//! Only directories are ever opened, never triggering an automount. Errors are the system's own.
+
+use std::ffi::CStr;
+
+use crate::measure::{Kind, Measure, Mode};
+
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
+mod linux;
+#[cfg(all(target_os = "linux", not(feature = "portable")))]
+pub use linux::{Handle, Listing, free_handles, mounted, stat};
+
+#[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
+mod portable;
+#[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
+pub use portable::{Handle, Listing, free_handles, mounted, stat};
+
+/// Whether a call follows a symlink in the last component of what it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Symlinks {
+    /// The symlink itself is meant.
+    Stay,
+    /// What it points to is meant.
+    Follow,
+}
+
+/// What a mount point carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mounted {
+    /// A file system that holds what somebody stored.
+    Ordinary,
+    /// The kernel's own state in the shape of files: proc, sysfs, cgroup, debugfs, …
+    Synthetic,
+    /// Nothing yet: entering it would mount something.
+    Automount,
+}
+
+/// Which inode: device number and inode number.
+pub type Identity = (u64, u64);
+
+/// What the system says of an inode, as far as weigh asks.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stat {
+    /// Device number of the file system.
+    pub device: u64,
+    /// Inode number on that device.
+    pub inode: u64,
+    /// Number of hard links.
+    pub links: u32,
+    /// File type and permissions.
+    pub mode: Mode,
+    /// Whether this is where something is mounted, or an automount waits: its file system may be
+    /// another one, or the same one again. Where the system does not tell, false.
+    pub mount_point: bool,
+    /// Allocated blocks, of 512 bytes each.
+    pub blocks: u64,
+    /// Length in bytes.
+    pub length: u64,
+}
+
+impl Stat {
+    /// Which inode this is.
+    pub fn identity(&self) -> Identity {
+        (self.device, self.inode)
+    }
+
+    /// What it weighs in `measure`'s unit.
+    pub fn weight(&self, measure: Measure) -> u64 {
+        measure.weight(self.mode.kind(), self.blocks, self.length)
+    }
+
+    /// Whether this is a directory.
+    pub fn is_directory(&self) -> bool {
+        self.mode.kind() == Kind::Directory
+    }
+}
+
+/// The names of a directory's entries, or of a part of them, in the order of the listing: each
+/// ends in a NUL, one after the other in one block. Kept and filled again, so that listing
+/// allocates nothing.
+#[derive(Debug, Default)]
+pub struct Names {
+    bytes: Vec<u8>,
+}
+
+impl Names {
+    /// Forgets the names and keeps the room.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    /// Whether there is no name.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The names, in the order they were listed.
+    pub fn iter(&self) -> impl Iterator<Item = &CStr> {
+        let mut rest = self.bytes.as_slice();
+        std::iter::from_fn(move || {
+            let name = CStr::from_bytes_until_nul(rest).ok()?;
+            rest = &rest[name.count_bytes() + 1..];
+            Some(name)
+        })
+    }
+
+    fn push(&mut self, name: &CStr) {
+        self.bytes.extend_from_slice(name.to_bytes_with_nul());
+    }
+}

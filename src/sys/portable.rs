@@ -1,0 +1,124 @@
+//! Every other Unix, by std::fs alone: an open directory is its path, so paths are bounded by
+//! PATH_MAX and a directory renamed while it is walked is reported as missing.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::fs::{self, Metadata, ReadDir};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::{Identity, Mounted, Names, Stat, Symlinks};
+use crate::measure::Mode;
+
+/// A directory that could be opened, by its path.
+#[derive(Debug)]
+pub struct Handle {
+    path: PathBuf,
+}
+
+/// A directory's entries as they are read.
+pub struct Listing<'a> {
+    handle: &'a Handle,
+    entries: Option<ReadDir>,
+}
+
+impl Handle {
+    /// Opens the directory at `path`, following symlinks.
+    pub fn open(path: &CStr) -> io::Result<Self> {
+        let path = as_path(path).to_owned();
+        fs::read_dir(&path)?;
+        Ok(Self { path })
+    }
+
+    /// Opens the directory called `name` in this one.
+    pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
+        let path = self.path.join(as_path(name));
+        if symlinks == Symlinks::Stay && !fs::symlink_metadata(&path)?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        fs::read_dir(&path)?;
+        Ok(Self { path })
+    }
+
+    /// What the entry called `name` is.
+    pub fn stat_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Stat> {
+        stat_path(&self.path.join(as_path(name)), symlinks)
+    }
+
+    /// Which directory is open here.
+    pub fn identity(&self) -> io::Result<Identity> {
+        Ok(stat_path(&self.path, Symlinks::Follow)?.identity())
+    }
+
+    /// Other systems have no way to tell that std offers.
+    pub fn mounted_at(&self, _: &CStr, _: Symlinks) -> io::Result<Mounted> {
+        Ok(Mounted::Ordinary)
+    }
+
+    /// The entries, from the first one.
+    pub fn list<'a>(&'a self, _: &'a mut Vec<u8>) -> Listing<'a> {
+        Listing { handle: self, entries: None }
+    }
+}
+
+impl Listing<'_> {
+    /// Appends the next names to `names`; none at the end.
+    ///
+    /// # Errors
+    /// The system's, from readdir(3). What was read before it has been appended.
+    pub fn fill(&mut self, names: &mut Names) -> io::Result<()> {
+        /// About what Linux gives in one call.
+        const NAMES: usize = 2_000;
+        let entries = match &mut self.entries {
+            Some(entries) => entries,
+            none => none.insert(fs::read_dir(&self.handle.path)?),
+        };
+        for entry in entries.take(NAMES) {
+            // A name that the system hands out cannot hold a NUL.
+            if let Ok(name) = CString::new(entry?.file_name().into_vec()) {
+                names.push(&name);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What `path` names.
+pub fn stat(path: &CStr, symlinks: Symlinks) -> io::Result<Stat> {
+    stat_path(as_path(path), symlinks)
+}
+
+/// Other systems have no way to tell that std offers.
+pub fn mounted(_: &CStr) -> io::Result<Mounted> {
+    Ok(Mounted::Ordinary)
+}
+
+/// No handle outlives a call here, so nothing needs raising.
+pub fn free_handles() -> usize {
+    usize::MAX
+}
+
+fn as_path(name: &CStr) -> &Path {
+    Path::new(OsStr::from_bytes(name.to_bytes()))
+}
+
+fn stat_path(path: &Path, symlinks: Symlinks) -> io::Result<Stat> {
+    Ok(convert(&match symlinks {
+        Symlinks::Stay => fs::symlink_metadata(path)?,
+        Symlinks::Follow => fs::metadata(path)?,
+    }))
+}
+
+fn convert(metadata: &Metadata) -> Stat {
+    Stat {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+        links: u32::try_from(metadata.nlink()).unwrap_or(u32::MAX),
+        // The bits above 16 are not used by any Unix (inode(7)).
+        mode: Mode((metadata.mode() & 0xffff) as u16),
+        mount_point: false,
+        blocks: metadata.blocks(),
+        length: metadata.len(),
+    }
+}

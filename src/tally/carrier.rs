@@ -1,0 +1,219 @@
+//! What a directory carries upward for [`Top`](super::Top): nodes, numbered so that children come
+//! before their parents, of which all but the first N lines can be cut at any time.
+
+use std::collections::HashSet;
+use std::mem;
+
+use crate::measure::{Kind, Mode};
+use crate::sys::Identity;
+use crate::tally::tree::{Leaves, Tree};
+use crate::tally::{Closed, Entry, Totals};
+
+/// The largest nodes below one directory. A node comes before its parent: a directory is added
+/// when it closes, after what is in it.
+#[derive(Debug, Default)]
+pub struct Carrier {
+    nodes: Vec<Node>,
+    /// The nodes directly in the directory that the carrier belongs to.
+    tops: Vec<u32>,
+    /// How many nodes count as lines.
+    lines: usize,
+    /// The size of the last line and the name under which it lies, once a cut has been made.
+    last: Option<(u64, Box<[u8]>)>,
+}
+
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) name: Box<[u8]>,
+    pub(super) mode: Mode,
+    pub(super) totals: Totals,
+    pub(super) identity: Option<Identity>,
+    /// Whether it takes a line, rather than only leading to one.
+    pub(super) is_line: bool,
+    pub(super) parent: Option<u32>,
+}
+
+impl Carrier {
+    /// Whether enough lines come before `entry`: as large, and under a name that sorts before.
+    pub(super) fn is_past_last(&self, entry: &Entry<'_>) -> bool {
+        self.last.as_ref().is_some_and(|(size, name)| {
+            entry.size < *size || entry.size == *size && *entry.name > **name
+        })
+    }
+
+    /// How many lines it carries.
+    pub(super) fn lines(&self) -> usize {
+        self.lines
+    }
+
+    /// The size of the last line, once a cut has been made.
+    pub(super) fn last_size(&self) -> Option<u64> {
+        self.last.as_ref().map(|(size, _)| *size)
+    }
+
+    /// Adds a node directly in the directory that the carrier belongs to.
+    pub(super) fn add(&mut self, node: Node) {
+        self.lines += usize::from(node.is_line);
+        self.tops.push(index(self.nodes.len()));
+        self.nodes.push(node);
+    }
+
+    /// Adds the directory that the part belonged to; from now on it belongs to the parent.
+    pub(super) fn add_above(&mut self, node: Node) {
+        let above = index(self.nodes.len());
+        for top in self.tops.drain(..) {
+            self.nodes[top as usize].parent = Some(above);
+        }
+        self.last = None;
+        self.add(node);
+    }
+
+    /// Takes over another part's nodes: the smaller one's move.
+    pub(super) fn append(&mut self, mut other: Carrier) {
+        if self.nodes.len() < other.nodes.len() {
+            mem::swap(self, &mut other);
+        }
+        // What was cut from either is behind its own last line, and that one is still here: the
+        // later of the two may have moved back among the lines, the earlier one is a bound.
+        self.last = match (self.last.take(), other.last) {
+            (Some(one), Some(two)) if two.0 > one.0 || two.0 == one.0 && two.1 < one.1 => Some(two),
+            (None, two) => two,
+            (one, _) => one,
+        };
+        let offset = index(self.nodes.len());
+        self.lines += other.lines;
+        self.tops.extend(other.tops.into_iter().map(|top| top + offset));
+        self.nodes.extend(other.nodes.into_iter().map(|mut node| {
+            node.parent = node.parent.map(|parent| parent + offset);
+            node
+        }));
+    }
+
+    /// Keeps the first `count` lines, each inode once, and the nodes that lead to them.
+    pub(super) fn cut(&mut self, count: usize) {
+        let ranks = self.ranks();
+        let nodes = &self.nodes;
+        let mut lines: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].is_line).collect();
+        lines.sort_unstable_by_key(|&i| (std::cmp::Reverse(nodes[i].totals.size), ranks[i]));
+        let mut seen = HashSet::new();
+        lines.retain(|&i| nodes[i].identity.is_none_or(|identity| seen.insert(identity)));
+        lines.truncate(count);
+
+        self.last = match lines.last() {
+            Some(&last) if lines.len() == count => {
+                Some((nodes[last].totals.size, nodes[self.top_above(last)].name.clone()))
+            }
+            _ => None,
+        };
+        self.lines = lines.len();
+
+        let mut is_kept = vec![false; self.nodes.len()];
+        for line in lines {
+            is_kept[line] = true;
+        }
+        for i in 0..self.nodes.len() {
+            if let (true, Some(parent)) = (is_kept[i], self.nodes[i].parent) {
+                is_kept[parent as usize] = true;
+            }
+        }
+        self.compact(&is_kept);
+    }
+
+    /// Each node's place when paths are sorted name by name.
+    fn ranks(&self) -> Vec<usize> {
+        let by_name_backwards =
+            |a: &u32, b: &u32| self.nodes[*b as usize].name.cmp(&self.nodes[*a as usize].name);
+        let mut below = vec![Vec::new(); self.nodes.len()];
+        for (i, node) in self.nodes.iter().enumerate() {
+            if let Some(parent) = node.parent {
+                below[parent as usize].push(index(i));
+            }
+        }
+        let mut ranks = vec![0; self.nodes.len()];
+        let mut rank = 0;
+        let mut ahead = self.tops.clone();
+        ahead.sort_unstable_by(by_name_backwards);
+        while let Some(node) = ahead.pop() {
+            ranks[node as usize] = rank;
+            rank += 1;
+            let children = &mut below[node as usize];
+            children.sort_unstable_by(by_name_backwards);
+            ahead.append(children);
+        }
+        ranks
+    }
+
+    fn top_above(&self, mut node: usize) -> usize {
+        while let Some(parent) = self.nodes[node].parent {
+            node = parent as usize;
+        }
+        node
+    }
+
+    fn compact(&mut self, is_kept: &[bool]) {
+        let mut kept = 0;
+        let moved_to: Vec<u32> = is_kept
+            .iter()
+            .map(|is_kept| {
+                kept += u32::from(*is_kept);
+                kept.wrapping_sub(1)
+            })
+            .collect();
+        let mut i = 0;
+        self.nodes.retain(|_| {
+            i += 1;
+            is_kept[i - 1]
+        });
+        for node in &mut self.nodes {
+            node.parent = node.parent.map(|parent| moved_to[parent as usize]);
+        }
+        self.tops.retain(|&top| is_kept[top as usize]);
+        for top in &mut self.tops {
+            *top = moved_to[*top as usize];
+        }
+    }
+
+    /// The nodes as a tree below `root`.
+    pub(super) fn into_tree(self, root: &Closed<'_>) -> Tree {
+        // One place for the content of each node, and the last for the root's.
+        let above_all = self.nodes.len();
+        let mut content: Vec<(Leaves, Vec<Tree>)> = Vec::new();
+        content.resize_with(above_all + 1, Default::default);
+        for (i, node) in self.nodes.into_iter().enumerate() {
+            let (leaves, branches) = mem::take(&mut content[i]);
+            let parent = &mut content[node.parent.map_or(above_all, |parent| parent as usize)];
+            if node.mode.kind() == Kind::Directory {
+                parent.1.push(Tree::new(&node.name, node.mode, node.totals, leaves, branches));
+            } else {
+                parent.0.push(&node.name, node.mode, node.totals.size);
+            }
+        }
+        let (leaves, branches) = mem::take(&mut content[above_all]);
+        Tree::new(root.name, root.mode, root.totals, leaves, branches)
+    }
+
+    /// The lines as a flat list of paths below `root`.
+    pub(super) fn into_list(self, root: &Closed<'_>) -> Tree {
+        let mut leaves = Leaves::default();
+        let mut names = Vec::new();
+        for line in self.nodes.iter().filter(|node| node.is_line) {
+            let mut parent = line.parent;
+            names.push(&*line.name);
+            while let Some(above) = parent {
+                names.push(&self.nodes[above as usize].name);
+                parent = self.nodes[above as usize].parent;
+            }
+            names.reverse();
+            leaves.push(&names.join(&b'/'), line.mode, line.totals.size);
+            names.clear();
+        }
+        let mut list = Tree::new(root.name, root.mode, root.totals, leaves, Vec::new());
+        list.is_list = true;
+        list
+    }
+}
+
+/// Nodes are numbered by 32 bits: with names and sizes, as many would take half a terabyte.
+fn index(position: usize) -> u32 {
+    u32::try_from(position).expect("fewer than 2^32 nodes fit in memory")
+}

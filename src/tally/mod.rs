@@ -1,0 +1,76 @@
+//! What is gathered on the way up: the seam through which a new kind of report is one new file.
+//!
+//! A [`Tally`] sees each entry once, while its directory is being weighed, and each directory once,
+//! when everything below it is done. It knows nothing of threads or of the order of the walk:
+//! whatever order the calls come in, the report is the same.
+
+mod carrier;
+mod top;
+mod tree;
+mod whole;
+
+pub use top::{Limits, Show, Top};
+pub use tree::{Child, Leaf, Tree};
+pub use whole::Whole;
+
+use crate::measure::Mode;
+use crate::sys::Identity;
+
+/// What is gathered from a walk.
+pub trait Tally: Send + Sync {
+    /// What one directory, or a part of a large one, has gathered so far.
+    type Part: Default + Send;
+    /// What it comes to in the end.
+    type Report: Send;
+
+    /// An entry that is not a directory, in the directory that `part` belongs to.
+    fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>);
+
+    /// Another part of the same directory.
+    fn merge(&self, part: &mut Self::Part, other: Self::Part);
+
+    /// A directory all of whose content is in `part` hands itself to its parent.
+    fn close(&self, parent: &mut Self::Part, directory: &Closed<'_>, part: Self::Part);
+
+    /// The root is closed.
+    fn finish(&self, root: &Closed<'_>, part: Self::Part) -> Self::Report;
+}
+
+/// An entry that is not a directory, as it is weighed.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// Its name, as bytes.
+    pub name: &'a [u8],
+    /// How many levels below the root it lies; the root's own entries are at 1.
+    pub depth: u32,
+    /// File type and permissions.
+    pub mode: Mode,
+    /// Its weight, in the measure's unit.
+    pub size: u64,
+    /// Which inode it is, where that inode may be met again under another name.
+    pub identity: Option<Identity>,
+}
+
+/// A directory that is done.
+#[derive(Clone, Copy, Debug)]
+pub struct Closed<'a> {
+    /// Its name, as bytes; a root's path as given.
+    pub name: &'a [u8],
+    /// How many levels below the root it lies; a root is at 0.
+    pub depth: u32,
+    /// File type and permissions.
+    pub mode: Mode,
+    /// What is in it.
+    pub totals: Totals,
+}
+
+/// What a directory comes to, every inode once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Its weight and that of all below it, in the measure's unit; saturated at `u64::MAX`.
+    pub size: u64,
+    /// The inodes counted, itself included.
+    pub entries: u64,
+    /// The part of `size` in inodes that also have links outside it.
+    pub shared: u64,
+}

@@ -1,0 +1,139 @@
+//! The N largest nodes of a tree, exactly, in memory that grows with N and not with the tree.
+//!
+//! A directory is never smaller than what is in it, so the N largest nodes are closed under
+//! ancestors, and a directory on its way up need carry no more than the N largest below it: what
+//! is cut here could not have come back further up. Order is by size, largest first, then by path,
+//! name by name as bytes, a directory before what is in it. It is a total order, so the result
+//! does not depend on when what was cut.
+//!
+//! One inode takes one line, under the link that sorts first. Dropping a later link when two
+//! carriers meet leaves the result exact: whatever that link had crowded out of its carrier is no
+//! larger than it, and so no larger than any of the N that remain.
+//!
+//! `floor` is a size that N nodes of some carrier have reached: nothing smaller can be among the N
+//! largest of the whole, so a smaller entry is passed over before its name is copied.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::tally::carrier::{Carrier, Node};
+use crate::tally::tree::Tree;
+use crate::tally::{Closed, Entry, Tally, Totals};
+
+/// What may be kept.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many nodes below the root.
+    pub lines: usize,
+    /// How many levels below the root.
+    pub depth: u32,
+    /// The smallest size, in the measure's unit.
+    pub min_size: u64,
+    /// Which kinds.
+    pub show: Show,
+}
+
+/// Which kinds of nodes count as lines.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Show {
+    /// Directories and what is in them.
+    #[default]
+    Everything,
+    /// Only directories.
+    Directories,
+    /// Only what is not a directory, as a flat list of paths below the root.
+    Files,
+}
+
+/// Keeps the N largest.
+#[derive(Debug)]
+pub struct Top {
+    limits: Limits,
+    /// Only ever raised, and only ever to a proven bound. A stale value lets more through, never
+    /// less: relaxed ordering is enough.
+    floor: AtomicU64,
+}
+
+impl Limits {
+    /// No limit at all.
+    pub const NONE: Limits =
+        Limits { lines: usize::MAX, depth: u32::MAX, min_size: 0, show: Show::Everything };
+}
+
+impl Top {
+    /// Keeps what `limits` admit.
+    pub fn new(limits: Limits) -> Self {
+        Self { limits, floor: AtomicU64::new(limits.min_size) }
+    }
+
+    /// Makes room when a part has grown to twice what it may keep, so that a cut is paid for by as
+    /// many additions.
+    fn make_room(&self, part: &mut Carrier) {
+        const SLACK: usize = 16;
+        let lines = self.limits.lines;
+        if part.lines() > lines.saturating_mul(2).saturating_add(SLACK) {
+            part.cut(lines);
+            if let Some(size) = part.last_size() {
+                self.floor.fetch_max(size, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Tally for Top {
+    type Part = Carrier;
+    type Report = Tree;
+
+    #[inline]
+    fn leaf(&self, part: &mut Carrier, entry: &Entry<'_>) {
+        if entry.size < self.floor.load(Ordering::Relaxed)
+            || entry.depth > self.limits.depth
+            || self.limits.show == Show::Directories
+            || part.is_past_last(entry)
+        {
+            return;
+        }
+        part.add(Node {
+            name: entry.name.into(),
+            mode: entry.mode,
+            totals: Totals { size: entry.size, entries: 1, shared: 0 },
+            identity: entry.identity,
+            is_line: true,
+            parent: None,
+        });
+        self.make_room(part);
+    }
+
+    fn merge(&self, part: &mut Carrier, other: Carrier) {
+        part.append(other);
+        self.make_room(part);
+    }
+
+    fn close(&self, parent: &mut Carrier, directory: &Closed<'_>, mut part: Carrier) {
+        let is_line = self.limits.show != Show::Files;
+        let is_admitted = directory.depth <= self.limits.depth
+            && directory.totals.size >= self.floor.load(Ordering::Relaxed);
+        // Below a directory that is not admitted, nothing is; one that takes no line is kept for
+        // the lines below it.
+        if !is_admitted || !(is_line || part.lines() > 0) {
+            return;
+        }
+        part.add_above(Node {
+            name: directory.name.into(),
+            mode: directory.mode,
+            totals: directory.totals,
+            identity: None,
+            is_line,
+            parent: None,
+        });
+        parent.append(part);
+        self.make_room(parent);
+    }
+
+    fn finish(&self, root: &Closed<'_>, mut part: Carrier) -> Tree {
+        part.cut(self.limits.lines);
+        match self.limits.show {
+            Show::Files => part.into_list(root),
+            Show::Everything | Show::Directories => part.into_tree(root),
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What the terminal is, and the line on it that shows the progress.
+
+use std::env;
+use std::io::{self, IsTerminal};
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use terminal_size::{Height, Width, terminal_size};
+
+use crate::render::progress;
+use crate::render::size::Format;
+use crate::walk::Snapshot;
+
+/// Columns and lines of the terminal, if there is one.
+pub fn size() -> Option<(usize, usize)> {
+    terminal_size().map(|(Width(width), Height(height))| (width.into(), height.into()))
+}
+
+/// Whether stdout wants colours: NO_COLOR (no-color.org), CLICOLOR_FORCE (bixense.com/clicolors),
+/// then whether it is a terminal that can show them.
+pub fn wants_colors() -> bool {
+    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    if is_set("NO_COLOR") {
+        return false;
+    }
+    if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") {
+        return true;
+    }
+    io::stdout().is_terminal() && !is_dumb()
+}
+
+/// Whether stderr can show a line that is drawn over and over.
+pub fn wants_progress() -> bool {
+    io::stderr().is_terminal() && !is_dumb()
+}
+
+fn is_dumb() -> bool {
+    env::var_os("TERM").is_some_and(|term| term == "dumb")
+}
+
+/// The progress line, on stderr. Nothing is set up before the first time it is drawn.
+#[derive(Debug)]
+pub struct Progress {
+    is_wanted: bool,
+    format: Format,
+    start: Instant,
+    bar: Option<ProgressBar>,
+}
+
+impl Progress {
+    /// A line that is drawn only if `is_wanted`; sizes are written in `format`.
+    pub fn new(is_wanted: bool, format: Format) -> Self {
+        Self { is_wanted, format, start: Instant::now(), bar: None }
+    }
+
+    /// Draws the line anew.
+    pub fn draw(&mut self, snapshot: &Snapshot) {
+        if !self.is_wanted {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.with_style(
+                ProgressStyle::with_template("{msg}")
+                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+            )
+        });
+        // The last column stays free: some terminals wrap when it is written to.
+        let width = size().map_or(80, |(width, _)| width).saturating_sub(1);
+        let Snapshot { entries, size, directory } = snapshot;
+        let elapsed = self.start.elapsed();
+        bar.set_message(progress::line(*entries, *size, elapsed, directory, self.format, width));
+        bar.tick();
+    }
+
+    /// Erases the line.
+    pub fn erase(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! One directory on its way: from being handed out until everything below it is weighed.
+
+use std::ffi::CStr;
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::links::Sum;
+use super::roots::Root;
+use crate::measure::Mode;
+use crate::sys::{Identity, Stat};
+
+/// A directory on its way. `P` is what the tally gathers in it.
+#[derive(Debug)]
+pub(super) struct Dir<P> {
+    pub(super) parent: Option<Arc<Dir<P>>>,
+    /// Its name in the parent; a root's path as given; empty for the node above several roots.
+    pub(super) name: Box<CStr>,
+    pub(super) stat: Stat,
+    /// Levels below the root; a root is at 0, as is the node above several.
+    pub(super) depth: u32,
+    /// Whether `name` is a path from where the process stands, rather than a name in `parent`.
+    pub(super) is_root: bool,
+    /// Whether its root lies on a kernel file system.
+    pub(super) is_synthetic: bool,
+    /// What is still to be done: its own listing, and each subdirectory or chunk handed out.
+    ///
+    /// Released by whoever finishes one, acquired by whoever finishes the last, who then sees all
+    /// that was gathered (it is behind a lock as well; this orders the decision to look).
+    outstanding: AtomicUsize,
+    /// Guards what has been gathered by those who are done. No system call is made under it.
+    gathered: Mutex<Gathered<P>>,
+}
+
+/// What has been gathered in a directory.
+#[derive(Debug, Default)]
+pub(super) struct Gathered<P> {
+    pub(super) sum: Sum,
+    pub(super) part: P,
+}
+
+impl<P: Default> Dir<P> {
+    /// The node above several roots.
+    pub(super) fn above_roots() -> Self {
+        Self::new(None, c"".into(), Stat { mode: Mode::DIRECTORY, ..Stat::default() })
+    }
+
+    /// A root, below the node above several if there are several.
+    pub(super) fn root(parent: Option<Arc<Self>>, root: Root) -> Self {
+        let mut dir = Self::new(parent, root.path.into_boxed_c_str(), root.stat);
+        dir.is_root = true;
+        dir.is_synthetic = root.is_synthetic;
+        dir
+    }
+
+    /// The directory called `name` in `parent`.
+    pub(super) fn below(parent: Arc<Self>, name: Box<CStr>, stat: Stat) -> Self {
+        let (depth, is_synthetic) = (parent.depth.saturating_add(1), parent.is_synthetic);
+        let mut dir = Self::new(Some(parent), name, stat);
+        dir.depth = depth;
+        dir.is_synthetic = is_synthetic;
+        dir
+    }
+
+    fn new(parent: Option<Arc<Self>>, name: Box<CStr>, stat: Stat) -> Self {
+        Self {
+            parent,
+            name,
+            stat,
+            depth: 0,
+            is_root: false,
+            is_synthetic: false,
+            outstanding: AtomicUsize::new(1),
+            gathered: Mutex::default(),
+        }
+    }
+
+    /// Whether this is the node above several roots, and no directory itself.
+    pub(super) fn is_above_roots(&self) -> bool {
+        self.parent.is_none() && !self.is_root
+    }
+
+    /// One more thing is to be done before this directory is finished. Called by someone who has
+    /// not finished yet, so the count cannot be at 0, and relaxed ordering is enough.
+    pub(super) fn hand_out(&self) {
+        self.outstanding.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One thing is done; true for whoever finishes the last.
+    pub(super) fn hand_in(&self) -> bool {
+        self.outstanding.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// About how much is handed out at the moment.
+    pub(super) fn outstanding(&self) -> usize {
+        self.outstanding.load(Ordering::Relaxed)
+    }
+
+    /// What has been gathered. A worker that panicked while adding to it has ended the walk.
+    pub(super) fn gathered(&self) -> MutexGuard<'_, Gathered<P>> {
+        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes out what has been gathered.
+    pub(super) fn take_gathered(&self) -> Gathered<P> {
+        mem::take(&mut *self.gathered())
+    }
+
+    /// Whether `identity` is this directory or one above it.
+    pub(super) fn is_within(&self, identity: Identity) -> bool {
+        let mut dir = Some(self);
+        while let Some(at) = dir {
+            if at.stat.identity() == identity {
+                return true;
+            }
+            dir = at.parent.as_deref();
+        }
+        false
+    }
+
+    /// Its path, as bytes; put together only for messages.
+    pub(super) fn path(&self) -> Vec<u8> {
+        let mut names = Vec::new();
+        let mut dir = Some(self);
+        while let Some(at) = dir {
+            names.push(at.name.to_bytes());
+            dir = if at.is_root { None } else { at.parent.as_deref() };
+        }
+        names.reverse();
+        names.into_iter().fold(Vec::new(), join)
+    }
+
+    /// The path of the entry called `name` in it.
+    pub(super) fn path_of(&self, name: &CStr) -> Vec<u8> {
+        join(self.path(), name.to_bytes())
+    }
+}
+
+/// Lets go of the parents in a loop: the nested drops of a deep chain would overflow the stack.
+impl<P> Drop for Dir<P> {
+    fn drop(&mut self) {
+        let mut parent = self.parent.take();
+        while let Some(mut dir) = parent.and_then(Arc::into_inner) {
+            parent = dir.parent.take();
+        }
+    }
+}
+
+fn join(mut path: Vec<u8>, name: &[u8]) -> Vec<u8> {
+    if !path.is_empty() && !path.ends_with(b"/") {
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    path
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root(path: &CStr) -> Root {
+        Root { path: path.into(), stat: Stat::default(), is_synthetic: false }
+    }
+
+    #[test]
+    fn the_last_holder_of_a_deep_chain_drops_it_without_recursion() {
+        let mut dir = Arc::new(Dir::<()>::root(None, root(c"r")));
+        for _ in 0..200_000 {
+            dir = Arc::new(Dir::below(dir, c"d".into(), Stat::default()));
+        }
+        assert_eq!(dir.depth, 200_000);
+        drop(dir);
+    }
+
+    #[test]
+    fn whoever_hands_in_last_is_told() {
+        let dir = Dir::<()>::root(None, root(c"r"));
+        dir.hand_out();
+        assert!(!dir.hand_in());
+        assert!(dir.hand_in());
+    }
+
+    #[test]
+    fn paths() {
+        let total = Arc::new(Dir::<()>::above_roots());
+        let root = Arc::new(Dir::root(Some(total), root(c"/")));
+        let usr = Arc::new(Dir::below(root, c"usr".into(), Stat::default()));
+        assert_eq!(usr.path_of(c"bin"), b"/usr/bin");
+    }
+}

@@ -1,0 +1,155 @@
+//! Open directories: how many there may be, and how to get one back that was let go.
+//!
+//! A directory stays open while entries handed out below it still have to be opened or stated
+//! relative to it; whoever does so holds a lease, and the last lease closes it. When handles grow
+//! scarce, only the entry that is visited next gets a lease. The others find their parent again
+//! from the nearest directory that is open, step by step, and leave a few waypoints open on the
+//! way, each half as far from the goal as the one before: the next to come back is from nearby.
+
+use std::io;
+use std::sync::atomic::{AtomicIsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::dir::Dir;
+use crate::sys::{Handle, Symlinks};
+
+/// How many directories are left open as waypoints.
+const WAYPOINTS: usize = 4;
+/// What a worker holds at most: its directory, and two steps of a way back.
+const PER_WORKER: usize = 3;
+/// For whatever else the process opens: a terminal, a file to write to.
+const SPARE: usize = 2;
+
+/// An open directory that counts against what may be open.
+#[derive(Debug)]
+pub(super) struct Lease<'w> {
+    pub(super) handle: Handle,
+    free: &'w AtomicIsize,
+}
+
+/// What may be open, and the waypoints.
+#[derive(Debug)]
+pub(super) struct Handles<P> {
+    /// How many more leases may be held while there is plenty. Relaxed: a bound, not a lock; the
+    /// reserve for each worker covers what two of them may take at the same time.
+    free: AtomicIsize,
+    /// Guards the list alone; no system call is made under it.
+    waypoints: Mutex<Vec<Waypoint<P>>>,
+}
+
+#[derive(Debug)]
+struct Waypoint<P> {
+    dir: Arc<Dir<P>>,
+    handle: Arc<Handle>,
+}
+
+/// How many workers `free` handles are enough for, if `wanted` are wanted; at least one.
+pub(super) fn workers(wanted: usize, free: usize) -> usize {
+    wanted.min(free.saturating_sub(WAYPOINTS + SPARE) / PER_WORKER).max(1)
+}
+
+impl<P: Default> Handles<P> {
+    /// Shares `free` handles among `workers`.
+    pub(super) fn new(free: usize, workers: usize) -> Self {
+        let reserve = WAYPOINTS + SPARE + PER_WORKER * workers;
+        let free = isize::try_from(free.saturating_sub(reserve)).unwrap_or(isize::MAX);
+        Self { free: AtomicIsize::new(free), waypoints: Mutex::default() }
+    }
+
+    /// Counts an open directory.
+    pub(super) fn lease(&self, handle: Handle) -> Lease<'_> {
+        self.free.fetch_sub(1, Ordering::Relaxed);
+        Lease { handle, free: &self.free }
+    }
+
+    /// Whether directories may stay open for entries whose turn comes later.
+    pub(super) fn is_plenty(&self) -> bool {
+        self.free.load(Ordering::Relaxed) > 0
+    }
+
+    /// Closes the waypoints: handles ran out although we had counted them.
+    pub(super) fn forget_waypoints(&self) {
+        let forgotten = std::mem::take(&mut *self.waypoints());
+        drop(forgotten);
+    }
+
+    /// Opens `dir` again, which has been open before.
+    ///
+    /// # Errors
+    /// The system's; `NotFound` if something else is in its place by now.
+    pub(super) fn reopen(&self, dir: &Arc<Dir<P>>, symlinks: Symlinks) -> io::Result<Arc<Handle>> {
+        let (mut start, way) = self.way_to(dir);
+        let mut mark = way.len() / 2;
+        for (to_go, step) in (0..way.len()).rev().zip(way.iter().rev()) {
+            let handle = Arc::new(match &start {
+                Some(handle) if !step.is_root => handle.open_at(&step.name, symlinks)?,
+                _ => Handle::open(&step.name)?,
+            });
+            if handle.identity()? != step.stat.identity() {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            if to_go > 0 && to_go <= mark {
+                mark = to_go / 2;
+                self.leave_waypoint(step, &handle, dir.depth);
+            }
+            start = Some(handle);
+        }
+        start.ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// The nearest waypoint at or above `dir`, and the steps from there, last one first.
+    fn way_to(&self, dir: &Arc<Dir<P>>) -> (Option<Arc<Handle>>, Vec<Arc<Dir<P>>>) {
+        let waypoints = self.waypoints();
+        let mut way = Vec::new();
+        let mut at = Some(dir);
+        while let Some(dir) = at {
+            if let Some(waypoint) = waypoints.iter().find(|point| Arc::ptr_eq(&point.dir, dir)) {
+                return (Some(Arc::clone(&waypoint.handle)), way);
+            }
+            way.push(Arc::clone(dir));
+            at = if dir.is_root { None } else { dir.parent.as_ref() };
+        }
+        (None, way)
+    }
+
+    fn leave_waypoint(&self, dir: &Arc<Dir<P>>, handle: &Arc<Handle>, goal: u32) {
+        let mut passed = Vec::new();
+        let mut waypoints = self.waypoints();
+        // Of no more use: what is as deep as where we are going, and what only we still hold.
+        let is_of_use =
+            |point: &Waypoint<P>| point.dir.depth < goal && Arc::strong_count(&point.dir) > 1;
+        let (useful, others) = waypoints.drain(..).partition(is_of_use);
+        *waypoints = useful;
+        passed.extend::<Vec<_>>(others);
+        if waypoints.len() < WAYPOINTS {
+            waypoints.push(Waypoint { dir: Arc::clone(dir), handle: Arc::clone(handle) });
+        }
+        // Closing is a system call: not under the lock.
+        drop(waypoints);
+        drop(passed);
+    }
+
+    fn waypoints(&self) -> MutexGuard<'_, Vec<Waypoint<P>>> {
+        self.waypoints.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        self.free.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_handles_mean_few_workers() {
+        for (wanted, free, expected) in
+            [(8, 1 << 20, 8), (8, 13, 2), (1, 3, 1), (64, usize::MAX, 64), (2, 0, 1)]
+        {
+            assert_eq!(workers(wanted, free), expected, "{wanted} wanted, {free} free");
+        }
+    }
+}

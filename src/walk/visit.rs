@@ -1,0 +1,284 @@
+//! The work itself: one task a directory, one more for each chunk of a large one.
+//!
+//! A task lists its directory, states what is in it, hands out a task for each subdirectory, and
+//! ends. Nobody waits for a child and nothing recurses: whoever finishes the last of what was
+//! handed out below a directory closes it, and goes on upward in a loop.
+
+use std::cell::RefCell;
+use std::ffi::CStr;
+use std::io;
+use std::mem;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use rayon::Scope;
+
+use super::Walk;
+use super::dir::{Dir, Gathered};
+use super::handles::Lease;
+use crate::measure::Kind;
+use crate::problem::{Operation, Problem};
+use crate::sys::{Handle, Mounted, Names, Stat, Symlinks};
+use crate::tally::{Closed, Tally, Totals};
+
+/// What a thread keeps from one directory to the next, so that listing allocates nothing.
+#[derive(Default)]
+struct Scratch {
+    buffer: Vec<u8>,
+    names: Names,
+    ahead: Names,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// What a task has at hand while it weighs the entries of a directory.
+struct Visit<'a, 's, T: Tally> {
+    walk: &'s Walk<T>,
+    scope: &'a Scope<'s>,
+    dir: &'a Arc<Dir<T::Part>>,
+    lease: &'a Arc<Lease<'s>>,
+    gathered: Gathered<T::Part>,
+    /// The last subdirectory found. It is handed out after all others, so that this thread goes on
+    /// with it, and so it may keep the parent open however scarce handles are.
+    last: Option<Arc<Dir<T::Part>>>,
+}
+
+/// Weighs `dir`, whose parent is open as `parent`, or has been let go.
+pub(super) fn directory<'s, T: Tally>(
+    walk: &'s Walk<T>,
+    scope: &Scope<'s>,
+    dir: Arc<Dir<T::Part>>,
+    parent: Option<Arc<Lease<'s>>>,
+) {
+    if !walk.is_interrupted() {
+        walk.progress.at(|| dir.path());
+        match open(walk, &dir, parent) {
+            Ok(handle) => list(walk, scope, &dir, handle),
+            Err(error) if is_vanished(&error) => {}
+            Err(error) => walk.report(dir.path(), Operation::Open, &error),
+        }
+    }
+    settle(walk, dir);
+}
+
+/// Opens `dir` relative to its parent, and lets go of that.
+fn open<T: Tally>(
+    walk: &Walk<T>,
+    dir: &Arc<Dir<T::Part>>,
+    mut parent: Option<Arc<Lease<'_>>>,
+) -> io::Result<Handle> {
+    /// With handles counted, running out means that others took them: other parts of the process,
+    /// or, for ENFILE, other processes. Two seconds are long enough for a passing burst.
+    const TRIES: u32 = 2_000;
+    let mut tries = 0;
+    loop {
+        let attempt = match (&parent, &dir.parent) {
+            _ if dir.is_root => Handle::open(&dir.name),
+            (Some(lease), _) => lease.handle.open_at(&dir.name, walk.symlinks()),
+            (None, Some(above)) => {
+                let above = walk.handles.reopen(above, walk.symlinks());
+                above.and_then(|handle| handle.open_at(&dir.name, walk.symlinks()))
+            }
+            (None, None) => Err(io::ErrorKind::NotFound.into()),
+        };
+        match attempt {
+            Err(error) if is_out_of_handles(&error) && tries < TRIES => {
+                tries += 1;
+                parent = None;
+                walk.handles.forget_waypoints();
+                thread::sleep(Duration::from_millis(1));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Lists an open directory, and weighs or hands out what is in it.
+fn list<'s, T: Tally>(
+    walk: &'s Walk<T>,
+    scope: &Scope<'s>,
+    dir: &Arc<Dir<T::Part>>,
+    handle: Handle,
+) {
+    let lease = &Arc::new(walk.handles.lease(handle));
+    let mut visit = Visit { walk, scope, dir, lease, gathered: Gathered::default(), last: None };
+    SCRATCH.with_borrow_mut(|Scratch { buffer, names, ahead }| {
+        let mut listing = lease.handle.list(buffer);
+        let mut fill = |names: &mut Names| {
+            names.clear();
+            if let Err(error) = listing.fill(names)
+                && !is_vanished(&error)
+            {
+                walk.report(dir.path(), Operation::Read, &error);
+            }
+        };
+        fill(names);
+        fill(ahead);
+        while !ahead.is_empty() {
+            // What no idle worker waits for is weighed here, so that names do not pile up.
+            if dir.outstanding() <= 4 * walk.workers {
+                hand_out_chunk(&visit, mem::take(names));
+            } else {
+                visit.weigh_all(names);
+            }
+            mem::swap(names, ahead);
+            fill(ahead);
+        }
+        visit.weigh_all(names);
+    });
+    visit.finish();
+}
+
+/// Hands out a part of a large directory as a task of its own.
+fn hand_out_chunk<T: Tally>(visit: &Visit<'_, '_, T>, names: Names) {
+    let (walk, dir, lease) = (visit.walk, Arc::clone(visit.dir), Arc::clone(visit.lease));
+    dir.hand_out();
+    visit.scope.spawn(move |scope| {
+        let (dir_, lease_) = (&dir, &lease);
+        let gathered = Gathered::default();
+        let mut visit = Visit { walk, scope, dir: dir_, lease: lease_, gathered, last: None };
+        visit.weigh_all(&names);
+        visit.finish();
+        drop(lease);
+        settle(walk, dir);
+    });
+}
+
+impl<'s, T: Tally> Visit<'_, 's, T> {
+    /// Weighs every entry in `names`; subdirectories are handed out.
+    fn weigh_all(&mut self, names: &Names) {
+        let (mut entries, mut size) = (0, 0_u64);
+        for name in names.iter() {
+            if self.walk.is_interrupted() {
+                break;
+            }
+            if !self.walk.options.filter.names.admit(name.to_bytes()) {
+                continue;
+            }
+            match self.stat(name) {
+                Ok((stat, symlinks)) => {
+                    entries += 1;
+                    size = size.saturating_add(stat.weight(self.walk.options.measure));
+                    if stat.is_directory() {
+                        self.enter(name, stat, symlinks);
+                    } else {
+                        self.weigh(name, &stat);
+                    }
+                }
+                Err(error) if is_vanished(&error) => {}
+                Err(error) => {
+                    self.walk.report(self.dir.path_of(name), Operation::Stat, &error);
+                }
+            }
+        }
+        self.walk.progress.add(entries, size);
+    }
+
+    /// What the entry called `name` is, and whether a symlink was followed to find out.
+    fn stat(&self, name: &CStr) -> io::Result<(Stat, Symlinks)> {
+        let handle = &self.lease.handle;
+        let stat = handle.stat_at(name, Symlinks::Stay)?;
+        if self.walk.options.follow && stat.mode.kind() == Kind::Symlink {
+            // A link that leads nowhere counts as itself.
+            if let Ok(target) = handle.stat_at(name, Symlinks::Follow) {
+                return Ok((target, Symlinks::Follow));
+            }
+        }
+        Ok((stat, Symlinks::Stay))
+    }
+
+    fn weigh(&mut self, name: &CStr, stat: &Stat) {
+        let dir = self.dir;
+        let is_elsewhere = stat.mount_point && stat.device != dir.stat.device;
+        if is_elsewhere && self.walk.options.one_file_system {
+            return;
+        }
+        let depth = dir.depth.saturating_add(1);
+        self.walk.weigh(&mut self.gathered, name.to_bytes(), depth, stat);
+    }
+
+    /// Hands out the subdirectory called `name`, if it is to be entered.
+    fn enter(&mut self, name: &CStr, stat: Stat, symlinks: Symlinks) {
+        let walk = self.walk;
+        let dir = self.dir;
+        let is_elsewhere = stat.device != dir.stat.device;
+        if is_elsewhere && walk.options.one_file_system {
+            return;
+        }
+        if is_elsewhere || stat.mount_point {
+            match self.lease.handle.mounted_at(name, symlinks) {
+                Ok(Mounted::Synthetic) if !dir.is_synthetic => return,
+                Ok(Mounted::Automount) => return,
+                // If it cannot be looked at, it cannot be opened: reported then.
+                Ok(_) | Err(_) => {}
+            }
+            if symlinks == Symlinks::Stay && dir.is_within(stat.identity()) {
+                return walk.record(Problem::cycle(dir.path_of(name)));
+            }
+        }
+        if walk.options.follow && !walk.follows.admit(dir, name, &stat, symlinks) {
+            return;
+        }
+        dir.hand_out();
+        let below = Arc::new(Dir::below(Arc::clone(dir), name.into(), stat));
+        if let Some(earlier) = self.last.replace(below) {
+            let lease = walk.handles.is_plenty().then(|| Arc::clone(self.lease));
+            self.scope.spawn(move |scope| directory(walk, scope, earlier, lease));
+        }
+    }
+
+    /// Adds what was gathered to the directory, and hands out the last subdirectory.
+    fn finish(self) {
+        let Visit { walk, scope, dir, lease, gathered: Gathered { sum, part }, last } = self;
+        {
+            let mut gathered = dir.gathered();
+            gathered.sum.absorb(sum);
+            walk.tally.merge(&mut gathered.part, part);
+        }
+        if let Some(last) = last {
+            let lease = Some(Arc::clone(lease));
+            scope.spawn(move |scope| directory(walk, scope, last, lease));
+        }
+    }
+}
+
+/// One thing is done in `dir`. If it was the last, closes it, and so on upward.
+pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
+    while dir.hand_in() {
+        let Gathered { mut sum, part } = dir.take_gathered();
+        if !dir.is_above_roots() {
+            sum.add(dir.stat.weight(walk.options.measure));
+        }
+        let shared = if walk.options.follow { 0 } else { sum.shared() };
+        let totals = Totals { size: sum.size(), entries: sum.entries(), shared };
+        let closed =
+            Closed { name: dir.name.to_bytes(), depth: dir.depth, mode: dir.stat.mode, totals };
+        let Some(parent) = dir.parent.clone() else {
+            return walk.finish(&closed, part);
+        };
+        {
+            let mut above = parent.gathered();
+            above.sum.absorb(sum);
+            walk.tally.close(&mut above.part, &closed, part);
+        }
+        dir = parent;
+    }
+}
+
+/// Whether an entry was there when it was listed and is not any more, or is something else. A
+/// process's directory in proc answers ESRCH when the process has ended.
+fn is_vanished(error: &io::Error) -> bool {
+    const ESRCH: i32 = 3;
+    const ELOOP: i32 = 40;
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+        || matches!(error.raw_os_error(), Some(ESRCH | ELOOP))
+}
+
+fn is_out_of_handles(error: &io::Error) -> bool {
+    const ENFILE: i32 = 23;
+    const EMFILE: i32 = 24;
+    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
+}
