@@ -22,7 +22,7 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     let mut plan = cli::parse();
     if let Err(error) = on_interrupt(&plan.walk.interrupt) {
-        eprintln!("weigh: cannot listen for Ctrl-C: {error}");
+        say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
     let walked = match plan.limits.take() {
         Some(limits) => weigh(&mut plan, Top::new(limits)),
@@ -33,12 +33,13 @@ fn main() -> ExitCode {
         if error.kind() == io::ErrorKind::BrokenPipe {
             return ExitCode::SUCCESS;
         }
-        eprintln!("weigh: cannot write the output: {error}");
+        say(&format!("weigh: cannot write the output: {error}\n"));
         return ExitCode::from(INCOMPLETE);
     }
-    eprint!("{}", errors::summary(&walked.problems, plan.print_errors));
+    let has_totals = walked.report.is_some();
+    say(&errors::summary(&walked.problems, plan.print_errors, has_totals));
     if walked.is_interrupted {
-        eprintln!("weigh: interrupted; totals are a lower bound");
+        say("weigh: interrupted; totals are a lower bound\n");
         return ExitCode::from(INTERRUPTED);
     }
     let is_lossy = walked.problems.iter().any(|problem| problem.is_loss());
@@ -71,4 +72,9 @@ fn print(plan: &Plan, walked: &Walked<Tree>) -> io::Result<()> {
         (Output::Tree(_), None) => {}
     }
     out.flush()
+}
+
+/// Writes to stderr. Where that fails there is nowhere left to say so.
+fn say(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }

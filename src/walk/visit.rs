@@ -41,27 +41,38 @@ struct Visit<'a, 's, T: Tally> {
     dir: &'a Arc<Dir<T::Part>>,
     lease: &'a Arc<Lease<'s>>,
     gathered: Gathered<T::Part>,
-    /// The last subdirectory found. It is handed out after all others, so that this thread goes on
-    /// with it, and so it may keep the parent open however scarce handles are.
+    /// The last subdirectory found, which this thread goes on with; so it may keep the parent open
+    /// however scarce handles are.
     last: Option<Arc<Dir<T::Part>>>,
 }
 
-/// Weighs `dir`, whose parent is open as `parent`, or has been let go.
+/// A directory that is to be weighed, with its parent, or without if that has been let go.
+type Next<'s, T> = (Arc<Dir<<T as Tally>::Part>>, Option<Arc<Lease<'s>>>);
+
+/// Weighs `dir`, whose parent is open as `parent`, or has been let go; then the last subdirectory
+/// found in it, and so on down. The others are tasks of their own.
+///
+/// Going on rather than spawning the last one too took a chain of 1,500 directories from 22 to 15
+/// ms of CPU time: no worker is woken for what this one would do next anyway.
 pub(super) fn directory<'s, T: Tally>(
     walk: &'s Walk<T>,
     scope: &Scope<'s>,
     dir: Arc<Dir<T::Part>>,
     parent: Option<Arc<Lease<'s>>>,
 ) {
-    if !walk.is_interrupted() {
-        walk.progress.at(|| dir.path());
-        match open(walk, &dir, parent) {
-            Ok(handle) => list(walk, scope, &dir, handle),
-            Err(error) if is_vanished(&error) => {}
-            Err(error) => walk.report(dir.path(), Operation::Open, &error),
+    let mut next = Some((dir, parent));
+    while let Some((dir, parent)) = next {
+        next = None;
+        if !walk.is_interrupted() {
+            walk.progress.at(|| dir.path());
+            match open(walk, &dir, parent) {
+                Ok(handle) => next = list(walk, scope, &dir, handle),
+                Err(error) if is_vanished(&error) => {}
+                Err(error) => walk.report(dir.path(), Operation::Open, &error),
+            }
         }
+        settle(walk, dir);
     }
-    settle(walk, dir);
 }
 
 /// Opens `dir` relative to its parent, and lets go of that.
@@ -96,13 +107,13 @@ fn open<T: Tally>(
     }
 }
 
-/// Lists an open directory, and weighs or hands out what is in it.
+/// Lists an open directory, and weighs or hands out what is in it, but for the last subdirectory.
 fn list<'s, T: Tally>(
     walk: &'s Walk<T>,
     scope: &Scope<'s>,
     dir: &Arc<Dir<T::Part>>,
     handle: Handle,
-) {
+) -> Option<Next<'s, T>> {
     let lease = &Arc::new(walk.handles.lease(handle));
     let mut visit = Visit { walk, scope, dir, lease, gathered: Gathered::default(), last: None };
     SCRATCH.with_borrow_mut(|Scratch { buffer, names, ahead }| {
@@ -129,7 +140,7 @@ fn list<'s, T: Tally>(
         }
         visit.weigh_all(names);
     });
-    visit.finish();
+    visit.finish()
 }
 
 /// Hands out a part of a large directory as a task of its own.
@@ -141,9 +152,12 @@ fn hand_out_chunk<T: Tally>(visit: &Visit<'_, '_, T>, names: Names) {
         let gathered = Gathered::default();
         let mut visit = Visit { walk, scope, dir: dir_, lease: lease_, gathered, last: None };
         visit.weigh_all(&names);
-        visit.finish();
+        let last = visit.finish();
         drop(lease);
         settle(walk, dir);
+        if let Some((dir, parent)) = last {
+            directory(walk, scope, dir, parent);
+        }
     });
 }
 
@@ -230,18 +244,15 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
         }
     }
 
-    /// Adds what was gathered to the directory, and hands out the last subdirectory.
-    fn finish(self) {
-        let Visit { walk, scope, dir, lease, gathered: Gathered { sum, part }, last } = self;
+    /// Adds what was gathered to the directory; what remains is the last subdirectory.
+    fn finish(self) -> Option<Next<'s, T>> {
+        let Visit { walk, dir, lease, gathered: Gathered { sum, part }, last, .. } = self;
         {
             let mut gathered = dir.gathered();
             gathered.sum.absorb(sum);
             walk.tally.merge(&mut gathered.part, part);
         }
-        if let Some(last) = last {
-            let lease = Some(Arc::clone(lease));
-            scope.spawn(move |scope| directory(walk, scope, last, lease));
-        }
+        Some((last?, Some(Arc::clone(lease))))
     }
 }
 
