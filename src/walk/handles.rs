@@ -4,7 +4,7 @@
 //! relative to it; whoever does so holds a lease, and the last lease closes it. When handles grow
 //! scarce, only the entry that is visited next gets a lease. The others find their parent again
 //! from the nearest directory that is open, step by step, and leave a few waypoints open on the
-//! way, each half as far from the goal as the one before: the next to come back is from nearby.
+//! way, each half as far from the goal as the one before: the next to come is from nearby.
 
 use std::io;
 use std::sync::atomic::{AtomicIsize, Ordering};
@@ -85,16 +85,19 @@ impl<P: Default> Handles<P> {
                 Some(handle) if !step.is_root => handle.open_at(&step.name, symlinks)?,
                 _ => Handle::open(&step.name)?,
             });
-            if handle.identity()? != step.stat.identity() {
-                return Err(io::ErrorKind::NotFound.into());
+            if to_go == 0 && handle.identity()? != dir.stat.identity() {
+                break;
             }
-            if to_go > 0 && to_go <= mark {
+            if to_go <= mark {
                 mark = to_go / 2;
                 self.leave_waypoint(step, &handle, dir.depth);
             }
+            if to_go == 0 {
+                return Ok(handle);
+            }
             start = Some(handle);
         }
-        start.ok_or_else(|| io::ErrorKind::NotFound.into())
+        start.filter(|_| way.is_empty()).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// The nearest waypoint at or above `dir`, and the steps from there, last one first.
@@ -112,18 +115,20 @@ impl<P: Default> Handles<P> {
         (None, way)
     }
 
+    /// Leaves `handle` open on the way to a directory `goal` levels deep.
     fn leave_waypoint(&self, dir: &Arc<Dir<P>>, handle: &Arc<Handle>, goal: u32) {
-        let mut passed = Vec::new();
         let mut waypoints = self.waypoints();
-        // Of no more use: what is as deep as where we are going, and what only we still hold.
-        let is_of_use =
-            |point: &Waypoint<P>| point.dir.depth < goal && Arc::strong_count(&point.dir) > 1;
-        let (useful, others) = waypoints.drain(..).partition(is_of_use);
-        *waypoints = useful;
-        passed.extend::<Vec<_>>(others);
-        if waypoints.len() < WAYPOINTS {
-            waypoints.push(Waypoint { dir: Arc::clone(dir), handle: Arc::clone(handle) });
+        // Of no more use: what is deeper than where we are going, and what only we still hold.
+        let is_useful =
+            |point: &Waypoint<P>| point.dir.depth <= goal && Arc::strong_count(&point.dir) > 1;
+        let (mut useful, mut passed): (Vec<_>, Vec<_>) = waypoints.drain(..).partition(is_useful);
+        useful.push(Waypoint { dir: Arc::clone(dir), handle: Arc::clone(handle) });
+        if useful.len() > WAYPOINTS {
+            useful.sort_unstable_by_key(|point| point.dir.depth);
+            let depths: Vec<_> = useful.iter().map(|point| point.dir.depth).collect();
+            passed.push(useful.swap_remove(least_missed(&depths, goal)));
         }
+        *waypoints = useful;
         // Closing is a system call: not under the lock.
         drop(waypoints);
         drop(passed);
@@ -132,6 +137,18 @@ impl<P: Default> Handles<P> {
     fn waypoints(&self) -> MutexGuard<'_, Vec<Waypoint<P>>> {
         self.waypoints.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Which of the waypoints at `depths`, sorted, leaves the shortest gap for how far it is from the
+/// goal. Removing that one keeps their distances growing by about the same factor.
+fn least_missed(depths: &[u32], goal: u32) -> usize {
+    let detour = |i: usize| {
+        let above = if i == 0 { 0 } else { depths[i - 1] };
+        let below = depths.get(i + 1).copied().unwrap_or(goal);
+        f64::from(below - above) / f64::from((goal - depths[i]).max(1))
+    };
+    let worst_first = |one: &usize, two: &usize| detour(*one).total_cmp(&detour(*two));
+    (0..depths.len()).min_by(worst_first).unwrap_or(0)
 }
 
 impl Drop for Lease<'_> {
@@ -150,6 +167,17 @@ mod tests {
             [(8, 1 << 20, 8), (8, 13, 2), (1, 3, 1), (64, usize::MAX, 64), (2, 0, 1)]
         {
             assert_eq!(workers(wanted, free), expected, "{wanted} wanted, {free} free");
+        }
+    }
+
+    #[test]
+    fn waypoints_thin_out_with_distance() {
+        for (depths, goal, expected) in [
+            (vec![1, 2, 3, 500, 1000], 1000, 0),
+            (vec![500, 750, 875, 937, 938], 1000, 3),
+            (vec![0, 0, 0], 0, 0),
+        ] {
+            assert_eq!(least_missed(&depths, goal), expected, "{depths:?} to {goal}");
         }
     }
 }
