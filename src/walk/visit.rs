@@ -118,12 +118,14 @@ fn list<'s, T: Tally>(
     let mut visit = Visit { walk, scope, dir, lease, gathered: Gathered::default(), last: None };
     SCRATCH.with_borrow_mut(|Scratch { buffer, names, ahead }| {
         let mut listing = lease.handle.list(buffer);
+        let mut is_broken = false;
         let mut fill = |names: &mut Names| {
             names.clear();
-            if let Err(error) = listing.fill(names)
-                && !is_vanished(&error)
-            {
-                walk.report(dir.path(), Operation::Read, &error);
+            if !is_broken && let Err(error) = listing.fill(names) {
+                is_broken = true;
+                if !is_vanished(&error) {
+                    walk.report(dir.path(), Operation::Read, &error);
+                }
             }
         };
         fill(names);
