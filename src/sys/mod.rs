@@ -6,9 +6,9 @@
 //! * [`Handle`]: an open directory. `Handle::open` (a root, by path; symlinks are followed),
 //!   `open_at` (a directory by name; the last symlink is followed only if asked), `stat_at`,
 //!   `identity` (device and inode of what is open), `mounted_at` (what a mount point carries: told
-//!   without entering or triggering it) and `list`.
-//! * [`Listing`]: `fill` appends the next names to a [`Names`], about one system call's worth at a
-//!   time, without `.` and `..`; it appends none at the end.
+//!   without entering or triggering it), and `read`, which appends the next names to a [`Names`],
+//!   about one system call's worth at a time, without `.` and `..`, and none at the end. Whoever
+//!   reads a handle goes on where the last one ended, so that several threads can share a listing.
 //! * `stat`: what a root path names; `mounted`: what it lies on.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
 //!
@@ -21,12 +21,12 @@ use crate::measure::{Kind, Measure, Mode};
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
-pub use linux::{Handle, Listing, free_handles, mounted, stat};
+pub use linux::{Handle, free_handles, mounted, stat};
 
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 mod portable;
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-pub use portable::{Handle, Listing, free_handles, mounted, stat};
+pub use portable::{Handle, free_handles, mounted, stat};
 
 /// Whether a call follows a symlink in the last component of what it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,17 +94,24 @@ impl Stat {
 #[derive(Debug, Default)]
 pub struct Names {
     bytes: Vec<u8>,
+    count: usize,
 }
 
 impl Names {
     /// Forgets the names and keeps the room.
     pub fn clear(&mut self) {
         self.bytes.clear();
+        self.count = 0;
+    }
+
+    /// How many names there are.
+    pub fn len(&self) -> usize {
+        self.count
     }
 
     /// Whether there is no name.
     pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
+        self.count == 0
     }
 
     /// The names, in the order they were listed.
@@ -119,5 +126,6 @@ impl Names {
 
     fn push(&mut self, name: &CStr) {
         self.bytes.extend_from_slice(name.to_bytes_with_nul());
+        self.count += 1;
     }
 }

@@ -23,7 +23,7 @@ pub(super) struct Dir<P> {
     pub(super) is_root: bool,
     /// Whether its root lies on a kernel file system.
     pub(super) is_synthetic: bool,
-    /// What is still to be done: its own listing, and each subdirectory or chunk handed out.
+    /// What is still to be done: its own listing, and each subdirectory or further part handed out.
     ///
     /// Released by whoever finishes one, acquired by whoever finishes the last, who then sees all
     /// that was gathered (it is behind a lock as well; this orders the decision to look).
@@ -89,11 +89,6 @@ impl<P: Default> Dir<P> {
     /// One thing is done; true for whoever finishes the last.
     pub(super) fn hand_in(&self) -> bool {
         self.outstanding.fetch_sub(1, Ordering::AcqRel) == 1
-    }
-
-    /// About how much is handed out at the moment.
-    pub(super) fn outstanding(&self) -> usize {
-        self.outstanding.load(Ordering::Relaxed)
     }
 
     /// What has been gathered. A worker that panicked while adding to it has ended the walk.

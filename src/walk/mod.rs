@@ -5,8 +5,8 @@
 //! depth costs memory on the heap and never stack. In the order of what it costs to coordinate:
 //!
 //! 1. `visit`: the way of a file. No lock, no allocation; one relaxed load (interrupted?).
-//! 2. `progress`, once a directory or chunk: two additions on the worker's own cache line.
-//! 3. `dir`, once a directory or chunk: one lock around what was gathered, one atomic count of what
+//! 2. `progress`, once a buffer of entries: two additions on the worker's own cache line.
+//! 3. `dir`, once a directory or part of one: one lock around what was gathered, one atomic count of what
 //!    is outstanding. Whoever brings it to 0 goes on to the parent.
 //! 4. `handles`, once a directory: one atomic count. A lock only when handles are scarce.
 //! 5. `links`: under the directory's lock, the smaller set of hard links merges into the larger.
@@ -81,7 +81,6 @@ struct Walk<T: Tally> {
     handles: Handles<T::Part>,
     follows: Follows<T::Part>,
     progress: Arc<Progress>,
-    workers: usize,
     /// Guards the list of what could not be read; taken once an error.
     problems: Mutex<Vec<Problem>>,
     /// Guards the tally's report; set once, when the root closes.
@@ -116,7 +115,6 @@ pub fn walk<T: Tally + 'static>(
         handles: Handles::new(free, workers),
         follows: Follows::default(),
         progress: Arc::clone(&progress),
-        workers,
         problems: Mutex::new(problems),
         report: Mutex::new(None),
     };

@@ -1,6 +1,6 @@
 //! How far the walk has come, for whoever watches.
 //!
-//! Each worker counts in a slot of its own, on its own cache line, once a directory or chunk: the
+//! Each worker counts in a slot of its own, on its own cache line, once a buffer of entries: the
 //! way of a file touches nothing here. The directory at hand is named only when asked for.
 
 use std::sync::Mutex;

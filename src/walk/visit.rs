@@ -1,13 +1,12 @@
-//! The work itself: one task a directory, one more for each chunk of a large one.
+//! The work itself: one task a directory, one more for each further part of a large one.
 //!
 //! A task lists its directory, states what is in it, hands out a task for each subdirectory, and
-//! ends. Nobody waits for a child and nothing recurses: whoever finishes the last of what was
+//! ends. A large directory is shared as it is open: whoever is free reads the next buffer. Nobody waits for a child and nothing recurses: whoever finishes the last of what was
 //! handed out below a directory closes it, and goes on upward in a loop.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
 use std::io;
-use std::mem;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -27,7 +26,6 @@ use crate::tally::{Closed, Tally, Totals};
 struct Scratch {
     buffer: Vec<u8>,
     names: Names,
-    ahead: Names,
 }
 
 thread_local! {
@@ -66,7 +64,10 @@ pub(super) fn directory<'s, T: Tally>(
         if !walk.is_interrupted() {
             walk.progress.at(|| dir.path());
             match open(walk, &dir, parent) {
-                Ok(handle) => next = list(walk, scope, &dir, handle),
+                Ok(handle) => {
+                    let lease = Arc::new(walk.handles.lease(handle));
+                    next = list(walk, scope, &dir, &lease);
+                }
                 Err(error) if is_vanished(&error) => {}
                 Err(error) => walk.report(dir.path(), Operation::Open, &error),
             }
@@ -107,54 +108,51 @@ fn open<T: Tally>(
     }
 }
 
-/// Lists an open directory, and weighs or hands out what is in it, but for the last subdirectory.
+/// Weighs what has not been listed yet of an open directory, and hands out its subdirectories, but
+/// for the last one.
 fn list<'s, T: Tally>(
     walk: &'s Walk<T>,
     scope: &Scope<'s>,
     dir: &Arc<Dir<T::Part>>,
-    handle: Handle,
+    lease: &Arc<Lease<'s>>,
 ) -> Option<Next<'s, T>> {
-    let lease = &Arc::new(walk.handles.lease(handle));
+    /// From so many entries on, weighing them takes so much longer than a task costs that whatever
+    /// more there is may as well be read by somebody else.
+    const LARGE: usize = 256;
     let mut visit = Visit { walk, scope, dir, lease, gathered: Gathered::default(), last: None };
-    SCRATCH.with_borrow_mut(|Scratch { buffer, names, ahead }| {
-        let mut listing = lease.handle.list(buffer);
-        let mut is_broken = false;
-        let mut fill = |names: &mut Names| {
+    SCRATCH.with_borrow_mut(|Scratch { buffer, names }| {
+        loop {
             names.clear();
-            if !is_broken && let Err(error) = listing.fill(names) {
-                is_broken = true;
-                if !is_vanished(&error) {
-                    walk.report(dir.path(), Operation::Read, &error);
-                }
+            let read = lease.handle.read(buffer, names);
+            let is_end = names.is_empty() || read.is_err();
+            if let Err(error) = read
+                && !is_vanished(&error)
+            {
+                walk.report(dir.path(), Operation::Read, &error);
             }
-        };
-        fill(names);
-        fill(ahead);
-        while !ahead.is_empty() {
-            // What no idle worker waits for is weighed here, so that names do not pile up.
-            if dir.outstanding() <= 4 * walk.workers {
-                hand_out_chunk(&visit, mem::take(names));
-            } else {
-                visit.weigh_all(names);
+            let is_shared = !is_end && names.len() >= LARGE;
+            if is_shared {
+                share(walk, scope, Arc::clone(dir), Arc::clone(lease));
             }
-            mem::swap(names, ahead);
-            fill(ahead);
+            visit.weigh_all(names);
+            if is_end || is_shared {
+                break;
+            }
         }
-        visit.weigh_all(names);
     });
     visit.finish()
 }
 
-/// Hands out a part of a large directory as a task of its own.
-fn hand_out_chunk<T: Tally>(visit: &Visit<'_, '_, T>, names: Names) {
-    let (walk, dir, lease) = (visit.walk, Arc::clone(visit.dir), Arc::clone(visit.lease));
+/// Hands out what has not been listed yet of an open directory.
+fn share<'s, T: Tally>(
+    walk: &'s Walk<T>,
+    scope: &Scope<'s>,
+    dir: Arc<Dir<T::Part>>,
+    lease: Arc<Lease<'s>>,
+) {
     dir.hand_out();
-    visit.scope.spawn(move |scope| {
-        let (dir_, lease_) = (&dir, &lease);
-        let gathered = Gathered::default();
-        let mut visit = Visit { walk, scope, dir: dir_, lease: lease_, gathered, last: None };
-        visit.weigh_all(&names);
-        let last = visit.finish();
+    scope.spawn(move |scope| {
+        let last = list(walk, scope, &dir, &lease);
         drop(lease);
         settle(walk, dir);
         if let Some((dir, parent)) = last {
