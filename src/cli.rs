@@ -5,13 +5,16 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::num::NonZeroUsize;
+use std::process;
 
 use clap::{Parser, ValueEnum, ValueHint};
 
 use crate::filter::{self, Filter};
 use crate::measure::{Measure, parse_size};
 use crate::render::colors::Colors;
+use crate::render::name::escape;
 use crate::render::size::{Format, Unit};
 use crate::render::tree::Bars;
 use crate::render::{json, tree};
@@ -183,7 +186,18 @@ enum OutputFormat {
 /// Reads the command line. Ends the process with status 2 if it makes no sense, and with 0 after
 /// `--help` and `--version`.
 pub fn parse() -> Plan {
-    Flags::parse().into_plan()
+    match Flags::try_parse() {
+        Ok(flags) => flags.into_plan(),
+        Err(error) if error.use_stderr() => {
+            // The message quotes what was typed, or what a pattern of the shell came to.
+            for line in error.render().to_string().lines() {
+                // Where writing to stderr fails there is nowhere left to say so.
+                let _ = writeln!(io::stderr(), "{}", escape(line.as_bytes()));
+            }
+            process::exit(error.exit_code())
+        }
+        Err(help) => help.exit(),
+    }
 }
 
 impl Flags {
@@ -246,14 +260,15 @@ impl Flags {
     }
 
     fn tree(&self, format: Format) -> tree::Options {
-        /// Where nothing says how wide it is.
+        /// Where nothing says how wide it is. What is read out has no width.
         const WIDTH: usize = 80;
+        let no_terminal = if self.screen_reader { usize::MAX } else { WIDTH };
         let is_colored = self.force_colors || !self.no_colors && terminal::wants_colors();
         let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
         tree::Options {
             width: self
                 .terminal_width
-                .unwrap_or_else(|| terminal::size().map_or(WIDTH, |(width, _)| width)),
+                .unwrap_or_else(|| terminal::size().map_or(no_terminal, |(width, _)| width)),
             format,
             bars: match (self.no_percent_bars, self.bars_on_right) {
                 (true, _) => Bars::None,

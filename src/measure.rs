@@ -112,27 +112,27 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     let number: f64 = number.parse().map_err(|_| usage())?;
     let unit = unit.trim().to_ascii_lowercase();
     let (prefix, thousand) = match unit.as_str() {
-        "" | "b" => ("", 1.0),
+        "" | "b" => ("", 1_u64),
         unit => match unit.strip_suffix("ib") {
-            Some(prefix) => (prefix, 1024.0),
+            Some(prefix) => (prefix, 1024),
             None => match unit.strip_suffix('b') {
-                Some(prefix) => (prefix, 1000.0),
-                None => (unit.strip_suffix('i').unwrap_or(unit), 1024.0),
+                Some(prefix) => (prefix, 1000),
+                None => (unit.strip_suffix('i').unwrap_or(unit), 1024),
             },
         },
     };
     let power = match prefix {
         "" => 0,
         prefix => match ["k", "m", "g", "t", "p", "e"].iter().position(|p| *p == prefix) {
-            Some(position) => position as i32 + 1,
+            Some(position) => position as u32 + 1,
             None => return Err(usage()),
         },
     };
-    if power == 0 && thousand != 1.0 {
+    if power == 0 && thousand != 1 {
         return Err(usage());
     }
     // A cast from a float saturates.
-    Ok((number * f64::powi(thousand, power)).round() as u64)
+    Ok((number * thousand.pow(power) as f64).round() as u64)
 }
 
 #[cfg(test)]

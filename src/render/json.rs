@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::name::is_control;
 use crate::measure::{Kind, Measure};
 use crate::problem::Problem;
 use crate::tally::{Child, Tree};
@@ -144,6 +145,17 @@ fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
     }
 }
 
+/// Control characters are escaped also where JSON would not insist: a terminal may be reading.
 fn string(out: &mut impl Write, text: &str) -> io::Result<()> {
-    serde_json::to_writer(out, text).map_err(io::Error::from)
+    if !text.contains(is_control) {
+        return serde_json::to_writer(out, text).map_err(io::Error::from);
+    }
+    for c in serde_json::to_string(text)?.chars() {
+        if is_control(c) {
+            write!(out, "\\u{:04x}", c as u32)?;
+        } else {
+            write!(out, "{c}")?;
+        }
+    }
+    Ok(())
 }

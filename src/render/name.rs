@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// `name` as text: control characters, line and paragraph separators, bidirectional controls and
 /// what is not UTF-8 are escaped.
@@ -16,7 +16,7 @@ pub fn escape(name: &[u8]) -> String {
                 '\r' => text.push_str("\\r"),
                 '\t' => text.push_str("\\t"),
                 c if c.is_ascii_control() => push(&mut text, format_args!("\\x{:02x}", c as u32)),
-                c if is_hostile(c) => push(&mut text, format_args!("\\u{{{:x}}}", c as u32)),
+                c if is_control(c) => push(&mut text, format_args!("\\u{{{:x}}}", c as u32)),
                 c => text.push(c),
             }
         }
@@ -38,25 +38,25 @@ pub fn fit(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let mark = if width < 4 { "" } else { ".." };
-    let mut room = width - mark.len();
     let mut cut = String::new();
     for c in text.chars() {
-        let cells = c.width().unwrap_or(0);
-        if cells > room {
+        // Measured anew each time: what a character takes depends on those before it.
+        cut.push(c);
+        if cells(&cut) + mark.len() > width {
+            cut.pop();
             break;
         }
-        room -= cells;
-        cut.push(c);
     }
     cut + mark
 }
 
-/// C1 controls, line and paragraph separators, and what changes the direction of text (Unicode
-/// Standard Annex 9, table 3-1).
-fn is_hostile(c: char) -> bool {
+/// C0 and C1 controls and DEL, line and paragraph separators, and what changes the direction of
+/// text (Unicode Standard Annex 9, table 3-1).
+pub(super) fn is_control(c: char) -> bool {
     matches!(
         c,
-        '\u{80}'..='\u{9f}'
+        '\0'..='\u{1f}'
+            | '\u{7f}'..='\u{9f}'
             | '\u{61c}'
             | '\u{200e}'
             | '\u{200f}'
@@ -94,6 +94,7 @@ mod tests {
             ("abcdef", 5, "abc.."),
             ("日本語", 6, "日本語"),
             ("日本語", 5, "日.."),
+            ("🗂\u{fe0f}abc", 4, "🗂\u{fe0f}.."),
             ("abcdef", 2, "ab"),
             ("abcdef", 0, ""),
         ] {

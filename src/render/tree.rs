@@ -106,15 +106,8 @@ impl Picture<'_> {
     fn line(&self, i: usize, columns: &Columns) -> String {
         let tree = self.tree(i, columns.room);
         let room = columns.name.saturating_sub(cells(&tree) + 1);
-        let aside = self.aside(i);
-        let (name, aside) = match room.checked_sub(cells(&aside)) {
-            Some(room) if room > 0 => (fit(&self.name(i), room), aside),
-            _ => (fit(&self.name(i), room), String::new()),
-        };
-        let padding = room.saturating_sub(cells(&name) + cells(&aside));
-        let size = self.painted_size(i, columns);
-        let mut line = format!("{size} {tree} {}", self.painted(i, &name));
-        line.push_str(&self.paint(&aside, Colors::aside));
+        let (name, aside, padding) = self.name_in(i, room);
+        let mut line = format!("{} {tree} {name}{aside}", self.painted_size(i, columns));
         if columns.bar > 0 {
             let (bar, percent) = (self.bar(i, columns.bar), self.percent(i));
             let _ = write!(line, "{:padding$}│{bar} │ {percent:>4}", "");
@@ -122,18 +115,29 @@ impl Picture<'_> {
         line
     }
 
-    /// For ears: no drawing, the name in full.
+    /// For ears: no drawing.
     fn words(&self, i: usize, columns: &Columns) -> String {
-        let name = self.name(i);
+        let depth = self.level(i).to_string();
+        let percent = match self.options.bars {
+            Bars::None => String::new(),
+            _ => format!(" {:>4}", self.percent(i)),
+        };
+        let others = depth.len() + columns.size + cells(&percent) + 2;
+        let room = columns.name.min(self.options.width.saturating_sub(others));
+        let (name, aside, padding) = self.name_in(i, room);
+        let size = self.painted_size(i, columns);
+        format!("{name}{aside}{:padding$} {depth} {size}{percent}", "")
+    }
+
+    /// The name and what is said after it, painted, and what is left of `room` cells.
+    fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
         let aside = self.aside(i);
-        let padding = columns.name.saturating_sub(cells(&name) + cells(&aside));
-        let (depth, size) = (self.level(i), self.painted_size(i, columns));
-        let (name, aside) = (self.painted(i, &name), self.paint(&aside, Colors::aside));
-        let mut line = format!("{name}{aside}{:padding$} {depth} {size}", "");
-        if self.options.bars != Bars::None {
-            let _ = write!(line, " {:>4}", self.percent(i));
-        }
-        line
+        let (name, aside) = match room.checked_sub(cells(&aside)) {
+            Some(room) if room > 0 => (fit(&self.name(i), room), aside),
+            _ => (fit(&self.name(i), room), String::new()),
+        };
+        let padding = room.saturating_sub(cells(&name) + cells(&aside));
+        (self.painted(i, &name), self.paint(&aside, Colors::aside), padding)
     }
 
     /// Levels below the topmost line drawn.
@@ -194,7 +198,7 @@ impl Picture<'_> {
     /// What is said after the name: how much has links elsewhere, if that is a tenth or more.
     fn aside(&self, i: usize) -> String {
         let Line { size, shared, .. } = self.lines[i];
-        if shared == 0 || shared < size / 10 {
+        if shared == 0 || shared.saturating_mul(10) < size {
             return String::new();
         }
         format!(" ({} shared)", self.options.format.write(shared))

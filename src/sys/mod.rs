@@ -9,12 +9,16 @@
 //!   without entering or triggering it), and `read`, which appends the next names to a [`Names`],
 //!   about one system call's worth at a time, without `.` and `..`, and none at the end. Whoever
 //!   reads a handle goes on where the last one ended, so that several threads can share a listing.
-//! * `stat`: what a root path names; `mounted`: what it lies on.
+//! * `stat`: what a root path names; `mounted`: what it lies on; `real_path`, the same everywhere:
+//!   where it really is.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
 //!
 //! Only directories are ever opened, never triggering an automount. Errors are the system's own.
 
 use std::ffi::CStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
 use crate::measure::{Kind, Measure, Mode};
 
@@ -62,8 +66,8 @@ pub struct Stat {
     pub links: u32,
     /// File type and permissions.
     pub mode: Mode,
-    /// Whether this is where something is mounted, or an automount waits: its file system may be
-    /// another one, or the same one again. Where the system does not tell, false.
+    /// Whether this may be where something is mounted, or an automount waits: its file system may
+    /// be another one, or the same one again.
     pub mount_point: bool,
     /// Allocated blocks, of 512 bytes each.
     pub blocks: u64,
@@ -85,6 +89,20 @@ impl Stat {
     /// Whether this is a directory.
     pub fn is_directory(&self) -> bool {
         self.mode.kind() == Kind::Directory
+    }
+}
+
+/// The one absolute path, without symlinks, `.` or `..`, of what `path` names.
+///
+/// # Errors
+/// The system's, from realpath(3).
+pub fn real_path(path: &Path, symlinks: Symlinks) -> io::Result<PathBuf> {
+    match (symlinks, path.parent(), path.file_name()) {
+        (Symlinks::Stay, Some(parent), Some(name)) => {
+            let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
+            Ok(fs::canonicalize(parent)?.join(name))
+        }
+        _ => fs::canonicalize(path),
     }
 }
 

@@ -103,7 +103,8 @@ fn convert(metadata: &Metadata) -> Stat {
         links: u32::try_from(metadata.nlink()).unwrap_or(u32::MAX),
         // The bits above 16 are not used by any Unix (inode(7)).
         mode: Mode((metadata.mode() & 0xffff) as u16),
-        mount_point: false,
+        // std cannot tell.
+        mount_point: true,
         blocks: metadata.blocks(),
         length: metadata.len(),
     }

@@ -103,7 +103,7 @@ pub fn walk<T: Tally + 'static>(
     tally: T,
     mut watch: impl FnMut(&Snapshot),
 ) -> Walked<T::Report> {
-    let (roots, problems) = roots::resolve(roots, options.follow, options.one_file_system);
+    let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
     let wanted = options.threads.or_else(|| thread::available_parallelism().ok());
     let pool = pool(handles::workers(wanted.map_or(1, NonZeroUsize::get), free));

@@ -1,0 +1,149 @@
+//! Depth: chains that no path can name and no stack can hold, and walks that run out of handles.
+//! A recursion anywhere, a destructor's included, ends these with a stack overflow. The portable
+//! back end goes by paths and promises only what a path can name.
+
+use crate::document::Document;
+use crate::fixture::Fixture;
+#[cfg(not(feature = "portable"))]
+use crate::oracle::du;
+use crate::run::{Weigh, weigh};
+
+#[cfg(not(feature = "portable"))]
+const DEPTH: usize = 100_000;
+const LEN: u64 = 5000;
+
+/// Fewer handles than this and nothing may be promised.
+#[cfg(not(feature = "portable"))]
+const FEW: u32 = 16;
+
+#[cfg(not(feature = "portable"))]
+fn chain() -> Fixture {
+    Fixture::in_memory().chain("d", DEPTH, usize::try_from(LEN).unwrap())
+}
+
+fn on(fixture: &Fixture, flags: &str) -> Weigh {
+    weigh(flags).arg(fixture.at("d"))
+}
+
+#[test]
+fn a_chain_that_a_path_can_name_is_exact() {
+    const DEPTH: usize = 1500;
+    let fixture = Fixture::in_memory().chain("d", DEPTH, 5000);
+    let document = on(&fixture, "-j -s").run().document();
+    check_chain(&document, DEPTH, |_| LEN);
+    let all = on(&fixture, "-s -b -c -o b -w 80 -n 2000").run().text();
+    assert_eq!(all.lines().count(), DEPTH + 1);
+    assert!(all.lines().all(weighs_len));
+}
+
+#[cfg(not(feature = "portable"))]
+#[test]
+fn a_chain_is_exact_to_its_end() {
+    let fixture = chain();
+    let disk = du(&["-sB1"], &fixture.at("d"));
+    for handles in [None, Some(FEW)] {
+        let start = |flags: &str| {
+            let weigh = on(&fixture, flags);
+            handles.map_or(on(&fixture, flags), |count| weigh.handles(count))
+        };
+        check_chain(&start("-j -s").run().document(), DEPTH, |_| LEN);
+        let inodes = start("-j --inodes").run().document();
+        check_chain(&inodes, DEPTH, |depth| (DEPTH + 1 - depth) as u64);
+        assert_eq!(start("-j").run().document().root().size, disk);
+
+        let cut = start("-j -s -d 3").run().document();
+        assert_eq!(cut.nodes.len(), 4);
+        assert!(cut.nodes.iter().all(|node| node.size == LEN));
+
+        let shallow = start("-s -b -c -o b -d 3").run().text();
+        assert_eq!(shallow.lines().count(), 4, "{shallow}");
+        assert!(shallow.lines().all(weighs_len), "{shallow}");
+    }
+}
+
+/// In memory a directory takes no blocks; here each one adds some. Long enough that no path names
+/// its end.
+#[cfg(not(feature = "portable"))]
+#[test]
+fn a_chain_on_the_disk_is_exact() {
+    let fixture = Fixture::new().chain("d", 5000, 5000);
+    let size = |flags| on(&fixture, flags).run().document().root().size;
+    let (disk, inodes) =
+        (du(&["-sB1"], &fixture.at("d")), du(&["-s", "--inodes"], &fixture.at("d")));
+    assert_eq!((size("-j"), size("-j --inodes")), (disk, inodes));
+    assert_eq!((size("-j -T 1"), size("-j -T 8")), (disk, disk));
+    assert_eq!(on(&fixture, "-j").handles(FEW).run().document().root().size, disk);
+}
+
+#[cfg(not(feature = "portable"))]
+#[test]
+fn a_chain_can_be_drawn_and_cut() {
+    let fixture = chain();
+    let few = on(&fixture, "-s -b -c -o b -n 20").run().text();
+    assert_eq!(few.lines().count(), 21, "{few}");
+    assert!(few.lines().all(weighs_len), "{few}");
+
+    let all = on(&fixture, "-s -b -c -o b -w 80 -n 200000").run().text();
+    assert_eq!(all.lines().count(), DEPTH + 1);
+    assert!(all.lines().all(weighs_len));
+
+    let file = on(&fixture, "-s -F -b -c -o b -w 80 -n 3").run().text();
+    assert_eq!(file.lines().count(), 2, "{file}");
+    assert!(file.lines().all(weighs_len), "{file}");
+
+    check_chain(&on(&fixture, "-j -s -n 200000").run().document(), DEPTH, |_| LEN);
+
+    let flat = on(&fixture, "-j -s -F -p").run().document();
+    let [root, end] = flat.nodes.as_slice() else { panic!("{} nodes", flat.nodes.len()) };
+    assert_eq!((root.size, end.kind.as_str(), end.size), (LEN, "file", LEN));
+    let top = fixture.at("d");
+    assert_eq!(end.name.len(), top.as_os_str().len() + 2 * (DEPTH - 1) + "/end".len());
+    assert!(end.name.ends_with(b"/d/d/d/end"));
+}
+
+#[cfg(not(feature = "portable"))]
+#[test]
+fn a_comb_is_exact_with_few_handles() {
+    const TEETH: u64 = 2_000;
+    let fixture = Fixture::in_memory().comb("level", 2_000);
+    for threads in [1, 8] {
+        let flags = format!("-j -s -T {threads}");
+        let document = weigh(&flags).arg(fixture.at("level")).handles(FEW).run().document();
+        assert_eq!(document.root().size, 2 * TEETH, "{threads} threads");
+        assert_eq!(document.root().entries, Some(5 * TEETH), "{threads} threads");
+        assert_eq!(document.nodes.len() as u64, 5 * TEETH, "{threads} threads");
+    }
+}
+
+#[cfg(not(feature = "portable"))]
+#[test]
+fn many_subdirectories_are_exact_with_few_handles() {
+    const COUNT: usize = 10_000;
+    let mut fixture = Fixture::in_memory();
+    for i in 0..COUNT {
+        fixture = fixture.file(format!("top/{i}/f"), 1);
+    }
+    for threads in [1, 2, 8, 64] {
+        let flags = format!("-j -s -T {threads}");
+        let document = weigh(&flags).arg(fixture.at("top")).handles(FEW).run().document();
+        assert_eq!(document.root().size, COUNT as u64, "{threads} threads");
+        assert_eq!(document.root().entries, Some(2 * COUNT as u64 + 1), "{threads} threads");
+    }
+}
+
+fn weighs_len(line: &str) -> bool {
+    line.trim_start().starts_with(&format!("{LEN}B "))
+}
+
+/// A chain of `length` directories with one file at its end, each directory weighing what `size`
+/// says for its depth below the root.
+fn check_chain(document: &Document, length: usize, size: impl Fn(usize) -> u64) {
+    assert_eq!(document.nodes.len(), length + 1);
+    for (depth, node) in document.nodes[..length].iter().enumerate() {
+        assert_eq!(node.children, [depth + 1]);
+        assert_eq!((node.kind.as_str(), node.size), ("directory", size(depth)), "depth {depth}");
+        assert_eq!(node.entries, Some((length + 1 - depth) as u64), "depth {depth}");
+    }
+    let file = &document.nodes[length];
+    assert_eq!((file.name.as_slice(), file.size), (b"end".as_slice(), size(length)));
+}

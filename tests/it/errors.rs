@@ -1,0 +1,198 @@
+//! Errors are values: they are told, counted and survived. Exit status 1 when something was not
+//! read, 2 when the command line makes no sense.
+
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+
+use crate::document::Document;
+use crate::fixture::Fixture;
+use crate::run::weigh;
+
+/// 5,300 bytes to be seen, and more in two directories that a plain user cannot read.
+fn closed() -> Fixture {
+    Fixture::new()
+        .file("top/open/f", 5000)
+        .file("top/g", 300)
+        .file("top/closed/secret", 70_000)
+        .file("top/open/shut/secret", 70_000)
+        .unreadable("top/closed")
+        .unreadable("top/open/shut")
+}
+
+#[test]
+fn an_unreadable_directory_leaves_the_rest_right() {
+    let fixture = closed();
+    let shown = weigh("-j -s").arg("top").within(fixture.path()).by_nobody(&fixture).run();
+    assert_eq!(shown.code(), 1);
+    let complaint = shown.complaint();
+    assert!(complaint.contains("top/closed"), "{complaint}");
+    assert!(complaint.contains("top/open/shut"), "{complaint}");
+
+    let document = Document::parse(&shown.stdout);
+    assert_eq!(document.header["complete"], false);
+    assert_eq!(document.root().size, 5300);
+    // Directories are counted that cannot be read: top, g, open, f, closed, shut.
+    assert_eq!(document.root().entries, Some(6));
+    let mut errors: Vec<[&str; 4]> = document
+        .errors()
+        .iter()
+        .map(|error| ["path", "operation", "error", "message"].map(|k| error[k].as_str().unwrap()))
+        .collect();
+    errors.sort_unstable();
+    let of = |path| [path, "open", "EACCES", "Permission denied"];
+    assert_eq!(errors, [of("top/closed"), of("top/open/shut")]);
+}
+
+#[test]
+fn a_picture_is_drawn_beside_the_complaint() {
+    let fixture = closed();
+    let start = |flags: &str| weigh(flags).arg("top").within(fixture.path()).by_nobody(&fixture);
+    let shown = start("-s -b -c -o b").run();
+    assert_eq!(shown.code(), 1);
+    let picture = String::from_utf8(shown.stdout.clone()).unwrap();
+    assert!(picture.lines().last().unwrap().contains("5300B"), "{picture}");
+    let complaint = shown.complaint();
+    assert!(complaint.contains("top/closed") && complaint.contains("ermission"), "{complaint}");
+}
+
+#[test]
+fn print_errors_names_every_path() {
+    let mut fixture = Fixture::new();
+    for i in 0..100 {
+        fixture = fixture.unreadable(format!("top/closed-{i:02}-"));
+    }
+    let start = |flags: &str| weigh(flags).arg(fixture.at("top")).by_nobody(&fixture).run();
+    let named = |complaint: &str| {
+        (0..100).filter(|i| complaint.contains(&format!("closed-{i:02}-"))).count()
+    };
+    let few = start("-c").complaint();
+    assert!(few.contains("100"), "{few}");
+    assert!((1..20).contains(&named(&few)), "{few}");
+    let all = start("-c --print-errors").complaint();
+    assert_eq!(named(&all), 100, "{all}");
+    let json = Document::parse(&start("-j").stdout);
+    assert_eq!(json.errors().len(), 100);
+}
+
+/// The same errors in the same order, however the threads came upon them.
+#[test]
+fn complaints_do_not_depend_on_threads() {
+    let mut fixture = Fixture::new();
+    for i in 0..40 {
+        fixture = fixture.unreadable(format!("top/{}/{i}", i % 7));
+    }
+    let outputs = |flags: &str| {
+        let mut outputs: Vec<(Vec<u8>, Vec<u8>)> = [1, 2, 8, 8, 8, 64]
+            .into_iter()
+            .map(|threads| {
+                let flags = format!("{flags} -T {threads}");
+                let shown = weigh(&flags).arg(fixture.at("top")).by_nobody(&fixture).run();
+                assert!(!shown.stdout.is_empty() && !shown.stderr.is_empty());
+                (shown.stdout, shown.stderr)
+            })
+            .collect();
+        outputs.dedup();
+        outputs.len()
+    };
+    for flags in ["-j", "-c", "-c --print-errors"] {
+        assert_eq!(outputs(flags), 1, "weigh {flags}");
+    }
+}
+
+#[test]
+fn a_root_that_cannot_be_read_is_an_error() {
+    let fixture = closed();
+    let shown = weigh("-j -s").arg(fixture.at("top/closed")).by_nobody(&fixture).run();
+    assert_eq!(shown.code(), 1);
+    assert!(shown.complaint().contains("closed"), "{}", shown.complaint());
+    let document = Document::parse(&shown.stdout);
+    assert_eq!(document.header["complete"], false);
+    assert_eq!((document.root().size, document.root().entries), (0, Some(1)));
+}
+
+#[test]
+fn a_full_device_is_an_error() {
+    let fixture = closed();
+    for flags in ["-c", "-j"] {
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let shown = weigh(flags).arg(fixture.at("top")).stdout(full).run();
+        assert_eq!(shown.code(), 1, "weigh {flags}");
+        assert!(shown.complaint().contains("No space left"), "{}", shown.complaint());
+        assert_eq!(shown.complaint().lines().count(), 1, "{}", shown.complaint());
+    }
+}
+
+/// `weigh | head -1`: the reader has what it wants, and that is nobody's mistake.
+#[test]
+fn a_closed_pipe_ends_it_quietly() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..3000 {
+        fixture = fixture.sparse(format!("top/{i}-{}", "x".repeat(100)), 1);
+    }
+    for flags in ["-c -n 3000", "-j"] {
+        let whole = weigh(flags).arg(fixture.at("top")).run().clean();
+        assert!(whole.len() > 1 << 16, "it would fit into a pipe that nobody reads");
+        let (reader, writer) = std::io::pipe().unwrap();
+        let writer = std::fs::File::from(OwnedFd::from(writer));
+        drop(reader);
+        let shown = weigh(flags).arg(fixture.at("top")).stdout(writer).run();
+        assert_eq!(shown.complaint(), "", "weigh {flags}");
+        assert_eq!(shown.status.code(), Some(0), "weigh {flags}: {}", shown.status);
+    }
+}
+
+#[test]
+fn a_closed_standard_error_changes_nothing() {
+    let fixture = closed();
+    let mut child =
+        weigh("-j -s --print-errors").arg(fixture.at("top")).by_nobody(&fixture).spawn();
+    drop(child.stderr.take());
+    let mut json = Vec::new();
+    child.stdout.take().unwrap().read_to_end(&mut json).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert_eq!(Document::parse(&json).root().size, 5300);
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_is_2_and_says_why() {
+    let bad = [
+        ("--no-such-flag", "--no-such-flag"),
+        ("-n many", "many"),
+        ("-n -1", "-1"),
+        ("-d x", "'x'"),
+        ("-w 80x", "80x"),
+        ("-z 10q", "10q"),
+        ("-z -5", "-5"),
+        ("-o furlongs", "furlongs"),
+        ("-T zero", "zero"),
+        ("-T 0", "0"),
+        ("-n", "-n"),
+    ];
+    for (flags, said) in bad {
+        let shown = weigh(flags).run();
+        assert_eq!(shown.code(), 2, "weigh {flags}: {}", shown.complaint());
+        assert!(shown.stdout.is_empty(), "weigh {flags}");
+        let complaint = shown.complaint();
+        let first = complaint.lines().next().expect("it says why");
+        assert!(first.contains(said), "weigh {flags}: {complaint}");
+    }
+}
+
+#[test]
+fn measures_and_kinds_exclude_each_other() {
+    for flags in ["-D -F", "-s -f", "-f --inodes", "-s --inodes", "-c -C"] {
+        let shown = weigh(flags).run();
+        assert_eq!(shown.code(), 2, "weigh {flags}: {}", shown.complaint());
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    let help = weigh("--help").run().text();
+    for flag in ["--inodes", "--count-links", "--skip-total", "--print-errors", "-T", "-j"] {
+        assert!(help.contains(flag), "{flag} is not in the help");
+    }
+    let version = weigh("--version").run().text();
+    assert_eq!(version, format!("weigh {}\n", env!("CARGO_PKG_VERSION")));
+}

@@ -1,0 +1,258 @@
+//! Trees built by name: what the tests weigh, and nothing of it left afterwards.
+//!
+//! `Fixture::new().file("a/b", 4096).hard_link("a/b", "c")` is a temporary directory with exactly
+//! that in it. Chains and combs are made relative to an open parent, so that they may be deeper than
+//! any path can say, and every fixture is taken down without recursion: a directory that is not
+//! empty is first moved up to the top.
+
+use std::ffi::{CString, OsStr};
+use std::fs;
+use std::io::Write;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
+use rustix::io::Errno;
+use tempfile::TempDir;
+
+/// Where every fixture goes when it is set; [`crate::leftovers`] looks there for what stayed.
+pub const PLACE: &str = "WEIGH_TEST_PLACE";
+
+/// A temporary tree. It is removed, whatever its depth and permissions, when this is dropped.
+pub struct Fixture {
+    top: TempDir,
+    /// Written to since the last sync. Until it is synced, delayed allocation may change
+    /// `st_blocks` between the oracle's reading and the program's.
+    unsynced: AtomicBool,
+}
+
+/// A path made of any bytes but NUL.
+pub fn raw(bytes: &[u8]) -> &Path {
+    Path::new(OsStr::from_bytes(bytes))
+}
+
+impl Fixture {
+    /// An empty tree on the file system of the temporary directory.
+    pub fn new() -> Self {
+        Self::within(&std::env::var_os(PLACE).map_or_else(std::env::temp_dir, PathBuf::from))
+    }
+
+    /// An empty tree in memory where that is to be had: quick to build, but on tmpfs, where a
+    /// directory takes no blocks.
+    pub fn in_memory() -> Self {
+        let shm = Path::new("/dev/shm");
+        if std::env::var_os(PLACE).is_none() && shm.is_dir() {
+            Self::within(shm)
+        } else {
+            Self::new()
+        }
+    }
+
+    /// An empty tree in the directory `place`, readable by every user.
+    pub fn within(place: &Path) -> Self {
+        let top = tempfile::Builder::new().prefix("weigh-it-").tempdir_in(place).unwrap();
+        fs::set_permissions(top.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let unsynced = AtomicBool::new(true);
+        Fixture { top, unsynced }
+    }
+
+    /// The directory that holds it all. What was written so far has its final blocks.
+    pub fn path(&self) -> &Path {
+        if self.unsynced.swap(false, Ordering::Relaxed) {
+            rustix::fs::syncfs(self.open_top()).unwrap();
+        }
+        self.top.path()
+    }
+
+    /// The path of `name` in it.
+    pub fn at(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.path().join(name)
+    }
+
+    /// A directory; missing parents are made, here and in every other of these.
+    pub fn dir(self, name: impl AsRef<Path>) -> Self {
+        fs::create_dir_all(self.place(name)).unwrap();
+        self
+    }
+
+    /// A regular file with `len` bytes written to it.
+    pub fn file(self, name: impl AsRef<Path>, len: usize) -> Self {
+        fs::write(self.place(name), vec![b'w'; len]).unwrap();
+        self
+    }
+
+    /// A regular file `len` bytes long with no block to it.
+    pub fn sparse(self, name: impl AsRef<Path>, len: u64) -> Self {
+        let file = fs::File::create(self.place(name)).unwrap();
+        file.set_len(len).unwrap();
+        self
+    }
+
+    /// Another link, `name`, to what `existing` names (itself, where that is a symlink).
+    pub fn hard_link(self, existing: impl AsRef<Path>, name: impl AsRef<Path>) -> Self {
+        fs::hard_link(self.place(existing), self.place(name)).unwrap();
+        self
+    }
+
+    /// A symlink `name` that says `target`, as given.
+    pub fn symlink(self, target: impl AsRef<Path>, name: impl AsRef<Path>) -> Self {
+        symlink(target, self.place(name)).unwrap();
+        self
+    }
+
+    /// A FIFO: whoever opens it to read waits for ever.
+    pub fn fifo(self, name: impl AsRef<Path>) -> Self {
+        let path = self.place(name);
+        rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::from(0o644), 0).unwrap();
+        self
+    }
+
+    /// A socket nobody listens at.
+    pub fn socket(self, name: impl AsRef<Path>) -> Self {
+        let path = self.place(name);
+        rustix::fs::mknodat(CWD, &path, FileType::Socket, Mode::from(0o644), 0).unwrap();
+        self
+    }
+
+    /// The permission bits of what is there, or of a new directory.
+    pub fn mode(self, name: impl AsRef<Path>, bits: u32) -> Self {
+        let path = self.place(name);
+        if !path.exists() {
+            fs::create_dir(&path).unwrap();
+        }
+        fs::set_permissions(&path, fs::Permissions::from_mode(bits)).unwrap();
+        self
+    }
+
+    /// A directory that a plain user can neither list nor enter.
+    pub fn unreadable(self, name: impl AsRef<Path>) -> Self {
+        self.mode(name, 0o000)
+    }
+
+    /// Directories one in the other, `depth` of them and each called `name`, with a file `end` of
+    /// `len` bytes in the last.
+    pub fn chain(self, name: &str, depth: usize, len: usize) -> Self {
+        let last = self.descend(name, depth, |_| ());
+        write_at(last.as_fd(), "end", len);
+        self
+    }
+
+    /// A chain of `depth` directories called `name` in which every one also holds a directory `a`
+    /// and a directory `z`, each with a file of one byte: wherever a walk is, much is left undone.
+    pub fn comb(self, name: &str, depth: usize) -> Self {
+        self.descend(name, depth, |level| {
+            for tooth in ["a", "z"] {
+                write_at(make_and_open(level, tooth).as_fd(), "f", 1);
+            }
+        });
+        self
+    }
+
+    fn descend(&self, name: &str, depth: usize, fill: impl Fn(BorrowedFd<'_>)) -> OwnedFd {
+        self.unsynced.store(true, Ordering::Relaxed);
+        let mut level = self.open_top();
+        for _ in 0..depth {
+            level = make_and_open(level.as_fd(), name);
+            fill(level.as_fd());
+        }
+        level
+    }
+
+    /// Where `name` goes, with its parents made.
+    fn place(&self, name: impl AsRef<Path>) -> PathBuf {
+        self.unsynced.store(true, Ordering::Relaxed);
+        let path = self.top.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        path
+    }
+
+    fn open_top(&self) -> OwnedFd {
+        open(CWD, self.top.path().as_os_str().as_bytes()).unwrap()
+    }
+}
+
+impl Drop for Fixture {
+    fn drop(&mut self) {
+        if let Err(error) = take_down(self.top.path()) {
+            let message = format!("{} stays behind: {error}", self.top.path().display());
+            assert!(std::thread::panicking(), "{message}");
+            eprintln!("{message}");
+        }
+    }
+}
+
+/// Empties the directory `top`: directories that are not empty are moved up to it, one after the
+/// other, so that neither depth nor a path's length matters.
+fn take_down(top: &Path) -> Result<(), Errno> {
+    let top = open(CWD, top.as_os_str().as_bytes())?;
+    let mut moved = 0_u64;
+    loop {
+        let names = listing(top.as_fd())?;
+        if names.is_empty() {
+            return Ok(());
+        }
+        for (name, kind) in names {
+            if remove_leaf(top.as_fd(), &name, kind)? {
+                continue;
+            }
+            allow(top.as_fd(), &name)?;
+            let dir = open(&top, name.as_bytes())?;
+            for (child, kind) in listing(dir.as_fd())? {
+                if !remove_leaf(dir.as_fd(), &child, kind)? {
+                    moved += 1;
+                    let name = format!(".moved up {moved}");
+                    // To move a directory is to write to it: its `..` changes.
+                    allow(dir.as_fd(), &child)?;
+                    rustix::fs::renameat(&dir, &child, &top, name)?;
+                }
+            }
+            rustix::fs::unlinkat(&top, &name, AtFlags::REMOVEDIR)?;
+        }
+    }
+}
+
+/// Removes what is no directory, or an empty one. False: there is something in it.
+fn remove_leaf(dir: BorrowedFd<'_>, name: &CString, kind: FileType) -> Result<bool, Errno> {
+    if kind != FileType::Directory {
+        return rustix::fs::unlinkat(dir, name, AtFlags::empty()).map(|()| true);
+    }
+    match rustix::fs::unlinkat(dir, name, AtFlags::REMOVEDIR) {
+        Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
+        done => done.map(|()| true),
+    }
+}
+
+fn allow(dir: BorrowedFd<'_>, name: &CString) -> Result<(), Errno> {
+    rustix::fs::chmodat(dir, name, Mode::RWXU, AtFlags::empty())
+}
+
+fn listing(dir: BorrowedFd<'_>) -> Result<Vec<(CString, FileType)>, Errno> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(dir)? {
+        let entry = entry?;
+        let name = entry.file_name().to_owned();
+        if name.as_bytes() != b"." && name.as_bytes() != b".." {
+            names.push((name, entry.file_type()));
+        }
+    }
+    Ok(names)
+}
+
+fn open(parent: impl AsFd, name: &[u8]) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(parent, name, flags, Mode::empty())
+}
+
+fn make_and_open(parent: BorrowedFd<'_>, name: &str) -> OwnedFd {
+    rustix::fs::mkdirat(parent, name, Mode::from(0o755)).unwrap();
+    open(parent, name.as_bytes()).unwrap()
+}
+
+fn write_at(dir: BorrowedFd<'_>, name: &str, len: usize) {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let file = rustix::fs::openat(dir, name, flags, Mode::from(0o644)).unwrap();
+    fs::File::from(file).write_all(&vec![b'w'; len]).unwrap();
+}

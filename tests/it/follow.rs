@@ -1,0 +1,147 @@
+//! `-L`: symlinks are followed, and still nothing is entered twice, counted twice, or waited for.
+
+use crate::dice::{Dice, Names};
+use crate::fixture::Fixture;
+use crate::oracle::{self, Eyes, Measure};
+use crate::random::for_seeds;
+use crate::run::{Shown, weigh};
+
+fn followed(fixture: &Fixture, root: &str) -> Shown {
+    weigh("-j -s -L").arg(fixture.at(root)).run()
+}
+
+#[test]
+fn what_a_link_names_counts() {
+    let fixture = Fixture::new()
+        .file("elsewhere/f", 5000)
+        .file("elsewhere/deep/g", 300)
+        .file("single", 20)
+        .symlink("../elsewhere", "top/dir")
+        .symlink("../single", "top/file");
+    let document = followed(&fixture, "top").document();
+    assert_eq!(document.root().size, 5320);
+    assert_eq!(
+        (document.node("dir").size, document.node("dir").kind.as_str()),
+        (5300, "directory")
+    );
+    assert_eq!((document.node("file").size, document.node("file").kind.as_str()), (20, "file"));
+    // top, elsewhere, f, deep, g, single.
+    assert_eq!(document.root().entries, Some(6));
+    let as_they_are = weigh("-j -s").arg(fixture.at("top")).run().document();
+    assert_eq!(as_they_are.root().size, 12 + 9);
+}
+
+#[test]
+fn a_target_with_two_links_counts_once() {
+    let fixture = Fixture::new()
+        .file("elsewhere/f", 5000)
+        .symlink("../elsewhere", "top/one")
+        .symlink("../elsewhere", "top/two")
+        .symlink("../elsewhere/f", "top/three");
+    for threads in [1, 2, 8] {
+        let document = weigh(&format!("-j -s -L -T {threads}")).arg(fixture.at("top")).run();
+        let document = document.document();
+        assert_eq!(document.root().size, 5000, "{threads} threads");
+        assert_eq!(document.root().entries, Some(3), "top, elsewhere, f");
+    }
+}
+
+#[test]
+fn a_link_to_what_is_in_the_tree_counts_once() {
+    let fixture = Fixture::new()
+        .file("top/real/f", 5000)
+        .symlink("real", "top/again")
+        .symlink("real/f", "top/f");
+    let document = followed(&fixture, "top").document();
+    assert_eq!(document.root().size, 5000);
+    assert_eq!(document.root().entries, Some(3));
+}
+
+/// Without a check the walk goes round until the path is too long, 40 levels or 4096 bytes down.
+#[test]
+fn a_loop_is_named_once_and_not_entered() {
+    for (target, link) in [("..", "top/sub/up"), (".", "top/sub/here"), ("../..", "top/sub/x/y/up")]
+    {
+        let fixture = Fixture::new().file("top/sub/f", 5000).symlink(target, link);
+        let shown = followed(&fixture, "top");
+        let name = link.rsplit('/').next().unwrap();
+        let complaint = shown.complaint();
+        assert_eq!(complaint.matches(name).count(), 1, "{complaint}");
+        let document = crate::document::Document::parse(&shown.stdout);
+        assert_eq!(document.root().size, 5000);
+    }
+}
+
+#[test]
+fn links_that_name_each_other_end() {
+    let fixture = Fixture::new()
+        .file("top/a/f", 5000)
+        .file("top/b/g", 300)
+        .symlink("../b", "top/a/to-b")
+        .symlink("../a", "top/b/to-a");
+    let mut outputs: Vec<Vec<u8>> = [1, 2, 8]
+        .into_iter()
+        .map(|threads| weigh(&format!("-j -s -L -T {threads}")).arg(fixture.at("top")).run().stdout)
+        .collect();
+    outputs.dedup();
+    assert_eq!(outputs.len(), 1, "it depends on the number of threads");
+    let document = crate::document::Document::parse(&outputs[0]);
+    assert_eq!(document.root().size, 5300);
+    assert_eq!(document.root().entries, Some(5));
+}
+
+/// A link that leads nowhere weighs what it is itself, as for `find -L`.
+#[test]
+fn a_dangling_link_is_itself() {
+    let fixture = Fixture::new().symlink("nowhere", "top/link").file("top/f", 5000);
+    let document = followed(&fixture, "top").document();
+    assert_eq!((document.node("link").kind.as_str(), document.node("link").size), ("symlink", 7));
+    assert_eq!(document.root().size, 5007);
+}
+
+/// The system gives up on it (ELOOP); it is no more than a dangling link.
+#[test]
+fn a_link_to_itself_is_itself() {
+    let fixture = Fixture::new().symlink("link", "top/link").file("top/f", 5000);
+    let shown = followed(&fixture, "top");
+    let document = crate::document::Document::parse(&shown.stdout);
+    assert_eq!(document.root().size, 5004);
+}
+
+/// Symlinks all over a random tree, to files and directories in it, above it and beside it: the
+/// whole is every inode that `find -L` comes to, once.
+#[test]
+fn the_whole_is_what_find_comes_to() {
+    for_seeds(80, |seed| {
+        let mut dice = Dice::new(seed + 3_000_000);
+        let mut fixture =
+            dice.tree(Fixture::in_memory(), Names::Tame).file("elsewhere/d/f", 12_345);
+        let everything = oracle::find(fixture.path(), Eyes::Mine);
+        let dirs: Vec<_> = everything
+            .iter()
+            .filter(|entry| entry.kind == b'd' && entry.path.starts_with(b"tree"))
+            .map(|entry| crate::fixture::raw(&entry.path).to_owned())
+            .collect();
+        for i in 0..10 {
+            let target = crate::fixture::raw(&dice.of(&everything).path);
+            let (target, link) = (fixture.at(target), dice.of(&dirs).join(format!("to-{i}")));
+            fixture = fixture.symlink(target, link);
+        }
+        let root = fixture.at("tree");
+        let mut found = oracle::find(&root, Eyes::Following);
+        found.sort_by(|a, b| a.inode.cmp(&b.inode));
+        found.dedup_by(|a, b| a.inode == b.inode);
+        for measure in Measure::ALL {
+            let run = |threads| {
+                let flags = format!("-j -L -T {threads} {}", measure.flag());
+                weigh(&flags).arg(&root).run().stdout
+            };
+            let json = run(1);
+            let document = crate::document::Document::parse(&json);
+            let size: u64 = found.iter().map(|entry| measure.of(entry)).sum();
+            assert_eq!(document.root().size, size, "seed {seed}, {measure:?}");
+            assert_eq!(document.root().entries, Some(found.len() as u64), "seed {seed}");
+            assert!(run(2) == json && run(8) == json, "seed {seed}: threads change it");
+        }
+    });
+}

@@ -1,0 +1,234 @@
+//! The house stays in order: imports run one way, nothing is called `util`, no `unsafe`, no file
+//! that has grown out of hand. Reads the source as text; section 1 of the design draws the arrows.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What each part may use. A part that is not here has no place in the house yet.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("main", &["cli", "walk", "tally", "render", "terminal"]),
+    ("cli", &["walk", "tally", "render", "filter", "measure", "terminal"]),
+    ("terminal", &["walk", "render"]),
+    ("walk", &["sys", "filter", "tally", "measure", "problem"]),
+    ("tally", &["sys", "measure"]),
+    ("render", &["tally", "measure", "problem"]),
+    ("filter", &["sys", "measure"]),
+    ("sys", &["measure"]),
+    ("measure", &[]),
+    ("problem", &[]),
+];
+
+const LONGEST_MAIN: usize = 100;
+const LONGEST_FILE: usize = 330;
+
+#[test]
+fn imports_run_one_way() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let part = part_of(&path);
+        if part == "lib" {
+            continue;
+        }
+        let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == part) else {
+            panic!("{} is of no known part", path.display());
+        };
+        for used in uses(&text, &part, is_root(&path)) {
+            let known = ARROWS.iter().any(|(name, _)| *name == used);
+            if used != part && known && !allowed.contains(&used.as_str()) {
+                wrong.push(format!("{}: {part} uses {used}", path.display()));
+            }
+            assert!(known, "{}: {used} is no part of the house", path.display());
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Whoever draws a new arrow draws no circle: every part uses only parts that use it in no way.
+#[test]
+fn the_arrows_make_no_circle() {
+    let mut left: Vec<_> = ARROWS.to_vec();
+    while !left.is_empty() {
+        let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
+        left.retain(|(_, used)| used.iter().any(|part| names.contains(part)));
+        assert!(left.len() < names.len(), "a circle among {names:?}");
+    }
+}
+
+#[test]
+fn nothing_is_called_util() {
+    for (path, text) in sources() {
+        let name = path.to_string_lossy().to_lowercase();
+        assert!(!name.contains("util") && !name.contains("helper"), "{name}");
+        let text = code_of(&text);
+        let words = words(&text);
+        for pair in words.windows(2) {
+            let is_mod = pair[0] == "mod" && (pair[1].contains("util") || pair[1] == "common");
+            assert!(!is_mod, "{}: mod {}", path.display(), pair[1]);
+        }
+    }
+}
+
+#[test]
+fn nothing_is_unsafe() {
+    for (path, text) in sources() {
+        assert!(!words(&code_of(&text)).contains(&"unsafe"), "{}", path.display());
+    }
+    // In the manifest it holds for every target of the crate, this one included.
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).unwrap();
+    assert!(manifest.contains("\n[lints.rust]\nunsafe_code = \"forbid\"\n"), "nothing forbids it");
+}
+
+#[test]
+fn files_stay_short_and_say_what_they_are() {
+    for (path, text) in sources() {
+        let most = if path == Path::new("main.rs") { LONGEST_MAIN } else { LONGEST_FILE };
+        let lines = text.lines().count();
+        assert!(lines <= most, "{}: {lines} lines, at most {most}", path.display());
+        assert!(text.starts_with("//! "), "{} does not open with //!", path.display());
+    }
+}
+
+/// Every source file by its path from `src`.
+fn sources() -> BTreeMap<PathBuf, String> {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut sources, mut dirs) = (BTreeMap::new(), vec![src.clone()]);
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                sources.insert(path.strip_prefix(&src).unwrap().to_owned(), text);
+            }
+        }
+    }
+    assert!(sources.len() > 5, "this is not the source");
+    sources
+}
+
+/// The part a file belongs to: `walk` for `walk/links.rs` as for `walk.rs`.
+fn part_of(path: &Path) -> String {
+    let first = path.iter().next().unwrap().to_str().unwrap();
+    first.trim_end_matches(".rs").to_owned()
+}
+
+/// Whether `super` in this file is the crate itself.
+fn is_root(path: &Path) -> bool {
+    path.iter().count() == 1 || path.ends_with("mod.rs")
+}
+
+/// The parts that `text` names after `crate::`, or `weigh::`, or where it is the same, `super::`.
+fn uses(text: &str, part: &str, super_is_crate: bool) -> Vec<String> {
+    let code = code_of(text);
+    assert!(!code.contains("super::super::"), "{part}: say crate:: for what is further up");
+    let mut used = Vec::new();
+    for (at, _) in code.match_indices("crate::").chain(code.match_indices("weigh::")) {
+        let is_word = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        if is_word {
+            used.extend(first_names(&code[at + "crate::".len()..]));
+        }
+    }
+    if super_is_crate {
+        for (at, _) in code.match_indices("super::") {
+            // In a `mod tests` it is the part itself, whose own items are no part.
+            let names = first_names(&code[at + "super::".len()..]);
+            used.extend(names.filter(|name| ARROWS.iter().any(|(part, _)| part == name)));
+        }
+    }
+    used
+}
+
+/// The names that a path's next step may be: one, or with `{a, b::c}` several.
+fn first_names(rest: &str) -> impl Iterator<Item = String> {
+    let mut names = vec![String::new()];
+    let mut depth = 0;
+    let mut in_first = true;
+    for char in rest.chars() {
+        match char {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 1 => {
+                names.push(String::new());
+                in_first = true;
+                continue;
+            }
+            c if c.is_alphanumeric() || c == '_' => {
+                if in_first && depth <= 1 {
+                    names.last_mut().unwrap().push(c);
+                }
+                continue;
+            }
+            c if c.is_whitespace() && depth == 1 && names.last().unwrap().is_empty() => continue,
+            _ => in_first = false,
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    names.into_iter().filter(|name| !name.is_empty())
+}
+
+fn words(code: &str) -> Vec<&str> {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty()).collect()
+}
+
+/// `text` without comments and without what is in string and character literals.
+fn code_of(text: &str) -> String {
+    let mut code = String::new();
+    let mut rest = text;
+    while let Some(char) = rest.chars().next() {
+        let skip = if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else if let Some(raw) = rest.strip_prefix("r#\"") {
+            raw.find("\"#").map_or(rest.len(), |end| end + "r#\"\"#".len())
+        } else if char == '"' {
+            string_len(rest)
+        } else if rest.starts_with("'\\") || rest.chars().nth(2) == Some('\'') && char == '\'' {
+            // A character, not a lifetime: 'x' or '\…'.
+            let from = if rest.starts_with("'\\") { 3 } else { 1 };
+            from + rest[from..].find('\'').map_or(0, |end| end + 1)
+        } else {
+            code.push(char);
+            char.len_utf8()
+        };
+        rest = &rest[skip..];
+    }
+    code
+}
+
+/// The length of the string literal that `text` starts with, quotes included.
+fn string_len(text: &str) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, char)) = chars.next() {
+        match char {
+            '\\' => drop(chars.next()),
+            '"' => return at + 1,
+            _ => (),
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An arrow that runs the wrong way is seen however it is written.
+    #[test]
+    fn every_spelling_of_an_import_is_read() {
+        let of = |text: &str| uses(text, "render", true);
+        assert_eq!(of("use crate::walk::Walk;"), ["walk"]);
+        assert_eq!(of("use crate::{measure::{A, B}, sys, tally};"), ["measure", "sys", "tally"]);
+        assert_eq!(of("pub(crate) use crate :: x;"), [""; 0]);
+        assert_eq!(of("fn f() -> crate::sys::Stat {}"), ["sys"]);
+        assert_eq!(of("use super::walk;"), ["walk"]);
+        assert_eq!(of("weigh::cli::parse()"), ["cli"]);
+        assert_eq!(of("// crate::walk\nlet s = \"crate::walk \\\" crate::sys\";"), [""; 0]);
+        assert_eq!(of("let c = '\"'; use crate::sys; let d = '\"';"), ["sys"]);
+        assert_eq!(of("fn f<'a>(x: &'a str) { crate::sys::f() }"), ["sys"]);
+    }
+}

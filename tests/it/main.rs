@@ -1,0 +1,43 @@
+//! The black-box tests of `weigh`: one binary, in which every module asks one question of the
+//! program and knows nothing of how it is built.
+//!
+//! * What the tests stand on: [`fixture`] builds a tree by name and leaves nothing behind, [`run`]
+//!   starts the program in a clean environment, [`document`] reads its JSON to any depth,
+//!   [`picture`] its tree, [`oracle`] says what is right by asking `find` and `du`, [`dice`] grows
+//!   trees from a seed.
+//! * What is counted: [`random`], [`selection`], [`counting`], [`roots`], [`follow`], [`mounts`].
+//! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
+//!   [`determinism`].
+//! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
+//! * What rots: [`layering`], [`leftovers`].
+//!
+//! Both back ends run all of it (`--features portable` builds the other one); what only holds on
+//! Linux says so with a `cfg`. Tests that mount something are ignored unless asked for as root:
+//! `cargo test -- --ignored`.
+#![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
+
+mod dice;
+mod document;
+mod fixture;
+mod oracle;
+mod picture;
+mod run;
+
+mod counting;
+mod deep;
+mod determinism;
+mod errors;
+mod follow;
+mod golden;
+mod interrupt;
+mod json;
+mod layering;
+mod leftovers;
+mod mounts;
+mod names;
+mod random;
+mod roots;
+mod selection;
+mod terminal;
+mod tty;
+mod wide;

@@ -1,0 +1,79 @@
+//! File systems within file systems: `-x`, what the kernel makes up, a directory that is its own
+//! ancestor. Each mounts what it needs in a mount namespace of its own, which ends with the run, so
+//! nothing is left mounted.
+#![cfg(target_os = "linux")]
+
+use std::process::{Command, Stdio};
+
+use crate::document::Document;
+use crate::fixture::Fixture;
+use crate::run::weigh;
+
+/// Runs `weigh FLAGS top` within `fixture` after the shell has done `mounts` there.
+fn with_mounts(fixture: &Fixture, mounts: &str, flags: &str) -> (Document, String, Option<i32>) {
+    let script = format!("set -e; {mounts}; exec \"$0\" {flags} top");
+    let output = Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
+        .arg(env!("CARGO_BIN_EXE_weigh"))
+        .current_dir(fixture.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.stdout.is_empty(), "{complaint}");
+    (Document::parse(&output.stdout), complaint, output.status.code())
+}
+
+const TMPFS: &str = "mount -t tmpfs none top/mnt; head -c 9000 /dev/zero > top/mnt/there";
+
+#[test]
+#[ignore = "needs root"]
+fn mounts_are_crossed_unless_told_not_to() {
+    let fixture = Fixture::new().file("top/here", 5000).dir("top/mnt");
+    let (document, complaint, code) = with_mounts(&fixture, TMPFS, "-j -s");
+    assert_eq!((document.root().size, complaint.as_str(), code), (14_000, "", Some(0)));
+    let (document, complaint, code) = with_mounts(&fixture, TMPFS, "-j -s -x");
+    assert_eq!((document.root().size, complaint.as_str(), code), (5000, "", Some(0)));
+    assert!(document.by_path().keys().all(|path| path != b"mnt/there"));
+}
+
+/// With several roots each stays on its own file system.
+#[test]
+#[ignore = "needs root"]
+fn one_file_system_is_each_roots_own() {
+    let fixture = Fixture::new().file("top/here", 5000).dir("top/mnt");
+    let (document, complaint, code) = with_mounts(&fixture, TMPFS, "-j -s -x top/mnt");
+    assert_eq!((document.root().size, complaint.as_str(), code), (14_000, "", Some(0)));
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_directory_that_is_its_own_ancestor_is_named_once_and_skipped() {
+    let fixture = Fixture::new().file("top/f", 5000).dir("top/sub/loop");
+    let bind = "mount --bind top top/sub/loop";
+    for flags in ["-j -s", "-j -s -T 1", "-j -s -T 8"] {
+        let (document, complaint, code) = with_mounts(&fixture, bind, flags);
+        assert_eq!((document.root().size, code), (5000, Some(0)), "{complaint}");
+        assert_eq!(complaint.matches("top/sub/loop").count(), 1, "{complaint}");
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    }
+}
+
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs root"]
+fn what_the_kernel_makes_up_is_skipped_below_a_root() {
+    let fixture = Fixture::new().file("top/f", 5000).dir("top/proc").dir("top/sys");
+    let mounts = "mount -t proc none top/proc; mount -t sysfs none top/sys";
+    let (document, complaint, code) = with_mounts(&fixture, mounts, "-j --inodes");
+    assert_eq!(code, Some(0), "{complaint}");
+    assert!(document.root().size <= 4, "{}", document.root().size);
+    assert!(document.nodes.len() <= 4);
+}
+
+/// A root on such a file system is weighed: somebody asked for it.
+#[test]
+fn what_the_kernel_makes_up_is_weighed_when_it_is_the_root() {
+    let document = weigh("-j --inodes").arg("/proc/sys/kernel/random").run().document();
+    assert!(document.by_path().contains_key(b"uuid".as_slice()));
+}

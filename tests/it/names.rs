@@ -1,0 +1,188 @@
+//! Names are bytes: whatever they are, none moves the cursor, hides a line or forges one, and JSON
+//! gives every one of them back exactly.
+
+use std::collections::BTreeSet;
+
+use crate::dice::HOSTILE;
+use crate::document::{Document, from_base64};
+use crate::fixture::{Fixture, raw};
+use crate::run::{Shown, weigh};
+
+/// Every hostile name, as a file and as a directory with a file of the same name.
+fn hostile() -> Fixture {
+    let mut fixture = Fixture::new();
+    for name in HOSTILE {
+        let below = |dir: &[u8]| [b"top/", dir, b"/", name].concat();
+        fixture = fixture
+            .file(raw(&below(b"files")), 5000)
+            .file(raw(&[&below(b"dirs"), b"/".as_slice(), name].concat()), 300);
+    }
+    fixture
+}
+
+/// Every hostile name, as a directory that a plain user cannot read.
+fn closed() -> Fixture {
+    HOSTILE
+        .into_iter()
+        .fold(Fixture::new(), |fixture, name| fixture.unreadable(raw(&[b"top/", name].concat())))
+}
+
+/// What a terminal would obey, or show as something it is not.
+fn is_dangerous(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}')
+        || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn check_text(bytes: &[u8], what: &str) {
+    let text = std::str::from_utf8(bytes).unwrap_or_else(|e| panic!("{what}: {e}"));
+    for line in text.split('\n') {
+        assert!(!line.contains(is_dangerous), "{what}: {line:?}");
+    }
+}
+
+fn check(shown: &Shown, what: &str) {
+    check_text(&shown.stdout, what);
+    check_text(&shown.stderr, what);
+}
+
+#[test]
+fn a_picture_holds_no_control_but_its_own() {
+    let fixture = hostile();
+    let all = 1 + 2 + HOSTILE.len() * 3;
+    for flags in ["", "-p", "-r", "-b", "-B", "-R", "-p -R", "-F", "-D", "-F -p", "-w 30", "-i"] {
+        let flags = format!("-c -n 1000 -s {flags}");
+        let shown = weigh(&flags).arg(fixture.at("top")).run();
+        check(&shown, &flags);
+        assert_eq!(shown.code(), 0, "weigh {flags}");
+        if flags.ends_with("-s -p") {
+            // A line feed in a name would make more lines of it.
+            let lines = String::from_utf8(shown.stdout).unwrap().lines().count();
+            assert_eq!(lines, all, "weigh {flags}");
+        }
+    }
+}
+
+#[test]
+fn complaints_hold_no_control() {
+    let fixture = closed();
+    for flags in ["-c", "-c --print-errors", "-j", "-j --print-errors"] {
+        let shown = weigh(flags).arg(fixture.at("top")).by_nobody(&fixture).run();
+        assert_eq!(shown.code(), 1);
+        assert!(!shown.stderr.is_empty());
+        check_text(&shown.stderr, flags);
+    }
+}
+
+#[test]
+fn a_root_that_is_missing_is_named_without_its_controls() {
+    for name in HOSTILE {
+        let shown = weigh("-c --").arg(raw(name)).run();
+        assert_eq!(shown.code(), 1, "{name:?}");
+        check(&shown, "a missing root");
+    }
+}
+
+#[test]
+fn a_root_with_a_hostile_name_is_drawn_without_its_controls() {
+    let fixture = hostile();
+    for name in HOSTILE {
+        for flags in ["-c -s --", "-c -s -p --", "-c -s -R --"] {
+            let shown = weigh(flags).arg(raw(name)).within(fixture.at("top/dirs")).run();
+            check(&shown, flags);
+            shown.clean();
+        }
+    }
+}
+
+#[test]
+fn a_usage_error_holds_no_control() {
+    for flag in ["-n", "-w", "-z", "-o", "-d", "-T"] {
+        for name in HOSTILE {
+            let shown = weigh(flag).arg(raw(name)).run();
+            assert_eq!(shown.code(), 2, "{flag} {name:?}");
+            check(&shown, flag);
+        }
+    }
+    for name in HOSTILE {
+        let flag = [b"--no-such-flag".as_slice(), name].concat();
+        let shown = weigh("").arg(raw(&flag)).run();
+        assert_eq!(shown.code(), 2, "{name:?}");
+        check(&shown, "an unknown flag");
+    }
+}
+
+#[test]
+fn with_colours_the_only_escapes_are_colours() {
+    let fixture = hostile();
+    let shown = weigh("-C -s -n 1000").arg(fixture.at("top")).run();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    assert!(text.contains('\x1b'), "no colours");
+    for line in text.lines() {
+        crate::picture::cells(line); // Panics at an escape that is no colour.
+        let plain = line.replace('\x1b', "");
+        assert!(!plain.contains(is_dangerous), "{line:?}");
+    }
+}
+
+#[test]
+fn json_gives_back_every_name() {
+    let fixture = hostile();
+    let json = weigh("-j -s").arg(fixture.at("top")).run().clean();
+    serde_json::from_slice::<serde_json::Value>(&json).expect("valid JSON");
+    let document = Document::parse(&json);
+    let expected: BTreeSet<&[u8]> = HOSTILE.into_iter().collect();
+    for dir in ["files", "dirs"] {
+        let children = &document.node(dir).children;
+        let found: BTreeSet<&[u8]> =
+            children.iter().map(|&child| &*document.nodes[child].name).collect();
+        assert_eq!(found, expected, "{dir}");
+        assert_eq!(children.len(), HOSTILE.len(), "{dir}");
+    }
+}
+
+/// `weigh -j` at a prompt goes to the terminal too, and JSON has escapes for all of these.
+#[test]
+fn json_holds_no_control_either() {
+    let fixture = hostile();
+    for flags in ["-j", "-j -p", "-j -n 1000"] {
+        check(&weigh(flags).arg(fixture.at("top")).run(), flags);
+    }
+}
+
+#[test]
+fn a_name_that_is_not_utf8_has_its_bytes_beside_it() {
+    let fixture = Fixture::new().file(raw(b"top/\xff\xfe"), 1).file("top/plain", 1);
+    let json = weigh("-j -s").arg(fixture.at("top")).run().clean();
+    let root: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    let [plain, odd] = root["children"].as_array().unwrap().as_slice() else { panic!("{root}") };
+    assert_eq!(plain["name"], "plain");
+    assert_eq!(plain.get("name_bytes"), None);
+    assert_eq!(odd["name"], "\u{fffd}\u{fffd}");
+    assert_eq!(odd["name_bytes"], "//4=");
+    // A root of that kind, and with -p every path below it.
+    let root = weigh("-j -s -p").arg(raw(b"./\xff\xfe")).within(fixture.at("top")).run().document();
+    assert_eq!(root.root().name, b"./\xff\xfe");
+}
+
+#[test]
+fn an_error_gives_back_its_path() {
+    let fixture = Fixture::new().unreadable(raw(b"top/\xff\xfe")).unreadable("top/line\nfeed");
+    let top = fixture.at("top");
+    let shown = weigh("-j").arg(&top).by_nobody(&fixture).run();
+    let document = Document::parse(&shown.stdout);
+    let mut found: Vec<Vec<u8>> = document
+        .errors()
+        .iter()
+        .map(|error| match error.get("path_bytes") {
+            Some(bytes) => from_base64(bytes.as_str().unwrap()),
+            None => error["path"].as_str().unwrap().into(),
+        })
+        .collect();
+    found.sort();
+    let path = |name: &[u8]| {
+        use std::os::unix::ffi::OsStrExt;
+        [top.as_os_str().as_bytes(), b"/", name].concat()
+    };
+    assert_eq!(found, [path(b"line\nfeed"), path(b"\xff\xfe")]);
+}

@@ -1,0 +1,183 @@
+//! Says what is right, from what `find` says of every entry: no walk of its own, no cleverness, a
+//! set of inodes for every directory. `du` checks the oracle in turn.
+
+use std::collections::{BTreeMap, HashMap};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Command;
+
+use crate::run::become_nobody;
+
+/// What `find` says of one entry.
+pub struct Entry {
+    /// From the root, which is "" itself.
+    pub path: Vec<u8>,
+    /// Device and inode number, as `find` prints them.
+    pub inode: String,
+    links: u64,
+    blocks: u64,
+    len: u64,
+    /// As in `find -printf %y`: `d`, `f`, `l`, `p`, `s`.
+    pub kind: u8,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    Disk,
+    Apparent,
+    Files,
+    Inodes,
+}
+
+/// What a directory weighs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Weight {
+    pub size: u64,
+    pub entries: u64,
+    pub shared: u64,
+}
+
+/// Who looks: the user that runs the tests, or one whom permissions stop.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Eyes {
+    Mine,
+    Nobodys,
+    /// Mine, and symlinks are followed. Loops are left out.
+    Following,
+}
+
+impl Measure {
+    pub const ALL: [Measure; 4] = [Self::Disk, Self::Apparent, Self::Files, Self::Inodes];
+
+    /// The flag of `weigh` that asks for it.
+    pub fn flag(self) -> &'static str {
+        match self {
+            Self::Disk => "",
+            Self::Apparent => "-s",
+            Self::Files => "-f",
+            Self::Inodes => "--inodes",
+        }
+    }
+
+    /// What one inode weighs by itself.
+    pub fn of(self, entry: &Entry) -> u64 {
+        match (self, entry.kind) {
+            (Self::Disk, _) => entry.blocks * 512,
+            (Self::Apparent, b'f' | b'l') => entry.len,
+            (Self::Files, b'f') | (Self::Inodes, _) => 1,
+            (Self::Apparent | Self::Files, _) => 0,
+        }
+    }
+}
+
+impl Entry {
+    /// The `kind` that schema 1 gives it.
+    pub fn kind(&self) -> &'static str {
+        match self.kind {
+            b'd' => "directory",
+            b'f' => "file",
+            b'l' => "symlink",
+            _ => "other",
+        }
+    }
+}
+
+/// Every entry of the tree at `root`, itself included, that can be seen.
+pub fn find(root: &Path, eyes: Eyes) -> Vec<Entry> {
+    let mut command = Command::new("find");
+    if eyes == Eyes::Following {
+        command.arg("-L");
+    }
+    command.arg(root).args(["-printf", r"%D:%i %n %b %s %y %p\0"]);
+    if eyes == Eyes::Nobodys {
+        become_nobody(&mut command);
+    }
+    let output = command.output().unwrap();
+    assert!(eyes != Eyes::Mine || output.status.success(), "find failed");
+    let lines = output.stdout.split(|&byte| byte == 0).filter(|line| !line.is_empty());
+    lines.map(|line| entry(line, root.as_os_str().as_bytes())).collect()
+}
+
+/// What every directory of `entries` weighs by itself, each inode in it counted once.
+pub fn directories(entries: &[Entry], measure: Measure) -> BTreeMap<Vec<u8>, Weight> {
+    let directories = entries.iter().filter(|entry| entry.kind == b'd');
+    directories.map(|dir| (dir.path.clone(), weight(entries, &dir.path, measure))).collect()
+}
+
+/// What `du` says of `root` when asked with `flags`.
+pub fn du(flags: &[&str], root: &Path) -> u64 {
+    let output = Command::new("du").args(flags).arg(root).output().unwrap();
+    assert!(output.status.success(), "du failed");
+    let digits: Vec<u8> = output.stdout.into_iter().take_while(u8::is_ascii_digit).collect();
+    String::from_utf8(digits).unwrap().parse().unwrap()
+}
+
+fn weight(entries: &[Entry], dir: &[u8], measure: Measure) -> Weight {
+    let mut inodes: HashMap<&str, (u64, &Entry)> = HashMap::new();
+    for entry in entries.iter().filter(|entry| is_within(dir, &entry.path)) {
+        inodes.entry(&entry.inode).or_insert((0, entry)).0 += 1;
+    }
+    let mut weight = Weight::default();
+    for (found, entry) in inodes.into_values() {
+        weight.size += measure.of(entry);
+        weight.entries += 1;
+        if entry.kind != b'd' && entry.links > found {
+            weight.shared += measure.of(entry);
+        }
+    }
+    weight
+}
+
+fn is_within(dir: &[u8], path: &[u8]) -> bool {
+    match path.strip_prefix(dir) {
+        Some(rest) => dir.is_empty() || rest.is_empty() || rest[0] == b'/',
+        None => false,
+    }
+}
+
+fn entry(line: &[u8], root: &[u8]) -> Entry {
+    let mut fields = line.splitn(6, |&byte| byte == b' ');
+    let mut field = || fields.next().expect("six fields");
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+    let number = |bytes: &[u8]| text(bytes).parse().unwrap();
+    let inode = text(field());
+    let (links, blocks, len) = (number(field()), number(field()), number(field()));
+    let kind = field()[0];
+    let path = field().strip_prefix(root).expect("below the root");
+    let path = path.strip_prefix(b"/").unwrap_or(path).to_vec();
+    Entry { path, inode, links, blocks, len, kind }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dice::{Dice, Names};
+    use crate::fixture::Fixture;
+
+    #[test]
+    fn agrees_with_du() {
+        for seed in 0..40 {
+            let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
+            let root = fixture.at("tree");
+            let entries = find(&root, Eyes::Mine);
+            let of = |measure| directories(&entries, measure)[b"".as_slice()];
+            let disk = of(Measure::Disk);
+            assert_eq!(disk.size, du(&["-sB1"], &root), "seed {seed}");
+            assert_eq!(of(Measure::Inodes).size, du(&["-s", "--inodes"], &root), "seed {seed}");
+            assert_eq!(of(Measure::Inodes).size, disk.entries, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn sees_what_is_shared() {
+        let fixture = Fixture::new()
+            .file("tree/a/f", 5000)
+            .hard_link("tree/a/f", "tree/a/g")
+            .hard_link("tree/a/f", "tree/b/h");
+        let weights = directories(&find(&fixture.at("tree"), Eyes::Mine), Measure::Apparent);
+        let weight = |shared, entries| Weight { size: 5000, entries, shared };
+        assert_eq!(weights[b"a".as_slice()], weight(5000, 2));
+        assert_eq!(weights[b"b".as_slice()], weight(5000, 2));
+        assert_eq!(weights[b"".as_slice()], weight(0, 4));
+    }
+}

@@ -1,0 +1,51 @@
+//! Reads the program's tree back: what every line is about, and how wide it is on a terminal.
+
+/// One line of a picture drawn with `-b -c -o b`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    pub size: u64,
+    /// The name, or the whole path with `-p`.
+    pub name: String,
+    /// What it says is shared; nothing is said of too little.
+    pub shared: u64,
+}
+
+/// The lines of `text`, which was drawn with `-b -c -o b`. Names hold no glyph, no `─` and no ` (`.
+pub fn lines(text: &str) -> Vec<Line> {
+    text.lines().map(|line| parse(line).unwrap_or_else(|| panic!("{line:?} is no line"))).collect()
+}
+
+fn parse(line: &str) -> Option<Line> {
+    let (size, rest) = line.trim_start().split_once('B')?;
+    // A directory's glyphs end in the corner to its children.
+    let ends = ["── ", "─┴ ", "─┬ "];
+    let (_, name) = ends.into_iter().find_map(|end| rest.split_once(end))?;
+    let (name, shared) = match name.split_once(" (") {
+        Some((name, aside)) => (name, aside.strip_suffix("B shared)")?.parse().ok()?),
+        None => (name, 0),
+    };
+    Some(Line { size: size.parse().ok()?, name: name.to_owned(), shared })
+}
+
+/// How many cells of a terminal `text` takes, colours left out. Knows the characters that the
+/// fixtures use: combining marks take none, East Asian ideographs and emoji two.
+pub fn cells(text: &str) -> usize {
+    let mut cells = 0;
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        cells += match char {
+            '\x1b' => {
+                // A colour: ESC [ digits and semicolons m.
+                assert_eq!(chars.next(), Some('['), "an escape that is no colour in {text:?}");
+                let end = chars.find(|char| !matches!(char, '0'..='9' | ';'));
+                assert_eq!(end, Some('m'), "an escape that is no colour in {text:?}");
+                0
+            }
+            '\u{300}'..='\u{36f}' => 0,
+            '\u{1100}'..='\u{115f}' | '\u{3000}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' => 2,
+            '\u{ff00}'..='\u{ff60}' | '\u{1f300}'..='\u{1faff}' => 2,
+            _ => 1,
+        };
+    }
+    cells
+}

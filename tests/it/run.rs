@@ -1,0 +1,194 @@
+//! Runs the program as a user would: in an environment that holds nothing but what a test puts
+//! there, as any user, with any number of handles, and never for longer than [`PATIENCE`].
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use crate::document::Document;
+use crate::fixture::Fixture;
+
+/// A run that takes longer hangs. Far above what the slowest test needs on a busy machine.
+pub const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The user and the group called nobody, on every Linux there is.
+const NOBODY: u32 = 65534;
+
+/// One run of the program, not yet started.
+pub struct Weigh {
+    program: PathBuf,
+    args: Vec<OsString>,
+    env: Vec<(&'static str, &'static str)>,
+    dir: PathBuf,
+    handles: Option<u32>,
+    stdout: Option<File>,
+    by_nobody: bool,
+}
+
+/// What a run left: what it wrote, and how it ended.
+pub struct Shown {
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub status: ExitStatus,
+}
+
+/// `weigh`, with the flags in `flags`, split at spaces.
+pub fn weigh(flags: &str) -> Weigh {
+    Weigh {
+        program: PathBuf::from(env!("CARGO_BIN_EXE_weigh")),
+        args: flags.split_whitespace().map(OsString::from).collect(),
+        env: Vec::new(),
+        dir: PathBuf::from("/"),
+        handles: None,
+        stdout: None,
+        by_nobody: false,
+    }
+}
+
+impl Weigh {
+    /// One more argument, of any bytes.
+    pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    /// A variable of its environment, which is empty otherwise.
+    pub fn env(mut self, name: &'static str, value: &'static str) -> Self {
+        self.env.push((name, value));
+        self
+    }
+
+    /// The directory it runs in; `/` unless this says so.
+    pub fn within(mut self, dir: impl AsRef<Path>) -> Self {
+        self.dir = dir.as_ref().to_owned();
+        self
+    }
+
+    /// With no more than `count` open files, soft and hard limit alike.
+    #[cfg(not(feature = "portable"))]
+    pub fn handles(mut self, count: u32) -> Self {
+        self.handles = Some(count);
+        self
+    }
+
+    /// With `file` as standard output; what it writes there is not seen.
+    pub fn stdout(mut self, file: File) -> Self {
+        self.stdout = Some(file);
+        self
+    }
+
+    /// As a user whom permissions stop. The program is copied to `fixture`, where such a user can
+    /// reach it.
+    pub fn by_nobody(mut self, fixture: &Fixture) -> Self {
+        let copy = fixture.at("a copy of weigh");
+        if !copy.exists() {
+            // Not fs::copy: while one thread has the copy open to write, a fork in another keeps it
+            // so, and the copy cannot be started ("text file busy").
+            let done = Command::new("cp").arg(&self.program).arg(&copy).status();
+            assert!(done.unwrap().success());
+        }
+        self.program = copy;
+        self.by_nobody = true;
+        self
+    }
+
+    /// Runs it to its end.
+    pub fn run(self) -> Shown {
+        let mut child = self.spawn();
+        let stdout = child.stdout.take().map(drain);
+        let stderr = child.stderr.take().map(drain);
+        let mut collect = |pipe: Option<Receiver<Vec<u8>>>| {
+            pipe.map_or_else(Vec::new, |pipe| match pipe.recv_timeout(PATIENCE) {
+                Ok(bytes) => bytes,
+                Err(RecvTimeoutError::Timeout) => {
+                    child.kill().unwrap();
+                    panic!("it hangs");
+                }
+                Err(RecvTimeoutError::Disconnected) => panic!("its output could not be read"),
+            })
+        };
+        let (stdout, stderr) = (collect(stdout), collect(stderr));
+        let status = child.wait().unwrap();
+        let shown = Shown { stdout, stderr, status };
+        assert!(
+            !shown.complaint().contains("panicked at") && !shown.complaint().contains("overflowed"),
+            "{}",
+            shown.complaint()
+        );
+        shown
+    }
+
+    /// Starts it, with pipes to read from.
+    pub fn spawn(self) -> Child {
+        let mut command = match self.handles {
+            None => Command::new(&self.program),
+            Some(count) => {
+                let mut shell = Command::new("/bin/sh");
+                shell.arg("-c").arg(format!("ulimit -n {count}; exec \"$0\" \"$@\""));
+                shell.arg(&self.program);
+                shell
+            }
+        };
+        command.args(&self.args).env_clear().envs(self.env);
+        command.current_dir(&self.dir).stdin(Stdio::null());
+        command.stdout(self.stdout.map_or_else(Stdio::piped, Stdio::from));
+        command.stderr(Stdio::piped());
+        if self.by_nobody {
+            become_nobody(&mut command);
+        }
+        command.spawn().unwrap()
+    }
+}
+
+impl Shown {
+    /// The exit status; a signal is none.
+    pub fn code(&self) -> i32 {
+        self.status.code().unwrap_or_else(|| panic!("{}", self.status))
+    }
+
+    /// What it wrote to standard output, having read everything and complained of nothing.
+    pub fn clean(self) -> Vec<u8> {
+        assert_eq!((self.code(), self.complaint().as_str()), (0, ""));
+        assert!(!self.stdout.is_empty(), "it shows nothing");
+        self.stdout
+    }
+
+    /// [`Shown::clean`] as text.
+    pub fn text(self) -> String {
+        String::from_utf8(self.clean()).expect("text is UTF-8")
+    }
+
+    /// [`Shown::clean`] as a document.
+    pub fn document(self) -> Document {
+        Document::parse(&self.clean())
+    }
+
+    /// What it wrote to standard error.
+    pub fn complaint(&self) -> String {
+        String::from_utf8(self.stderr.clone()).expect("standard error is UTF-8")
+    }
+}
+
+/// Makes `command` run as nobody. A test that is not run as root is run by a plain user already.
+pub fn become_nobody(command: &mut Command) {
+    if rustix::process::geteuid().is_root() {
+        command.uid(NOBODY).gid(NOBODY);
+    }
+}
+
+fn drain(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        // Without the pipe's end there is nothing to send, and the receiver says so.
+        if pipe.read_to_end(&mut bytes).is_ok() {
+            sender.send(bytes).ok();
+        }
+    });
+    receiver
+}

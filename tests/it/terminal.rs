@@ -1,0 +1,128 @@
+//! No width, no terminal and no setting makes a picture spill over, panic or bleed colours.
+
+use crate::fixture::{Fixture, raw};
+use crate::picture::cells;
+use crate::run::weigh;
+
+/// Names long and short, wide and combining, deep, and of every size that makes the column change.
+fn various() -> Fixture {
+    Fixture::new()
+        .file("top/plain", 5000)
+        .sparse("top/huge", 1 << 42)
+        .file(format!("top/{}", "long".repeat(60)), 4000)
+        .file(format!("top/{}", "漢字".repeat(40)), 3000)
+        .file(format!("top/{}", "e\u{301}".repeat(80)), 2000)
+        .file(format!("top/📁 {}", "🚀".repeat(30)), 1000)
+        .file(raw(b"top/\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\x1b\xff\xff\xff\xff"), 900)
+        .file("top/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v/w/x/y/z/end", 800)
+        .dir("top/漢字/漢字/漢字/漢字")
+}
+
+const LOOKS: [&str; 8] = ["", "-p", "-b", "-B", "-r", "-p -B", "-F", "-F -p -B"];
+
+#[test]
+fn no_line_is_wider_than_asked() {
+    LOOKS.into_iter().for_each(check_widths);
+}
+
+#[test]
+fn no_line_for_a_screen_reader_is_wider_than_asked() {
+    ["-R", "-R -p"].into_iter().for_each(check_widths);
+}
+
+fn check_widths(look: &str) {
+    let fixture = various();
+    for width in 1..=200 {
+        let flags = format!("-s -c -n 100 -w {width} {look}");
+        let text = weigh(&flags).arg("top").within(fixture.path()).run().text();
+        assert!(text.lines().count() > 8, "{flags}");
+        for line in text.lines().filter(|_| width >= 20) {
+            assert!(cells(line) <= width, "weigh {flags}: {} cells: {line}", cells(line));
+        }
+    }
+}
+
+#[test]
+fn a_wide_picture_uses_the_width() {
+    let fixture = Fixture::new().file("top/a", 5000).file("top/b", 70);
+    for width in [40, 80, 120, 200] {
+        let text =
+            weigh(&format!("-s -c -w {width}")).arg("top").within(fixture.path()).run().text();
+        for line in text.lines() {
+            assert_eq!(cells(line), width, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_name_is_cut_between_characters() {
+    let fixture = various();
+    for width in 20..120 {
+        let flags = format!("-s -c -n 100 -w {width}");
+        let text = weigh(&flags).arg("top").within(fixture.path()).run().text();
+        // Where a wide character was cut in half, `text` would be no UTF-8; where a combining mark
+        // was cut from its letter, it would sit on what follows.
+        assert!(!text.contains(" \u{301}") && !text.contains("│\u{301}"), "{flags}\n{text}");
+    }
+}
+
+#[test]
+fn colours_are_for_a_terminal_that_wants_them() {
+    let fixture = various();
+    let coloured = |flags: &str, env: &[(&'static str, &'static str)]| {
+        let mut weigh = weigh(flags).arg("top").within(fixture.path());
+        for &(name, value) in env {
+            weigh = weigh.env(name, value);
+        }
+        weigh.run().clean().contains(&0x1b)
+    };
+    let xterm = ("TERM", "xterm-256color");
+    let force = ("CLICOLOR_FORCE", "1");
+    // Its output is a pipe.
+    assert!(!coloured("", &[xterm]));
+    assert!(!coloured("", &[]));
+    assert!(coloured("", &[xterm, force]));
+    assert!(!coloured("", &[xterm, ("CLICOLOR_FORCE", "0")]));
+    assert!(coloured("-C", &[xterm]));
+    assert!(coloured("-C", &[("NO_COLOR", "1"), xterm]), "a flag outweighs a variable");
+    assert!(!coloured("-c", &[xterm, force]), "a flag outweighs a variable");
+    assert!(!coloured("", &[("NO_COLOR", "1"), xterm]));
+    assert!(!coloured("", &[("TERM", "dumb")]));
+}
+
+#[test]
+fn colours_change_nothing_but_colours() {
+    let fixture = various();
+    for look in LOOKS {
+        let text = |flag| {
+            let flags = format!("-s -n 100 -w 100 {flag} {look}");
+            weigh(&flags).arg("top").within(fixture.path()).run().text()
+        };
+        assert_eq!(without_colours(&text("-C")), text("-c"), "{look}");
+    }
+}
+
+#[test]
+fn colours_are_those_of_ls() {
+    let fixture = Fixture::new().dir("top/dir").file("top/a.flac", 10).symlink("dir", "top/link");
+    let text = weigh("-C -s -b")
+        .env("LS_COLORS", "di=38;5;99:ln=38;5;98:*.flac=38;5;97")
+        .arg("top")
+        .within(fixture.path())
+        .run()
+        .text();
+    for (name, colour) in [("dir", "38;5;99"), ("link", "38;5;98"), ("a.flac", "38;5;97")] {
+        let line = text.lines().find(|line| line.contains(name)).unwrap();
+        assert!(line.contains(colour), "{line:?}");
+    }
+}
+
+fn without_colours(text: &str) -> String {
+    let mut plain = String::new();
+    let mut parts = text.split("\x1b[");
+    plain.extend(parts.next());
+    for part in parts {
+        plain.push_str(part.split_once('m').expect("a colour ends in m").1);
+    }
+    plain
+}

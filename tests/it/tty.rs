@@ -1,0 +1,94 @@
+//! On a terminal: its width and height are kept to, colours are there, and what progress wrote is
+//! gone in the end. `script` makes the terminal, and shows both streams as they would come to it.
+#![cfg(target_os = "linux")]
+
+use std::process::{Command, Stdio};
+
+use crate::dice::HOSTILE;
+use crate::fixture::{Fixture, raw};
+use crate::picture::cells;
+
+const COLUMNS: usize = 72;
+const ROWS: usize = 50;
+
+/// What `weigh FLAGS top` sends to a terminal of [`COLUMNS`] by [`ROWS`], run within `fixture`.
+fn on_a_terminal(fixture: &Fixture, flags: &str, env: &[(&str, &str)]) -> String {
+    script(fixture, &format!("exec \"$WEIGH\" {flags} top"), env)
+}
+
+/// The same, from a program that is held up often enough for its progress to be drawn, however
+/// quick it is.
+fn on_a_terminal_slowly(fixture: &Fixture, flags: &str) -> String {
+    let hold = "kill -STOP $p; sleep 0.15; kill -CONT $p; sleep 0.003;";
+    script(fixture, &format!("\"$WEIGH\" {flags} top & p=$!; {} wait $p", hold.repeat(6)), &[])
+}
+
+/// What the terminal gets from the shell command `command`, which knows the program as `$WEIGH`.
+fn script(fixture: &Fixture, command: &str, env: &[(&str, &str)]) -> String {
+    let output = Command::new("/usr/bin/script")
+        .args(["-q", "-e", "-c"])
+        .arg(format!("stty cols {COLUMNS} rows {ROWS}; {command}"))
+        .arg("/dev/null")
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .env("SHELL", "/bin/sh")
+        .env("TERM", "xterm-256color")
+        .env("WEIGH", env!("CARGO_BIN_EXE_weigh"))
+        .envs(env.iter().copied())
+        .current_dir(fixture.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("top"), "{text}");
+    text.replace("\r\n", "\n")
+}
+
+fn sixty_files() -> Fixture {
+    (1..=60).fold(Fixture::new(), |fixture, i| fixture.sparse(format!("top/f{i}"), 100 * i))
+}
+
+#[test]
+fn a_picture_fits_the_terminal() {
+    let text = on_a_terminal(&sixty_files(), "-P -s", &[]);
+    // As many lines as the terminal has less ten, and the root.
+    assert_eq!(text.lines().count(), ROWS - 10 + 1, "{text}");
+    for line in text.lines() {
+        assert_eq!(cells(line), COLUMNS, "{text}");
+    }
+    let text = on_a_terminal(&sixty_files(), "-P -s -w 40 -n 3", &[]);
+    assert_eq!(text.lines().map(cells).collect::<Vec<_>>(), [40; 4], "{text}");
+}
+
+#[test]
+fn a_terminal_has_colours_unless_told_otherwise() {
+    let fixture = sixty_files();
+    let coloured = |flags, env: &[_]| on_a_terminal(&fixture, flags, env).contains('\x1b');
+    assert!(coloured("-P", &[]));
+    assert!(!coloured("-P -c", &[]));
+    assert!(!coloured("-P", &[("NO_COLOR", "1")]));
+    assert!(coloured("-P", &[("NO_COLOR", "")]), "an empty NO_COLOR says nothing");
+    assert!(!coloured("-P", &[("TERM", "dumb")]));
+}
+
+#[test]
+fn progress_is_erased_and_shows_no_control_of_a_name() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..12_000 {
+        let name = HOSTILE[i % HOSTILE.len()];
+        let path = [b"top/", name, format!("/{i}/f").as_bytes()].concat();
+        fixture = fixture.sparse(raw(&path), 1);
+    }
+    let silent = on_a_terminal(&fixture, "-P -T 1", &[]);
+    let text = on_a_terminal_slowly(&fixture, "-T 1");
+    assert!(text.ends_with(&silent), "something is left of it, or the picture is another");
+    let progress = text.strip_suffix(&silent).unwrap();
+    assert!(progress.contains("top/"), "there is no progress to look at: {progress:?}");
+    for forbidden in ["\x1b[2J", "\u{202e}", "\u{9b}", "\x07", "\x7f", "new\nline", "\t"] {
+        assert!(!progress.contains(forbidden), "{forbidden:?} in {progress:?}");
+    }
+    let drawn = progress.split(['\r', '\n']).next_back().unwrap();
+    let left = drawn.replace("\x1b[2K", "").replace("\x1b[K", "").replace("\x1b[?25h", "");
+    assert_eq!(left.trim(), "", "{drawn:?} is left on the line");
+}
