@@ -3,16 +3,18 @@
 //! Flags are parsed first and interpreted second: [`parse`] turns them into one small value a
 //! stage, and no stage sees a flag.
 
+mod flags;
+
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
-use std::num::NonZeroUsize;
+use std::os::unix::ffi::OsStrExt;
 use std::process;
 
-use clap::{Parser, ValueEnum, ValueHint};
+use clap::Parser;
 
 use crate::filter::{self, Filter};
-use crate::measure::{Measure, parse_size};
+use crate::measure::Measure;
 use crate::render::colors::Colors;
 use crate::render::name::escape;
 use crate::render::size::{Format, Unit};
@@ -21,6 +23,7 @@ use crate::render::{json, tree};
 use crate::tally::{Limits, Show};
 use crate::terminal;
 use crate::walk;
+use flags::{Flags, OutputFormat};
 
 /// What to do.
 #[derive(Debug)]
@@ -50,146 +53,16 @@ pub enum Output {
     Json(json::Options),
 }
 
-/// Where did the space go? Weighs directories and draws the largest of what is in them.
-#[derive(Debug, Parser)]
-#[command(name = "weigh", version, max_term_width = 100)]
-struct Flags {
-    /// What to weigh
-    #[arg(value_name = "PATH", default_value = ".", value_hint = ValueHint::AnyPath)]
-    paths: Vec<OsString>,
-
-    /// Weigh file lengths instead of allocated blocks
-    #[arg(short = 's', long, help_heading = "What to weigh")]
-    apparent_size: bool,
-
-    /// Count regular files instead of bytes
-    #[arg(short, long, help_heading = "What to weigh", conflicts_with = "apparent_size")]
-    filecount: bool,
-
-    /// Count inodes of every kind instead of bytes
-    #[arg(long, help_heading = "What to weigh", conflicts_with_all = ["apparent_size", "filecount"])]
-    inodes: bool,
-
-    /// Count every hard link each time
-    #[arg(short = 'l', long, help_heading = "What to weigh")]
-    count_links: bool,
-
-    /// Follow symlinks; every directory is still entered once
-    #[arg(short = 'L', long, help_heading = "What to weigh")]
-    dereference_links: bool,
-
-    /// Stay on the file system of each PATH
-    #[arg(short = 'x', long, help_heading = "What to leave out")]
-    limit_filesystem: bool,
-
-    /// Leave out names that begin with a dot
-    #[arg(short, long, help_heading = "What to leave out")]
-    ignore_hidden: bool,
-
-    /// Show the NUMBER largest entries [default: as many lines as the terminal has, less ten]
-    #[arg(short, long, value_name = "NUMBER", help_heading = "What to show")]
-    number_of_lines: Option<usize>,
-
-    /// Show DEPTH levels below each PATH
-    #[arg(short, long, value_name = "DEPTH", help_heading = "What to show")]
-    depth: Option<u32>,
-
-    /// Show only what has SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G
-    #[arg(short = 'z', long, value_name = "SIZE", value_parser = parse_size, help_heading = "What to show")]
-    min_size: Option<u64>,
-
-    /// Show only directories
-    #[arg(short = 'D', long, help_heading = "What to show", conflicts_with = "only_file")]
-    only_dir: bool,
-
-    /// Show only files, as a list: the largest ones
-    #[arg(short = 'F', long, help_heading = "What to show")]
-    only_file: bool,
-
-    /// Do not show the root's line
-    #[arg(long, help_heading = "What to show")]
-    skip_total: bool,
-
-    /// Print JSON: everything, unless -n, -d, -z, -D or -F limit it
-    #[arg(short = 'j', long, help_heading = "Output")]
-    output_json: bool,
-
-    /// Show paths instead of names
-    #[arg(short = 'p', long, help_heading = "Output")]
-    full_paths: bool,
-
-    /// Print the root first and the largest on top
-    #[arg(short, long, help_heading = "Output")]
-    reverse: bool,
-
-    /// Print no bars and no percentages
-    #[arg(short = 'b', long, help_heading = "Output")]
-    no_percent_bars: bool,
-
-    /// Draw the bars from the right
-    #[arg(short = 'B', long, help_heading = "Output")]
-    bars_on_right: bool,
-
-    /// Print words in columns, for screen readers
-    #[arg(short = 'R', long, help_heading = "Output")]
-    screen_reader: bool,
-
-    /// Write sizes by powers of 1000 (si), or all in one unit
-    #[arg(short, long, value_name = "FORMAT", ignore_case = true, help_heading = "Output")]
-    output_format: Option<OutputFormat>,
-
-    /// Draw for a terminal of WIDTH columns
-    #[arg(short = 'w', long, value_name = "WIDTH", help_heading = "Output")]
-    terminal_width: Option<usize>,
-
-    /// Print no colours
-    #[arg(short = 'c', long, help_heading = "Output")]
-    no_colors: bool,
-
-    /// Print colours, terminal or not
-    #[arg(short = 'C', long, help_heading = "Output", conflicts_with = "no_colors")]
-    force_colors: bool,
-
-    /// Show no progress
-    #[arg(short = 'P', long, help_heading = "Output")]
-    no_progress: bool,
-
-    /// Print a line for everything that could not be read
-    #[arg(long, help_heading = "Output")]
-    print_errors: bool,
-
-    /// Walk on NUMBER threads [default: one for each core]
-    #[arg(short = 'T', long, value_name = "NUMBER", help_heading = "Output")]
-    threads: Option<NonZeroUsize>,
-}
-
-/// How sizes are written.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-#[value(rename_all = "lower")]
-enum OutputFormat {
-    Si,
-    B,
-    #[value(alias = "kib")]
-    K,
-    #[value(alias = "mib")]
-    M,
-    #[value(alias = "gib")]
-    G,
-    #[value(alias = "tib")]
-    T,
-    Kb,
-    Mb,
-    Gb,
-    Tb,
-}
-
 /// Reads the command line. Ends the process with status 2 if it makes no sense, and with 0 after
 /// `--help` and `--version`.
 pub fn parse() -> Plan {
     match Flags::try_parse() {
         Ok(flags) => flags.into_plan(),
         Err(error) if error.use_stderr() => {
-            // The message quotes what was typed, or what a pattern of the shell came to.
+            // The message quotes what was typed, or what a pattern of the shell came to. So it is
+            // made anew from arguments that can forge no line.
+            let harmless = env::args_os().map(|arg| OsString::from(escape(arg.as_bytes())));
+            let error = Flags::try_parse_from(harmless).err().unwrap_or(error);
             for line in error.render().to_string().lines() {
                 // Where writing to stderr fails there is nowhere left to say so.
                 let _ = writeln!(io::stderr(), "{}", escape(line.as_bytes()));
@@ -206,14 +79,17 @@ impl Flags {
         Plan {
             walk: self.walk(),
             limits: self.limits(),
-            output: if self.output_json {
-                Output::Json(json::Options { measure: self.measure(), full_paths: self.full_paths })
+            output: if self.print.output_json {
+                Output::Json(json::Options {
+                    measure: self.measure(),
+                    full_paths: self.print.full_paths,
+                })
             } else {
                 Output::Tree(Box::new(self.tree(format)))
             },
-            progress: !self.no_progress && terminal::wants_progress(),
+            progress: !self.print.no_progress && terminal::wants_progress(),
             format,
-            print_errors: self.print_errors,
+            print_errors: self.print.print_errors,
             roots: self.paths,
         }
     }
@@ -221,17 +97,17 @@ impl Flags {
     fn walk(&self) -> walk::Options {
         walk::Options {
             measure: self.measure(),
-            filter: Filter { names: filter::Names { hidden: self.ignore_hidden } },
-            threads: self.threads,
-            one_file_system: self.limit_filesystem,
-            follow: self.dereference_links,
-            count_links: self.count_links,
+            filter: Filter { names: filter::Names { hidden: self.leave.ignore_hidden } },
+            threads: self.print.threads,
+            one_file_system: self.leave.limit_filesystem,
+            follow: self.count.dereference_links,
+            count_links: self.count.count_links,
             interrupt: Default::default(),
         }
     }
 
     fn measure(&self) -> Measure {
-        match (self.apparent_size, self.filecount, self.inodes) {
+        match (self.count.apparent_size, self.count.filecount, self.count.inodes) {
             (true, _, _) => Measure::Apparent,
             (_, true, _) => Measure::Files,
             (_, _, true) => Measure::Inodes,
@@ -241,20 +117,20 @@ impl Flags {
 
     /// JSON is whole unless told otherwise; a picture always has an end.
     fn limits(&self) -> Option<Limits> {
-        let show = match (self.only_dir, self.only_file) {
+        let show = match (self.show.only_dir, self.show.only_file) {
             (true, _) => Show::Directories,
             (_, true) => Show::Files,
             _ => Show::Everything,
         };
-        let is_limited = self.number_of_lines.is_some()
-            || self.depth.is_some()
-            || self.min_size.is_some()
+        let is_limited = self.show.number_of_lines.is_some()
+            || self.show.depth.is_some()
+            || self.show.min_size.is_some()
             || show != Show::Everything;
-        let default_lines = if self.output_json { usize::MAX } else { default_lines() };
-        (!self.output_json || is_limited).then(|| Limits {
-            lines: self.number_of_lines.unwrap_or(default_lines),
-            depth: self.depth.unwrap_or(u32::MAX),
-            min_size: self.min_size.unwrap_or(0),
+        let default_lines = if self.print.output_json { usize::MAX } else { default_lines() };
+        (!self.print.output_json || is_limited).then(|| Limits {
+            lines: self.show.number_of_lines.unwrap_or(default_lines),
+            depth: self.show.depth.unwrap_or(u32::MAX),
+            min_size: self.show.min_size.unwrap_or(0),
             show,
         })
     }
@@ -262,23 +138,26 @@ impl Flags {
     fn tree(&self, format: Format) -> tree::Options {
         /// Where nothing says how wide it is. What is read out has no width.
         const WIDTH: usize = 80;
-        let no_terminal = if self.screen_reader { usize::MAX } else { WIDTH };
-        let is_colored = self.force_colors || !self.no_colors && terminal::wants_colors();
+        let is_colored =
+            self.print.force_colors || !self.print.no_colors && terminal::wants_colors();
         let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
         tree::Options {
-            width: self
-                .terminal_width
-                .unwrap_or_else(|| terminal::size().map_or(no_terminal, |(width, _)| width)),
+            width: match (self.print.terminal_width, terminal::size()) {
+                (Some(width), _) => width.into(),
+                (None, Some((width, _))) => width,
+                (None, None) if self.print.screen_reader => usize::MAX,
+                (None, None) => WIDTH,
+            },
             format,
-            bars: match (self.no_percent_bars, self.bars_on_right) {
+            bars: match (self.print.no_percent_bars, self.print.bars_on_right) {
                 (true, _) => Bars::None,
                 (_, true) => Bars::Right,
                 _ => Bars::Left,
             },
-            is_root_first: self.reverse,
-            full_paths: self.full_paths,
-            skip_total: self.skip_total,
-            screen_reader: self.screen_reader,
+            is_root_first: self.print.reverse,
+            full_paths: self.print.full_paths,
+            skip_total: self.show.skip_total,
+            screen_reader: self.print.screen_reader,
             colors: is_colored.then(|| Colors::new(&ls_colors())),
         }
     }
@@ -288,7 +167,7 @@ impl Flags {
         if matches!(self.measure(), Measure::Files | Measure::Inodes) {
             return Format::Count;
         }
-        match self.output_format {
+        match self.print.output_format {
             None => Format::Binary,
             Some(OutputFormat::Si) => Format::Decimal,
             Some(OutputFormat::B) => fixed("B", 1),

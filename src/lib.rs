@@ -21,19 +21,19 @@
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
 //! * [`cli`] turns flags into the options of each stage; [`terminal`] knows the terminal, and shows
 //!   the progress on it.
-//! * [`measure`] and [`problem`] are the words that all of them share: what is measured, and what
-//!   could not be read.
+//! * [`measure`], [`problem`] and [`path`] are the words that all of them share: what is measured,
+//!   what could not be read, and where.
 //!
 //! # Imports run one way
 //!
 //! `main → cli → {walk, tally, render, terminal}`, `terminal → {walk, render}`,
 //! `walk → {sys, filter, tally}`, `tally → sys` (its types), `render → tally`, and everything may
-//! use `measure` and `problem`, which use nothing. A test reads the `use` lines and keeps it so.
+//! use `measure`, `problem` and `path`, which use nothing. A test reads the `use` lines and keeps it so.
 //!
 //! # Invariants
 //!
 //! * Every inode counts once in the total of any directory, in every measure, however many links
-//!   lead to it; no result depends on the number of threads or on timing.
+//!   lead to it (once a mount, where a tree is mounted in several places); no result depends on the number of threads or on timing.
 //! * Nothing recurses: not the walk, not rendering, not dropping. Depth costs memory, never stack.
 //! * No path is put together while walking, except for an error or for whoever watches.
 //! * Only directories are ever opened, relative to their parents and without following symlinks.
@@ -60,6 +60,7 @@ compile_error!("weigh runs on Linux and other Unix systems; nothing else has bee
 pub mod cli;
 pub mod filter;
 pub mod measure;
+pub mod path;
 pub mod problem;
 pub mod render;
 pub mod sys;

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         say(&format!("weigh: cannot write the output: {error}\n"));
         return ExitCode::from(INCOMPLETE);
     }
-    let has_totals = walked.report.is_some();
+    let has_totals = walked.report.is_some() && !walked.is_interrupted;
     say(&errors::summary(&walked.problems, plan.print_errors, has_totals));
     if walked.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");

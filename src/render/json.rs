@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::name::is_control;
 use crate::measure::{Kind, Measure};
+use crate::path::join;
 use crate::problem::Problem;
 use crate::tally::{Child, Tree};
 
@@ -91,10 +92,7 @@ fn nodes(out: &mut impl Write, root: &Tree, full_paths: bool) -> io::Result<()> 
         out.write_all(if is_first { b"{" } else { b",{" })?;
         let above = path.len();
         if full_paths {
-            if !path.is_empty() && !path.ends_with(b"/") {
-                path.push(b'/');
-            }
-            path.extend_from_slice(child.name());
+            join(&mut path, child.name());
             bytes(out, "name", &path)?;
         } else {
             bytes(out, "name", root.label(child.name()))?;

@@ -12,6 +12,7 @@ use super::colors::Colors;
 use super::lines::{Line, lay_out};
 use super::name::{cells, escape, fit};
 use super::size::Format;
+use crate::path;
 use crate::tally::Tree;
 
 /// How a picture is drawn.
@@ -184,15 +185,7 @@ impl Picture<'_> {
             }
             at = self.lines[parent].parent;
         }
-        names.reverse();
-        let joined = names.iter().skip(1).fold(names[0].to_vec(), |mut path, name| {
-            if !path.ends_with(b"/") {
-                path.push(b'/');
-            }
-            path.extend_from_slice(name);
-            path
-        });
-        escape(&joined)
+        escape(&path::join_all(names.into_iter().rev()))
     }
 
     /// What is said after the name: how much has links elsewhere, if that is a tenth or more.

@@ -10,7 +10,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{Identity, Mounted, Names, Stat, Symlinks};
+use super::{Carries, Identity, Mount, Names, Stat, Symlinks};
 use crate::measure::Mode;
 
 /// An open directory.
@@ -61,12 +61,8 @@ impl Handle {
     }
 
     /// What is mounted at `name`, told without entering or triggering it.
-    pub fn mounted_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Mounted> {
-        let nofollow = match symlinks {
-            Symlinks::Stay => OFlags::NOFOLLOW,
-            Symlinks::Follow => OFlags::empty(),
-        };
-        mounted_on(&open(self.fd.as_fd(), name, LOOK | nofollow)?)
+    pub fn mount_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
+        mount(self.fd.as_fd(), name, symlinks)
     }
 
     /// Appends the next names to `names`, read through `buffer`: those of one system call; none at
@@ -103,9 +99,9 @@ pub fn stat(path: &CStr, symlinks: Symlinks) -> io::Result<Stat> {
     Ok(convert(&retry_on_intr(|| fs::statx(CWD, path, at(symlinks), FIELDS))?))
 }
 
-/// What the directory at `path` lies on.
-pub fn mounted(path: &CStr) -> io::Result<Mounted> {
-    mounted_on(&open(CWD, path, LOOK)?)
+/// What `path` lies on.
+pub fn mount_of(path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
+    mount(CWD, path, symlinks)
 }
 
 /// Raises the soft limit of open files to the hard one; returns about how many more may be opened.
@@ -119,8 +115,9 @@ pub fn free_handles() -> usize {
     limit.saturating_sub(usize::try_from(taken).unwrap_or(0))
 }
 
-/// To look at what is mounted without entering it: O_PATH triggers no automount (open(2)).
-const LOOK: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
+/// To look at what is mounted without entering it: O_PATH triggers no automount (open(2)), but for
+/// O_DIRECTORY, which does (fs/namei.c, follow_automount, 6.18).
+const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
 fn open(parent: BorrowedFd<'_>, name: &CStr, flags: OFlags) -> io::Result<OwnedFd> {
     Ok(retry_on_intr(|| fs::openat(parent, name, flags, CreateMode::empty()))?)
@@ -161,7 +158,7 @@ const SYNTHETIC: [u32; 19] = [
     0x6165_676c, // pstore
     0xcafe_4a11, // bpf
     0x6265_6570, // configfs
-    0x6573_5546, // fusectl
+    0x6573_5543, // fusectl (fs/fuse/control.c; fuse itself ends in 46)
     0x4249_4e4d, // binfmt_misc
     0xde5e_81e4, // efivarfs
     0xf97c_ff8c, // selinuxfs
@@ -169,22 +166,65 @@ const SYNTHETIC: [u32; 19] = [
     0x6e73_6673, // nsfs
     0x6759_6969, // rpc_pipefs
     0x6e66_7364, // nfsd
-    0x6161_6673, // apparmorfs
+    0x5a3c_69f0, // apparmorfs
 ];
 
 /// autofs, from linux/magic.h.
 const AUTOMOUNT: u32 = 0x187;
 
-fn mounted_on(fd: &OwnedFd) -> io::Result<Mounted> {
-    match fs::fstatfs(fd) {
+fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
+    let stat = retry_on_intr(|| fs::statx(parent, name, at(symlinks), StatxFlags::MNT_ID))?;
+    // Before 5.8 the kernel does not tell, and 0 stands for every mount.
+    let has_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+    let id = if has_id { stat.stx_mnt_id } else { 0 };
+    if stat.stx_attributes.contains(StatxAttributes::AUTOMOUNT) {
+        return Ok(Mount { id, carries: Carries::Automount });
+    }
+    let nofollow = match symlinks {
+        Symlinks::Stay => OFlags::NOFOLLOW,
+        Symlinks::Follow => OFlags::empty(),
+    };
+    let carries = match fs::fstatfs(&open(parent, name, LOOK | nofollow)?) {
         // The numbers have 32 bits; the field's width is the platform's.
-        Ok(answer) => Ok(match answer.f_type as u32 {
-            AUTOMOUNT => Mounted::Automount,
-            number if SYNTHETIC.contains(&number) => Mounted::Synthetic,
-            _ => Mounted::Ordinary,
-        }),
+        Ok(answer) => match answer.f_type as u32 {
+            AUTOMOUNT => Carries::Automount,
+            number if SYNTHETIC.contains(&number) => Carries::Synthetic,
+            _ => Carries::Data,
+        },
         // A file system that does not answer statfs is not one of the kernel's own.
-        Err(Errno::NOSYS | Errno::OPNOTSUPP) => Ok(Mounted::Ordinary),
-        Err(error) => Err(error.into()),
+        Err(Errno::NOSYS | Errno::OPNOTSUPP) => Carries::Data,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Mount { id, carries })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// fusectl differs from fuse in one digit, and to take one for the other loses whole mounts.
+    #[test]
+    fn what_users_store_on_is_not_synthetic() {
+        for (name, number) in [
+            ("ext4", 0xef53),
+            ("xfs", 0x5846_5342),
+            ("btrfs", 0x9123_683e),
+            ("zfs", 0x2fc1_2fc1),
+            ("f2fs", 0xf2f5_2010),
+            ("vfat", 0x4d44),
+            ("exfat", 0x2011_bab0),
+            ("fuse", 0x6573_5546),
+            ("nfs", 0x6969),
+            ("smb2", 0xfe53_4d42),
+            ("ceph", 0x00c3_6400),
+            ("9p", 0x0102_1997),
+            ("overlay", 0x794c_7630),
+            ("squashfs", 0x7371_7368),
+            ("tmpfs", 0x0102_1994),
+            ("ramfs", 0x8584_58f6),
+            ("hugetlbfs", 0x9584_58f6),
+        ] {
+            assert!(!SYNTHETIC.contains(&number) && number != AUTOMOUNT, "{name}");
+        }
     }
 }

@@ -5,11 +5,11 @@
 //!
 //! * [`Handle`]: an open directory. `Handle::open` (a root, by path; symlinks are followed),
 //!   `open_at` (a directory by name; the last symlink is followed only if asked), `stat_at`,
-//!   `identity` (device and inode of what is open), `mounted_at` (what a mount point carries: told
+//!   `identity` (device and inode of what is open), `mount_at` (what is mounted by that name: told
 //!   without entering or triggering it), and `read`, which appends the next names to a [`Names`],
 //!   about one system call's worth at a time, without `.` and `..`, and none at the end. Whoever
 //!   reads a handle goes on where the last one ended, so that several threads can share a listing.
-//! * `stat`: what a root path names; `mounted`: what it lies on; `real_path`, the same everywhere:
+//! * `stat`: what a root path names; `mount_of`: what it lies on; `real_path`, the same everywhere:
 //!   where it really is.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
 //!
@@ -20,17 +20,19 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nix::errno::Errno;
+
 use crate::measure::{Kind, Measure, Mode};
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
-pub use linux::{Handle, free_handles, mounted, stat};
+pub use linux::{Handle, free_handles, mount_of, stat};
 
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 mod portable;
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-pub use portable::{Handle, free_handles, mounted, stat};
+pub use portable::{Handle, free_handles, mount_of, stat};
 
 /// Whether a call follows a symlink in the last component of what it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +43,20 @@ pub enum Symlinks {
     Follow,
 }
 
-/// What a mount point carries.
+/// What is mounted somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mounted {
-    /// A file system that holds what somebody stored.
-    Ordinary,
+pub struct Mount {
+    /// Which mount it is; 0 where the system does not tell.
+    pub id: u64,
+    /// What it carries.
+    pub carries: Carries,
+}
+
+/// What a mount carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// What somebody stored.
+    Data,
     /// The kernel's own state in the shape of files: proc, sysfs, cgroup, debugfs, …
     Synthetic,
     /// Nothing yet: entering it would mount something.
@@ -54,6 +65,10 @@ pub enum Mounted {
 
 /// Which inode: device number and inode number.
 pub type Identity = (u64, u64);
+
+/// Which inode as it is seen through one mount, by the mount's id. Through another mount, the same
+/// links are met once more, and count once more.
+pub type MountedIdentity = (u64, Identity);
 
 /// What the system says of an inode, as far as weigh asks.
 #[derive(Clone, Copy, Debug, Default)]
@@ -90,6 +105,22 @@ impl Stat {
     pub fn is_directory(&self) -> bool {
         self.mode.kind() == Kind::Directory
     }
+}
+
+/// Whether an entry was there when it was listed and is not any more, or is something else by now.
+/// A process's directory in proc answers ESRCH when the process has ended.
+pub fn is_vanished(error: &io::Error) -> bool {
+    matches!(errno(error), Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::ESRCH)
+        || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// Whether the process, or the whole system, has as many open files as it may.
+pub fn is_out_of_handles(error: &io::Error) -> bool {
+    matches!(errno(error), Errno::EMFILE | Errno::ENFILE)
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_raw(error.raw_os_error().unwrap_or(0))
 }
 
 /// The one absolute path, without symlinks, `.` or `..`, of what `path` names.

@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Identity, Mounted, Names, Stat, Symlinks};
+use super::{Carries, Identity, Mount, Names, Stat, Symlinks};
 use crate::measure::Mode;
 
 /// A directory that could be opened, by its path.
@@ -46,9 +46,9 @@ impl Handle {
         Ok(stat_path(&self.path, Symlinks::Follow)?.identity())
     }
 
-    /// Other systems have no way to tell that std offers.
-    pub fn mounted_at(&self, _: &CStr, _: Symlinks) -> io::Result<Mounted> {
-        Ok(Mounted::Ordinary)
+    /// std cannot tell.
+    pub fn mount_at(&self, _: &CStr, _: Symlinks) -> io::Result<Mount> {
+        Ok(UNKNOWN)
     }
 
     /// Appends the next names to `names`; none at the end. The buffer is for other systems.
@@ -74,10 +74,12 @@ pub fn stat(path: &CStr, symlinks: Symlinks) -> io::Result<Stat> {
     stat_path(as_path(path), symlinks)
 }
 
-/// Other systems have no way to tell that std offers.
-pub fn mounted(_: &CStr) -> io::Result<Mounted> {
-    Ok(Mounted::Ordinary)
+/// std cannot tell.
+pub fn mount_of(_: &CStr, _: Symlinks) -> io::Result<Mount> {
+    Ok(UNKNOWN)
 }
+
+const UNKNOWN: Mount = Mount { id: 0, carries: Carries::Data };
 
 /// std can neither tell nor raise the limit. The lowest that is usual is macOS's 256; should there
 /// be fewer, opening fails with EMFILE and is tried again when others have closed theirs.
@@ -103,8 +105,8 @@ fn convert(metadata: &Metadata) -> Stat {
         links: u32::try_from(metadata.nlink()).unwrap_or(u32::MAX),
         // The bits above 16 are not used by any Unix (inode(7)).
         mode: Mode((metadata.mode() & 0xffff) as u16),
-        // std cannot tell.
-        mount_point: true,
+        // std cannot tell; a file hardly ever is one.
+        mount_point: metadata.is_dir(),
         blocks: metadata.blocks(),
         length: metadata.len(),
     }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use std::mem;
 
 use crate::measure::{Kind, Mode};
-use crate::sys::Identity;
+use crate::path;
+use crate::sys::MountedIdentity;
 use crate::tally::tree::{Leaves, Tree};
 use crate::tally::{Closed, Entry, Totals};
 
@@ -27,7 +28,7 @@ pub(super) struct Node {
     pub(super) name: Box<[u8]>,
     pub(super) mode: Mode,
     pub(super) totals: Totals,
-    pub(super) identity: Option<Identity>,
+    pub(super) identity: Option<MountedIdentity>,
     /// Whether it takes a line, rather than only leading to one.
     pub(super) is_line: bool,
     pub(super) parent: Option<u32>,
@@ -73,8 +74,7 @@ impl Carrier {
         if self.nodes.len() < other.nodes.len() {
             mem::swap(self, &mut other);
         }
-        // What was cut from either is behind its own last line, and that one is still here: the
-        // later of the two may have moved back among the lines, the earlier one is a bound.
+        // Both are bounds for what both came to; the one that comes first says more.
         self.last = match (self.last.take(), other.last) {
             (Some(one), Some(two)) if two.0 > one.0 || two.0 == one.0 && two.1 < one.1 => Some(two),
             (None, two) => two,
@@ -203,9 +203,8 @@ impl Carrier {
                 names.push(&self.nodes[above as usize].name);
                 parent = self.nodes[above as usize].parent;
             }
-            names.reverse();
-            leaves.push(&names.join(&b'/'), line.mode, line.totals.size);
-            names.clear();
+            let path = path::join_all(names.drain(..).rev());
+            leaves.push(&path, line.mode, line.totals.size);
         }
         let mut list = Tree::new(root.name, root.mode, root.totals, leaves, Vec::new());
         list.is_list = true;

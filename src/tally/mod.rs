@@ -14,7 +14,7 @@ pub use tree::{Child, Leaf, Tree};
 pub use whole::Whole;
 
 use crate::measure::Mode;
-use crate::sys::Identity;
+use crate::sys::MountedIdentity;
 
 /// What is gathered from a walk.
 pub trait Tally: Send + Sync {
@@ -48,7 +48,7 @@ pub struct Entry<'a> {
     /// Its weight, in the measure's unit.
     pub size: u64,
     /// Which inode it is, where that inode may be met again under another name.
-    pub identity: Option<Identity>,
+    pub identity: Option<MountedIdentity>,
 }
 
 /// A directory that is done.

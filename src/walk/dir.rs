@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::links::Sum;
 use super::roots::Root;
 use crate::measure::Mode;
-use crate::sys::{Identity, Stat};
+use crate::path;
+use crate::sys::{Carries, Identity, Stat};
 
 /// A directory on its way. `P` is what the tally gathers in it.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub(super) struct Dir<P> {
     pub(super) is_root: bool,
     /// Whether its root lies on a kernel file system.
     pub(super) is_synthetic: bool,
+    /// Through which mount it is seen.
+    pub(super) mount: u64,
     /// What is still to be done: its own listing, and each subdirectory or further part handed out.
     ///
     /// Released by whoever finishes one, acquired by whoever finishes the last, who then sees all
@@ -49,16 +52,18 @@ impl<P: Default> Dir<P> {
     pub(super) fn root(parent: Option<Arc<Self>>, root: Root) -> Self {
         let mut dir = Self::new(parent, root.path.into_boxed_c_str(), root.stat);
         dir.is_root = true;
-        dir.is_synthetic = root.is_synthetic;
+        dir.is_synthetic = root.mount.carries == Carries::Synthetic;
+        dir.mount = root.mount.id;
         dir
     }
 
-    /// The directory called `name` in `parent`.
-    pub(super) fn below(parent: Arc<Self>, name: Box<CStr>, stat: Stat) -> Self {
+    /// The directory called `name` in `parent`, seen through `mount`.
+    pub(super) fn below(parent: Arc<Self>, name: Box<CStr>, stat: Stat, mount: u64) -> Self {
         let (depth, is_synthetic) = (parent.depth.saturating_add(1), parent.is_synthetic);
         let mut dir = Self::new(Some(parent), name, stat);
         dir.depth = depth;
         dir.is_synthetic = is_synthetic;
+        dir.mount = mount;
         dir
     }
 
@@ -70,6 +75,7 @@ impl<P: Default> Dir<P> {
             depth: 0,
             is_root: false,
             is_synthetic: false,
+            mount: 0,
             outstanding: AtomicUsize::new(1),
             gathered: Mutex::default(),
         }
@@ -121,13 +127,14 @@ impl<P: Default> Dir<P> {
             names.push(at.name.to_bytes());
             dir = if at.is_root { None } else { at.parent.as_deref() };
         }
-        names.reverse();
-        names.into_iter().fold(Vec::new(), join)
+        path::join_all(names.into_iter().rev())
     }
 
     /// The path of the entry called `name` in it.
     pub(super) fn path_of(&self, name: &CStr) -> Vec<u8> {
-        join(self.path(), name.to_bytes())
+        let mut path = self.path();
+        path::join(&mut path, name.to_bytes());
+        path
     }
 }
 
@@ -141,27 +148,24 @@ impl<P> Drop for Dir<P> {
     }
 }
 
-fn join(mut path: Vec<u8>, name: &[u8]) -> Vec<u8> {
-    if !path.is_empty() && !path.ends_with(b"/") {
-        path.push(b'/');
-    }
-    path.extend_from_slice(name);
-    path
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::Mount;
 
     fn root(path: &CStr) -> Root {
-        Root { path: path.into(), stat: Stat::default(), is_synthetic: false }
+        Root {
+            path: path.into(),
+            stat: Stat::default(),
+            mount: Mount { id: 0, carries: Carries::Data },
+        }
     }
 
     #[test]
     fn the_last_holder_of_a_deep_chain_drops_it_without_recursion() {
         let mut dir = Arc::new(Dir::<()>::root(None, root(c"r")));
         for _ in 0..200_000 {
-            dir = Arc::new(Dir::below(dir, c"d".into(), Stat::default()));
+            dir = Arc::new(Dir::below(dir, c"d".into(), Stat::default(), 0));
         }
         assert_eq!(dir.depth, 200_000);
         drop(dir);
@@ -179,7 +183,7 @@ mod tests {
     fn paths() {
         let total = Arc::new(Dir::<()>::above_roots());
         let root = Arc::new(Dir::root(Some(total), root(c"/")));
-        let usr = Arc::new(Dir::below(root, c"usr".into(), Stat::default()));
+        let usr = Arc::new(Dir::below(root, c"usr".into(), Stat::default(), 0));
         assert_eq!(usr.path_of(c"bin"), b"/usr/bin");
     }
 }

@@ -84,7 +84,7 @@ impl<P: Default + Send> Follows<P> {
                     walk.record(Problem::cycle(path));
                     visit::settle(walk, dir);
                 } else if self.enter(identity) {
-                    let below = Arc::new(Dir::below(dir, name, target));
+                    let below = Arc::new(Dir::below(dir, name, target, 0));
                     rayon::scope(|scope| visit::directory(walk, scope, below, None));
                 } else {
                     visit::settle(walk, dir);

@@ -11,7 +11,7 @@ use std::mem;
 
 use foldhash::fast::RandomState;
 
-use crate::sys::Identity;
+use crate::sys::MountedIdentity;
 
 /// What a directory comes to, exactly: every inode once. 128 bits, because sparse files can be
 /// nearly 2^63 bytes each, and a saturated sum could not give back what turns out to count twice.
@@ -26,7 +26,7 @@ pub(super) struct Sum {
 
 #[derive(Debug, Default)]
 struct Links {
-    open: HashMap<Identity, Link, RandomState>,
+    open: HashMap<MountedIdentity, Link, RandomState>,
     /// The weight of all that is open.
     weight: u128,
 }
@@ -48,7 +48,7 @@ impl Sum {
     }
 
     /// Adds one link of an inode that has `links`.
-    pub(super) fn add_link(&mut self, identity: Identity, weight: u64, links: u32) {
+    pub(super) fn add_link(&mut self, identity: MountedIdentity, weight: u64, links: u32) {
         self.meet(identity, Link { weight, met: 1, links });
     }
 
@@ -79,7 +79,7 @@ impl Sum {
         self.entries + self.links.open.len() as u64
     }
 
-    fn meet(&mut self, identity: Identity, link: Link) {
+    fn meet(&mut self, identity: MountedIdentity, link: Link) {
         let links = &mut self.links;
         match links.open.entry(identity) {
             Entry::Vacant(place) => {
@@ -116,7 +116,7 @@ mod tests {
     fn sum(links: &[(u64, u64, u32)]) -> Sum {
         let mut sum = Sum::default();
         for &(inode, weight, links) in links {
-            sum.add_link((1, inode), weight, links);
+            sum.add_link((0, (1, inode)), weight, links);
         }
         sum
     }

@@ -36,7 +36,7 @@ pub use progress::Snapshot;
 use crate::filter::Filter;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Stat, Symlinks};
+use crate::sys::{self, MountedIdentity, Stat, Symlinks};
 use crate::tally::{Closed, Entry, Tally, Totals};
 use dir::{Dir, Gathered};
 use follow::Follows;
@@ -87,6 +87,9 @@ struct Walk<T: Tally> {
     report: Mutex<Option<T::Report>>,
 }
 
+/// More than any storage serves at the same time.
+const MOST_THREADS: usize = 1_024;
+
 /// Between two looks at the progress.
 const TICK: Duration = Duration::from_millis(100);
 
@@ -106,7 +109,8 @@ pub fn walk<T: Tally + 'static>(
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
     let wanted = options.threads.or_else(|| thread::available_parallelism().ok());
-    let pool = pool(handles::workers(wanted.map_or(1, NonZeroUsize::get), free));
+    let wanted = wanted.map_or(1, NonZeroUsize::get).min(MOST_THREADS);
+    let pool = pool(handles::workers(wanted, free));
     let workers = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
     let progress = Arc::new(Progress::new(workers));
     let walk = Walk {
@@ -165,6 +169,7 @@ impl<T: Tally> Walk<T> {
         problems.sort_unstable_by(|one, two| {
             (&one.path, one.operation).cmp(&(&two.path, two.operation))
         });
+        problems.dedup();
         Walked {
             report: self.report.into_inner().unwrap_or_else(PoisonError::into_inner),
             problems,
@@ -184,7 +189,8 @@ impl<T: Tally> Walk<T> {
                     let dir = Arc::new(Dir::root(Some(Arc::clone(&above)), root));
                     scope.spawn(move |scope| visit::directory(self, scope, dir, None));
                 } else {
-                    self.weigh(&mut above.gathered(), root.path.to_bytes(), 0, &root.stat);
+                    let (name, mount) = (root.path.to_bytes(), root.mount.id);
+                    self.weigh(&mut above.gathered(), name, 0, &root.stat, mount);
                 }
             }
             visit::settle(self, above);
@@ -201,11 +207,18 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Adds an entry that is no directory to what is gathered.
+    /// Adds an entry that is no directory, seen through `mount`, to what is gathered.
     #[inline]
-    fn weigh(&self, gathered: &mut Gathered<T::Part>, name: &[u8], depth: u32, stat: &Stat) {
+    fn weigh(
+        &self,
+        gathered: &mut Gathered<T::Part>,
+        name: &[u8],
+        depth: u32,
+        stat: &Stat,
+        mount: u64,
+    ) {
         let size = stat.weight(self.options.measure);
-        let identity = self.may_be_met_again(stat).then(|| stat.identity());
+        let identity = self.identity(stat, mount);
         match identity {
             // Symlinks that are followed add ways to an inode that its link count does not know.
             Some(identity) if self.options.follow => {
@@ -218,8 +231,18 @@ impl<T: Tally> Walk<T> {
         self.tally.leaf(&mut gathered.part, &entry);
     }
 
-    fn may_be_met_again(&self, stat: &Stat) -> bool {
-        !self.options.count_links && (stat.links > 1 || self.options.follow)
+    /// Which inode this is, if it may be met again.
+    fn identity(&self, stat: &Stat, mount: u64) -> Option<MountedIdentity> {
+        if self.options.count_links {
+            None
+        } else if self.options.follow {
+            // Symlinks lead through any mount.
+            Some((0, stat.identity()))
+        } else if stat.links > 1 && !stat.mount_point {
+            Some((mount, stat.identity()))
+        } else {
+            None
+        }
     }
 
     /// The root is closed.

@@ -1,14 +1,14 @@
 //! The roots: what is weighed, each once, whatever it is spelled like.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Handle, Mounted, Stat, Symlinks};
+use crate::sys::{self, Carries, Handle, Mount, Stat, Symlinks};
 use crate::walk::Options;
 
 /// Where a walk begins.
@@ -16,8 +16,8 @@ use crate::walk::Options;
 pub(super) struct Root {
     pub(super) path: CString,
     pub(super) stat: Stat,
-    /// Whether it lies on a kernel file system, which then is what is asked for.
-    pub(super) is_synthetic: bool,
+    /// What it lies on. If that is a kernel file system, it is what is asked for.
+    pub(super) mount: Mount,
 }
 
 /// The roots that `paths` name, and what is wrong with the others.
@@ -46,45 +46,62 @@ fn root(path: &OsString, follow: bool) -> io::Result<Root> {
             _ => {}
         }
     }
-    let is_synthetic = stat.is_directory() && matches!(sys::mounted(&path), Ok(Mounted::Synthetic));
-    Ok(Root { path, stat, is_synthetic })
+    let mount = sys::mount_of(&path, standing_for(&stat))?;
+    Ok(Root { path, stat, mount })
+}
+
+/// How a root that came to `stat` is to be looked at again.
+fn standing_for(stat: &Stat) -> Symlinks {
+    if stat.mode.kind() == Kind::Symlink { Symlinks::Stay } else { Symlinks::Follow }
 }
 
 /// Leaves out a root that is another one, or lies inside another whose walk will come to it.
 fn each_once(roots: Vec<Root>, options: &Options) -> Vec<Root> {
     let places: Vec<_> = roots.iter().map(real_path).collect();
-    let mut met = HashSet::new();
-    let is_first: Vec<_> = places.iter().map(|place| met.insert(place)).collect();
+    let (mut met, mut entered) = (HashSet::new(), HashSet::new());
+    let mut is_new = |(root, place): (&Root, _)| {
+        // By whatever mount it is reached, a directory is the same one.
+        met.insert(place) && (!root.stat.is_directory() || entered.insert(root.stat.identity()))
+    };
+    let is_first: Vec<_> = roots.iter().zip(&places).map(&mut is_new).collect();
     let by_place: HashMap<&Path, &Root> = places.iter().map(PathBuf::as_path).zip(&roots).collect();
-    let is_inside = |inner: &Root, place: &Path| {
+    let is_inside = |place: &Path| {
         place.ancestors().skip(1).any(|above| {
             let outer = by_place.get(above);
-            outer.is_some_and(|outer| leads_to(outer, above, inner, place, options))
+            outer.is_some_and(|outer| leads_to(outer, above, place, options))
         })
     };
-    let is_kept: Vec<_> = (roots.iter().zip(&places).zip(is_first))
-        .map(|((root, place), is_first)| is_first && !is_inside(root, place))
+    let is_kept: Vec<_> = places
+        .iter()
+        .zip(is_first)
+        .map(|(place, is_first)| is_first && !is_inside(place))
         .collect();
     roots.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(root, _)| root).collect()
 }
 
-/// Whether the walk of `outer`, which is at `above`, comes to `inner`, at `place`: nothing on the
-/// way is left out, on another file system that is not crossed to, or closed to us.
-fn leads_to(outer: &Root, above: &Path, inner: &Root, place: &Path, options: &Options) -> bool {
+/// Whether the walk of `outer`, which is at `above`, comes to `place`: nothing on the way is left
+/// out, on a file system that is not crossed to, or closed to us.
+fn leads_to(outer: &Root, above: &Path, place: &Path, options: &Options) -> bool {
     let Ok(way) = place.strip_prefix(above) else { return false };
-    if inner.is_synthetic && !outer.is_synthetic {
-        return false;
-    }
     let mut at = above.to_owned();
     way.iter().all(|name| {
         let is_open = as_c_str(&at).is_ok_and(|path| Handle::open(&path).is_ok());
         at.push(name);
-        let stat = as_c_str(&at).and_then(|path| sys::stat(&path, Symlinks::Stay));
-        let is_here = stat.is_ok_and(|stat| stat.device == outer.stat.device);
         is_open
             && options.filter.names.admit(name.as_bytes())
-            && (is_here || !options.one_file_system)
+            && as_c_str(&at).is_ok_and(|path| is_crossed_to(outer, &path, options))
     })
+}
+
+/// Whether the walk of `outer` weighs what is at `path`, as far as file systems go.
+fn is_crossed_to(outer: &Root, path: &CStr, options: &Options) -> bool {
+    let is_here = || {
+        let stat = sys::stat(path, Symlinks::Stay);
+        stat.is_ok_and(|stat| stat.device == outer.stat.device)
+    };
+    let carries = sys::mount_of(path, Symlinks::Stay).map(|mount| mount.carries);
+    (!options.one_file_system || is_here())
+        && (outer.mount.carries == Carries::Synthetic || matches!(carries, Ok(Carries::Data)))
 }
 
 fn as_c_str(path: &Path) -> io::Result<CString> {
@@ -93,10 +110,6 @@ fn as_c_str(path: &Path) -> io::Result<CString> {
 
 /// Where a root really is. A symlink that stands for itself is where its directory is.
 fn real_path(root: &Root) -> PathBuf {
-    let symlinks = match root.stat.mode.kind() {
-        Kind::Symlink => Symlinks::Stay,
-        _ => Symlinks::Follow,
-    };
     let path = Path::new(OsStr::from_bytes(root.path.to_bytes()));
-    sys::real_path(path, symlinks).unwrap_or_else(|_| path.to_owned())
+    sys::real_path(path, standing_for(&root.stat)).unwrap_or_else(|_| path.to_owned())
 }

@@ -18,7 +18,7 @@ use super::dir::{Dir, Gathered};
 use super::handles::Lease;
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
-use crate::sys::{Handle, Mounted, Names, Stat, Symlinks};
+use crate::sys::{self, Carries, Handle, Mount, Names, Stat, Symlinks};
 use crate::tally::{Closed, Tally, Totals};
 
 /// What a thread keeps from one directory to the next, so that listing allocates nothing.
@@ -68,7 +68,7 @@ pub(super) fn directory<'s, T: Tally>(
                     let lease = Arc::new(walk.handles.lease(handle));
                     next = list(walk, scope, &dir, &lease);
                 }
-                Err(error) if is_vanished(&error) => {}
+                Err(error) if sys::is_vanished(&error) => {}
                 Err(error) => walk.report(dir.path(), Operation::Open, &error),
             }
         }
@@ -82,30 +82,35 @@ fn open<T: Tally>(
     dir: &Arc<Dir<T::Part>>,
     mut parent: Option<Arc<Lease<'_>>>,
 ) -> io::Result<Handle> {
-    /// With handles counted, running out means that others took them: other parts of the process,
-    /// or, for ENFILE, other processes. Two seconds are long enough for a passing burst.
+    with_patience(walk, || match (parent.take(), &dir.parent) {
+        _ if dir.is_root => Handle::open(&dir.name),
+        (Some(lease), _) => lease.handle.open_at(&dir.name, walk.symlinks()),
+        (None, Some(above)) => {
+            let above = walk.handles.reopen(above, walk.symlinks())?;
+            above.open_at(&dir.name, walk.symlinks())
+        }
+        (None, None) => Err(io::ErrorKind::NotFound.into()),
+    })
+}
+
+/// Tries again while there are no handles to be had. They are counted, so running out means that
+/// others took them: other parts of the process or, for ENFILE, other processes.
+fn with_patience<T: Tally, R>(
+    walk: &Walk<T>,
+    mut attempt: impl FnMut() -> io::Result<R>,
+) -> io::Result<R> {
+    /// Two seconds are long enough for a passing burst.
     const TRIES: u32 = 2_000;
-    let mut tries = 0;
-    loop {
-        let attempt = match (&parent, &dir.parent) {
-            _ if dir.is_root => Handle::open(&dir.name),
-            (Some(lease), _) => lease.handle.open_at(&dir.name, walk.symlinks()),
-            (None, Some(above)) => {
-                let above = walk.handles.reopen(above, walk.symlinks());
-                above.and_then(|handle| handle.open_at(&dir.name, walk.symlinks()))
-            }
-            (None, None) => Err(io::ErrorKind::NotFound.into()),
-        };
-        match attempt {
-            Err(error) if is_out_of_handles(&error) && tries < TRIES => {
-                tries += 1;
-                parent = None;
+    for _ in 0..TRIES {
+        match attempt() {
+            Err(error) if sys::is_out_of_handles(&error) && !walk.is_interrupted() => {
                 walk.handles.forget_waypoints();
                 thread::sleep(Duration::from_millis(1));
             }
             other => return other,
         }
     }
+    attempt()
 }
 
 /// Weighs what has not been listed yet of an open directory, and hands out its subdirectories, but
@@ -124,13 +129,13 @@ fn list<'s, T: Tally>(
         loop {
             names.clear();
             let read = lease.handle.read(buffer, names);
-            let is_end = names.is_empty() || read.is_err();
+            let is_end = names.is_empty() || read.is_err() || walk.is_interrupted();
             if let Err(error) = read
-                && !is_vanished(&error)
+                && !sys::is_vanished(&error)
             {
                 walk.report(dir.path(), Operation::Read, &error);
             }
-            let is_shared = !is_end && names.len() >= LARGE;
+            let is_shared = !is_end && names.len() >= LARGE && walk.handles.is_plenty();
             if is_shared {
                 share(walk, scope, Arc::clone(dir), Arc::clone(lease));
             }
@@ -182,7 +187,7 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
                         self.weigh(name, &stat);
                     }
                 }
-                Err(error) if is_vanished(&error) => {}
+                Err(error) if sys::is_vanished(&error) => {}
                 Err(error) => {
                     self.walk.report(self.dir.path_of(name), Operation::Stat, &error);
                 }
@@ -211,7 +216,7 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
             return;
         }
         let depth = dir.depth.saturating_add(1);
-        self.walk.weigh(&mut self.gathered, name.to_bytes(), depth, stat);
+        self.walk.weigh(&mut self.gathered, name.to_bytes(), depth, stat, dir.mount);
     }
 
     /// Hands out the subdirectory called `name`, if it is to be entered.
@@ -222,12 +227,17 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
         if is_elsewhere && walk.options.one_file_system {
             return;
         }
+        let mut mount = dir.mount;
         if is_elsewhere || stat.mount_point {
-            match self.lease.handle.mounted_at(name, symlinks) {
-                Ok(Mounted::Synthetic) if !dir.is_synthetic => return,
-                Ok(Mounted::Automount) => return,
-                // If it cannot be looked at, it cannot be opened: reported then.
-                Ok(_) | Err(_) => {}
+            let handle = &self.lease.handle;
+            match with_patience(walk, || handle.mount_at(name, symlinks)) {
+                Ok(Mount { carries: Carries::Synthetic, .. }) if !dir.is_synthetic => return,
+                Ok(Mount { carries: Carries::Automount, .. }) => return,
+                Ok(Mount { id, .. }) => mount = id,
+                Err(error) if sys::is_vanished(&error) => return,
+                Err(error) => {
+                    return walk.report(dir.path_of(name), Operation::Open, &error);
+                }
             }
             if symlinks == Symlinks::Stay && dir.is_within(stat.identity()) {
                 return walk.record(Problem::cycle(dir.path_of(name)));
@@ -237,7 +247,7 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
             return;
         }
         dir.hand_out();
-        let below = Arc::new(Dir::below(Arc::clone(dir), name.into(), stat));
+        let below = Arc::new(Dir::below(Arc::clone(dir), name.into(), stat, mount));
         if let Some(earlier) = self.last.replace(below) {
             let lease = walk.handles.is_plenty().then(|| Arc::clone(self.lease));
             self.scope.spawn(move |scope| directory(walk, scope, earlier, lease));
@@ -277,19 +287,4 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
         }
         dir = parent;
     }
-}
-
-/// Whether an entry was there when it was listed and is not any more, or is something else. A
-/// process's directory in proc answers ESRCH when the process has ended.
-fn is_vanished(error: &io::Error) -> bool {
-    const ESRCH: i32 = 3;
-    const ELOOP: i32 = 40;
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-        || matches!(error.raw_os_error(), Some(ESRCH | ELOOP))
-}
-
-fn is_out_of_handles(error: &io::Error) -> bool {
-    const ENFILE: i32 = 23;
-    const EMFILE: i32 = 24;
-    matches!(error.raw_os_error(), Some(ENFILE | EMFILE))
 }

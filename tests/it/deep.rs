@@ -147,3 +147,24 @@ fn check_chain(document: &Document, length: usize, size: impl Fn(usize) -> u64) 
     let file = &document.nodes[length];
     assert_eq!((file.name.as_slice(), file.size), (b"end".as_slice(), size(length)));
 }
+
+/// Large directories below one another, each shared while the walk goes on down. They once held a
+/// handle each until there were none left.
+#[cfg(not(feature = "portable"))]
+#[test]
+fn large_directories_below_one_another_do_with_few_handles() {
+    let mut fixture = Fixture::new();
+    let mut dir = "top".to_owned();
+    for _ in 0..20 {
+        for i in 0..300 {
+            fixture = fixture.file(format!("{dir}/file-{i}"), 0);
+        }
+        dir += "/below";
+    }
+    for threads in ["-T 1", "-T 2", "-T 8", ""] {
+        let flags = format!("-j --inodes {threads}");
+        let shown = weigh(&flags).arg("top").within(fixture.path()).handles(16).run();
+        assert_eq!(shown.complaint(), "", "{flags}");
+        assert_eq!(shown.document().root().size, 20 * 301, "{flags}");
+    }
+}

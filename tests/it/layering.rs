@@ -9,13 +9,14 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli", "walk", "tally", "render", "terminal"]),
     ("cli", &["walk", "tally", "render", "filter", "measure", "terminal"]),
     ("terminal", &["walk", "render"]),
-    ("walk", &["sys", "filter", "tally", "measure", "problem"]),
-    ("tally", &["sys", "measure"]),
-    ("render", &["tally", "measure", "problem"]),
+    ("walk", &["sys", "filter", "tally", "measure", "problem", "path"]),
+    ("tally", &["sys", "measure", "path"]),
+    ("render", &["tally", "measure", "problem", "path"]),
     ("filter", &["sys", "measure"]),
     ("sys", &["measure"]),
     ("measure", &[]),
     ("problem", &[]),
+    ("path", &[]),
 ];
 
 const LONGEST_MAIN: usize = 100;
@@ -64,6 +65,30 @@ fn nothing_is_called_util() {
         for pair in words.windows(2) {
             let is_mod = pair[0] == "mod" && (pair[1].contains("util") || pair[1] == "common");
             assert!(!is_mod, "{}: mod {}", path.display(), pair[1]);
+        }
+    }
+}
+
+/// What each part leaves alone: only `sys` touches the file system, and what is drawn depends on
+/// nothing but what was handed in.
+#[test]
+fn nobody_reaches_past_its_part() {
+    let only_in: &[(&str, &[&str])] = &[
+        ("std::fs", &["sys"]),
+        ("rustix::", &["sys"]),
+        ("std::env", &["cli", "terminal"]),
+        ("std::process", &["main", "cli"]),
+        ("std::thread", &["walk"]),
+        ("Instant", &["terminal"]),
+        ("SystemTime", &[]),
+        ("terminal_size", &["terminal"]),
+        ("is_terminal", &["terminal"]),
+    ];
+    for (path, text) in sources() {
+        let (code, part) = (code_of(&text), part_of(&path));
+        for (word, parts) in only_in {
+            let is_allowed = parts.contains(&part.as_str());
+            assert!(is_allowed || !code.contains(word), "{}: {word}", path.display());
         }
     }
 }

@@ -9,7 +9,7 @@
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
-//! * What rots: [`layering`], [`leftovers`].
+//! * What rots: [`layering`], [`leftovers`], [`readme`].
 //!
 //! Both back ends run all of it (`--features portable` builds the other one); what only holds on
 //! Linux says so with a `cfg`. Tests that mount something are ignored unless asked for as root:
@@ -36,6 +36,7 @@ mod leftovers;
 mod mounts;
 mod names;
 mod random;
+mod readme;
 mod roots;
 mod selection;
 mod terminal;

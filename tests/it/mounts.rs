@@ -77,3 +77,46 @@ fn what_the_kernel_makes_up_is_weighed_when_it_is_the_root() {
     let document = weigh("-j --inodes").arg("/proc/sys/kernel/random").run().document();
     assert!(document.by_path().contains_key(b"uuid".as_slice()));
 }
+
+/// A tree that is mounted twice counts twice, its hard links included, as another file would that
+/// has one link. They once left the set of links with as many as the inode has, wherever those were
+/// met, and came back as often as timing had it.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs root"]
+fn hard_links_count_once_a_mount() {
+    let fixture = Fixture::new()
+        .file("top/a/x", 5000)
+        .hard_link("top/a/x", "top/a/y")
+        .hard_link("top/a/x", "top/b/w")
+        .dir("top/m")
+        .dir("top/n")
+        .dir("top/o");
+    let binds = "mount --bind top/a top/m; mount --bind top/b top/n; mount --bind top/b top/o";
+    for threads in [1, 2, 8].repeat(5) {
+        let flags = format!("-j -s -T {threads}");
+        let (document, complaint, code) = with_mounts(&fixture, binds, &flags);
+        assert_eq!((document.root().size, code), (4 * 5000, Some(0)), "{complaint}");
+    }
+}
+
+/// The same directory by two mounts is one root.
+#[test]
+#[ignore = "needs root"]
+fn a_root_that_is_another_by_a_mount_is_weighed_once() {
+    let fixture = Fixture::new().file("top/f", 5000).dir("twin");
+    let (document, complaint, code) = with_mounts(&fixture, "mount --bind top twin", "-j -s twin");
+    assert_eq!((document.root().size, complaint.as_str(), code), (5000, "", Some(0)));
+}
+
+/// What lies on a kernel file system below a root is not come to, so a root there is its own.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs root"]
+fn a_root_beyond_what_the_kernel_makes_up_is_weighed() {
+    let fixture = Fixture::new().file("top/f", 70).dir("top/sys");
+    let mounts = "mount -t sysfs none top/sys; mount -t tmpfs none top/sys/fs; \
+                  head -c 5000 /dev/zero > top/sys/fs/there";
+    let (document, complaint, code) = with_mounts(&fixture, mounts, "-j -s top/sys/fs");
+    assert_eq!((document.root().size, complaint.as_str(), code), (5070, "", Some(0)));
+}

@@ -186,3 +186,15 @@ fn an_error_gives_back_its_path() {
     };
     assert_eq!(found, [path(b"line\nfeed"), path(b"\xff\xfe")]);
 }
+
+/// What was typed can forge no line of a complaint either.
+#[test]
+fn a_usage_error_holds_no_line_of_its_own() {
+    for arg in ["--no-such\nweigh: all is well", "-n1\nweigh: all is well", "-zx\u{202e}\u{9b}\x1b"]
+    {
+        let shown = weigh("").arg(arg).run();
+        assert_eq!(shown.code(), 2);
+        check_text(&shown.stderr, arg);
+        assert!(shown.complaint().lines().all(|line| !line.starts_with("weigh:")), "{arg}");
+    }
+}

@@ -165,3 +165,13 @@ fn the_order_of_roots_changes_nothing() {
         assert_eq!(String::from_utf8(one), String::from_utf8(other), "{flags}");
     }
 }
+
+/// As the shell's completion writes them.
+#[test]
+fn a_slash_at_the_end_is_not_doubled() {
+    let fixture = Fixture::new().file("a/f", 5000).file("b/g", 70);
+    let text = weigh("-s -c -F -p").arg("a/").arg("b/").within(fixture.path()).run().text();
+    assert!(text.contains("a/f") && !text.contains("//"), "{text}");
+    let text = weigh("-s -j -F -p").arg("a/").arg("b/").within(fixture.path()).run().text();
+    assert!(text.contains("\"a/f\"") && !text.contains("//"), "{text}");
+}

@@ -126,3 +126,15 @@ fn without_colours(text: &str) -> String {
     }
     plain
 }
+
+/// A width that no memory could hold once ended in a panic.
+#[test]
+fn an_absurd_width_is_refused() {
+    let fixture = Fixture::new().file("top/f", 5000);
+    for width in ["65536", "18446744073709551615", "-1", "wide"] {
+        let shown = weigh("-w").arg(width).arg("top").within(fixture.path()).run();
+        assert_eq!(shown.code(), 2, "{width}");
+        assert!(shown.complaint().contains("--terminal-width"), "{}", shown.complaint());
+    }
+    assert_eq!(weigh("-w 65535").arg("top").within(fixture.path()).run().code(), 0);
+}

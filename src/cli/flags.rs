@@ -1,0 +1,169 @@
+//! The flags as they are typed. Letters and meanings are dust's where it has them.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+
+use clap::{Args, Parser, ValueEnum, ValueHint};
+
+use crate::measure::parse_size;
+
+/// Where did the space go? Weighs directories and draws the largest of what is in them.
+#[derive(Debug, Parser)]
+#[command(name = "weigh", version, max_term_width = 100)]
+pub(super) struct Flags {
+    /// What to weigh
+    #[arg(value_name = "PATH", default_value = ".", value_hint = ValueHint::AnyPath)]
+    pub(super) paths: Vec<OsString>,
+
+    #[command(flatten)]
+    pub(super) count: CountFlags,
+
+    #[command(flatten)]
+    pub(super) leave: LeaveFlags,
+
+    #[command(flatten)]
+    pub(super) show: ShowFlags,
+
+    #[command(flatten)]
+    pub(super) print: PrintFlags,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to weigh")]
+pub(super) struct CountFlags {
+    /// Weigh file lengths instead of allocated blocks
+    #[arg(short = 's', long)]
+    pub(super) apparent_size: bool,
+
+    /// Count regular files instead of bytes
+    #[arg(short, long, conflicts_with = "apparent_size")]
+    pub(super) filecount: bool,
+
+    /// Count inodes of every kind instead of bytes
+    #[arg(long, conflicts_with_all = ["apparent_size", "filecount"])]
+    pub(super) inodes: bool,
+
+    /// Count every hard link each time
+    #[arg(short = 'l', long)]
+    pub(super) count_links: bool,
+
+    /// Follow symlinks; every directory is still entered once
+    #[arg(short = 'L', long)]
+    pub(super) dereference_links: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to leave out")]
+pub(super) struct LeaveFlags {
+    /// Stay on the file system of each PATH
+    #[arg(short = 'x', long)]
+    pub(super) limit_filesystem: bool,
+
+    /// Leave out names that begin with a dot
+    #[arg(short, long)]
+    pub(super) ignore_hidden: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to show")]
+pub(super) struct ShowFlags {
+    /// Show the NUMBER largest entries [default: as many lines as the terminal has, less ten]
+    #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(super) number_of_lines: Option<usize>,
+
+    /// Show DEPTH levels below each PATH
+    #[arg(short, long, value_name = "DEPTH", allow_negative_numbers = true)]
+    pub(super) depth: Option<u32>,
+
+    /// Show only what has SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G
+    #[arg(short = 'z', long, value_name = "SIZE", value_parser = parse_size)]
+    pub(super) min_size: Option<u64>,
+
+    /// Show only directories
+    #[arg(short = 'D', long, conflicts_with = "only_file")]
+    pub(super) only_dir: bool,
+
+    /// Show only files, as a list: the largest ones
+    #[arg(short = 'F', long)]
+    pub(super) only_file: bool,
+
+    /// Do not show the root's line
+    #[arg(long)]
+    pub(super) skip_total: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct PrintFlags {
+    /// Print JSON: everything, unless -n, -d, -z, -D or -F limit it
+    #[arg(short = 'j', long)]
+    pub(super) output_json: bool,
+
+    /// Show paths instead of names
+    #[arg(short = 'p', long)]
+    pub(super) full_paths: bool,
+
+    /// Print the root first and the largest on top
+    #[arg(short, long)]
+    pub(super) reverse: bool,
+
+    /// Print no bars and no percentages
+    #[arg(short = 'b', long)]
+    pub(super) no_percent_bars: bool,
+
+    /// Draw the bars from the right
+    #[arg(short = 'B', long)]
+    pub(super) bars_on_right: bool,
+
+    /// Print words in columns, for screen readers
+    #[arg(short = 'R', long)]
+    pub(super) screen_reader: bool,
+
+    /// Write sizes by powers of 1000 (si), or all in one unit
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true)]
+    pub(super) output_format: Option<OutputFormat>,
+
+    /// Draw for a terminal of WIDTH columns
+    #[arg(short = 'w', long, value_name = "WIDTH", allow_negative_numbers = true)]
+    pub(super) terminal_width: Option<u16>,
+
+    /// Print no colours
+    #[arg(short = 'c', long)]
+    pub(super) no_colors: bool,
+
+    /// Print colours, terminal or not
+    #[arg(short = 'C', long, conflicts_with = "no_colors")]
+    pub(super) force_colors: bool,
+
+    /// Show no progress
+    #[arg(short = 'P', long)]
+    pub(super) no_progress: bool,
+
+    /// Print a line for everything that could not be read
+    #[arg(long)]
+    pub(super) print_errors: bool,
+
+    /// Walk on NUMBER threads [default: one for each core]
+    #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(super) threads: Option<NonZeroUsize>,
+}
+
+/// How sizes are written.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "lower")]
+pub(super) enum OutputFormat {
+    Si,
+    B,
+    #[value(alias = "kib")]
+    K,
+    #[value(alias = "mib")]
+    M,
+    #[value(alias = "gib")]
+    G,
+    #[value(alias = "tib")]
+    T,
+    Kb,
+    Mb,
+    Gb,
+    Tb,
+}
