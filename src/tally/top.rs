@@ -10,6 +10,9 @@
 //! carriers meet leaves the result exact: whatever that link had crowded out of its carrier is no
 //! larger than it, and so no larger than any of the N that remain.
 //!
+//! With `Show::Files` the directories that lead to a file are carried too, and take no line; there
+//! memory grows with N times depth.
+//!
 //! `floor` is a size that N nodes of some carrier have reached: nothing smaller can be among the N
 //! largest of the whole, so a smaller entry is passed over before its name is copied.
 

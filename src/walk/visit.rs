@@ -1,8 +1,9 @@
 //! The work itself: one task a directory, one more for each further part of a large one.
 //!
 //! A task lists its directory, states what is in it, hands out a task for each subdirectory, and
-//! ends. A large directory is shared as it is open: whoever is free reads the next buffer. Nobody waits for a child and nothing recurses: whoever finishes the last of what was
-//! handed out below a directory closes it, and goes on upward in a loop.
+//! ends. A large directory is shared as it is open: whoever is free reads the next buffer. Nobody
+//! waits for a child and nothing recurses: whoever finishes the last of what was handed out below a
+//! directory closes it, and goes on upward in a loop.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
