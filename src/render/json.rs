@@ -97,7 +97,9 @@ fn nodes(out: &mut impl Write, root: &Tree, full_paths: bool) -> io::Result<()> 
         } else {
             bytes(out, "name", root.label(child.name()))?;
         }
-        write!(out, r#","kind":"{}","size":{}"#, child.mode().kind().name(), child.size())?;
+        out.write_all(br#","kind":""#)?;
+        out.write_all(child.mode().kind().name().as_bytes())?;
+        number(out, br#"","size":"#, child.size())?;
         match child {
             Child::Branch(tree) => open(out, tree, above, &mut ahead)?,
             Child::Leaf(_) => {
@@ -116,9 +118,9 @@ fn open<'a>(
     path: usize,
     ahead: &mut Vec<Step<'a>>,
 ) -> io::Result<()> {
-    write!(out, r#","entries":{}"#, tree.totals.entries)?;
+    number(out, br#","entries":"#, tree.totals.entries)?;
     if tree.totals.shared > 0 {
-        write!(out, r#","shared":{}"#, tree.totals.shared)?;
+        number(out, br#","shared":"#, tree.totals.shared)?;
     }
     out.write_all(br#","children":["#)?;
     ahead.push(Step::End { path });
@@ -131,9 +133,23 @@ fn open<'a>(
     Ok(())
 }
 
-/// A field whose value is bytes: as text, and exactly, in base64, where they are not UTF-8.
+/// `before` and then `number`. Formatting by `write!` took a third of all instructions of a run.
+fn number(out: &mut impl Write, before: &[u8], number: u64) -> io::Result<()> {
+    out.write_all(before)?;
+    serde_json::to_writer(out, &number).map_err(io::Error::from)
+}
+
+/// A field whose value is bytes: as text, and exactly, in base64, where they are not UTF-8. Most
+/// names need no escaping, and are written as they are.
 fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
-    write!(out, r#""{field}":"#)?;
+    out.write_all(b"\"")?;
+    out.write_all(field.as_bytes())?;
+    out.write_all(b"\":")?;
+    if value.iter().all(|byte| is_plain(*byte)) {
+        out.write_all(b"\"")?;
+        out.write_all(value)?;
+        return out.write_all(b"\"");
+    }
     match std::str::from_utf8(value) {
         Ok(text) => string(out, text),
         Err(_) => {
@@ -141,6 +157,11 @@ fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
             write!(out, r#","{field}_bytes":"{}""#, STANDARD.encode(value))
         }
     }
+}
+
+/// Whether a byte stands for itself in JSON and on a terminal.
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
 }
 
 /// Control characters are escaped also where JSON would not insist: a terminal may be reading.

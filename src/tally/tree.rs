@@ -68,9 +68,10 @@ impl Tree {
 
     /// What a child called `name` is called where its place is clear.
     pub fn label<'a>(&self, name: &'a [u8]) -> &'a [u8] {
-        match name.iter().rposition(|byte| *byte == b'/') {
-            Some(slash) if self.is_list => &name[slash + 1..],
-            _ => name,
+        let slash = || name.iter().rposition(|byte| *byte == b'/');
+        match self.is_list.then(slash).flatten() {
+            Some(slash) => &name[slash + 1..],
+            None => name,
         }
     }
 
