@@ -75,17 +75,17 @@ pub fn parse() -> Plan {
 
 impl Flags {
     fn into_plan(self) -> Plan {
-        let format = self.format();
+        let (format, terminal) = (self.format(), terminal::size());
         Plan {
             walk: self.walk(),
-            limits: self.limits(),
+            limits: self.limits(terminal),
             output: if self.print.output_json {
                 Output::Json(json::Options {
                     measure: self.measure(),
                     full_paths: self.print.full_paths,
                 })
             } else {
-                Output::Tree(Box::new(self.tree(format)))
+                Output::Tree(Box::new(self.tree(format, terminal)))
             },
             progress: !self.print.no_progress && terminal::wants_progress(),
             format,
@@ -116,7 +116,7 @@ impl Flags {
     }
 
     /// JSON is whole unless told otherwise; a picture always has an end.
-    fn limits(&self) -> Option<Limits> {
+    fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
         let show = match (self.show.only_dir, self.show.only_file) {
             (true, _) => Show::Directories,
             (_, true) => Show::Files,
@@ -126,7 +126,8 @@ impl Flags {
             || self.show.depth.is_some()
             || self.show.min_size.is_some()
             || show != Show::Everything;
-        let default_lines = if self.print.output_json { usize::MAX } else { default_lines() };
+        let default_lines =
+            if self.print.output_json { usize::MAX } else { default_lines(terminal) };
         (!self.print.output_json || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
@@ -135,14 +136,14 @@ impl Flags {
         })
     }
 
-    fn tree(&self, format: Format) -> tree::Options {
+    fn tree(&self, format: Format, terminal: Option<(usize, usize)>) -> tree::Options {
         /// Where nothing says how wide it is. What is read out has no width.
         const WIDTH: usize = 80;
         let is_colored =
             self.print.force_colors || !self.print.no_colors && terminal::wants_colors();
         let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
         tree::Options {
-            width: match (self.print.terminal_width, terminal::size()) {
+            width: match (self.print.terminal_width, terminal) {
                 (Some(width), _) => width.into(),
                 (None, Some((width, _))) => width,
                 (None, None) if self.print.screen_reader => usize::MAX,
@@ -184,14 +185,14 @@ impl Flags {
 }
 
 /// As many lines as fit above and below what the terminal shows besides.
-fn default_lines() -> usize {
+fn default_lines(terminal: Option<(usize, usize)>) -> usize {
     /// Without a terminal.
     const LINES: usize = 20;
     /// For the prompt, the command and what was there before.
     const OTHERS: usize = 10;
     /// On a very low terminal.
     const AT_LEAST: usize = 5;
-    terminal::size().map_or(LINES, |(_, height)| height.saturating_sub(OTHERS).max(AT_LEAST))
+    terminal.map_or(LINES, |(_, height)| height.saturating_sub(OTHERS).max(AT_LEAST))
 }
 
 #[cfg(test)]

@@ -42,8 +42,7 @@ fn main() -> ExitCode {
         say("weigh: interrupted; totals are a lower bound\n");
         return ExitCode::from(INTERRUPTED);
     }
-    let is_lossy = walked.problems.iter().any(|problem| problem.is_loss());
-    ExitCode::from(if is_lossy { INCOMPLETE } else { 0 })
+    ExitCode::from(if walked.is_complete() { 0 } else { INCOMPLETE })
 }
 
 fn weigh<T: Tally<Report = Tree> + 'static>(plan: &mut Plan, tally: T) -> Walked<Tree> {
@@ -65,8 +64,8 @@ fn print(plan: &Plan, walked: &Walked<Tree>) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     match (&plan.output, &walked.report) {
         (Output::Json(options), report) => {
-            let Walked { problems, is_interrupted, .. } = walked;
-            json::write(&mut out, report.as_ref(), problems, *is_interrupted, *options)?;
+            let (problems, is_complete) = (&walked.problems, walked.is_complete());
+            json::write(&mut out, report.as_ref(), problems, is_complete, *options)?;
         }
         (Output::Tree(options), Some(report)) => tree::draw(&mut out, report, options)?,
         (Output::Tree(_), None) => {}

@@ -31,7 +31,7 @@ enum Step<'a> {
     End { path: usize },
 }
 
-/// Writes `tree` and what went wrong; `is_interrupted` if the walk was ended early.
+/// Writes `tree` and what went wrong; `is_complete` if nothing is missing from it.
 ///
 /// # Errors
 /// The writer's.
@@ -39,10 +39,9 @@ pub fn write(
     out: &mut impl Write,
     tree: Option<&Tree>,
     problems: &[Problem],
-    is_interrupted: bool,
+    is_complete: bool,
     options: Options,
 ) -> io::Result<()> {
-    let is_complete = !is_interrupted && !problems.iter().any(Problem::is_loss);
     write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
     string(out, env!("CARGO_PKG_VERSION"))?;
     let (measure, unit) = (options.measure.name(), options.measure.unit());

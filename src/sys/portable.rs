@@ -1,5 +1,5 @@
 //! Every other Unix, by std::fs alone: an open directory is its path, so paths are bounded by
-//! PATH_MAX and a directory renamed while it is walked is reported as missing.
+//! PATH_MAX, and a directory renamed while it is walked has vanished.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, Metadata, ReadDir};

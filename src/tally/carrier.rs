@@ -59,7 +59,7 @@ impl Carrier {
         self.nodes.push(node);
     }
 
-    /// Adds the directory that the part belonged to; from now on it belongs to the parent.
+    /// Adds the directory that the carrier belonged to; from now on it is the parent's.
     pub(super) fn add_above(&mut self, node: Node) {
         let above = index(self.nodes.len());
         for top in self.tops.drain(..) {
@@ -69,7 +69,7 @@ impl Carrier {
         self.add(node);
     }
 
-    /// Takes over another part's nodes: the smaller one's move.
+    /// Takes over another carrier's nodes: the smaller one's move.
     pub(super) fn append(&mut self, mut other: Carrier) {
         if self.nodes.len() < other.nodes.len() {
             mem::swap(self, &mut other);

@@ -76,14 +76,9 @@ impl Tree {
     }
 
     /// The leaves, in no particular order.
-    pub fn leaves(&self) -> impl Iterator<Item = Leaf<'_>> {
+    fn leaves(&self) -> impl Iterator<Item = Leaf<'_>> {
         let mut rest: &[u8] = &self.leaves;
         std::iter::from_fn(move || take_leaf(&mut rest))
-    }
-
-    /// The directories, in no particular order.
-    pub fn branches(&self) -> &[Tree] {
-        &self.branches
     }
 
     /// Everything directly below, largest first, then by name as bytes.

@@ -6,8 +6,8 @@
 //!
 //! 1. `visit`: the way of a file. No lock, no allocation; one relaxed load (interrupted?).
 //! 2. `progress`, once a buffer of entries: two additions on the worker's own cache line.
-//! 3. `dir`, once a directory or part of one: one lock around what was gathered, one atomic count of what
-//!    is outstanding. Whoever brings it to 0 goes on to the parent.
+//! 3. `dir`, once a directory or part of one: one lock around what was gathered, one atomic count of
+//!    what is outstanding. Whoever brings it to 0 goes on to the parent.
 //! 4. `handles`, once a directory: one atomic count. A lock only when handles are scarce.
 //! 5. `links`: under the directory's lock, the smaller set of hard links merges into the larger.
 //! 6. `follow`: a lock a directory, only with `-L`.
@@ -72,6 +72,13 @@ pub struct Walked<R> {
     pub problems: Vec<Problem>,
     /// Whether it was ended early, so that all totals are lower bounds.
     pub is_interrupted: bool,
+}
+
+impl<R> Walked<R> {
+    /// Whether everything was read; if not, all totals are lower bounds.
+    pub fn is_complete(&self) -> bool {
+        !self.is_interrupted && !self.problems.iter().any(Problem::is_loss)
+    }
 }
 
 /// A walk on its way, shared by all its tasks.
@@ -178,8 +185,10 @@ impl<T: Tally> Walk<T> {
     }
 
     fn begin<'s>(&'s self, scope: &Scope<'s>, mut roots: Vec<Root>) {
-        for root in roots.iter().filter(|root| root.stat.is_directory()) {
-            self.follows.enter(root.stat.identity());
+        if self.options.follow {
+            for root in roots.iter().filter(|root| root.stat.is_directory()) {
+                self.follows.enter(root.stat.identity());
+            }
         }
         if roots.len() > 1 {
             let above = Arc::new(Dir::above_roots());
