@@ -102,6 +102,7 @@ impl Flags {
             one_file_system: self.leave.limit_filesystem,
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
+            query: walk::Query::default(),
             interrupt: Default::default(),
         }
     }

@@ -10,16 +10,17 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{Carries, Identity, Mount, Names, Stat, Symlinks};
+use super::{Carries, Identity, Mount, Names, Query, Stat, Symlinks};
 use crate::measure::Mode;
 
 /// An open directory.
 #[derive(Debug)]
 pub struct Handle {
     fd: OwnedFd,
+    query: Query,
 }
 
-/// Just the fields that [`Stat`] has.
+/// Just the fields that [`Stat`] always has.
 const FIELDS: StatxFlags = StatxFlags::TYPE
     .union(StatxFlags::MODE)
     .union(StatxFlags::NLINK)
@@ -34,20 +35,21 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::LARGEFILE);
 
 impl Handle {
-    /// Opens the directory at `path`, following symlinks.
-    pub fn open(path: &CStr) -> io::Result<Self> {
-        Ok(Self { fd: open(CWD, path, DIRECTORY)? })
+    /// Opens the directory at `path`, following symlinks; `query` goes for all that is in it.
+    pub fn open(path: &CStr, query: Query) -> io::Result<Self> {
+        Ok(Self { fd: open(CWD, path, DIRECTORY)?, query })
     }
 
     /// Opens the directory called `name` in this one.
     pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
-        Ok(Self { fd: open(self.fd.as_fd(), name, DIRECTORY | nofollow(symlinks))? })
+        let fd = open(self.fd.as_fd(), name, DIRECTORY | nofollow(symlinks))?;
+        Ok(Self { fd, query: self.query })
     }
 
     /// What the entry called `name` is.
     #[inline]
     pub fn stat_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Stat> {
-        Ok(convert(&retry_on_intr(|| fs::statx(&self.fd, name, at(symlinks), FIELDS))?))
+        stat_in(self.fd.as_fd(), name, symlinks, self.query)
     }
 
     /// Which directory is open here.
@@ -92,8 +94,8 @@ impl Handle {
 }
 
 /// What `path` names.
-pub fn stat(path: &CStr, symlinks: Symlinks) -> io::Result<Stat> {
-    Ok(convert(&retry_on_intr(|| fs::statx(CWD, path, at(symlinks), FIELDS))?))
+pub fn stat(path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
+    stat_in(CWD, path, symlinks, query)
 }
 
 /// What `path` lies on.
@@ -135,6 +137,19 @@ fn at(symlinks: Symlinks) -> AtFlags {
 }
 
 #[inline]
+fn stat_in(
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    symlinks: Symlinks,
+    query: Query,
+) -> io::Result<Stat> {
+    let mut fields = FIELDS;
+    fields.set(StatxFlags::ATIME | StatxFlags::MTIME | StatxFlags::CTIME, query.times);
+    fields.set(StatxFlags::UID, query.owner);
+    Ok(convert(&retry_on_intr(|| fs::statx(parent, name, at(symlinks), fields))?))
+}
+
+#[inline]
 fn convert(stat: &Statx) -> Stat {
     const BOUNDARY: StatxAttributes = StatxAttributes::MOUNT_ROOT.union(StatxAttributes::AUTOMOUNT);
     Stat {
@@ -145,6 +160,10 @@ fn convert(stat: &Statx) -> Stat {
         mount_point: stat.stx_attributes.intersects(BOUNDARY),
         blocks: stat.stx_blocks,
         length: stat.stx_size,
+        accessed: stat.stx_atime.tv_sec,
+        modified: stat.stx_mtime.tv_sec,
+        changed: stat.stx_ctime.tv_sec,
+        owner: stat.stx_uid,
     }
 }
 

@@ -3,7 +3,8 @@
 //!
 //! The contract, which every platform's file fulfils with the same items:
 //!
-//! * [`Handle`]: an open directory. `Handle::open` (a root, by path; symlinks are followed),
+//! * [`Handle`]: an open directory, and what is asked of the inodes in it and below ([`Query`]).
+//!   `Handle::open` (a root, by path; symlinks are followed),
 //!   `open_at` (a directory by name; the last symlink is followed only if asked), `stat_at`,
 //!   `identity` (device and inode of what is open), `mount_at` (what is mounted by that name: told
 //!   without entering or triggering it), and `read`, which appends the next names to a [`Names`],
@@ -41,6 +42,16 @@ pub enum Symlinks {
     Stay,
     /// What it points to is meant.
     Follow,
+}
+
+/// What is asked of an inode beyond what its [`Stat`] always has. What is not asked for is 0: a
+/// server need not be asked for what nobody wants.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Query {
+    /// When it was last read, written to and changed.
+    pub times: bool,
+    /// Whose it is.
+    pub owner: bool,
 }
 
 /// What is mounted somewhere.
@@ -88,6 +99,14 @@ pub struct Stat {
     pub blocks: u64,
     /// Length in bytes.
     pub length: u64,
+    /// When it was last read from, in seconds since the epoch, as the next two; if asked for.
+    pub accessed: i64,
+    /// When it was last written to; if asked for.
+    pub modified: i64,
+    /// When it was last written to, renamed, linked, or changed in owner or mode; if asked for.
+    pub changed: i64,
+    /// The user id of its owner; if asked for.
+    pub owner: u32,
 }
 
 impl Stat {

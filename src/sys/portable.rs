@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Carries, Identity, Mount, Names, Stat, Symlinks};
+use super::{Carries, Identity, Mount, Names, Query, Stat, Symlinks};
 use crate::measure::Mode;
 
 /// A directory that could be opened, by its path.
@@ -21,8 +21,8 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Opens the directory at `path`, following symlinks.
-    pub fn open(path: &CStr) -> io::Result<Self> {
+    /// Opens the directory at `path`, following symlinks. Whatever is asked, std tells everything.
+    pub fn open(path: &CStr, _: Query) -> io::Result<Self> {
         let path = as_path(path).to_owned();
         Ok(Self { entries: Mutex::new(fs::read_dir(&path)?), path })
     }
@@ -70,7 +70,7 @@ impl Handle {
 }
 
 /// What `path` names.
-pub fn stat(path: &CStr, symlinks: Symlinks) -> io::Result<Stat> {
+pub fn stat(path: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
     stat_path(as_path(path), symlinks)
 }
 
@@ -109,5 +109,9 @@ fn convert(metadata: &Metadata) -> Stat {
         mount_point: metadata.is_dir(),
         blocks: metadata.blocks(),
         length: metadata.len(),
+        accessed: metadata.atime(),
+        modified: metadata.mtime(),
+        changed: metadata.ctime(),
+        owner: metadata.uid(),
     }
 }

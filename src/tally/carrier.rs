@@ -189,7 +189,7 @@ impl Carrier {
             }
         }
         let (leaves, branches) = mem::take(&mut content[above_all]);
-        Tree::new(root.name, root.mode, root.totals, leaves, branches)
+        Tree::new(root.name, root.stat.mode, root.totals, leaves, branches)
     }
 
     /// The lines as a flat list of paths below `root`.
@@ -206,7 +206,7 @@ impl Carrier {
             let path = path::join_all(names.drain(..).rev());
             leaves.push(&path, line.mode, line.totals.size);
         }
-        let mut list = Tree::new(root.name, root.mode, root.totals, leaves, Vec::new());
+        let mut list = Tree::new(root.name, root.stat.mode, root.totals, leaves, Vec::new());
         list.is_list = true;
         list
     }

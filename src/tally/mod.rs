@@ -13,8 +13,7 @@ pub use top::{Limits, Show, Top};
 pub use tree::{Child, Leaf, Tree};
 pub use whole::Whole;
 
-use crate::measure::Mode;
-use crate::sys::MountedIdentity;
+use crate::sys::{MountedIdentity, Stat};
 
 /// What is gathered from a walk.
 pub trait Tally: Send + Sync {
@@ -43,8 +42,8 @@ pub struct Entry<'a> {
     pub name: &'a [u8],
     /// How many levels below the root it lies; the root's own entries are at 1.
     pub depth: u32,
-    /// File type and permissions.
-    pub mode: Mode,
+    /// What the system says of it.
+    pub stat: &'a Stat,
     /// Its weight, in the measure's unit.
     pub size: u64,
     /// Which inode it is, where that inode may be met again under another name.
@@ -58,8 +57,8 @@ pub struct Closed<'a> {
     pub name: &'a [u8],
     /// How many levels below the root it lies; a root is at 0.
     pub depth: u32,
-    /// File type and permissions.
-    pub mode: Mode,
+    /// What the system says of it; of the node above several roots, only that it is a directory.
+    pub stat: &'a Stat,
     /// What is in it.
     pub totals: Totals,
 }

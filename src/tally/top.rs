@@ -97,7 +97,7 @@ impl Tally for Top {
         }
         part.add(Node {
             name: entry.name.into(),
-            mode: entry.mode,
+            mode: entry.stat.mode,
             totals: Totals { size: entry.size, entries: 1, shared: 0 },
             identity: entry.identity,
             is_line: true,
@@ -122,7 +122,7 @@ impl Tally for Top {
         }
         part.add_above(Node {
             name: directory.name.into(),
-            mode: directory.mode,
+            mode: directory.stat.mode,
             totals: directory.totals,
             identity: None,
             is_line,

@@ -19,7 +19,7 @@ impl Tally for Whole {
     type Report = Tree;
 
     fn leaf(&self, part: &mut Part, entry: &Entry<'_>) {
-        part.leaves.push(entry.name, entry.mode, entry.size);
+        part.leaves.push(entry.name, entry.stat.mode, entry.size);
     }
 
     fn merge(&self, part: &mut Part, mut other: Part) {
@@ -33,6 +33,6 @@ impl Tally for Whole {
 
     fn finish(&self, root: &Closed<'_>, mut part: Part) -> Tree {
         part.branches.shrink_to_fit();
-        Tree::new(root.name, root.mode, root.totals, part.leaves, part.branches)
+        Tree::new(root.name, root.stat.mode, root.totals, part.leaves, part.branches)
     }
 }

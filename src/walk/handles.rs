@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::dir::Dir;
-use crate::sys::{Handle, Symlinks};
+use crate::sys::{Handle, Query, Symlinks};
 
 /// How many directories are left open as waypoints.
 const WAYPOINTS: usize = 4;
@@ -77,13 +77,18 @@ impl<P: Default> Handles<P> {
     ///
     /// # Errors
     /// The system's; `NotFound` if something else is in its place by now.
-    pub(super) fn reopen(&self, dir: &Arc<Dir<P>>, symlinks: Symlinks) -> io::Result<Arc<Handle>> {
+    pub(super) fn reopen(
+        &self,
+        dir: &Arc<Dir<P>>,
+        symlinks: Symlinks,
+        query: Query,
+    ) -> io::Result<Arc<Handle>> {
         let (mut start, way) = self.way_to(dir);
         let mut mark = way.len() / 2;
         for (to_go, step) in (0..way.len()).rev().zip(way.iter().rev()) {
             let handle = Arc::new(match &start {
                 Some(handle) if !step.is_root => handle.open_at(&step.name, symlinks)?,
-                _ => Handle::open(&step.name)?,
+                _ => Handle::open(&step.name, query)?,
             });
             if to_go == 0 && handle.identity()? != dir.stat.identity() {
                 break;

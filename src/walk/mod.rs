@@ -31,6 +31,7 @@ use std::time::Duration;
 
 use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
 
+pub use crate::sys::Query;
 pub use progress::Snapshot;
 
 use crate::filter::Filter;
@@ -59,6 +60,8 @@ pub struct Options {
     pub follow: bool,
     /// Count every hard link each time.
     pub count_links: bool,
+    /// What else the tally and the filter want to know of an inode.
+    pub query: Query,
     /// Set from outside, ends the walk early.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -209,8 +212,8 @@ impl<T: Tally> Walk<T> {
             } else {
                 let size = root.stat.weight(self.options.measure);
                 let totals = Totals { size, entries: 1, shared: 0 };
-                let mode = root.stat.mode;
-                let closed = Closed { name: root.path.to_bytes(), depth: 0, mode, totals };
+                let name = root.path.to_bytes();
+                let closed = Closed { name, depth: 0, stat: &root.stat, totals };
                 self.finish(&closed, T::Part::default());
             }
         }
@@ -236,7 +239,7 @@ impl<T: Tally> Walk<T> {
             Some(identity) => gathered.sum.add_link(identity, size, stat.links),
             None => gathered.sum.add(size),
         }
-        let entry = Entry { name, depth, mode: stat.mode, size, identity };
+        let entry = Entry { name, depth, stat, size, identity };
         self.tally.leaf(&mut gathered.part, &entry);
     }
 

@@ -24,7 +24,7 @@ pub(super) struct Root {
 pub(super) fn resolve(paths: Vec<OsString>, options: &Options) -> (Vec<Root>, Vec<Problem>) {
     let (mut roots, mut problems) = (Vec::new(), Vec::new());
     for path in paths {
-        match root(&path, options.follow) {
+        match root(&path, options) {
             Ok(root) => roots.push(root),
             Err(error) => {
                 problems.push(Problem::new(path.into_vec(), Operation::Stat, &error));
@@ -37,12 +37,12 @@ pub(super) fn resolve(paths: Vec<OsString>, options: &Options) -> (Vec<Root>, Ve
     (roots, problems)
 }
 
-fn root(path: &OsString, follow: bool) -> io::Result<Root> {
+fn root(path: &OsString, options: &Options) -> io::Result<Root> {
     let path = CString::new(path.as_bytes())?;
-    let mut stat = sys::stat(&path, Symlinks::Stay)?;
+    let mut stat = sys::stat(&path, Symlinks::Stay, options.query)?;
     if stat.mode.kind() == Kind::Symlink {
-        match sys::stat(&path, Symlinks::Follow) {
-            Ok(target) if follow || target.is_directory() => stat = target,
+        match sys::stat(&path, Symlinks::Follow, options.query) {
+            Ok(target) if options.follow || target.is_directory() => stat = target,
             _ => {}
         }
     }
@@ -85,7 +85,7 @@ fn leads_to(outer: &Root, above: &Path, place: &Path, options: &Options) -> bool
     let Ok(way) = place.strip_prefix(above) else { return false };
     let mut at = above.to_owned();
     way.iter().all(|name| {
-        let is_open = as_c_str(&at).is_ok_and(|path| Handle::open(&path).is_ok());
+        let is_open = as_c_str(&at).is_ok_and(|path| Handle::open(&path, options.query).is_ok());
         at.push(name);
         is_open
             && options.filter.names.admit(name.as_bytes())
@@ -96,7 +96,7 @@ fn leads_to(outer: &Root, above: &Path, place: &Path, options: &Options) -> bool
 /// Whether the walk of `outer` weighs what is at `path`, as far as file systems go.
 fn is_crossed_to(outer: &Root, path: &CStr, options: &Options) -> bool {
     let is_here = || {
-        let stat = sys::stat(path, Symlinks::Stay);
+        let stat = sys::stat(path, Symlinks::Stay, options.query);
         stat.is_ok_and(|stat| stat.device == outer.stat.device)
     };
     let carries = sys::mount_of(path, Symlinks::Stay).map(|mount| mount.carries);

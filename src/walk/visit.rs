@@ -84,10 +84,10 @@ fn open<T: Tally>(
     mut parent: Option<Arc<Lease<'_>>>,
 ) -> io::Result<Handle> {
     with_patience(walk, || match (parent.take(), &dir.parent) {
-        _ if dir.is_root => Handle::open(&dir.name),
+        _ if dir.is_root => Handle::open(&dir.name, walk.options.query),
         (Some(lease), _) => lease.handle.open_at(&dir.name, walk.symlinks()),
         (None, Some(above)) => {
-            let above = walk.handles.reopen(above, walk.symlinks())?;
+            let above = walk.handles.reopen(above, walk.symlinks(), walk.options.query)?;
             above.open_at(&dir.name, walk.symlinks())
         }
         (None, None) => Err(io::ErrorKind::NotFound.into()),
@@ -277,7 +277,7 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
         let shared = if walk.options.follow { 0 } else { sum.shared() };
         let totals = Totals { size: sum.size(), entries: sum.entries(), shared };
         let closed =
-            Closed { name: dir.name.to_bytes(), depth: dir.depth, mode: dir.stat.mode, totals };
+            Closed { name: dir.name.to_bytes(), depth: dir.depth, stat: &dir.stat, totals };
         let Some(parent) = dir.parent.clone() else {
             return walk.finish(&closed, part);
         };
