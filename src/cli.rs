@@ -20,10 +20,11 @@ use crate::render::name::escape;
 use crate::render::size::{Format, Unit};
 use crate::render::tree::Bars;
 use crate::render::{json, tree};
-use crate::tally::{Limits, Show};
+use crate::sys;
+use crate::tally::{By, Groups, Limits, Show};
 use crate::terminal;
 use crate::walk;
-use flags::{Flags, OutputFormat};
+use flags::{Flags, GroupBy, OutputFormat};
 
 /// What to do.
 #[derive(Debug)]
@@ -32,8 +33,8 @@ pub struct Plan {
     pub roots: Vec<OsString>,
     /// How to walk.
     pub walk: walk::Options,
-    /// What to keep; everything if not said.
-    pub limits: Option<Limits>,
+    /// What to gather.
+    pub gather: Gather,
     /// What to show.
     pub output: Output,
     /// Whether to show the progress.
@@ -42,6 +43,17 @@ pub struct Plan {
     pub format: Format,
     /// Whether every problem gets a line.
     pub print_errors: bool,
+}
+
+/// What to gather.
+#[derive(Clone, Copy, Debug)]
+pub enum Gather {
+    /// Everything.
+    Whole,
+    /// The largest, within limits.
+    Top(Limits),
+    /// Totals by group.
+    Groups(Groups),
 }
 
 /// What to show.
@@ -78,11 +90,11 @@ impl Flags {
         let (format, terminal) = (self.format(), terminal::size());
         Plan {
             walk: self.walk(),
-            limits: self.limits(terminal),
+            gather: self.gather(terminal),
             output: if self.print.output_json {
                 Output::Json(json::Options {
                     measure: self.measure(),
-                    full_paths: self.print.full_paths,
+                    full_paths: self.full_paths(),
                 })
             } else {
                 Output::Tree(Box::new(self.tree(format, terminal)))
@@ -102,7 +114,10 @@ impl Flags {
             one_file_system: self.leave.limit_filesystem,
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
-            query: walk::Query::default(),
+            query: walk::Query {
+                times: self.show.by == Some(GroupBy::Age),
+                owner: self.show.by == Some(GroupBy::Owner),
+            },
             interrupt: Default::default(),
         }
     }
@@ -114,6 +129,23 @@ impl Flags {
             (_, _, true) => Measure::Inodes,
             _ => Measure::Disk,
         }
+    }
+
+    /// Groups lie nowhere.
+    fn full_paths(&self) -> bool {
+        self.print.full_paths && !self.show.file_types && self.show.by.is_none()
+    }
+
+    fn gather(&self, terminal: Option<(usize, usize)>) -> Gather {
+        let limits = self.limits(terminal);
+        let by = match (self.show.file_types, self.show.by) {
+            (true, _) | (_, Some(GroupBy::Type)) => By::Type,
+            (_, Some(GroupBy::Owner)) => By::Owner { name: sys::user_name },
+            (_, Some(GroupBy::Age)) => By::Age { now: sys::now() },
+            (false, None) => return limits.map_or(Gather::Whole, Gather::Top),
+        };
+        let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
+        Gather::Groups(Groups::new(by, lines, min_size))
     }
 
     /// JSON is whole unless told otherwise; a picture always has an end.
@@ -157,7 +189,7 @@ impl Flags {
                 _ => Bars::Left,
             },
             is_root_first: self.print.reverse,
-            full_paths: self.print.full_paths,
+            full_paths: self.full_paths(),
             skip_total: self.show.skip_total,
             screen_reader: self.print.screen_reader,
             colors: is_colored.then(|| Colors::new(&ls_colors())),

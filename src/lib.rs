@@ -16,7 +16,7 @@
 //! * [`filter`] says what does not count. It changes totals.
 //! * [`walk`] visits every directory once, in parallel, and bubbles finished directories up. It
 //!   knows nothing of what is gathered.
-//! * [`tally`] is what is gathered: the N largest nodes, or the whole tree. It knows nothing of how
+//! * [`tally`] is what is gathered: the N largest nodes, the whole tree, totals by group. It knows nothing of how
 //!   the walk goes. A new kind of report is a new file there.
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
 //! * [`cli`] turns flags into the options of each stage; [`terminal`] knows the terminal, and shows
@@ -26,7 +26,7 @@
 //!
 //! # Imports run one way
 //!
-//! `main → cli → {walk, tally, render, terminal}`, `terminal → {walk, render}`,
+//! `main → cli → {walk, tally, render, sys, terminal}`, `terminal → {walk, render}`,
 //! `walk → {sys, filter, tally}`, `tally → sys` (its types), `render → tally`, and everything may
 //! use `measure`, `problem` and `path`, which use nothing. A test reads the `use` lines and keeps it so.
 //!

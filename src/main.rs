@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use weigh::cli::{self, Output, Plan};
+use weigh::cli::{self, Gather, Output, Plan};
 use weigh::render::{errors, json, tree};
 use weigh::tally::{Tally, Top, Tree, Whole};
 use weigh::terminal::Progress;
@@ -24,9 +24,10 @@ fn main() -> ExitCode {
     if let Err(error) = on_interrupt(&plan.walk.interrupt) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
-    let walked = match plan.limits.take() {
-        Some(limits) => weigh(&mut plan, Top::new(limits)),
-        None => weigh(&mut plan, Whole),
+    let walked = match plan.gather {
+        Gather::Whole => weigh(&mut plan, Whole),
+        Gather::Top(limits) => weigh(&mut plan, Top::new(limits)),
+        Gather::Groups(groups) => weigh(&mut plan, groups),
     };
 
     if let Err(error) = print(&plan, &walked) {

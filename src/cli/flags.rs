@@ -87,6 +87,14 @@ pub(super) struct ShowFlags {
     #[arg(short = 'F', long)]
     pub(super) only_file: bool,
 
+    /// Show totals by file extension instead; as --by type
+    #[arg(short = 't', long, conflicts_with_all = ["depth", "only_dir"])]
+    pub(super) file_types: bool,
+
+    /// Show totals by file extension, by owner, or by time since last written to
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types"])]
+    pub(super) by: Option<GroupBy>,
+
     /// Do not show the root's line
     #[arg(long)]
     pub(super) skip_total: bool,
@@ -146,6 +154,14 @@ pub(super) struct PrintFlags {
     /// Walk on NUMBER threads [default: one for each core]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) threads: Option<NonZeroUsize>,
+}
+
+/// What totals are shown by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum GroupBy {
+    Type,
+    Owner,
+    Age,
 }
 
 /// How sizes are written.

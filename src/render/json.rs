@@ -11,7 +11,7 @@ use super::name::is_control;
 use crate::measure::{Kind, Measure};
 use crate::path::join;
 use crate::problem::Problem;
-use crate::tally::{Child, Tree};
+use crate::tally::{Child, Shape, Tree};
 
 /// The schema's number.
 const SCHEMA: u32 = 1;
@@ -97,9 +97,14 @@ fn nodes(out: &mut impl Write, root: &Tree, full_paths: bool) -> io::Result<()> 
             bytes(out, "name", root.label(child.name()))?;
         }
         out.write_all(br#","kind":""#)?;
-        out.write_all(child.mode().kind().name().as_bytes())?;
+        out.write_all(kind(&child).as_bytes())?;
         number(out, br#"","size":"#, child.size())?;
         match child {
+            Child::Branch(tree) if tree.shape == Shape::Group => {
+                number(out, br#","entries":"#, tree.totals.entries)?;
+                path.truncate(above);
+                out.write_all(b"}")?;
+            }
             Child::Branch(tree) => open(out, tree, above, &mut ahead)?,
             Child::Leaf(_) => {
                 path.truncate(above);
@@ -108,6 +113,13 @@ fn nodes(out: &mut impl Write, root: &Tree, full_paths: bool) -> io::Result<()> 
         }
     }
     Ok(())
+}
+
+fn kind(child: &Child<'_>) -> &'static str {
+    match child {
+        Child::Branch(tree) if tree.shape == Shape::Group => "group",
+        _ => child.mode().kind().name(),
+    }
 }
 
 /// Writes what only a directory has, and puts its children ahead.

@@ -12,6 +12,7 @@
 //!   reads a handle goes on where the last one ended, so that several threads can share a listing.
 //! * `stat`: what a root path names; `mount_of`: what it lies on; `real_path`, the same everywhere:
 //!   where it really is.
+//! * `user_name` and `now`, the same everywhere.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
 //!
 //! Only directories are ever opened, never triggering an automount. Errors are the system's own.
@@ -20,8 +21,10 @@ use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use nix::errno::Errno;
+use nix::unistd::{Uid, User};
 
 use crate::measure::{Kind, Measure, Mode};
 
@@ -153,6 +156,22 @@ pub fn real_path(path: &Path, symlinks: Symlinks) -> io::Result<PathBuf> {
             Ok(fs::canonicalize(parent)?.join(name))
         }
         _ => fs::canonicalize(path),
+    }
+}
+
+/// What the user with the id `id` is called, where somebody knows: asks the system's user database
+/// (getpwuid_r(3)), which may be far away.
+pub fn user_name(id: u32) -> Option<String> {
+    // A database that cannot be asked knows nobody.
+    User::from_uid(Uid::from_raw(id)).ok().flatten().map(|user| user.name)
+}
+
+/// Seconds since the epoch.
+pub fn now() -> i64 {
+    let seconds = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+    match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => seconds(since),
+        Err(before) => -seconds(before.duration()),
     }
 }
 

@@ -7,7 +7,7 @@ use std::mem;
 use crate::measure::{Kind, Mode};
 use crate::path;
 use crate::sys::MountedIdentity;
-use crate::tally::tree::{Leaves, Tree};
+use crate::tally::tree::{Leaves, Shape, Tree};
 use crate::tally::{Closed, Entry, Totals};
 
 /// The largest nodes below one directory. A node comes before its parent: a directory is added
@@ -207,7 +207,7 @@ impl Carrier {
             leaves.push(&path, line.mode, line.totals.size);
         }
         let mut list = Tree::new(root.name, root.stat.mode, root.totals, leaves, Vec::new());
-        list.is_list = true;
+        list.shape = Shape::List;
         list
     }
 }

@@ -4,13 +4,20 @@
 //! when everything below it is done. It knows nothing of threads or of the order of the walk:
 //! whatever order the calls come in, the report is the same.
 
+mod by;
 mod carrier;
+mod groups;
+mod links;
+mod sum;
 mod top;
 mod tree;
 mod whole;
 
+pub use by::By;
+pub use groups::Groups;
+pub use sum::Sum;
 pub use top::{Limits, Show, Top};
-pub use tree::{Child, Leaf, Tree};
+pub use tree::{Child, Leaf, Shape, Tree};
 pub use whole::Whole;
 
 use crate::sys::{MountedIdentity, Stat};
@@ -48,6 +55,8 @@ pub struct Entry<'a> {
     pub size: u64,
     /// Which inode it is, where that inode may be met again under another name.
     pub identity: Option<MountedIdentity>,
+    /// How many names that inode has; `u32::MAX` where more lead to it than it knows.
+    pub links: u32,
 }
 
 /// A directory that is done.
@@ -59,7 +68,9 @@ pub struct Closed<'a> {
     pub depth: u32,
     /// What the system says of it; of the node above several roots, only that it is a directory.
     pub stat: &'a Stat,
-    /// What is in it.
+    /// Its own weight, without what is in it; none for the node above several roots.
+    pub own: Option<u64>,
+    /// What it comes to with all that is in it.
     pub totals: Totals,
 }
 

@@ -19,10 +19,22 @@ pub struct Tree {
     pub mode: Mode,
     /// What it comes to, whatever is kept of it here.
     pub totals: Totals,
-    /// Whether this is a flat list: its leaves' names are paths below it.
-    pub is_list: bool,
+    /// What its names mean.
+    pub shape: Shape,
     leaves: Box<[u8]>,
     branches: Vec<Tree>,
+}
+
+/// What the names in a [`Tree`] mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// They lie in one another.
+    #[default]
+    Directory,
+    /// A flat list: its leaves' names are paths below it.
+    List,
+    /// A heading under which things are counted that lie anywhere below.
+    Group,
 }
 
 /// An entry below a [`Tree`] that is not a directory.
@@ -58,7 +70,7 @@ impl Tree {
         branches: Vec<Tree>,
     ) -> Self {
         let leaves = leaves.0.into_boxed_slice();
-        Self { name: name.into(), mode, totals, is_list: false, leaves, branches }
+        Self { name: name.into(), mode, totals, shape: Shape::Directory, leaves, branches }
     }
 
     /// Whether this is the node above several roots.
@@ -69,7 +81,7 @@ impl Tree {
     /// What a child called `name` is called where its place is clear.
     pub fn label<'a>(&self, name: &'a [u8]) -> &'a [u8] {
         let slash = || name.iter().rposition(|byte| *byte == b'/');
-        match self.is_list.then(slash).flatten() {
+        match (self.shape == Shape::List).then(slash).flatten() {
             Some(slash) => &name[slash + 1..],
             None => name,
         }

@@ -5,11 +5,11 @@ use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::links::Sum;
 use super::roots::Root;
 use crate::measure::Mode;
 use crate::path;
 use crate::sys::{Carries, Identity, Stat};
+use crate::tally::Sum;
 
 /// A directory on its way. `P` is what the tally gathers in it.
 #[derive(Debug)]

@@ -9,13 +9,12 @@
 //! 3. `dir`, once a directory or part of one: one lock around what was gathered, one atomic count of
 //!    what is outstanding. Whoever brings it to 0 goes on to the parent.
 //! 4. `handles`, once a directory: one atomic count. A lock only when handles are scarce.
-//! 5. `links`: under the directory's lock, the smaller set of hard links merges into the larger.
+//! 5. `tally::Sum`: under the directory's lock, the smaller set of hard links merges into the larger.
 //! 6. `follow`: a lock a directory, only with `-L`.
 
 mod dir;
 mod follow;
 mod handles;
-mod links;
 mod progress;
 mod roots;
 mod visit;
@@ -213,7 +212,8 @@ impl<T: Tally> Walk<T> {
                 let size = root.stat.weight(self.options.measure);
                 let totals = Totals { size, entries: 1, shared: 0 };
                 let name = root.path.to_bytes();
-                let closed = Closed { name, depth: 0, stat: &root.stat, totals };
+                let own = Some(size);
+                let closed = Closed { name, depth: 0, stat: &root.stat, own, totals };
                 self.finish(&closed, T::Part::default());
             }
         }
@@ -231,15 +231,13 @@ impl<T: Tally> Walk<T> {
     ) {
         let size = stat.weight(self.options.measure);
         let identity = self.identity(stat, mount);
+        // Symlinks that are followed add ways to an inode that its link count does not know.
+        let links = if self.options.follow { u32::MAX } else { stat.links };
         match identity {
-            // Symlinks that are followed add ways to an inode that its link count does not know.
-            Some(identity) if self.options.follow => {
-                gathered.sum.add_link(identity, size, u32::MAX);
-            }
-            Some(identity) => gathered.sum.add_link(identity, size, stat.links),
+            Some(identity) => gathered.sum.add_link(identity, size, links),
             None => gathered.sum.add(size),
         }
-        let entry = Entry { name, depth, stat, size, identity };
+        let entry = Entry { name, depth, stat, size, identity, links };
         self.tally.leaf(&mut gathered.part, &entry);
     }
 

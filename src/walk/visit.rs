@@ -20,7 +20,7 @@ use super::handles::Lease;
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Carries, Handle, Mount, Names, Stat, Symlinks};
-use crate::tally::{Closed, Tally, Totals};
+use crate::tally::{Closed, Tally};
 
 /// What a thread keeps from one directory to the next, so that listing allocates nothing.
 #[derive(Default)]
@@ -271,13 +271,16 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
 pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
     while dir.hand_in() {
         let Gathered { mut sum, part } = dir.take_gathered();
-        if !dir.is_above_roots() {
-            sum.add(dir.stat.weight(walk.options.measure));
+        let own = (!dir.is_above_roots()).then(|| dir.stat.weight(walk.options.measure));
+        if let Some(own) = own {
+            sum.add(own);
         }
-        let shared = if walk.options.follow { 0 } else { sum.shared() };
-        let totals = Totals { size: sum.size(), entries: sum.entries(), shared };
+        let mut totals = sum.totals();
+        if walk.options.follow {
+            totals.shared = 0;
+        }
         let closed =
-            Closed { name: dir.name.to_bytes(), depth: dir.depth, stat: &dir.stat, totals };
+            Closed { name: dir.name.to_bytes(), depth: dir.depth, stat: &dir.stat, own, totals };
         let Some(parent) = dir.parent.clone() else {
             return walk.finish(&closed, part);
         };

@@ -10,11 +10,11 @@ use std::fs;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, lchown, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
@@ -124,6 +124,20 @@ impl Fixture {
             fs::create_dir(&path).unwrap();
         }
         fs::set_permissions(&path, fs::Permissions::from_mode(bits)).unwrap();
+        self
+    }
+
+    /// What is there, last written to so many seconds after the epoch, or before.
+    pub fn modified(self, name: impl AsRef<Path>, seconds: i64) -> Self {
+        let time = Timespec { tv_sec: seconds, tv_nsec: 0 };
+        let times = Timestamps { last_access: time, last_modification: time };
+        rustix::fs::utimensat(CWD, self.place(name), &times, AtFlags::SYMLINK_NOFOLLOW).unwrap();
+        self
+    }
+
+    /// What is there, owned by the user with this id. Only root can give things away.
+    pub fn owned(self, name: impl AsRef<Path>, user: u32) -> Self {
+        lchown(self.place(name), Some(user), None).unwrap();
         self
     }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// What each part may use. A part that is not here has no place in the house yet.
 const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli", "walk", "tally", "render", "terminal"]),
-    ("cli", &["walk", "tally", "render", "filter", "measure", "terminal"]),
+    ("cli", &["walk", "tally", "render", "filter", "sys", "measure", "terminal"]),
     ("terminal", &["walk", "render"]),
     ("walk", &["sys", "filter", "tally", "measure", "problem", "path"]),
     ("tally", &["sys", "measure", "path"]),
@@ -80,7 +80,7 @@ fn nobody_reaches_past_its_part() {
         ("std::process", &["main", "cli"]),
         ("std::thread", &["walk"]),
         ("Instant", &["terminal"]),
-        ("SystemTime", &[]),
+        ("SystemTime", &["sys"]),
         ("terminal_size", &["terminal"]),
         ("is_terminal", &["terminal"]),
     ];

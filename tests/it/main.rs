@@ -5,7 +5,7 @@
 //!   starts the program in a clean environment, [`document`] reads its JSON to any depth,
 //!   [`picture`] its tree, [`oracle`] says what is right by asking `find` and `du`, [`dice`] grows
 //!   trees from a seed.
-//! * What is counted: [`random`], [`selection`], [`counting`], [`roots`], [`follow`], [`mounts`].
+//! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
@@ -29,6 +29,7 @@ mod determinism;
 mod errors;
 mod follow;
 mod golden;
+mod groups;
 mod interrupt;
 mod json;
 mod layering;

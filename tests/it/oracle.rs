@@ -19,6 +19,8 @@ pub struct Entry {
     len: u64,
     /// As in `find -printf %y`: `d`, `f`, `l`, `p`, `s`.
     pub kind: u8,
+    /// The name of the user it belongs to; the id where that has none.
+    pub owner: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +90,7 @@ pub fn find(root: &Path, eyes: Eyes) -> Vec<Entry> {
     if eyes == Eyes::Following {
         command.arg("-L");
     }
-    command.arg(root).args(["-printf", r"%D:%i %n %b %s %y %p\0"]);
+    command.arg(root).args(["-printf", r"%D:%i %n %b %s %y %u %p\0"]);
     if eyes == Eyes::Nobodys {
         become_nobody(&mut command);
     }
@@ -136,16 +138,17 @@ fn is_within(dir: &[u8], path: &[u8]) -> bool {
 }
 
 fn entry(line: &[u8], root: &[u8]) -> Entry {
-    let mut fields = line.splitn(6, |&byte| byte == b' ');
-    let mut field = || fields.next().expect("six fields");
+    let mut fields = line.splitn(7, |&byte| byte == b' ');
+    let mut field = || fields.next().expect("seven fields");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let number = |bytes: &[u8]| text(bytes).parse().unwrap();
     let inode = text(field());
     let (links, blocks, len) = (number(field()), number(field()), number(field()));
     let kind = field()[0];
+    let owner = text(field());
     let path = field().strip_prefix(root).expect("below the root");
     let path = path.strip_prefix(b"/").unwrap_or(path).to_vec();
-    Entry { path, inode, links, blocks, len, kind }
+    Entry { path, inode, links, blocks, len, kind, owner }
 }
 
 #[cfg(test)]

@@ -1,0 +1,174 @@
+//! Totals by group: by type, by owner, by age ([`By`]).
+//!
+//! Every inode counts once, so that the groups add up to the total of the root, which is one of
+//! them too: directories belong to groups as everything else does. The links of one inode may
+//! belong to several groups (`a.txt` and `a.bak`); it counts in the one whose key sorts first, so
+//! that nothing depends on which link was met when.
+//!
+//! Memory grows with the number of groups, and with the inodes that are still to be met again.
+
+use std::mem;
+
+use foldhash::fast::RandomState;
+use indexmap::IndexMap;
+
+use crate::measure::Mode;
+use crate::sys::MountedIdentity;
+use crate::tally::by::By;
+use crate::tally::links::{Link, Links};
+use crate::tally::sum::saturate;
+use crate::tally::tree::{Leaves, Shape, Tree};
+use crate::tally::{Closed, Entry, Tally, Totals};
+
+/// Adds up groups.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups {
+    by: By,
+    lines: usize,
+    min_size: u64,
+}
+
+/// The groups met in one directory and below.
+#[derive(Debug, Default)]
+pub struct Part {
+    groups: IndexMap<Box<[u8]>, Group, RandomState>,
+    /// Inodes that may be met again; they are in no group yet.
+    links: Links<Linked>,
+}
+
+/// What a group comes to.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    size: u128,
+    entries: u64,
+}
+
+/// An inode with several links: by its number among the groups, the one it is to count in.
+#[derive(Clone, Copy, Debug)]
+struct Linked {
+    group: u32,
+    size: u64,
+}
+
+impl Groups {
+    /// Shows the `lines` largest groups, of those that come to `min_size` or more. What is too much
+    /// becomes one group.
+    pub fn new(by: By, lines: usize, min_size: u64) -> Self {
+        Self { by, lines, min_size }
+    }
+
+    fn add_directory(&self, part: &mut Part, directory: &Closed<'_>) {
+        if let Some(own) = directory.own {
+            let group = self.by.with_key(directory.name, directory.stat, |key| part.group(key));
+            part.groups[group as usize].add(own);
+        }
+    }
+}
+
+impl Tally for Groups {
+    type Part = Part;
+    type Report = Tree;
+
+    #[inline]
+    fn leaf(&self, part: &mut Part, entry: &Entry<'_>) {
+        let group = self.by.with_key(entry.name, entry.stat, |key| part.group(key));
+        match entry.identity {
+            Some(identity) => {
+                let link = Link::new(Linked { group, size: entry.size }, entry.links);
+                part.meet(identity, link);
+            }
+            None => part.groups[group as usize].add(entry.size),
+        }
+    }
+
+    fn merge(&self, part: &mut Part, mut other: Part) {
+        // Links are many where there are any; groups are few.
+        if part.links.len() < other.links.len() {
+            mem::swap(part, &mut other);
+        }
+        let numbers: Vec<u32> = other
+            .groups
+            .iter()
+            .map(|(key, group)| {
+                let number = part.group(key);
+                let known = &mut part.groups[number as usize];
+                known.size += group.size;
+                known.entries += group.entries;
+                number
+            })
+            .collect();
+        for (identity, link) in other.links.into_iter() {
+            let renumbered = link.map(|one| Linked { group: numbers[one.group as usize], ..one });
+            part.meet(identity, renumbered);
+        }
+    }
+
+    fn close(&self, parent: &mut Part, directory: &Closed<'_>, mut part: Part) {
+        self.add_directory(&mut part, directory);
+        self.merge(parent, part);
+    }
+
+    fn finish(&self, root: &Closed<'_>, mut part: Part) -> Tree {
+        self.add_directory(&mut part, root);
+        for Linked { group, size } in part.links.values() {
+            part.groups[group as usize].add(size);
+        }
+        let mut groups: Vec<(Box<[u8]>, Group)> = part.groups.into_iter().collect();
+        groups.retain(|(_, group)| group.entries > 0 && saturate(group.size) >= self.min_size);
+        groups.sort_unstable_by(|(key, group), (other_key, other)| {
+            other.size.cmp(&group.size).then_with(|| key.cmp(other_key))
+        });
+        let is_too_much = groups.len() > self.lines;
+        let shown = if is_too_much { self.lines.saturating_sub(1) } else { groups.len() };
+        let mut others = Group::default();
+        for (_, group) in groups.drain(shown..) {
+            others.size += group.size;
+            others.entries += group.entries;
+        }
+        let mut branches: Vec<Tree> =
+            groups.iter().map(|(key, group)| group.tree(&self.by.label(key))).collect();
+        if is_too_much && self.lines > 0 {
+            branches.push(others.tree(b"(others)"));
+        }
+        Tree::new(root.name, root.stat.mode, root.totals, Leaves::default(), branches)
+    }
+}
+
+impl Part {
+    /// The number of the group under `key`.
+    #[inline]
+    fn group(&mut self, key: &[u8]) -> u32 {
+        let number = match self.groups.get_index_of(key) {
+            Some(number) => number,
+            None => self.groups.insert_full(key.into(), Group::default()).0,
+        };
+        number as u32
+    }
+
+    fn meet(&mut self, identity: MountedIdentity, link: Link<Linked>) {
+        let groups = &self.groups;
+        let key = |one: Linked| groups.get_index(one.group as usize).map(|(key, _)| key);
+        let met = self.links.meet(identity, link, |one, two| Linked {
+            group: if key(one) <= key(two) { one.group } else { two.group },
+            // A file that grows while it is weighed has its larger self.
+            size: one.size.max(two.size),
+        });
+        if met.is_last {
+            self.groups[met.now.group as usize].add(met.now.size);
+        }
+    }
+}
+
+impl Group {
+    fn add(&mut self, size: u64) {
+        self.size += u128::from(size);
+        self.entries += 1;
+    }
+
+    fn tree(self, name: &[u8]) -> Tree {
+        let totals = Totals { size: saturate(self.size), entries: self.entries, shared: 0 };
+        let mut tree = Tree::new(name, Mode::default(), totals, Leaves::default(), Vec::new());
+        tree.shape = Shape::Group;
+        tree
+    }
+}
