@@ -14,7 +14,7 @@ const LEN: u64 = 5000;
 
 /// Fewer handles than this and nothing may be promised.
 #[cfg(not(feature = "portable"))]
-const FEW: u32 = 16;
+const FEW: &str = "-n 16";
 
 #[cfg(not(feature = "portable"))]
 fn chain() -> Fixture {
@@ -44,7 +44,7 @@ fn a_chain_is_exact_to_its_end() {
     for handles in [None, Some(FEW)] {
         let start = |flags: &str| {
             let weigh = on(&fixture, flags);
-            handles.map_or(on(&fixture, flags), |count| weigh.handles(count))
+            handles.map_or(on(&fixture, flags), |limit| weigh.limited(limit))
         };
         check_chain(&start("-j -s").run().document(), DEPTH, |_| LEN);
         let inodes = start("-j --inodes").run().document();
@@ -72,7 +72,7 @@ fn a_chain_on_the_disk_is_exact() {
         (du(&["-sB1"], &fixture.at("d")), du(&["-s", "--inodes"], &fixture.at("d")));
     assert_eq!((size("-j"), size("-j --inodes")), (disk, inodes));
     assert_eq!((size("-j -T 1"), size("-j -T 8")), (disk, disk));
-    assert_eq!(on(&fixture, "-j").handles(FEW).run().document().root().size, disk);
+    assert_eq!(on(&fixture, "-j").limited(FEW).run().document().root().size, disk);
 }
 
 #[cfg(not(feature = "portable"))]
@@ -108,7 +108,7 @@ fn a_comb_is_exact_with_few_handles() {
     let fixture = Fixture::in_memory().comb("level", 2_000);
     for threads in [1, 8] {
         let flags = format!("-j -s -T {threads}");
-        let document = weigh(&flags).arg(fixture.at("level")).handles(FEW).run().document();
+        let document = weigh(&flags).arg(fixture.at("level")).limited(FEW).run().document();
         assert_eq!(document.root().size, 2 * TEETH, "{threads} threads");
         assert_eq!(document.root().entries, Some(5 * TEETH), "{threads} threads");
         assert_eq!(document.nodes.len() as u64, 5 * TEETH, "{threads} threads");
@@ -125,7 +125,7 @@ fn many_subdirectories_are_exact_with_few_handles() {
     }
     for threads in [1, 2, 8, 64] {
         let flags = format!("-j -s -T {threads}");
-        let document = weigh(&flags).arg(fixture.at("top")).handles(FEW).run().document();
+        let document = weigh(&flags).arg(fixture.at("top")).limited(FEW).run().document();
         assert_eq!(document.root().size, COUNT as u64, "{threads} threads");
         assert_eq!(document.root().entries, Some(2 * COUNT as u64 + 1), "{threads} threads");
     }
@@ -163,7 +163,7 @@ fn large_directories_below_one_another_do_with_few_handles() {
     }
     for threads in ["-T 1", "-T 2", "-T 8", ""] {
         let flags = format!("-j --inodes {threads}");
-        let shown = weigh(&flags).arg("top").within(fixture.path()).handles(16).run();
+        let shown = weigh(&flags).arg("top").within(fixture.path()).limited(FEW).run();
         assert_eq!(shown.complaint(), "", "{flags}");
         assert_eq!(shown.document().root().size, 20 * 301, "{flags}");
     }

@@ -2,9 +2,11 @@
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;
+use crate::rounds::rounds;
 use crate::run::weigh;
 
-const RUNS: usize = 200;
+/// For each kind of output.
+const RUNS: (usize, usize) = (50, 200);
 
 /// 60 directories in which 1,500 links lead to 120 inodes, all of few lengths so that many tie.
 fn tangle() -> Fixture {
@@ -34,7 +36,7 @@ fn the_same_tree_gives_the_same_bytes() {
             weigh(&flags).arg("top").within(fixture.path()).run().clean()
         };
         let expected = run(1);
-        for i in 0..RUNS / kinds.len() {
+        for i in 0..rounds(RUNS.0, RUNS.1) {
             let threads = [1, 2, 8, 64][i % 4];
             assert!(run(threads) == expected, "weigh {flags} -T {threads} differs in run {i}");
         }

@@ -3,7 +3,7 @@
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::oracle::{self, Eyes, Measure};
-use crate::random::for_seeds;
+use crate::rounds::for_seeds;
 use crate::run::{Shown, weigh};
 
 fn followed(fixture: &Fixture, root: &str) -> Shown {

@@ -7,7 +7,7 @@ use crate::dice::Dice;
 use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::oracle::{self, Entry, Eyes, Measure};
-use crate::random::for_seeds;
+use crate::rounds::for_seeds;
 use crate::run::weigh;
 
 const ENDINGS: [&str; 7] = [".rs", ".txt", "", ".tar.gz", ".", ".RS", ".\u{301}"];

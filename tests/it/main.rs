@@ -4,10 +4,11 @@
 //! * What the tests stand on: [`fixture`] builds a tree by name and leaves nothing behind, [`run`]
 //!   starts the program in a clean environment, [`document`] reads its JSON to any depth,
 //!   [`picture`] its tree, [`oracle`] says what is right by asking `find` and `du`, [`dice`] grows
-//!   trees from a seed.
+//!   trees from a seed, [`rounds`] says how often.
 //! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
+//! * What the world does to it: [`faults`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
 //! * What rots: [`layering`], [`leftovers`], [`readme`].
 //!
@@ -21,12 +22,14 @@ mod document;
 mod fixture;
 mod oracle;
 mod picture;
+mod rounds;
 mod run;
 
 mod counting;
 mod deep;
 mod determinism;
 mod errors;
+mod faults;
 mod follow;
 mod golden;
 mod groups;

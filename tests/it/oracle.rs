@@ -3,12 +3,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::run::become_nobody;
 
 /// What `find` says of one entry.
+#[derive(Clone)]
 pub struct Entry {
     /// From the root, which is "" itself.
     pub path: Vec<u8>,
@@ -112,6 +113,16 @@ pub fn du(flags: &[&str], root: &Path) -> u64 {
     assert!(output.status.success(), "du failed");
     let digits: Vec<u8> = output.stdout.into_iter().take_while(u8::is_ascii_digit).collect();
     String::from_utf8(digits).unwrap().parse().unwrap()
+}
+
+/// What `du` says that all `roots` come to, from within `dir`.
+pub fn du_total(flags: &[&str], dir: &Path, roots: &[PathBuf]) -> u64 {
+    let output =
+        Command::new("du").arg("-c").args(flags).args(roots).current_dir(dir).output().unwrap();
+    assert!(output.status.success(), "du failed: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8_lossy(&output.stdout);
+    let total = text.lines().last().and_then(|line| line.strip_suffix("\ttotal"));
+    total.expect("the last line is the total").parse().unwrap()
 }
 
 fn weight(entries: &[Entry], dir: &[u8], measure: Measure) -> Weight {

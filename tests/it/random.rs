@@ -1,25 +1,30 @@
 //! Is every directory of any tree what `find` says it is? Hundreds of trees, each from a seed, in
 //! all measures, on 1, 2 and 8 threads.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 
 use crate::dice::{Dice, Names};
 use crate::document::Document;
 use crate::fixture::{Fixture, raw};
 use crate::oracle::{self, Entry, Eyes, Measure, Weight};
+use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
 
-const SEEDS: u64 = 320;
+const SEEDS: (usize, usize) = (320, 2_000);
+
+/// Seeds for several roots.
+const MIXES: (usize, usize) = (100, 500);
 
 /// Seeds whose tree loses directories to permissions.
-const UNREADABLE_SEEDS: u64 = 60;
+const UNREADABLE_SEEDS: (usize, usize) = (60, 500);
 
 /// Directories that cannot be opened, that can be listed but not entered, and the other way round.
 const MODES: [u32; 4] = [0o000, 0o000, 0o444, 0o111];
 
 #[test]
 fn every_directory_is_what_find_says() {
-    for_seeds(SEEDS, |seed| {
+    for_seeds(rounds(SEEDS.0, SEEDS.1), |seed| {
         let mut dice = Dice::new(seed);
         // Directories have no blocks in memory, so every eighth tree is on the disk.
         let place = if seed % 8 == 0 { Fixture::new() } else { Fixture::in_memory() };
@@ -38,7 +43,7 @@ fn every_directory_is_what_find_says() {
 
 #[test]
 fn what_a_plain_user_cannot_read_leaves_the_rest_right() {
-    for_seeds(UNREADABLE_SEEDS, |seed| {
+    for_seeds(rounds(UNREADABLE_SEEDS.0, UNREADABLE_SEEDS.1), |seed| {
         let mut dice = Dice::new(seed + 1_000_000);
         let mut fixture = dice.tree(Fixture::in_memory(), Names::Hostile);
         let root = fixture.at("tree");
@@ -66,6 +71,60 @@ fn what_a_plain_user_cannot_read_leaves_the_rest_right() {
     });
 }
 
+/// Roots that are repeated, lie in one another, share links, and are spelled in every way.
+#[test]
+fn any_mix_of_roots_is_what_du_says() {
+    for_seeds(rounds(MIXES.0, MIXES.1), |seed| {
+        let mut dice = Dice::new(seed + 2_000_000);
+        let place = if seed % 4 == 0 { Fixture::new() } else { Fixture::in_memory() };
+        let mut fixture = dice.tree(place, Names::Hostile).symlink(".", "again");
+        let mut entries = oracle::find(&fixture.at("tree"), Eyes::Mine);
+        // A symlink that is a root means where it leads; one to a file is weighed as itself, and du
+        // has no such way.
+        entries.retain(|entry| entry.kind != b'l');
+        let mut roots = vec![PathBuf::from("elsewhere")];
+        for i in 0..2 + dice.below(7) {
+            let entry = dice.of(&entries);
+            let plain = PathBuf::from("tree").join(raw(&entry.path));
+            if entry.kind == b'd' && dice.below(6) == 0 {
+                let link = format!("to-{i}");
+                fixture = fixture.symlink(&plain, &link);
+                roots.push(link.into());
+            } else {
+                roots.push(spelled(&mut dice, &plain, entry.kind == b'd', &fixture));
+            }
+        }
+        for (flag, size_of) in [("-j", "-sB1"), ("-j --inodes", "--inodes")] {
+            let expected = oracle::du_total(&["-D", size_of], fixture.path(), &roots);
+            for threads in [1, 2, 8] {
+                let start = weigh(&format!("{flag} -T {threads} --")).within(fixture.path());
+                let weigh = roots.iter().fold(start, |weigh, root| weigh.arg(root));
+                let found = weigh.run().document().root().size;
+                assert_eq!(found, expected, "seed {seed}, weigh {flag} -T {threads} {roots:?}");
+            }
+        }
+    });
+}
+
+/// The path `plain`, written in another way.
+fn spelled(dice: &mut Dice, plain: &Path, is_directory: bool, fixture: &Fixture) -> PathBuf {
+    let bytes = plain.as_os_str().as_bytes();
+    let doubled = || {
+        let twice = bytes.iter().flat_map(|&byte| vec![byte; 1 + usize::from(byte == b'/')]);
+        twice.collect::<Vec<u8>>()
+    };
+    match dice.below(8) {
+        0 => Path::new(".").join(plain),
+        1 => raw(&doubled()).to_owned(),
+        2 => Path::new("tree/..").join(plain),
+        3 => Path::new("again/again").join(plain),
+        4 => fixture.at(plain),
+        5 if is_directory => raw(&[bytes, b"//"].concat()).to_owned(),
+        6 if is_directory => raw(&[bytes, b"/."].concat()).to_owned(),
+        _ => plain.to_owned(),
+    }
+}
+
 /// Every entry is there once, and every directory weighs what the oracle says.
 fn compare(document: &Document, entries: &[Entry], measure: Measure, what: &str) {
     let nodes = document.by_path();
@@ -84,22 +143,4 @@ fn compare(document: &Document, entries: &[Entry], measure: Measure, what: &str)
         }
     }
     assert_eq!(nodes.len(), entries.len(), "{what}: something is listed that is not there");
-}
-
-/// Runs `check` for every seed, a few at a time. A failure names its seed.
-pub fn for_seeds(seeds: u64, check: impl Fn(u64) + Sync) {
-    let next = AtomicU64::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                loop {
-                    let seed = next.fetch_add(1, Ordering::Relaxed);
-                    if seed >= seeds {
-                        break;
-                    }
-                    check(seed);
-                }
-            });
-        }
-    });
 }

@@ -25,7 +25,8 @@ pub struct Weigh {
     args: Vec<OsString>,
     env: Vec<(&'static str, &'static str)>,
     dir: PathBuf,
-    handles: Option<u32>,
+    /// What starts it, if it is not started itself.
+    under: Vec<OsString>,
     stdout: Option<File>,
     by_nobody: bool,
 }
@@ -44,7 +45,7 @@ pub fn weigh(flags: &str) -> Weigh {
         args: flags.split_whitespace().map(OsString::from).collect(),
         env: Vec::new(),
         dir: PathBuf::from("/"),
-        handles: None,
+        under: Vec::new(),
         stdout: None,
         by_nobody: false,
     }
@@ -69,11 +70,16 @@ impl Weigh {
         self
     }
 
-    /// With no more than `count` open files, soft and hard limit alike.
-    #[cfg(not(feature = "portable"))]
-    pub fn handles(mut self, count: u32) -> Self {
-        self.handles = Some(count);
+    /// Started by another program, which is given it and its arguments as arguments: `taskset -c 0`.
+    pub fn under(mut self, starter: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.under.extend(starter.into_iter().map(Into::into));
         self
+    }
+
+    /// Within limits of the shell's `ulimit`: `-n 16`.
+    #[cfg(not(feature = "portable"))]
+    pub fn limited(self, limit: &str) -> Self {
+        self.under(["/bin/sh", "-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")])
     }
 
     /// With `file` as standard output; what it writes there is not seen.
@@ -125,16 +131,9 @@ impl Weigh {
 
     /// Starts it, with pipes to read from.
     pub fn spawn(self) -> Child {
-        let mut command = match self.handles {
-            None => Command::new(&self.program),
-            Some(count) => {
-                let mut shell = Command::new("/bin/sh");
-                shell.arg("-c").arg(format!("ulimit -n {count}; exec \"$0\" \"$@\""));
-                shell.arg(&self.program);
-                shell
-            }
-        };
-        command.args(&self.args).env_clear().envs(self.env);
+        let mut words = self.under.into_iter().chain([self.program.into()]).chain(self.args);
+        let mut command = Command::new(words.next().expect("there is a program"));
+        command.args(words).env_clear().envs(self.env);
         command.current_dir(&self.dir).stdin(Stdio::null());
         command.stdout(self.stdout.map_or_else(Stdio::piped, Stdio::from));
         command.stderr(Stdio::piped());

@@ -9,10 +9,10 @@ use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::oracle::{self, Entry, Eyes};
 use crate::picture::{self, Line};
-use crate::random::for_seeds;
+use crate::rounds::for_seeds;
 use crate::run::weigh;
 
-const SEEDS: u64 = 80;
+const SEEDS: usize = 80;
 
 /// What is asked for, as flags and as the selection that they stand for.
 struct Ask {
