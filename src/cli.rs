@@ -4,6 +4,7 @@
 //! stage, and no stage sees a flag.
 
 mod flags;
+mod leave;
 
 use std::env;
 use std::ffi::OsString;
@@ -11,9 +12,9 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt;
 use std::process;
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
-use crate::filter::{self, Filter};
 use crate::measure::Measure;
 use crate::render::colors::Colors;
 use crate::render::name::escape;
@@ -68,14 +69,21 @@ pub enum Output {
 /// Reads the command line. Ends the process with status 2 if it makes no sense, and with 0 after
 /// `--help` and `--version`.
 pub fn parse() -> Plan {
-    match Flags::try_parse() {
-        Ok(flags) => flags.into_plan(),
+    let plan = Flags::try_parse().and_then(|flags| {
+        let bad_value = |message| Flags::command().error(ErrorKind::ValueValidation, message);
+        flags.into_plan().map_err(bad_value)
+    });
+    match plan {
+        Ok(plan) => plan,
         Err(error) if error.use_stderr() => {
             // The message quotes what was typed, or what a pattern of the shell came to. So it is
             // made anew from arguments that can forge no line.
             let harmless = env::args_os().map(|arg| OsString::from(escape(arg.as_bytes())));
             let error = Flags::try_parse_from(harmless).err().unwrap_or(error);
-            for line in error.render().to_string().lines() {
+            let is_bad_value = error.kind() == ErrorKind::ValueValidation;
+            // What is wrong with a value is said in one line.
+            let most = if is_bad_value { 1 } else { usize::MAX };
+            for line in error.render().to_string().lines().take(most) {
                 // Where writing to stderr fails there is nowhere left to say so.
                 let _ = writeln!(io::stderr(), "{}", escape(line.as_bytes()));
             }
@@ -86,10 +94,11 @@ pub fn parse() -> Plan {
 }
 
 impl Flags {
-    fn into_plan(self) -> Plan {
+    /// What to do, or in one line why not.
+    fn into_plan(self) -> Result<Plan, String> {
         let (format, terminal) = (self.format(), terminal::size());
-        Plan {
-            walk: self.walk(),
+        Ok(Plan {
+            walk: self.walk()?,
             gather: self.gather(terminal),
             output: if self.print.output_json {
                 Output::Json(json::Options {
@@ -103,13 +112,13 @@ impl Flags {
             format,
             print_errors: self.print.print_errors,
             roots: self.paths,
-        }
+        })
     }
 
-    fn walk(&self) -> walk::Options {
-        walk::Options {
+    fn walk(&self) -> Result<walk::Options, String> {
+        Ok(walk::Options {
             measure: self.measure(),
-            filter: Filter { names: filter::Names { hidden: self.leave.ignore_hidden } },
+            filter: self.leave.filter()?,
             threads: self.print.threads,
             one_file_system: self.leave.limit_filesystem,
             follow: self.count.dereference_links,
@@ -119,7 +128,7 @@ impl Flags {
                 owner: self.show.by == Some(GroupBy::Owner),
             },
             interrupt: Default::default(),
-        }
+        })
     }
 
     fn measure(&self) -> Measure {
@@ -230,8 +239,6 @@ fn default_lines(terminal: Option<(usize, usize)>) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
-
     use super::*;
 
     #[test]

@@ -35,8 +35,10 @@
 //! * Every inode counts once in the total of any directory, in every measure, however many links
 //!   lead to it (once a mount, where a tree is mounted in several places); no result depends on the number of threads or on timing.
 //! * Nothing recurses: not the walk, not rendering, not dropping. Depth costs memory, never stack.
-//! * No path is put together while walking, except for an error or for whoever watches.
-//! * Only directories are ever opened, relative to their parents and without following symlinks.
+//! * No path is put together while walking, except for an error, for whoever watches, and for
+//!   filters that look at paths.
+//! * Only directories are ever opened, relative to their parents and without following symlinks;
+//!   apart from lists and patterns in files that were named to be read.
 //! * A name is copied only once its entry is known to be kept.
 //! * Sums are exact inside and saturate when they are shown.
 //! * There is no process-wide mutable state, and no unsafe code.

@@ -40,16 +40,20 @@ impl Operation {
     }
 }
 
+/// What the system says of `error`. std appends " (os error 13)"; the number goes beside it under
+/// its own name, where it is wanted at all.
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.find(" (os error") {
+        Some(end) => text[..end].to_owned(),
+        None => text,
+    }
+}
+
 impl Problem {
     /// What `error` says of `path`.
     pub fn new(path: Vec<u8>, operation: Operation, error: &io::Error) -> Self {
-        let text = error.to_string();
-        // std appends " (os error 13)"; the number goes beside it under its own name.
-        let message = match text.find(" (os error") {
-            Some(end) => text[..end].to_owned(),
-            None => text,
-        };
-        Self { path, operation, code: error.raw_os_error(), message }
+        Self { path, operation, code: error.raw_os_error(), message: reason(error) }
     }
 
     /// A directory that is its own ancestor, and so was not entered again.

@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
 
+use super::leave::LeaveFlags;
 use crate::measure::parse_size;
 
 /// Where did the space go? Weighs directories and draws the largest of what is in them.
@@ -50,18 +51,6 @@ pub(super) struct CountFlags {
     /// Follow symlinks; every directory is still entered once
     #[arg(short = 'L', long)]
     pub(super) dereference_links: bool,
-}
-
-#[derive(Debug, Args)]
-#[command(next_help_heading = "What to leave out")]
-pub(super) struct LeaveFlags {
-    /// Stay on the file system of each PATH
-    #[arg(short = 'x', long)]
-    pub(super) limit_filesystem: bool,
-
-    /// Leave out names that begin with a dot
-    #[arg(short, long)]
-    pub(super) ignore_hidden: bool,
 }
 
 #[derive(Debug, Args)]

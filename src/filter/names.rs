@@ -1,4 +1,4 @@
-//! Leaving out by name.
+//! Leaving out by name alone.
 
 /// Which names are left out.
 #[derive(Clone, Copy, Debug, Default)]
@@ -8,6 +8,11 @@ pub struct Names {
 }
 
 impl Names {
+    /// Whether every name counts.
+    pub fn is_off(self) -> bool {
+        !self.hidden
+    }
+
     /// Whether an entry called `name` counts.
     pub fn admit(self, name: &[u8]) -> bool {
         !(self.hidden && name.starts_with(b"."))

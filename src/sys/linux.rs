@@ -5,13 +5,14 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{
-    self, AtFlags, CWD, Mode as CreateMode, OFlags, RawDir, Statx, StatxAttributes, StatxFlags,
+    self, AtFlags, CWD, FileType, Mode as CreateMode, OFlags, RawDir, Statx, StatxAttributes,
+    StatxFlags,
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{Carries, Identity, Mount, Names, Query, Stat, Symlinks};
-use crate::measure::Mode;
+use crate::measure::{Kind, Mode};
 
 /// An open directory.
 #[derive(Debug)]
@@ -82,7 +83,7 @@ impl Handle {
             };
             let name = entry.file_name();
             if name != c"." && name != c".." {
-                names.push(name);
+                names.push(name, kind(entry.file_type()));
             }
             // A buffer of nothing but "." and ".." is not the end.
             if entries.is_buffer_empty() && !names.is_empty() {
@@ -133,6 +134,17 @@ fn at(symlinks: Symlinks) -> AtFlags {
     match symlinks {
         Symlinks::Stay => AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT,
         Symlinks::Follow => AtFlags::NO_AUTOMOUNT,
+    }
+}
+
+/// The kind that a listing tells. Not every file system does.
+fn kind(listed: FileType) -> Option<Kind> {
+    match listed {
+        FileType::Directory => Some(Kind::Directory),
+        FileType::RegularFile => Some(Kind::File),
+        FileType::Symlink => Some(Kind::Symlink),
+        FileType::Unknown => None,
+        _ => Some(Kind::Other),
     }
 }
 

@@ -145,6 +145,14 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_raw(error.raw_os_error().unwrap_or(0))
 }
 
+/// What is in the file at `path`, which somebody named to be read.
+///
+/// # Errors
+/// The system's.
+pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    fs::read(path)
+}
+
 /// The one absolute path, without symlinks, `.` or `..`, of what `path` names.
 ///
 /// # Errors
@@ -175,8 +183,17 @@ pub fn now() -> i64 {
     }
 }
 
+/// An entry as it is listed, before anything has been asked about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a> {
+    /// Its name.
+    pub name: &'a CStr,
+    /// What it is, where the listing says so.
+    pub kind: Option<Kind>,
+}
+
 /// The names of a directory's entries, or of a part of them, in the order of the listing: each
-/// ends in a NUL, one after the other in one block. Kept and filled again, so that listing
+/// after a byte for its kind and before a NUL, in one block. Kept and filled again, so that listing
 /// allocates nothing.
 #[derive(Debug, Default)]
 pub struct Names {
@@ -201,18 +218,24 @@ impl Names {
         self.count == 0
     }
 
-    /// The names, in the order they were listed.
-    pub fn iter(&self) -> impl Iterator<Item = &CStr> {
+    /// The entries, in the order they were listed.
+    pub fn iter(&self) -> impl Iterator<Item = Listed<'_>> {
         let mut rest = self.bytes.as_slice();
         std::iter::from_fn(move || {
-            let name = CStr::from_bytes_until_nul(rest).ok()?;
-            rest = &rest[name.count_bytes() + 1..];
-            Some(name)
+            let (&number, after) = rest.split_first()?;
+            let name = CStr::from_bytes_until_nul(after).ok()?;
+            rest = &after[name.count_bytes() + 1..];
+            Some(Listed { name, kind: KINDS.get(usize::from(number)).copied() })
         })
     }
 
-    fn push(&mut self, name: &CStr) {
+    fn push(&mut self, name: &CStr, kind: Option<Kind>) {
+        let number = KINDS.iter().position(|known| Some(*known) == kind).unwrap_or(KINDS.len());
+        self.bytes.push(number as u8);
         self.bytes.extend_from_slice(name.to_bytes_with_nul());
         self.count += 1;
     }
 }
+
+/// The kinds by the numbers that [`Names`] has for them. Any other number: the listing does not say.
+const KINDS: [Kind; 4] = [Kind::Directory, Kind::File, Kind::Symlink, Kind::Other];

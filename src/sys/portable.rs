@@ -2,7 +2,7 @@
 //! PATH_MAX, and a directory renamed while it is walked has vanished.
 
 use std::ffi::{CStr, CString, OsStr};
-use std::fs::{self, Metadata, ReadDir};
+use std::fs::{self, FileType, Metadata, ReadDir};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::{Carries, Identity, Mount, Names, Query, Stat, Symlinks};
-use crate::measure::Mode;
+use crate::measure::{Kind, Mode};
 
 /// A directory that could be opened, by its path.
 #[derive(Debug)]
@@ -60,9 +60,11 @@ impl Handle {
         const NAMES: usize = 2_000;
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         for entry in entries.by_ref().take(NAMES) {
+            let entry = entry?;
+            let kind = entry.file_type().ok().map(kind);
             // A name that the system hands out cannot hold a NUL.
-            if let Ok(name) = CString::new(entry?.file_name().into_vec()) {
-                names.push(&name);
+            if let Ok(name) = CString::new(entry.file_name().into_vec()) {
+                names.push(&name, kind);
             }
         }
         Ok(())
@@ -96,6 +98,18 @@ fn stat_path(path: &Path, symlinks: Symlinks) -> io::Result<Stat> {
         Symlinks::Stay => fs::symlink_metadata(path)?,
         Symlinks::Follow => fs::metadata(path)?,
     }))
+}
+
+fn kind(listed: FileType) -> Kind {
+    if listed.is_dir() {
+        Kind::Directory
+    } else if listed.is_file() {
+        Kind::File
+    } else if listed.is_symlink() {
+        Kind::Symlink
+    } else {
+        Kind::Other
+    }
 }
 
 fn convert(metadata: &Metadata) -> Stat {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::roots::Root;
+use crate::filter::{Filter, Place};
 use crate::measure::Mode;
 use crate::path;
 use crate::sys::{Carries, Identity, Stat};
@@ -26,6 +27,10 @@ pub(super) struct Dir<P> {
     pub(super) is_synthetic: bool,
     /// Through which mount it is seen.
     pub(super) mount: u64,
+    /// Whether it counts itself. What is in it may even if not.
+    pub(super) is_counted: bool,
+    /// What filters know of it, if there are any.
+    pub(super) place: Option<Arc<Place>>,
     /// What is still to be done: its own listing, and each subdirectory or further part handed out.
     ///
     /// Released by whoever finishes one, acquired by whoever finishes the last, who then sees all
@@ -45,15 +50,22 @@ pub(super) struct Gathered<P> {
 impl<P: Default> Dir<P> {
     /// The node above several roots.
     pub(super) fn above_roots() -> Self {
-        Self::new(None, c"".into(), Stat { mode: Mode::DIRECTORY, ..Stat::default() })
+        let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };
+        let mut dir = Self::new(None, c"".into(), stat);
+        dir.is_counted = false;
+        dir
     }
 
     /// A root, below the node above several if there are several.
-    pub(super) fn root(parent: Option<Arc<Self>>, root: Root) -> Self {
+    pub(super) fn root(parent: Option<Arc<Self>>, root: Root, filter: &Filter) -> Self {
+        let path = root.path.to_bytes();
+        let (is_counted, place) = (filter.admits(path), filter.root(path));
         let mut dir = Self::new(parent, root.path.into_boxed_c_str(), root.stat);
         dir.is_root = true;
         dir.is_synthetic = root.mount.carries == Carries::Synthetic;
         dir.mount = root.mount.id;
+        dir.is_counted = is_counted;
+        dir.place = place;
         dir
     }
 
@@ -76,14 +88,11 @@ impl<P: Default> Dir<P> {
             is_root: false,
             is_synthetic: false,
             mount: 0,
+            is_counted: true,
+            place: None,
             outstanding: AtomicUsize::new(1),
             gathered: Mutex::default(),
         }
-    }
-
-    /// Whether this is the node above several roots, and no directory itself.
-    pub(super) fn is_above_roots(&self) -> bool {
-        self.parent.is_none() && !self.is_root
     }
 
     /// One more thing is to be done before this directory is finished. Called by someone who has
@@ -153,17 +162,15 @@ mod tests {
     use super::*;
     use crate::sys::Mount;
 
-    fn root(path: &CStr) -> Root {
-        Root {
-            path: path.into(),
-            stat: Stat::default(),
-            mount: Mount { id: 0, carries: Carries::Data },
-        }
+    fn root_dir(parent: Option<Arc<Dir<()>>>, path: &CStr) -> Dir<()> {
+        let mount = Mount { id: 0, carries: Carries::Data };
+        let root = Root { path: path.into(), stat: Stat::default(), mount };
+        Dir::root(parent, root, &Filter::default())
     }
 
     #[test]
     fn the_last_holder_of_a_deep_chain_drops_it_without_recursion() {
-        let mut dir = Arc::new(Dir::<()>::root(None, root(c"r")));
+        let mut dir = Arc::new(root_dir(None, c"r"));
         for _ in 0..200_000 {
             dir = Arc::new(Dir::below(dir, c"d".into(), Stat::default(), 0));
         }
@@ -173,7 +180,7 @@ mod tests {
 
     #[test]
     fn whoever_hands_in_last_is_told() {
-        let dir = Dir::<()>::root(None, root(c"r"));
+        let dir = root_dir(None, c"r");
         dir.hand_out();
         assert!(!dir.hand_in());
         assert!(dir.hand_in());
@@ -182,7 +189,7 @@ mod tests {
     #[test]
     fn paths() {
         let total = Arc::new(Dir::<()>::above_roots());
-        let root = Arc::new(Dir::root(Some(total), root(c"/")));
+        let root = Arc::new(root_dir(Some(total), c"/"));
         let usr = Arc::new(Dir::below(root, c"usr".into(), Stat::default(), 0));
         assert_eq!(usr.path_of(c"bin"), b"/usr/bin");
     }

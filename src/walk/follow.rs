@@ -6,14 +6,13 @@
 //! sorted by path, each with all that it leads to.
 
 use std::collections::HashSet;
-use std::ffi::CStr;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::dir::Dir;
 use super::{Walk, visit};
 use crate::problem::Problem;
-use crate::sys::{Identity, Stat, Symlinks};
+use crate::sys::Identity;
 use crate::tally::Tally;
 
 /// What following has met.
@@ -33,9 +32,8 @@ struct Met<P> {
 #[derive(Debug)]
 struct Link<P> {
     path: Vec<u8>,
-    dir: Arc<Dir<P>>,
-    name: Box<CStr>,
-    target: Stat,
+    /// The directory it leads to, in the one that the link is in.
+    target: Arc<Dir<P>>,
 }
 
 impl<P> Default for Follows<P> {
@@ -50,23 +48,10 @@ impl<P: Default + Send> Follows<P> {
         self.met().entered.insert(identity)
     }
 
-    /// Whether the directory called `name` in `dir` is to be entered now. If a symlink was followed
-    /// to it, that waits.
-    pub(super) fn admit(
-        &self,
-        dir: &Arc<Dir<P>>,
-        name: &CStr,
-        stat: &Stat,
-        symlinks: Symlinks,
-    ) -> bool {
-        if symlinks == Symlinks::Stay {
-            return self.enter(stat.identity());
-        }
-        let path = dir.path_of(name);
-        dir.hand_out();
-        let (dir, name) = (Arc::clone(dir), name.into());
-        self.met().waiting.push(Link { path, dir, name, target: *stat });
-        false
+    /// Keeps a directory, to which a symlink was followed, for when its turn comes.
+    pub(super) fn wait(&self, target: Arc<Dir<P>>) {
+        let path = target.path();
+        self.met().waiting.push(Link { path, target });
     }
 
     /// Weighs what the waiting links lead to, and what the links found there lead to. Called when
@@ -78,14 +63,14 @@ impl<P: Default + Send> Follows<P> {
                 return;
             }
             links.sort_unstable_by(|one, two| one.path.cmp(&two.path));
-            for Link { path, dir, name, target } in links {
-                let identity = target.identity();
+            for Link { path, target } in links {
+                let identity = target.stat.identity();
+                let Some(dir) = target.parent.clone() else { continue };
                 if dir.is_within(identity) {
                     walk.record(Problem::cycle(path));
                     visit::settle(walk, dir);
                 } else if self.enter(identity) {
-                    let below = Arc::new(Dir::below(dir, name, target, 0));
-                    rayon::scope(|scope| visit::directory(walk, scope, below, None));
+                    rayon::scope(|scope| visit::directory(walk, scope, target, None));
                 } else {
                     visit::settle(walk, dir);
                 }

@@ -192,12 +192,13 @@ impl<T: Tally> Walk<T> {
                 self.follows.enter(root.stat.identity());
             }
         }
+        let filter = &self.options.filter;
         if roots.len() > 1 {
             let above = Arc::new(Dir::above_roots());
             for root in roots {
                 if root.stat.is_directory() {
                     above.hand_out();
-                    let dir = Arc::new(Dir::root(Some(Arc::clone(&above)), root));
+                    let dir = Arc::new(Dir::root(Some(Arc::clone(&above)), root, filter));
                     scope.spawn(move |scope| visit::directory(self, scope, dir, None));
                 } else {
                     let (name, mount) = (root.path.to_bytes(), root.mount.id);
@@ -207,7 +208,8 @@ impl<T: Tally> Walk<T> {
             visit::settle(self, above);
         } else if let Some(root) = roots.pop() {
             if root.stat.is_directory() {
-                visit::directory(self, scope, Arc::new(Dir::root(None, root)), None);
+                let dir = Arc::new(Dir::root(None, root, filter));
+                visit::directory(self, scope, dir, None);
             } else {
                 let size = root.stat.weight(self.options.measure);
                 let totals = Totals { size, entries: 1, shared: 0 };

@@ -6,7 +6,9 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use crate::filter::Verdict;
 use crate::measure::Kind;
+use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Carries, Handle, Mount, Stat, Symlinks};
 use crate::walk::Options;
@@ -84,23 +86,31 @@ fn each_once(roots: Vec<Root>, options: &Options) -> Vec<Root> {
 fn leads_to(outer: &Root, above: &Path, place: &Path, options: &Options) -> bool {
     let Ok(way) = place.strip_prefix(above) else { return false };
     let mut at = above.to_owned();
-    way.iter().all(|name| {
-        let is_open = as_c_str(&at).is_ok_and(|path| Handle::open(&path, options.query).is_ok());
+    let mut path = outer.path.to_bytes().to_vec();
+    let mut known = options.filter.root(&path);
+    for name in way {
+        if !as_c_str(&at).is_ok_and(|path| Handle::open(&path, options.query).is_ok()) {
+            return false;
+        }
         at.push(name);
-        is_open
-            && options.filter.names.admit(name.as_bytes())
-            && as_c_str(&at).is_ok_and(|path| is_crossed_to(outer, &path, options))
-    })
+        let Ok(at) = as_c_str(&at) else { return false };
+        let Ok(stat) = sys::stat(&at, Symlinks::Stay, options.query) else { return false };
+        let mut judge = options.filter.judge(known.as_ref(), || path.clone());
+        let verdict = judge.verdict(name.as_bytes(), stat.is_directory());
+        let below = judge.below(name.as_bytes());
+        if verdict == Verdict::LeftOut || !is_crossed_to(outer, &at, &stat, options) {
+            return false;
+        }
+        known = below;
+        path::join(&mut path, name.as_bytes());
+    }
+    true
 }
 
 /// Whether the walk of `outer` weighs what is at `path`, as far as file systems go.
-fn is_crossed_to(outer: &Root, path: &CStr, options: &Options) -> bool {
-    let is_here = || {
-        let stat = sys::stat(path, Symlinks::Stay, options.query);
-        stat.is_ok_and(|stat| stat.device == outer.stat.device)
-    };
+fn is_crossed_to(outer: &Root, path: &CStr, stat: &Stat, options: &Options) -> bool {
     let carries = sys::mount_of(path, Symlinks::Stay).map(|mount| mount.carries);
-    (!options.one_file_system || is_here())
+    (!options.one_file_system || stat.device == outer.stat.device)
         && (outer.mount.carries == Carries::Synthetic || matches!(carries, Ok(Carries::Data)))
 }
 

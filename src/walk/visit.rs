@@ -17,9 +17,10 @@ use rayon::Scope;
 use super::Walk;
 use super::dir::{Dir, Gathered};
 use super::handles::Lease;
+use crate::filter::{Judge, Verdict};
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Carries, Handle, Mount, Names, Stat, Symlinks};
+use crate::sys::{self, Carries, Handle, Listed, Mount, Names, Stat, Symlinks};
 use crate::tally::{Closed, Tally};
 
 /// What a thread keeps from one directory to the next, so that listing allocates nothing.
@@ -40,6 +41,7 @@ struct Visit<'a, 's, T: Tally> {
     dir: &'a Arc<Dir<T::Part>>,
     lease: &'a Arc<Lease<'s>>,
     gathered: Gathered<T::Part>,
+    judge: Judge<'a>,
     /// The last subdirectory found, which this thread goes on with; so it may keep the parent open
     /// however scarce handles are.
     last: Option<Arc<Dir<T::Part>>>,
@@ -125,7 +127,9 @@ fn list<'s, T: Tally>(
     /// From so many entries on, weighing them takes so much longer than a task costs that whatever
     /// more there is may as well be read by somebody else.
     const LARGE: usize = 256;
-    let mut visit = Visit { walk, scope, dir, lease, gathered: Gathered::default(), last: None };
+    let judge = walk.options.filter.judge(dir.place.as_ref(), || dir.path());
+    let gathered = Gathered::default();
+    let mut visit = Visit { walk, scope, dir, lease, gathered, judge, last: None };
     SCRATCH.with_borrow_mut(|Scratch { buffer, names }| {
         loop {
             names.clear();
@@ -171,19 +175,27 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
     /// Weighs every entry in `names`; subdirectories are handed out.
     fn weigh_all(&mut self, names: &Names) {
         let (mut entries, mut size) = (0, 0_u64);
-        for name in names.iter() {
+        for listed in names.iter() {
             if self.walk.is_interrupted() {
                 break;
             }
-            if !self.walk.options.filter.names.admit(name.to_bytes()) {
+            let name = listed.name;
+            let verdict = self.judge_listed(listed);
+            if verdict == Some(Verdict::LeftOut) {
                 continue;
             }
             match self.stat(name) {
                 Ok((stat, symlinks)) => {
+                    let is_directory = stat.is_directory();
+                    let judge = || self.judge.verdict(name.to_bytes(), is_directory);
+                    let verdict = verdict.unwrap_or_else(judge);
+                    if verdict == Verdict::LeftOut {
+                        continue;
+                    }
                     entries += 1;
                     size = size.saturating_add(stat.weight(self.walk.options.measure));
-                    if stat.is_directory() {
-                        self.enter(name, stat, symlinks);
+                    if is_directory {
+                        self.enter(name, stat, symlinks, verdict);
                     } else {
                         self.weigh(name, &stat);
                     }
@@ -195,6 +207,15 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
             }
         }
         self.walk.progress.add(entries, size);
+    }
+
+    /// What becomes of an entry, if the listing already says enough to tell.
+    fn judge_listed(&mut self, Listed { name, kind }: Listed<'_>) -> Option<Verdict> {
+        match kind? {
+            // It may be a directory once it is followed.
+            Kind::Symlink if self.walk.options.follow => None,
+            kind => Some(self.judge.verdict(name.to_bytes(), kind == Kind::Directory)),
+        }
     }
 
     /// What the entry called `name` is, and whether a symlink was followed to find out.
@@ -221,7 +242,7 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
     }
 
     /// Hands out the subdirectory called `name`, if it is to be entered.
-    fn enter(&mut self, name: &CStr, stat: Stat, symlinks: Symlinks) {
+    fn enter(&mut self, name: &CStr, stat: Stat, symlinks: Symlinks, verdict: Verdict) {
         let walk = self.walk;
         let dir = self.dir;
         let is_elsewhere = stat.device != dir.stat.device;
@@ -244,12 +265,18 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
                 return walk.record(Problem::cycle(dir.path_of(name)));
             }
         }
-        if walk.options.follow && !walk.follows.admit(dir, name, &stat, symlinks) {
+        let is_followed = symlinks == Symlinks::Follow;
+        if walk.options.follow && !is_followed && !walk.follows.enter(stat.identity()) {
             return;
         }
         dir.hand_out();
-        let below = Arc::new(Dir::below(Arc::clone(dir), name.into(), stat, mount));
-        if let Some(earlier) = self.last.replace(below) {
+        let mut below = Dir::below(Arc::clone(dir), name.into(), stat, mount);
+        below.is_counted = verdict == Verdict::Counts;
+        below.place = self.judge.below(name.to_bytes());
+        let below = Arc::new(below);
+        if is_followed {
+            walk.follows.wait(below);
+        } else if let Some(earlier) = self.last.replace(below) {
             let lease = walk.handles.is_plenty().then(|| Arc::clone(self.lease));
             self.scope.spawn(move |scope| directory(walk, scope, earlier, lease));
         }
@@ -271,7 +298,7 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
 pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
     while dir.hand_in() {
         let Gathered { mut sum, part } = dir.take_gathered();
-        let own = (!dir.is_above_roots()).then(|| dir.stat.weight(walk.options.measure));
+        let own = dir.is_counted.then(|| dir.stat.weight(walk.options.measure));
         if let Some(own) = own {
             sum.add(own);
         }
@@ -287,7 +314,10 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
         {
             let mut above = parent.gathered();
             above.sum.absorb(sum);
-            walk.tally.close(&mut above.part, &closed, part);
+            // A directory where filters left nothing to count is not worth a word.
+            if totals.entries > 0 || dir.is_root {
+                walk.tally.close(&mut above.part, &closed, part);
+            }
         }
         dir = parent;
     }

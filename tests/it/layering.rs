@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 /// What each part may use. A part that is not here has no place in the house yet.
 const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli", "walk", "tally", "render", "terminal"]),
-    ("cli", &["walk", "tally", "render", "filter", "sys", "measure", "terminal"]),
+    ("cli", &["walk", "tally", "render", "filter", "sys", "measure", "problem", "terminal"]),
     ("terminal", &["walk", "render"]),
     ("walk", &["sys", "filter", "tally", "measure", "problem", "path"]),
     ("tally", &["sys", "measure", "path"]),
     ("render", &["tally", "measure", "problem", "path"]),
-    ("filter", &["sys", "measure"]),
+    ("filter", &["sys", "measure", "path"]),
     ("sys", &["measure"]),
     ("measure", &[]),
     ("problem", &[]),

@@ -5,7 +5,8 @@
 //!   starts the program in a clean environment, [`document`] reads its JSON to any depth,
 //!   [`picture`] its tree, [`oracle`] says what is right by asking `find` and `du`, [`dice`] grows
 //!   trees from a seed, [`rounds`] says how often.
-//! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`roots`], [`follow`], [`mounts`].
+//! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`filters`], [`roots`],
+//!   [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
 //! * What the world does to it: [`faults`].
@@ -30,6 +31,7 @@ mod deep;
 mod determinism;
 mod errors;
 mod faults;
+mod filters;
 mod follow;
 mod golden;
 mod groups;

@@ -1,0 +1,97 @@
+//! The flags that leave something out, and the filters that they stand for.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+
+use crate::filter::{BadPattern, Filter, Names, Paths, Regexes};
+use crate::problem::reason;
+use crate::render::name::escape;
+use crate::sys;
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "What to leave out")]
+pub(super) struct LeaveFlags {
+    /// Stay on the file system of each PATH
+    #[arg(short = 'x', long)]
+    pub(super) limit_filesystem: bool,
+
+    /// Leave out names that begin with a dot
+    #[arg(short, long)]
+    pub(super) ignore_hidden: bool,
+
+    /// Leave out what has this name, or this path, absolute or below a PATH
+    #[arg(short = 'X', long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(super) ignore_directory: Vec<OsString>,
+
+    /// Weigh only what has a path that matches, as in -e '\.png$'
+    #[arg(short = 'e', long, value_name = "REGEX")]
+    pub(super) filter: Vec<OsString>,
+
+    /// Leave out what has a path that matches
+    #[arg(short = 'v', long, value_name = "REGEX")]
+    pub(super) invert_filter: Vec<OsString>,
+
+    /// Leave out what has a path that matches a line of FILE, each a REGEX
+    #[arg(short = 'I', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) ignore_all_in_file: Vec<PathBuf>,
+}
+
+impl LeaveFlags {
+    /// The filters, or what is wrong with them in one line.
+    pub(super) fn filter(&self) -> Result<Filter, String> {
+        Ok(Filter {
+            names: Names { hidden: self.ignore_hidden },
+            paths: Paths::new(self.ignore_directory.iter().cloned()),
+            regexes: self.regexes()?,
+        })
+    }
+
+    fn regexes(&self) -> Result<Regexes, String> {
+        let only: Vec<_> = self.filter.iter().map(|text| given("--filter <REGEX>", text)).collect();
+        let mut never: Vec<_> =
+            self.invert_filter.iter().map(|text| given("--invert-filter <REGEX>", text)).collect();
+        for file in &self.ignore_all_in_file {
+            never.extend(lines(file, "--ignore-all-in-file <FILE>")?);
+        }
+        let regexes = Regexes::default().only(&texts(&only)).map_err(|bad| blame(&only, bad))?;
+        regexes.never(&texts(&never)).map_err(|bad| blame(&never, bad))
+    }
+}
+
+/// A pattern, and where it comes from in the words of a message.
+struct Pattern {
+    text: Vec<u8>,
+    origin: String,
+}
+
+/// A pattern given by a flag.
+fn given(flag: &str, text: &OsStr) -> Pattern {
+    let text = text.as_bytes().to_vec();
+    let origin = format!("invalid value '{}' for '{flag}'", escape(&text));
+    Pattern { text, origin }
+}
+
+/// The patterns in a file that a flag names, one a line; an empty line is none.
+fn lines(file: &Path, flag: &str) -> Result<Vec<Pattern>, String> {
+    let name = escape(file.as_os_str().as_bytes());
+    let content = sys::read_file(file)
+        .map_err(|error| format!("cannot read '{name}' for '{flag}': {}", reason(&error)))?;
+    let lines = content.split(|byte| *byte == b'\n').enumerate();
+    let pattern = |(number, line): (usize, &[u8])| {
+        let text = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
+        let origin = format!("invalid line {name}:{} for '{flag}'", number + 1);
+        (!text.is_empty()).then_some(Pattern { text, origin })
+    };
+    Ok(lines.filter_map(pattern).collect())
+}
+
+fn texts(patterns: &[Pattern]) -> Vec<Vec<u8>> {
+    patterns.iter().map(|pattern| pattern.text.clone()).collect()
+}
+
+fn blame(patterns: &[Pattern], BadPattern { index, message }: BadPattern) -> String {
+    format!("{}: {message}", patterns[index].origin)
+}

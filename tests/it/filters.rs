@@ -1,0 +1,191 @@
+//! What filters leave out, flag by flag, on one small tree: by name, by path, by regular expression.
+
+use std::path::Path;
+
+use crate::fixture::{Fixture, raw};
+use crate::run::{Weigh, weigh};
+
+/// A project, with sizes that tell every sum apart.
+fn project() -> Fixture {
+    Fixture::new()
+        .file("top/README.md", 1)
+        .file("top/src/main.py", 10)
+        .file("top/src/main.pyc", 100)
+        .file("top/src/node_modules/x.py", 1000)
+        .file("top/node_modules/y.js", 10_000)
+        .file("top/target/debug/z.o", 100_000)
+        .file("top/.git/config", 1_000_000)
+}
+
+/// What is below the root, directories with a slash at the end, and the root's size.
+pub fn seen(run: Weigh) -> (Vec<String>, u64) {
+    let document = run.run().document();
+    let nodes = document.by_path();
+    let below = nodes.iter().filter(|(path, _)| !path.is_empty());
+    let line = |(path, node): (&Vec<u8>, &&crate::document::Node)| {
+        let slash = if node.kind == "directory" { "/" } else { "" };
+        format!("{}{slash}", path.escape_ascii())
+    };
+    (below.map(line).collect(), document.root().size)
+}
+
+fn of(fixture: &Fixture, flags: &[&str]) -> (Vec<String>, u64) {
+    let run = flags.iter().fold(weigh("-j -s"), |run, flag| run.arg(flag));
+    seen(run.arg("top").within(fixture.path()))
+}
+
+fn sum(fixture: &Fixture, flags: &[&str]) -> u64 {
+    of(fixture, flags).1
+}
+
+#[test]
+fn a_bare_name_is_left_out_wherever_it_is() {
+    let fixture = project();
+    let (seen, size) = of(&fixture, &["-X", "node_modules", "-X", ".git/"]);
+    assert_eq!(size, 100_111, "{seen:?}");
+    assert!(!seen.iter().any(|path| path.contains("node_modules") || path.contains(".git")));
+    assert_eq!(sum(&fixture, &["-X", "main.py"]), 1_111_101);
+    // As a whole, and nothing else.
+    assert_eq!(sum(&fixture, &["-X", "main", "-X", "y"]), 1_111_111);
+}
+
+#[test]
+fn a_path_is_left_out_below_a_root_and_from_where_we_stand() {
+    let fixture = project();
+    let absolute = fixture.at("top/target");
+    let linked = Fixture::new().symlink(fixture.path(), "link");
+    let through_a_link = linked.at("link/top/target/debug");
+    for (path, size) in [
+        (Path::new("src/node_modules"), 1_110_111),
+        (Path::new("./node_modules"), 1_101_111),
+        (Path::new("top/node_modules"), 1_101_111),
+        (Path::new("top/../top//src/./main.py"), 1_111_101),
+        (Path::new("/node_modules"), 1_111_111),
+        (Path::new("nowhere/at/all"), 1_111_111),
+        (Path::new("top"), 1_111_111),
+        (&absolute, 1_011_111),
+        (&through_a_link, 1_011_111),
+    ] {
+        let run = weigh("-j -s -X").arg(path).arg("top").within(fixture.path());
+        assert_eq!(seen(run).1, size, "{}", path.display());
+    }
+}
+
+#[test]
+fn names_that_are_not_utf_8_are_left_out_too() {
+    let fixture = Fixture::new().file(raw(b"top/\xff/f"), 1).file(raw(b"top/a/\xfe"), 10);
+    for (flag, name, size) in [
+        ("-X", b"\xff".as_slice(), 10),
+        ("-X", b"a/\xfe", 1),
+        ("-v", b"\xff", 10),
+        ("-e", b"/\xfe$", 10),
+    ] {
+        let run = weigh("-j -s").arg(flag).arg(raw(name)).arg("top").within(fixture.path());
+        assert_eq!(seen(run).1, size, "{flag} {}", name.escape_ascii());
+    }
+}
+
+/// What is left out whole is not even opened.
+#[test]
+fn what_is_left_out_by_name_is_not_read() {
+    let fixture = Fixture::new().file("top/a/f", 7).unreadable("top/closed").unreadable("top/.h");
+    let run = || weigh("-j -s").by_nobody(&fixture).arg(fixture.at("top"));
+    assert_eq!(run().run().code(), 1);
+    assert_eq!(seen(run().arg("-i").arg("-X").arg("closed")).1, 7);
+}
+
+#[test]
+fn regular_expressions_go_for_files_and_paths() {
+    let fixture = project();
+    assert_eq!(
+        of(&fixture, &["-e", r"\.py$"]),
+        (
+            ["src/", "src/main.py", "src/node_modules/", "src/node_modules/x.py"]
+                .map(str::to_owned)
+                .into(),
+            1010
+        )
+    );
+    for (flags, size) in [
+        (&["-e", r"\.py$", "-e", "README"][..], 1011),
+        (&["-e", "^top/src/"], 1110),
+        (&["-e", "^src/"], 0),
+        (&["-v", r"\.py"], 1_110_001),
+        (&["-v", "node_modules", "-v", "git"], 100_111),
+        (&["-e", "node_modules", "-v", "js$"], 1000),
+        (&["-e", r"(?i)MAIN\.PY$"], 10),
+    ] {
+        assert_eq!(sum(&fixture, flags), size, "{flags:?}");
+    }
+}
+
+/// A directory's own blocks are an entry like any other: they count if its path matches.
+#[test]
+fn a_directory_that_does_not_match_counts_only_what_is_in_it() {
+    let fixture = project();
+    for (flag, regex, whole, src, modules, target) in [
+        ("-v", "^$", 14, Some(5), Some(2), Some(3)),
+        ("-v", "node_modules", 10, Some(3), None, Some(3)),
+        ("-e", "node_modules", 4, Some(2), Some(2), None),
+        ("-e", r"\.py$", 2, Some(2), Some(1), None),
+        ("-e", "/src$", 1, Some(1), None, None),
+        ("-e", "^top$", 1, None, None, None),
+    ] {
+        let document = weigh("-j --inodes").arg(flag).arg(regex).arg("top").within(fixture.path());
+        let document = document.run().document();
+        let of = |path: &str| document.by_path().get(path.as_bytes()).map(|node| node.size);
+        let found = (document.root().size, of("src"), of("src/node_modules"), of("target"));
+        assert_eq!(found, (whole, src, modules, target), "{flag} {regex}");
+        assert_eq!(document.root().entries, Some(whole), "{flag} {regex}");
+    }
+}
+
+#[test]
+fn a_file_of_regular_expressions_adds_to_them() {
+    let fixture = project();
+    std::fs::write(fixture.at("list"), "\\.pyc$\n\nnode_modules/\r\n^top/\\.git").unwrap();
+    std::fs::write(fixture.at("more"), "README").unwrap();
+    assert_eq!(sum(&fixture, &["-I", "list"]), 100_011);
+    assert_eq!(sum(&fixture, &["-I", "list", "-I", "more", "-v", "z"]), 10);
+}
+
+#[test]
+fn a_bad_pattern_is_named_in_one_line() {
+    let fixture = project();
+    std::fs::write(fixture.at("list"), "fine\n\n[a-\n").unwrap();
+    for (flags, complaint) in [
+        (&["-e", "a", "-e", "(b"][..], "invalid value '(b' for '--filter <REGEX>': unclosed group"),
+        (
+            &["-v", "*"],
+            "invalid value '*' for '--invert-filter <REGEX>': repetition operator missing expression",
+        ),
+        (
+            &["-I", "list"],
+            "invalid line list:3 for '--ignore-all-in-file <FILE>': unclosed character class",
+        ),
+        (
+            &["-I", "no\nne"],
+            r"cannot read 'no\nne' for '--ignore-all-in-file <FILE>': No such file or directory",
+        ),
+        (
+            &["-z", "1q"],
+            "invalid value '1q' for '--min-size <SIZE>': a size is a number and a unit, as in 512, 10k, 10KiB, 10kB, 1.5G",
+        ),
+    ] {
+        let shown = flags.iter().fold(weigh(""), |run, flag| run.arg(flag));
+        let shown = shown.within(fixture.path()).run();
+        assert_eq!(shown.complaint(), format!("error: {complaint}\n"));
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
+    }
+}
+
+/// A root was asked for by name. But what is in it is as its path says.
+#[test]
+fn a_root_is_weighed_whatever_its_name() {
+    let fixture = project();
+    let run = |flags: &str| seen(weigh(flags).within(fixture.path())).1;
+    assert_eq!(run("-j -s -i -X .git -v config_ top/.git"), 1_000_000);
+    assert_eq!(run("-j -s -X README.md -e py$ top/README.md"), 1);
+    assert_eq!(run("-j -s -X node_modules top top/node_modules"), 1_110_111);
+    assert_eq!(run("-j -s -v README top top/README.md"), 1_111_111);
+}
