@@ -19,11 +19,15 @@
 //! handle: the kernel keeps the position, so whoever is idle reads the next buffer by itself and no
 //! name is copied.
 //!
+//! With more threads than cores, what is waited for is the storage, and there all of it is shared out:
+//! every directory, and names by eights. On slow storage that is how N threads can ask for N things at
+//! once; on a warm cache it costs more than it brings.
+//!
 //! Everybody is compared with this program, so it has to be fast. `benches/README.md` lists what was
 //! tried instead.
 
 use std::ffi::{CStr, CString};
-use std::mem::MaybeUninit;
+use std::mem::{self, MaybeUninit};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -107,6 +111,8 @@ enum Work {
     Directory { parent: Option<Arc<OwnedFd>>, name: CString },
     /// The buffers of a large directory that nobody has read yet.
     Rest(Arc<OwnedFd>),
+    /// Some of the names of a directory on slow storage.
+    Names(Arc<OwnedFd>, Vec<CString>),
 }
 
 /// Takes work until there is none anywhere.
@@ -116,6 +122,7 @@ fn worker(queue: &Queue) -> Sum {
     let mut buffer = vec![MaybeUninit::uninit(); BUFFER];
     while let Some(work) = stack.pop().or_else(|| queue.take(&mut stack)) {
         match work {
+            Work::Names(dir, names) => state(&dir, names, queue, &mut sum),
             Work::Rest(dir) => list(dir, true, &mut buffer, &mut stack, queue, &mut sum),
             Work::Directory { parent, name } => {
                 const FLAGS: OFlags = OFlags::RDONLY
@@ -151,6 +158,9 @@ fn list(
     queue: &Queue,
     sum: &mut Sum,
 ) {
+    if queue.is_for_slow_storage {
+        return list_and_share(&dir, buffer, queue, sum);
+    }
     let mut listing = RawDir::new(&*dir, buffer);
     let mut handed_over = false;
     let mut used = 0;
@@ -182,9 +192,49 @@ fn list(
     }
 }
 
+/// How many entries of a directory on slow storage one thread states, one after the other.
+const CHUNK: usize = 8;
+
+/// [`list`] for slow storage, where an entry takes longer than handing it over: its name is copied,
+/// and a few at a time go to whoever is idle.
+fn list_and_share(
+    dir: &Arc<OwnedFd>,
+    buffer: &mut [MaybeUninit<u8>],
+    queue: &Queue,
+    sum: &mut Sum,
+) {
+    let mut listing = RawDir::new(dir, buffer);
+    let mut names = Vec::with_capacity(CHUNK);
+    while let Some(entry) = listing.next() {
+        let Ok(entry) = entry else {
+            sum.failures += 1;
+            break;
+        };
+        let name = entry.file_name();
+        if name != c"." && name != c".." {
+            names.push(name.to_owned());
+        }
+        if names.len() == CHUNK {
+            queue.give([Work::Names(Arc::clone(dir), mem::take(&mut names))]);
+        }
+    }
+    state(dir, names, queue, sum);
+}
+
+/// Stats `names`, and gives every directory among them away as soon as it is found.
+fn state(dir: &Arc<OwnedFd>, names: Vec<CString>, queue: &Queue, sum: &mut Sum) {
+    for name in names {
+        if sum.add(dir.as_fd(), &name) {
+            queue.give([Work::Directory { parent: Some(Arc::clone(dir)), name }]);
+        }
+    }
+}
+
 /// Where work waits for a thread that has none.
 struct Queue {
     threads: usize,
+    /// More threads than cores are there to wait for storage.
+    is_for_slow_storage: bool,
     /// How many threads have nothing to do. Relaxed: it is a hint, and the lock decides.
     idle: AtomicUsize,
     /// Guards what was given away. No system call is made under it, but for waiting.
@@ -195,7 +245,8 @@ struct Queue {
 impl Queue {
     fn new(threads: usize) -> Self {
         let (idle, given, changed) = Default::default();
-        Queue { threads, idle, given, changed }
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        Queue { threads, is_for_slow_storage: threads > cores, idle, given, changed }
     }
 
     #[inline]

@@ -4,18 +4,19 @@
 //! * What the tests stand on: [`fixture`] builds a tree by name and leaves nothing behind, [`run`]
 //!   starts the program in a clean environment, [`document`] reads its JSON to any depth,
 //!   [`picture`] its tree, [`oracle`] says what is right by asking `find` and `du`, [`dice`] grows
-//!   trees from a seed, [`rounds`] says how often.
+//!   trees from a seed, [`rounds`] says how often, [`storage`]
+//!   is slow, or fails, as it is told to.
 //! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`filters`], [`roots`],
 //!   [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
-//! * What the world does to it: [`faults`].
+//! * What the world does to it: [`faults`], [`slow`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
 //! * What rots: [`layering`], [`leftovers`], [`readme`].
 //!
 //! Both back ends run all of it (`--features portable` builds the other one); what only holds on
-//! Linux says so with a `cfg`. Tests that mount something are ignored unless asked for as root:
-//! `cargo test -- --ignored`.
+//! Linux says so with a `cfg`. Tests that mount something, some of them through `/dev/fuse`, are ignored
+//! unless asked for as root: `cargo test -- --ignored`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 
 mod dice;
@@ -25,6 +26,9 @@ mod oracle;
 mod picture;
 mod rounds;
 mod run;
+#[cfg(target_os = "linux")]
+#[path = "../../benches/storage.rs"]
+mod storage;
 
 mod counting;
 mod deep;
@@ -45,6 +49,7 @@ mod random;
 mod readme;
 mod roots;
 mod selection;
+mod slow;
 mod terminal;
 mod tty;
 mod wide;

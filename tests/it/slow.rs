@@ -1,0 +1,141 @@
+//! Slow storage, and storage that fails: a FUSE file system made to order (`benches/storage.rs`) under
+//! the walk. Every mount ends with its test, by force, so that nothing waits on it for ever.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::mem::MaybeUninit;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use rustix::fs::{CWD, Mode, OFlags, RawDir};
+
+use crate::document::Document;
+use crate::fixture::Fixture;
+use crate::oracle::{self, Eyes, Measure};
+use crate::run::weigh;
+use crate::storage::{Mounted, Storage, Trouble};
+
+/// Directories and files as given, and answers at once.
+fn storage(directories: u64, files: u64) -> Storage {
+    Storage { directories, files, delay: Duration::ZERO, ..Storage::default() }
+}
+
+/// The storage, mounted at `top` in a fixture, which has to be let go after it is.
+fn mounted(storage: Storage) -> (Fixture, Mounted) {
+    let fixture = Fixture::new().dir("top");
+    let mounted = storage.mount(&fixture.at("top")).unwrap();
+    (fixture, mounted)
+}
+
+#[test]
+#[ignore = "mounts a file system"]
+fn everybody_finds_the_same_on_it() {
+    let network = Storage { delay: Duration::from_micros(200), ..storage(30, 7) };
+    let disk = Storage { seek: Duration::from_micros(500), ..storage(20, 9) };
+    for (storage, entries) in [(network, 241), (storage(0, 5000), 5001), (disk, 201)] {
+        let (fixture, _mounted) = mounted(storage);
+        let top = fixture.at("top");
+        let found = oracle::find(&top, Eyes::Mine);
+        assert_eq!(found.len(), entries);
+        let inodes: BTreeSet<_> = found.iter().map(|entry| &entry.inode).collect();
+        assert_eq!(inodes.len(), entries, "an inode of its own for each");
+        for measure in Measure::ALL {
+            let expected = oracle::directories(&found, measure);
+            let document = weigh(&format!("-j {}", measure.flag())).arg(&top).run().document();
+            for (path, node) in document.by_path() {
+                if node.kind == "directory" {
+                    let weight = expected[&path];
+                    assert_eq!((node.size, node.entries), (weight.size, Some(weight.entries)));
+                }
+            }
+        }
+        let size = weigh("-j -n 1").arg(&top).run().document().root().size;
+        assert_eq!(size, oracle::du(&["-s", "-B1"], &top));
+    }
+}
+
+/// A listing goes on where it was left, however little of it fits the buffer.
+#[test]
+#[ignore = "mounts a file system"]
+fn a_small_buffer_lists_everything() {
+    let (fixture, _mounted) = mounted(storage(0, 1000));
+    let names = |size: usize| -> Vec<CString> {
+        let top = rustix::fs::openat(CWD, fixture.at("top"), OFlags::DIRECTORY, Mode::empty());
+        let (top, mut buffer) = (top.unwrap(), vec![MaybeUninit::uninit(); size]);
+        let mut listing = RawDir::new(top, &mut buffer);
+        let mut names = Vec::new();
+        while let Some(entry) = listing.next() {
+            names.push(entry.unwrap().file_name().to_owned());
+        }
+        names
+    };
+    let all = names(64 << 10);
+    assert_eq!(all.len(), 1002);
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), 1002);
+    assert!(!all.is_sorted(), "a file system's order is none");
+    assert_eq!(names(100), all);
+    assert_eq!(names(4096), all);
+}
+
+/// Each of both kinds of error is told with its path, and the rest is weighed.
+#[test]
+#[ignore = "mounts a file system"]
+fn input_output_errors_leave_the_rest_right() {
+    let troubles = ["d0003/f00002", "d0005/", "d0007"].map(|path| (path.to_owned(), Trouble::Eio));
+    let (fixture, _mounted) = mounted(Storage { troubles: troubles.into(), ..storage(10, 4) });
+    let shown = weigh("-j --inodes").arg("top").within(fixture.path()).run();
+    assert_eq!(shown.code(), 1);
+    let document = Document::parse(&shown.stdout);
+    assert_eq!(document.header["complete"], false);
+    // Of 51: one file less, one directory without its four files, one with all of its five.
+    assert_eq!(document.root().size, 51 - 1 - 4 - 5);
+    let mut errors: Vec<[&str; 3]> = document
+        .errors()
+        .iter()
+        .map(|error| ["path", "operation", "error"].map(|key| error[key].as_str().unwrap()))
+        .collect();
+    errors.sort_unstable();
+    let expected = [["top/d0003/f00002", "stat"], ["top/d0005", "open"], ["top/d0007", "stat"]];
+    assert_eq!(errors, expected.map(|[path, operation]| [path, operation, "EIO"]));
+}
+
+/// What was weighed before stays; everything after is an error, and the walk comes to its end.
+#[test]
+#[ignore = "mounts a file system"]
+fn storage_that_goes_away_is_a_loss_and_no_more() {
+    let (fixture, mounted) = mounted(Storage { dies_after: Some(700), ..storage(100, 10) });
+    let shown = weigh("-j --inodes -T 2").arg("top").within(fixture.path()).run();
+    assert_eq!(shown.code(), 1, "{}", shown.complaint());
+    let document = Document::parse(&shown.stdout);
+    assert_eq!(document.header["complete"], false);
+    assert!((1..1101).contains(&document.root().size), "{}", document.root().size);
+    assert!(document.errors().iter().any(|error| error["error"] == "ENOTCONN"));
+    while !mounted.is_gone() {
+        std::thread::yield_now();
+    }
+}
+
+/// What these tests themselves stand on: a request without an answer holds up nobody for ever.
+#[test]
+#[ignore = "mounts a file system"]
+fn whoever_waits_for_nothing_can_be_killed_or_let_go() {
+    let hung = || {
+        let troubles = vec![("d0001/f00002".to_owned(), Trouble::Hangs)];
+        let (fixture, mounted) = mounted(Storage { troubles, ..storage(3, 3) });
+        let mut stat = Command::new("stat");
+        stat.arg(fixture.at("top/d0001/f00002")).stdout(Stdio::null()).stderr(Stdio::null());
+        let child = stat.spawn();
+        while mounted.hung() == 0 {
+            std::thread::yield_now();
+        }
+        (fixture, mounted, child.unwrap())
+    };
+    let (_fixture, _mounted, mut child) = hung();
+    child.kill().unwrap();
+    assert_eq!(child.wait().unwrap().code(), None, "it was killed");
+
+    let (_fixture, mounted, mut child) = hung();
+    drop(mounted);
+    assert_eq!(child.wait().unwrap().code(), Some(1), "it got an error");
+}
