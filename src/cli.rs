@@ -116,17 +116,18 @@ impl Flags {
     }
 
     fn walk(&self) -> Result<walk::Options, String> {
+        let filter = self.leave.filter()?;
         Ok(walk::Options {
             measure: self.measure(),
-            filter: self.leave.filter()?,
             threads: self.print.threads,
             one_file_system: self.leave.limit_filesystem,
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             query: walk::Query {
-                times: self.show.by == Some(GroupBy::Age),
+                times: self.show.by == Some(GroupBy::Age) || !filter.times.is_off(),
                 owner: self.show.by == Some(GroupBy::Owner),
             },
+            filter,
             interrupt: Default::default(),
         })
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use crate::filter::{BadPattern, Filter, Names, Paths, Regexes};
+use crate::filter::{BadPattern, Days, Filter, Names, Paths, Regexes, Times};
 use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys;
@@ -37,6 +37,21 @@ pub(super) struct LeaveFlags {
     /// Leave out what has a path that matches a line of FILE, each a REGEX
     #[arg(short = 'I', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) ignore_all_in_file: Vec<PathBuf>,
+
+    /// Weigh only what was written to DAYS ago; +DAYS: earlier, -DAYS: since
+    #[arg(short = 'M', long, value_name = "DAYS", value_parser = Days::parse)]
+    #[arg(allow_hyphen_values = true)]
+    pub(super) mtime: Option<Days>,
+
+    /// Weigh only what was read DAYS ago
+    #[arg(short = 'A', long, value_name = "DAYS", value_parser = Days::parse)]
+    #[arg(allow_hyphen_values = true)]
+    pub(super) atime: Option<Days>,
+
+    /// Weigh only what was changed DAYS ago, be it in name, owner or mode
+    #[arg(short = 'y', long, value_name = "DAYS", value_parser = Days::parse)]
+    #[arg(allow_hyphen_values = true)]
+    pub(super) ctime: Option<Days>,
 }
 
 impl LeaveFlags {
@@ -46,6 +61,12 @@ impl LeaveFlags {
             names: Names { hidden: self.ignore_hidden },
             paths: Paths::new(self.ignore_directory.iter().cloned()),
             regexes: self.regexes()?,
+            times: Times {
+                now: sys::now(),
+                modified: self.mtime,
+                accessed: self.atime,
+                changed: self.ctime,
+            },
         })
     }
 

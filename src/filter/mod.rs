@@ -14,14 +14,17 @@
 mod names;
 mod paths;
 mod regexes;
+mod times;
 
 use std::sync::Arc;
 
 pub use names::Names;
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes};
+pub use times::{Days, Times};
 
 use crate::path;
+use crate::sys::Stat;
 use paths::Ends;
 
 /// All that is left out of a walk. Roots are always weighed: they were asked for by name.
@@ -33,6 +36,8 @@ pub struct Filter {
     pub paths: Paths,
     /// What is left out for its path.
     pub regexes: Regexes,
+    /// What is left out for its age.
+    pub times: Times,
 }
 
 /// What becomes of an entry.
@@ -44,6 +49,17 @@ pub enum Verdict {
     Passes,
     /// It does not count, nor does anything in it.
     LeftOut,
+}
+
+impl Verdict {
+    /// The verdict of a filter that looks at entries one by one.
+    fn of_one(is_admitted: bool, is_directory: bool) -> Self {
+        match (is_admitted, is_directory) {
+            (true, _) => Verdict::Counts,
+            (false, true) => Verdict::Passes,
+            (false, false) => Verdict::LeftOut,
+        }
+    }
 }
 
 /// A directory as filters know it.
@@ -66,7 +82,8 @@ pub struct Judge<'a> {
 impl Filter {
     /// What filters know of the root at `path`; nothing if there are none.
     pub fn root(&self, path: &[u8]) -> Option<Arc<Place>> {
-        if self.names.is_off() && self.paths.is_off() && self.regexes.is_off() {
+        let looks_at_names = !self.names.is_off() || !self.paths.is_off();
+        if !looks_at_names && self.regexes.is_off() && self.times.is_off() {
             return None;
         }
         Some(Arc::new(Place { left_out: self.paths.below(path) }))
@@ -82,9 +99,9 @@ impl Filter {
         Judge { filter: self, place, path }
     }
 
-    /// Whether what is at `path` counts by itself, whatever becomes of what is in it.
-    pub fn admits(&self, path: &[u8]) -> bool {
-        self.regexes.admit(path)
+    /// Whether the root at `path`, a directory, counts itself. What is in it may even if not.
+    pub fn admits_root(&self, path: &[u8], stat: &Stat) -> bool {
+        self.regexes.admit(path) && self.times.admit(stat)
     }
 }
 
@@ -99,13 +116,17 @@ impl Judge<'_> {
         if length > 0 {
             path::join(&mut self.path, name);
         }
-        let is_admitted = filter.admits(&self.path);
+        let is_admitted = filter.regexes.admit(&self.path);
         self.path.truncate(length);
-        match (is_admitted, is_directory) {
-            (true, _) => Verdict::Counts,
-            (false, true) => Verdict::Passes,
-            (false, false) => Verdict::LeftOut,
+        Verdict::of_one(is_admitted, is_directory)
+    }
+
+    /// What becomes of it after all, now that the system has been asked about it.
+    pub fn confirm(&self, verdict: Verdict, stat: &Stat) -> Verdict {
+        if self.place.is_none() || verdict != Verdict::Counts {
+            return verdict;
         }
+        Verdict::of_one(self.filter.times.admit(stat), stat.is_directory())
     }
 
     /// What filters know of the directory called `name`.

@@ -97,6 +97,7 @@ fn leads_to(outer: &Root, above: &Path, place: &Path, options: &Options) -> bool
         let Ok(stat) = sys::stat(&at, Symlinks::Stay, options.query) else { return false };
         let mut judge = options.filter.judge(known.as_ref(), || path.clone());
         let verdict = judge.verdict(name.as_bytes(), stat.is_directory());
+        let verdict = judge.confirm(verdict, &stat);
         let below = judge.below(name.as_bytes());
         if verdict == Verdict::LeftOut || !is_crossed_to(outer, &at, &stat, options) {
             return false;

@@ -189,6 +189,7 @@ impl<'s, T: Tally> Visit<'_, 's, T> {
                     let is_directory = stat.is_directory();
                     let judge = || self.judge.verdict(name.to_bytes(), is_directory);
                     let verdict = verdict.unwrap_or_else(judge);
+                    let verdict = self.judge.confirm(verdict, &stat);
                     if verdict == Verdict::LeftOut {
                         continue;
                     }

@@ -1,6 +1,9 @@
 //! What filters leave out, flag by flag, on one small tree: by name, by path, by regular expression.
 
+use std::fs::{File, FileTimes};
 use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, SystemTime};
 
 use crate::fixture::{Fixture, raw};
 use crate::run::{Weigh, weigh};
@@ -188,4 +191,68 @@ fn a_root_is_weighed_whatever_its_name() {
     assert_eq!(run("-j -s -X README.md -e py$ top/README.md"), 1);
     assert_eq!(run("-j -s -X node_modules top top/node_modules"), 1_110_111);
     assert_eq!(run("-j -s -v README top top/README.md"), 1_111_111);
+}
+
+/// A file for each of `ages`, in seconds: last read and written to so long ago.
+fn aged(ages: &[i64]) -> Fixture {
+    let mut fixture = Fixture::new();
+    for age in ages {
+        let name = format!("top/dir/{age}");
+        fixture = fixture.file(&name, 1);
+        let span = Duration::from_secs(age.unsigned_abs());
+        let now = SystemTime::now();
+        set_time(&fixture.at(name), if *age < 0 { now + span } else { now - span });
+    }
+    fixture
+}
+
+fn set_time(path: &Path, time: SystemTime) {
+    let times = FileTimes::new().set_modified(time).set_accessed(time);
+    File::open(path).unwrap().set_times(times).unwrap();
+}
+
+#[test]
+fn ages_are_what_find_takes_them_for() {
+    const DAY: i64 = 24 * 60 * 60;
+    // A minute on either side of each boundary, for tests that run slowly.
+    let ages: Vec<i64> = (-1..=3).flat_map(|day| [day * DAY - 60, day * DAY + 60]).collect();
+    let fixture = aged(&ages);
+    for (flag, test) in [("-M", "-mtime"), ("-A", "-atime"), ("-y", "-ctime")] {
+        for days in ["0", "1", "2", "7", "+0", "+1", "-1", "-2"] {
+            let (seen, size) = of(&fixture, &[flag, days]);
+            let files: Vec<_> = seen.into_iter().filter(|path| !path.ends_with('/')).collect();
+            let output = Command::new("find")
+                .args([".", "-mindepth", "2", test, days, "-printf", "%P\n"])
+                .current_dir(fixture.at("top"))
+                .output()
+                .unwrap();
+            let mut found: Vec<_> =
+                String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect();
+            found.sort();
+            assert_eq!(files, found, "{flag} {days}");
+            assert_eq!(size, found.len() as u64, "{flag} {days}");
+        }
+    }
+}
+
+#[test]
+fn a_directory_counts_by_its_own_time() {
+    let fixture = Fixture::new().file("top/new/old", 1);
+    for old in ["top/new/old", "top"] {
+        set_time(&fixture.at(old), SystemTime::UNIX_EPOCH);
+    }
+    let inodes = |days| weigh("-j --inodes -M").arg(days).arg(fixture.at("top")).run().document();
+    assert_eq!(inodes("+365").root().size, 2);
+    let new = inodes("-1");
+    assert_eq!((new.root().size, new.node("new").size, new.nodes.len()), (1, 1, 2));
+}
+
+#[test]
+fn bad_days_are_named() {
+    for flag in ["--mtime", "--atime", "--ctime"] {
+        let shown = weigh(&format!("{flag} 1w")).run();
+        let help = "give a number of days, as in 0 (the last 24 hours), -7 (the last week), +30 (before that)";
+        let complaint = format!("error: invalid value '1w' for '{flag} <DAYS>': {help}\n");
+        assert_eq!((shown.complaint(), shown.code()), (complaint, 2));
+    }
 }

@@ -1,0 +1,108 @@
+//! Leaving out by time: how many days ago something was written to, read or changed, counted as
+//! `find` counts them, back from this second in steps of 24 hours.
+
+use crate::sys::Stat;
+
+const DAY: i64 = 24 * 60 * 60;
+
+/// Which ages count.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// From when ages are counted, in seconds since the epoch.
+    pub now: i64,
+    /// When it was last written to.
+    pub modified: Option<Days>,
+    /// When it was last read from.
+    pub accessed: Option<Days>,
+    /// When it was last written to, renamed, linked, or changed in owner or mode.
+    pub changed: Option<Days>,
+}
+
+/// An age in whole days; what is left of a day does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Days {
+    /// As many.
+    Exactly(u32),
+    /// More of them, `+N`.
+    MoreThan(u32),
+    /// Fewer of them, `-N`, or none yet: what comes from the future is older than nothing.
+    LessThan(u32),
+}
+
+impl Times {
+    /// Whether every time counts.
+    pub fn is_off(&self) -> bool {
+        self.modified.is_none() && self.accessed.is_none() && self.changed.is_none()
+    }
+
+    /// Whether an inode with these times counts.
+    pub(super) fn admit(&self, stat: &Stat) -> bool {
+        let admit = |days: Option<Days>, time: i64| {
+            days.is_none_or(|days| days.admit(self.now.saturating_sub(time)))
+        };
+        admit(self.modified, stat.modified)
+            && admit(self.accessed, stat.accessed)
+            && admit(self.changed, stat.changed)
+    }
+}
+
+impl Days {
+    /// Reads `N`, `+N` or `-N`.
+    ///
+    /// # Errors
+    /// What it looks like, if this is not it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (days, number): (fn(u32) -> Self, _) = match text.split_at_checked(1) {
+            Some(("+", number)) => (Days::MoreThan, number),
+            Some(("-", number)) => (Days::LessThan, number),
+            _ => (Days::Exactly, text),
+        };
+        // The standard library would let a second sign pass.
+        let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+        match number.parse() {
+            Ok(number) if is_number => Ok(days(number)),
+            _ => Err("give a number of days, as in 0 (the last 24 hours), -7 (the last week), \
+                      +30 (before that)"
+                .to_owned()),
+        }
+    }
+
+    /// Whether an age, in seconds, is this one.
+    fn admit(self, age: i64) -> bool {
+        let days = age.div_euclid(DAY);
+        match self {
+            Days::Exactly(number) => days == i64::from(number),
+            Days::MoreThan(number) => days > i64::from(number),
+            Days::LessThan(number) => days < i64::from(number),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_are_rounded_down() {
+        for (text, youngest, oldest) in [
+            ("0", 0, DAY - 1),
+            ("1", DAY, 2 * DAY - 1),
+            ("-1", i64::MIN, DAY - 1),
+            ("-0", i64::MIN, -1),
+            ("+0", DAY, i64::MAX),
+            ("+30", 31 * DAY, i64::MAX),
+        ] {
+            let days = Days::parse(text).expect("days");
+            assert!(days.admit(youngest) && days.admit(oldest), "{text}");
+            assert!(youngest == i64::MIN || !days.admit(youngest - 1), "{text}");
+            assert!(oldest == i64::MAX || !days.admit(oldest + 1), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_of_days() {
+        for text in ["", "+", "-", "x", "1.5", "1d", "--1", "-+1", " 1", "99999999999", "+é"] {
+            assert!(Days::parse(text).is_err(), "{text}");
+        }
+    }
+}
