@@ -10,7 +10,7 @@
 //!   [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
-//! * What the world does to it: [`faults`], [`slow`].
+//! * What the world does to it: [`faults`], [`storm`], [`signals`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
 //! * What rots: [`layering`], [`leftovers`], [`readme`].
 //!
@@ -24,6 +24,7 @@ mod document;
 mod fixture;
 mod oracle;
 mod picture;
+mod pty;
 mod rounds;
 mod run;
 #[cfg(target_os = "linux")]
@@ -49,7 +50,9 @@ mod random;
 mod readme;
 mod roots;
 mod selection;
+mod signals;
 mod slow;
+mod storm;
 mod terminal;
 mod tty;
 mod wide;

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 use crate::document::Document;
 use crate::fixture::Fixture;
+#[cfg(target_os = "linux")]
+use crate::pty::Terminal;
 
 /// A run that takes longer hangs. Far above what the slowest test needs on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(300);
@@ -28,6 +30,7 @@ pub struct Weigh {
     /// What starts it, if it is not started itself.
     under: Vec<OsString>,
     stdout: Option<File>,
+    terminal: Option<File>,
     by_nobody: bool,
 }
 
@@ -47,6 +50,7 @@ pub fn weigh(flags: &str) -> Weigh {
         dir: PathBuf::from("/"),
         under: Vec::new(),
         stdout: None,
+        terminal: None,
         by_nobody: false,
     }
 }
@@ -86,6 +90,13 @@ impl Weigh {
     pub fn stdout(mut self, file: File) -> Self {
         self.stdout = Some(file);
         self
+    }
+
+    /// On a terminal, in the foreground: its input and both outputs.
+    #[cfg(target_os = "linux")]
+    pub fn on(mut self, terminal: &Terminal) -> Self {
+        self.terminal = Some(terminal.line());
+        self.env("TERM", "xterm-256color").under(["setsid", "--ctty"])
     }
 
     /// As a user whom permissions stop. The program is copied to `fixture`, where such a user can
@@ -137,6 +148,11 @@ impl Weigh {
         command.current_dir(&self.dir).stdin(Stdio::null());
         command.stdout(self.stdout.map_or_else(Stdio::piped, Stdio::from));
         command.stderr(Stdio::piped());
+        if let Some(terminal) = self.terminal {
+            let streams = [(); 3].map(|()| terminal.try_clone().unwrap());
+            let [stdin, stdout, stderr] = streams;
+            command.stdin(stdin).stdout(stdout).stderr(stderr);
+        }
         if self.by_nobody {
             become_nobody(&mut command);
         }

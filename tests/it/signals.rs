@@ -1,0 +1,130 @@
+//! Signals at any moment of a run on a terminal: it ends, with the status that shells expect, and
+//! leaves the terminal as it was. How soon it ended is printed rather than asserted: a busy machine
+//! is not to blame for a test (`cargo test signals -- --nocapture`).
+#![cfg(target_os = "linux")]
+
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::dice::Dice;
+use crate::fixture::Fixture;
+use crate::pty::Terminal;
+use crate::rounds::rounds;
+use crate::run::weigh;
+
+/// For each signal.
+const MOMENTS: (usize, usize) = (5, 100);
+
+const CTRL_C: &[u8] = b"\x03";
+
+fn large() -> Fixture {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..20_000 {
+        fixture = fixture.sparse(format!("top/{}/{}/{i}.tar", i % 150, i % 7), i);
+    }
+    fixture
+}
+
+/// What ends the run.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Sent(Signal),
+    Typed,
+    TypedTwice,
+}
+
+/// Runs it on a terminal, ends it after `moment`, and says how it ended and after how long.
+fn end(fixture: &Fixture, flags: &str, end: End, moment: Duration) -> (ExitStatus, Duration) {
+    let mut terminal = Terminal::new();
+    let before = terminal.settings();
+    let mut child = weigh(flags).arg("top").within(fixture.path()).on(&terminal).spawn();
+    std::thread::sleep(moment);
+    let start = Instant::now();
+    match end {
+        // Not yet waited for, so the number is still its own even if it has ended.
+        End::Sent(signal) => kill_process(Pid::from_child(&child), signal).unwrap(),
+        End::Typed => terminal.type_in(CTRL_C),
+        End::TypedTwice => {
+            terminal.type_in(CTRL_C);
+            terminal.type_in(CTRL_C);
+        }
+    }
+    let status = child.wait().unwrap();
+    let duration = start.elapsed();
+    assert_eq!(terminal.settings(), before, "{end:?} after {moment:?}");
+    let screen = terminal.close();
+    let screen = String::from_utf8_lossy(&screen);
+    check_screen(&screen, &format!("{end:?} after {moment:?}"));
+    (status, duration)
+}
+
+/// The cursor is visible, and nothing that is typed now would be coloured.
+fn check_screen(screen: &str, what: &str) {
+    let [hidden, shown] = ["\x1b[?25l", "\x1b[?25h"].map(|code| screen.rfind(code));
+    assert!(hidden <= shown, "{what}: the cursor is hidden: {screen:?}");
+    assert!(!screen.contains("panicked"), "{what}: {screen}");
+    let is_colour = |code: &&str| code.bytes().all(|byte| byte.is_ascii_digit() || byte == b';');
+    let escapes = screen.split("\x1b[").skip(1);
+    // One that is cut short has no `m`, and takes what follows for its own.
+    let colours = escapes.map(|rest| rest.split_once('m').map_or(rest, |(code, _)| code));
+    let last = colours.filter(is_colour).last();
+    assert!(matches!(last, None | Some("0")), "{what}: a colour stays: {screen:?}");
+}
+
+#[test]
+fn a_signal_at_any_moment_ends_it_and_leaves_the_terminal_as_it_was() {
+    let fixture = large();
+    let mut dice = Dice::new(5);
+    for flags in ["", "-n 3000 -C"] {
+        for (ends, expected) in [
+            (End::Sent(Signal::INT), 130),
+            (End::Typed, 130),
+            (End::TypedTwice, 130),
+            (End::Sent(Signal::TERM), 143),
+            (End::Sent(Signal::HUP), 129),
+            // That a pipe is gone is no end in itself, once it runs.
+            (End::Sent(Signal::PIPE), 0),
+        ] {
+            let (mut slowest, mut reached) = (Duration::ZERO, 0);
+            // About how long a run takes, in microseconds: found out as it goes, for the machine
+            // may have other things to do.
+            let mut whole = 50_000;
+            while reached < rounds(MOMENTS.0, MOMENTS.1) {
+                let moment = Duration::from_micros(dice.below(whole) as u64);
+                let (status, duration) = end(&fixture, flags, ends, moment);
+                let code = status.code().or(status.signal().map(|signal| 128 + signal)).unwrap();
+                let is_ended = code == expected || code == 141 && expected == 0;
+                assert!(is_ended || code == 0, "{ends:?} after {moment:?}: {status}");
+                slowest = slowest.max(duration);
+                reached += usize::from(is_ended);
+                whole = if is_ended { whole + whole / 8 } else { (whole - whole / 4).max(1000) };
+                whole = whole.min(200_000);
+            }
+            println!("weigh {flags}: {ends:?}: {reached} reached it, the slowest took {slowest:?}");
+        }
+    }
+}
+
+/// Its output waits for a reader who never comes; it ends with the second Ctrl-C all the same.
+#[test]
+fn the_second_ctrl_c_ends_it_at_once() {
+    let fixture = large();
+    for flags in ["-j", "-c -n 20000"] {
+        let mut child = weigh(flags).arg(fixture.at("top")).spawn();
+        // As long as nobody reads more, it cannot end.
+        let mut first = [0];
+        child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        let pid = Pid::from_child(&child);
+        for _ in 0..2 {
+            assert!(child.try_wait().unwrap().is_none());
+            kill_process(pid, Signal::INT).unwrap();
+            // Two of a kind at the same time are one (signal(7)).
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(130), "weigh {flags}");
+    }
+}
