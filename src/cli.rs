@@ -67,9 +67,14 @@ pub enum Output {
 }
 
 /// Reads the command line. Ends the process with status 2 if it makes no sense, and with 0 after
-/// `--help` and `--version`.
+/// `--help`, `--version` and `--type-list`.
 pub fn parse() -> Plan {
     let plan = Flags::try_parse().and_then(|flags| {
+        if flags.leave.type_list {
+            // Whoever closes the pipe has seen enough.
+            let _ = io::stdout().write_all(leave::type_list().as_bytes());
+            process::exit(0);
+        }
         let bad_value = |message| Flags::command().error(ErrorKind::ValueValidation, message);
         flags.into_plan().map_err(bad_value)
     });

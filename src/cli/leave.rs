@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use crate::filter::{BadPattern, Days, Filter, Names, Paths, Regexes, Times};
+use crate::filter::{
+    BadPattern, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, known_types,
+};
 use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys;
@@ -38,6 +40,30 @@ pub(super) struct LeaveFlags {
     #[arg(short = 'I', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) ignore_all_in_file: Vec<PathBuf>,
 
+    /// Leave out what matches, as a line of .gitignore would: '*.o', '/build', 'tmp/', '!keep.o'
+    #[arg(long, value_name = "GLOB")]
+    pub(super) exclude: Vec<OsString>,
+
+    /// Weigh only what matches, likewise
+    #[arg(long, value_name = "GLOB")]
+    pub(super) include: Vec<OsString>,
+
+    /// Leave out what matches FILE, in the syntax of .gitignore
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) ignore_file: Vec<PathBuf>,
+
+    /// Weigh only files of this type, as --type-list has it
+    #[arg(long = "type", value_name = "NAME")]
+    pub(super) only_type: Vec<String>,
+
+    /// Leave out files of this type
+    #[arg(long, value_name = "NAME")]
+    pub(super) type_not: Vec<String>,
+
+    /// List the types of files, and the globs that make them
+    #[arg(long)]
+    pub(super) type_list: bool,
+
     /// Weigh only what was written to DAYS ago; +DAYS: earlier, -DAYS: since
     #[arg(short = 'M', long, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
@@ -60,6 +86,8 @@ impl LeaveFlags {
         Ok(Filter {
             names: Names { hidden: self.ignore_hidden },
             paths: Paths::new(self.ignore_directory.iter().cloned()),
+            types: self.types()?,
+            globs: self.globs()?,
             regexes: self.regexes()?,
             times: Times {
                 now: sys::now(),
@@ -70,6 +98,37 @@ impl LeaveFlags {
         })
     }
 
+    fn types(&self) -> Result<Types, String> {
+        let blame = |flag| {
+            move |name: &str| {
+                let name = escape(name.as_bytes());
+                format!(
+                    "invalid value '{name}' for '{flag} <NAME>': --type-list lists what there is"
+                )
+            }
+        };
+        let types = Types::default().only(&self.only_type).map_err(blame("--type"))?;
+        types.never(&self.type_not).map_err(blame("--type-not"))
+    }
+
+    fn globs(&self) -> Result<Globs, String> {
+        let mut globs = Globs::default();
+        for file in &self.ignore_file {
+            for line in lines(file, "--ignore-file <FILE>")? {
+                globs.exclude.add_line(&line.text).map_err(|bad| line.blame(&bad))?;
+            }
+        }
+        for text in &self.exclude {
+            let glob = given("--exclude <GLOB>", text);
+            globs.exclude.add(&glob.text).map_err(|bad| glob.blame(&bad))?;
+        }
+        for text in &self.include {
+            let glob = given("--include <GLOB>", text);
+            globs.include.add(&glob.text).map_err(|bad| glob.blame(&bad))?;
+        }
+        Ok(globs)
+    }
+
     fn regexes(&self) -> Result<Regexes, String> {
         let only: Vec<_> = self.filter.iter().map(|text| given("--filter <REGEX>", text)).collect();
         let mut never: Vec<_> =
@@ -77,15 +136,28 @@ impl LeaveFlags {
         for file in &self.ignore_all_in_file {
             never.extend(lines(file, "--ignore-all-in-file <FILE>")?);
         }
-        let regexes = Regexes::default().only(&texts(&only)).map_err(|bad| blame(&only, bad))?;
-        regexes.never(&texts(&never)).map_err(|bad| blame(&never, bad))
+        let regexes = Regexes::default().only(&texts(&only)).map_err(|bad| blame(&only, &bad))?;
+        regexes.never(&texts(&never)).map_err(|bad| blame(&never, &bad))
     }
+}
+
+/// The types of files, a line each.
+pub(super) fn type_list() -> String {
+    let line = |(name, globs): (String, Vec<String>)| format!("{name}: {}\n", globs.join(", "));
+    known_types().into_iter().map(line).collect()
 }
 
 /// A pattern, and where it comes from in the words of a message.
 struct Pattern {
     text: Vec<u8>,
     origin: String,
+}
+
+impl Pattern {
+    /// What is wrong with it, in one line.
+    fn blame(&self, message: &str) -> String {
+        format!("{}: {message}", self.origin)
+    }
 }
 
 /// A pattern given by a flag.
@@ -113,6 +185,6 @@ fn texts(patterns: &[Pattern]) -> Vec<Vec<u8>> {
     patterns.iter().map(|pattern| pattern.text.clone()).collect()
 }
 
-fn blame(patterns: &[Pattern], BadPattern { index, message }: BadPattern) -> String {
-    format!("{}: {message}", patterns[index].origin)
+fn blame(patterns: &[Pattern], bad: &BadPattern) -> String {
+    patterns[bad.index].blame(&bad.message)
 }

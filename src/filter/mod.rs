@@ -11,17 +11,24 @@
 //! What filters know of a directory, from those above it, is its [`Place`]. Where nothing filters
 //! there is none, and nobody is asked.
 
+mod glob;
+mod globs;
 mod names;
 mod paths;
 mod regexes;
+mod rules;
 mod times;
+mod types;
 
 use std::sync::Arc;
 
+pub use globs::Globs;
 pub use names::Names;
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes};
+pub use rules::Rules;
 pub use times::{Days, Times};
+pub use types::{Types, known_types};
 
 use crate::path;
 use crate::sys::Stat;
@@ -34,6 +41,10 @@ pub struct Filter {
     pub names: Names,
     /// What is left out by name or path.
     pub paths: Paths,
+    /// What is left out for the type that its name tells.
+    pub types: Types,
+    /// What is left out for its path below a root.
+    pub globs: Globs,
     /// What is left out for its path.
     pub regexes: Regexes,
     /// What is left out for its age.
@@ -67,6 +78,8 @@ impl Verdict {
 pub struct Place {
     /// What [`Filter::paths`] still leaves out from here on down.
     left_out: Ends,
+    /// Whether all in it is asked for by [`Filter::globs`], as it is itself.
+    is_included: bool,
 }
 
 /// Judges the entries of one directory.
@@ -74,34 +87,51 @@ pub struct Place {
 pub struct Judge<'a> {
     filter: &'a Filter,
     place: Option<&'a Arc<Place>>,
-    /// The directory's path, where filters look at paths: the root as given, and the names below it.
-    /// A name is put at its end to be judged.
+    /// The directory's path, the root as given and the names below it, for those who look at it. A
+    /// name is put at its end to be judged.
     path: Vec<u8>,
+    /// The same, but from below the root.
+    below_root: Vec<u8>,
 }
 
 impl Filter {
-    /// What filters know of the root at `path`; nothing if there are none.
-    pub fn root(&self, path: &[u8]) -> Option<Arc<Place>> {
-        let looks_at_names = !self.names.is_off() || !self.paths.is_off();
-        if !looks_at_names && self.regexes.is_off() && self.times.is_off() {
-            return None;
-        }
-        Some(Arc::new(Place { left_out: self.paths.below(path) }))
+    fn is_off(&self) -> bool {
+        self.names.is_off()
+            && self.paths.is_off()
+            && self.types.is_off()
+            && self.globs.is_off()
+            && self.regexes.is_off()
+            && self.times.is_off()
     }
 
-    /// Who judges what is in a directory. Its `path` is put together only if filters look at paths.
-    pub fn judge<'a>(
+    /// What filters know of the root at `path`; nothing if there are none.
+    pub fn root(&self, path: &[u8]) -> Option<Arc<Place>> {
+        let place = || Place { left_out: self.paths.below(path), is_included: false };
+        (!self.is_off()).then(|| Arc::new(place()))
+    }
+
+    /// Who judges what is in a directory. Its `names`, from the root on, are asked for only if
+    /// filters look at paths.
+    pub fn judge<'a, 'n>(
         &'a self,
         place: Option<&'a Arc<Place>>,
-        path: impl FnOnce() -> Vec<u8>,
+        names: impl FnOnce() -> Vec<&'n [u8]>,
     ) -> Judge<'a> {
-        let path = if self.regexes.is_off() { Vec::new() } else { path() };
-        Judge { filter: self, place, path }
+        let mut judge = Judge { filter: self, place, path: Vec::new(), below_root: Vec::new() };
+        if !self.regexes.is_off() || !self.globs.is_off() {
+            let names = names();
+            judge.below_root = path::join_all(names[1..].iter().copied());
+            judge.path = path::join_all(names);
+        }
+        judge
     }
 
     /// Whether the root at `path`, a directory, counts itself. What is in it may even if not.
     pub fn admits_root(&self, path: &[u8], stat: &Stat) -> bool {
-        self.regexes.admit(path) && self.times.admit(stat)
+        self.types.admit(path, true)
+            && self.globs.include.is_empty()
+            && self.regexes.admit(path)
+            && self.times.admit(stat)
     }
 }
 
@@ -112,12 +142,17 @@ impl Judge<'_> {
         if !filter.names.admit(name) || filter.paths.name(name) || place.left_out.end(name) {
             return Verdict::LeftOut;
         }
-        let length = self.path.len();
-        if length > 0 {
-            path::join(&mut self.path, name);
+        let mut is_admitted = filter.types.admit(name, is_directory);
+        if !filter.globs.is_off() && (is_admitted || is_directory) {
+            let path = At::new(&mut self.below_root, name);
+            if filter.globs.excludes(path.0, is_directory) {
+                return Verdict::LeftOut;
+            }
+            is_admitted &= place.is_included || filter.globs.includes(path.0, is_directory);
         }
-        let is_admitted = filter.regexes.admit(&self.path);
-        self.path.truncate(length);
+        if !filter.regexes.is_off() && is_admitted {
+            is_admitted = filter.regexes.admit(At::new(&mut self.path, name).0);
+        }
         Verdict::of_one(is_admitted, is_directory)
     }
 
@@ -130,11 +165,31 @@ impl Judge<'_> {
     }
 
     /// What filters know of the directory called `name`.
-    pub fn below(&self, name: &[u8]) -> Option<Arc<Place>> {
-        let place = self.place?;
-        if place.left_out.is_empty() {
+    pub fn below(&mut self, name: &[u8]) -> Option<Arc<Place>> {
+        let (place, globs) = (self.place?, &self.filter.globs);
+        let is_included = place.is_included
+            || !globs.include.is_empty()
+                && globs.includes(At::new(&mut self.below_root, name).0, true);
+        if place.left_out.is_empty() && is_included == place.is_included {
             return Some(Arc::clone(place));
         }
-        Some(Arc::new(Place { left_out: place.left_out.below(name) }))
+        Some(Arc::new(Place { left_out: place.left_out.below(name), is_included }))
+    }
+}
+
+/// A directory's path with a name at its end, for as long as this is there.
+struct At<'a>(&'a mut Vec<u8>, usize);
+
+impl<'a> At<'a> {
+    fn new(path: &'a mut Vec<u8>, name: &[u8]) -> Self {
+        let length = path.len();
+        path::join(path, name);
+        Self(path, length)
+    }
+}
+
+impl Drop for At<'_> {
+    fn drop(&mut self) {
+        self.0.truncate(self.1);
     }
 }

@@ -130,13 +130,19 @@ impl<P: Default> Dir<P> {
 
     /// Its path, as bytes; put together only for messages.
     pub(super) fn path(&self) -> Vec<u8> {
+        path::join_all(self.names())
+    }
+
+    /// The names on the way to it: the root's path as given, and those below.
+    pub(super) fn names(&self) -> Vec<&[u8]> {
         let mut names = Vec::new();
         let mut dir = Some(self);
         while let Some(at) = dir {
             names.push(at.name.to_bytes());
             dir = if at.is_root { None } else { at.parent.as_deref() };
         }
-        path::join_all(names.into_iter().rev())
+        names.reverse();
+        names
     }
 
     /// The path of the entry called `name` in it.

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 
 use crate::filter::Verdict;
 use crate::measure::Kind;
-use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Carries, Handle, Mount, Stat, Symlinks};
 use crate::walk::Options;
@@ -86,8 +85,8 @@ fn each_once(roots: Vec<Root>, options: &Options) -> Vec<Root> {
 fn leads_to(outer: &Root, above: &Path, place: &Path, options: &Options) -> bool {
     let Ok(way) = place.strip_prefix(above) else { return false };
     let mut at = above.to_owned();
-    let mut path = outer.path.to_bytes().to_vec();
-    let mut known = options.filter.root(&path);
+    let mut names = vec![outer.path.to_bytes()];
+    let mut known = options.filter.root(names[0]);
     for name in way {
         if !as_c_str(&at).is_ok_and(|path| Handle::open(&path, options.query).is_ok()) {
             return false;
@@ -95,7 +94,7 @@ fn leads_to(outer: &Root, above: &Path, place: &Path, options: &Options) -> bool
         at.push(name);
         let Ok(at) = as_c_str(&at) else { return false };
         let Ok(stat) = sys::stat(&at, Symlinks::Stay, options.query) else { return false };
-        let mut judge = options.filter.judge(known.as_ref(), || path.clone());
+        let mut judge = options.filter.judge(known.as_ref(), || names.clone());
         let verdict = judge.verdict(name.as_bytes(), stat.is_directory());
         let verdict = judge.confirm(verdict, &stat);
         let below = judge.below(name.as_bytes());
@@ -103,7 +102,7 @@ fn leads_to(outer: &Root, above: &Path, place: &Path, options: &Options) -> bool
             return false;
         }
         known = below;
-        path::join(&mut path, name.as_bytes());
+        names.push(name.as_bytes());
     }
     true
 }

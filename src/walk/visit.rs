@@ -127,7 +127,7 @@ fn list<'s, T: Tally>(
     /// From so many entries on, weighing them takes so much longer than a task costs that whatever
     /// more there is may as well be read by somebody else.
     const LARGE: usize = 256;
-    let judge = walk.options.filter.judge(dir.place.as_ref(), || dir.path());
+    let judge = walk.options.filter.judge(dir.place.as_ref(), || dir.names());
     let gathered = Gathered::default();
     let mut visit = Visit { walk, scope, dir, lease, gathered, judge, last: None };
     SCRATCH.with_borrow_mut(|Scratch { buffer, names }| {

@@ -256,3 +256,105 @@ fn bad_days_are_named() {
         assert_eq!((shown.complaint(), shown.code()), (complaint, 2));
     }
 }
+
+#[test]
+fn globs_are_those_of_gitignore_from_each_root_on() {
+    let fixture = project();
+    for (flags, size) in [
+        (&["--exclude", "*.py"][..], 1_110_101),
+        (&["--exclude", "*.py", "--exclude", "!main.py"], 1_110_111),
+        (&["--exclude", "/node_modules"], 1_101_111),
+        (&["--exclude", "node_modules/"], 1_100_111),
+        (&["--exclude", "README.md/"], 1_111_111),
+        (&["--exclude", "src/**/x.py", "--exclude", "target/**"], 1_010_111),
+        (&["--exclude", "/top"], 1_111_111),
+        (&["--exclude", "src", "--exclude", "!main.py"], 1_110_001),
+        (&["--include", "*.py"], 1010),
+        (&["--include", "src"], 1110),
+        (&["--include", "src/", "--exclude", "*.pyc"], 1010),
+        (&["--include", "*.py", "--include", "!x.*"], 10),
+        (&["--include", "nothing"], 0),
+        (&["--exclude", "#README.md", "--include", "#a"], 0),
+        (&["--type", "py"], 1010),
+        (&["--type", "py", "--type", "md", "--type-not", "markdown"], 1010),
+        (&["--type-not", "js"], 1_101_111),
+        (&["--type", "py", "--exclude", "x.py"], 10),
+    ] {
+        assert_eq!(sum(&fixture, flags), size, "{flags:?}");
+    }
+    // With several roots, a leading slash is each one's.
+    let run = weigh("-j -s --exclude /main.py --exclude /x.py").arg("top/src");
+    assert_eq!(seen(run.arg("top/node_modules").within(fixture.path())).1, 11_100);
+}
+
+#[test]
+fn an_ignore_file_comes_before_the_flags() {
+    let fixture = project();
+    std::fs::write(fixture.at("list"), "# nothing\n\n*.py\n/README.md  \r\n").unwrap();
+    let ignore = |flags: &[&str]| sum(&fixture, &[&["--ignore-file", "list"], flags].concat());
+    assert_eq!(ignore(&[]), 1_110_100);
+    assert_eq!(ignore(&["--exclude", "!main.py"]), 1_110_110);
+    // What is left out whole cannot be brought back from within.
+    assert_eq!(ignore(&["--exclude", "src", "--exclude", "!main.py"]), 1_110_000);
+}
+
+#[test]
+fn directories_count_where_globs_and_types_ask_for_them() {
+    let fixture = project();
+    for (flags, inodes) in [
+        ("--include src", 5),
+        ("--include *.py", 2),
+        ("--include node_modules/", 4),
+        ("--type py", 2),
+        ("--type-not py", 12),
+        ("--exclude target", 11),
+    ] {
+        let run = weigh(&format!("-j --inodes {flags} top")).within(fixture.path());
+        assert_eq!(seen(run).1, inodes, "{flags}");
+    }
+}
+
+#[test]
+fn what_globs_leave_out_whole_is_not_read() {
+    let fixture = Fixture::new().file("top/a/f", 7).unreadable("top/sub/closed");
+    let run = weigh("-j -s --exclude sub/closed").by_nobody(&fixture).arg(fixture.at("top"));
+    assert_eq!(seen(run).1, 7);
+}
+
+#[test]
+fn types_are_listed() {
+    let list = weigh("--type-list").run().text();
+    assert!(list.lines().any(|line| line == "py: *.py, *.pyi"), "{list}");
+    assert!(list.lines().is_sorted() && list.lines().count() > 100);
+}
+
+#[test]
+fn a_bad_glob_or_type_is_named_in_one_line() {
+    let fixture = Fixture::new();
+    std::fs::write(fixture.at("list"), "fine\n\n[a-\n").unwrap();
+    let unclosed = "a bracket is not closed, or a backslash stands at the end";
+    for (flags, complaint) in [
+        (["--exclude", "[a"], format!("invalid value '[a' for '--exclude <GLOB>': {unclosed}")),
+        (["--include", "a\\"], format!("invalid value 'a\\' for '--include <GLOB>': {unclosed}")),
+        (
+            ["--ignore-file", "list"],
+            format!("invalid line list:3 for '--ignore-file <FILE>': {unclosed}"),
+        ),
+        (
+            ["--ignore-file", "none"],
+            "cannot read 'none' for '--ignore-file <FILE>': No such file or directory".into(),
+        ),
+        (
+            ["--type", "rusty"],
+            "invalid value 'rusty' for '--type <NAME>': --type-list lists what there is".into(),
+        ),
+        (
+            ["--type-not", "x\ny"],
+            r"invalid value 'x\ny' for '--type-not <NAME>': --type-list lists what there is".into(),
+        ),
+    ] {
+        let shown = weigh("").arg(flags[0]).arg(flags[1]).within(fixture.path()).run();
+        assert_eq!(shown.complaint(), format!("error: {complaint}\n"));
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
+    }
+}

@@ -1,0 +1,199 @@
+//! Rules in the syntax of gitignore(5): a list of globs, of which the last one that matches decides.
+
+use super::glob::Glob;
+
+/// The rules of one file, or of one list of flags.
+#[derive(Clone, Debug, Default)]
+pub struct Rules(Vec<Rule>);
+
+#[derive(Clone, Debug)]
+struct Rule {
+    /// Whether what matches is taken back, `!`.
+    is_negative: bool,
+    /// Whether only directories match, `…/`.
+    is_for_directories: bool,
+    pattern: Pattern,
+}
+
+/// What is compared with what. What comes first is compared without a glob, as git does it: it is
+/// faster, and where a `**` does not stand between slashes it has its say in what matches.
+#[derive(Clone, Debug)]
+enum Pattern {
+    /// The whole name is this.
+    Name(Box<[u8]>),
+    /// The name ends in this: `*.o`.
+    Ending(Box<[u8]>),
+    /// The name matches this.
+    NameGlob(Glob),
+    /// The path begins with this, and what is left of it matches that.
+    Path(Box<[u8]>, Glob),
+}
+
+impl Rules {
+    /// The rules that `text` has, one a line. What makes no sense matches nothing.
+    pub fn parse(text: &[u8]) -> Self {
+        let mut rules = Self::default();
+        for line in text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).split(|byte| *byte == b'\n')
+        {
+            rules.0.extend(rule_in(line).map(Rule::new));
+        }
+        rules
+    }
+
+    /// Adds a rule as it stands in a line: not if the line is empty or a comment.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn add_line(&mut self, line: &[u8]) -> Result<(), String> {
+        rule_in(line).map_or(Ok(()), |rule| self.add(rule))
+    }
+
+    /// Adds a rule.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn add(&mut self, rule: &[u8]) -> Result<(), String> {
+        let rule = Rule::new(rule);
+        if rule.is_nonsense() {
+            return Err("a bracket is not closed, or a backslash stands at the end".to_owned());
+        }
+        self.0.push(rule);
+        Ok(())
+    }
+
+    /// Whether there is no rule.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the entry at `path`, from where the rules hold, matches; none if no rule speaks of it.
+    pub(super) fn decide(&self, path: &[u8], is_directory: bool) -> Option<bool> {
+        let slash = path.iter().rposition(|byte| *byte == b'/');
+        let name = &path[slash.map_or(0, |slash| slash + 1)..];
+        let decisive = self.0.iter().rev().find(|rule| {
+            (is_directory || !rule.is_for_directories) && rule.pattern.is_match(path, name)
+        });
+        decisive.map(|rule| !rule.is_negative)
+    }
+}
+
+impl Rule {
+    fn new(text: &[u8]) -> Self {
+        let (is_negative, text) = match text.strip_prefix(b"!") {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
+        let (is_for_directories, text) = match text.strip_suffix(b"/") {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
+        let is_special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\');
+        let plain = text.iter().position(is_special).unwrap_or(text.len());
+        let pattern = if text.contains(&b'/') {
+            let (start, rest) = text.split_at(plain);
+            Pattern::Path(start.strip_prefix(b"/").unwrap_or(start).into(), Glob::new(rest))
+        } else if plain == text.len() {
+            Pattern::Name(text.into())
+        } else {
+            match text.strip_prefix(b"*") {
+                Some(ending) if !ending.iter().any(is_special) => Pattern::Ending(ending.into()),
+                _ => Pattern::NameGlob(Glob::new(text)),
+            }
+        };
+        Rule { is_negative, is_for_directories, pattern }
+    }
+
+    fn is_nonsense(&self) -> bool {
+        match &self.pattern {
+            Pattern::Name(_) | Pattern::Ending(_) => false,
+            Pattern::NameGlob(glob) | Pattern::Path(_, glob) => glob.is_nonsense(),
+        }
+    }
+}
+
+impl Pattern {
+    fn is_match(&self, path: &[u8], name: &[u8]) -> bool {
+        match self {
+            Pattern::Name(known) => **known == *name,
+            Pattern::Ending(ending) => name.ends_with(ending),
+            Pattern::NameGlob(glob) => glob.is_match(name),
+            Pattern::Path(start, glob) => {
+                path.strip_prefix(&**start).is_some_and(|rest| glob.is_match(rest))
+            }
+        }
+    }
+}
+
+/// The rule in a line, without blanks after it; none in an empty line or a comment.
+fn rule_in(line: &[u8]) -> Option<&[u8]> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    if line.is_empty() || line.starts_with(b"#") {
+        return None;
+    }
+    let mut end = 0;
+    let mut at = 0;
+    while at < line.len() {
+        let is_escape = line[at] == b'\\';
+        let is_blank = line[at] == b' ';
+        at += if is_escape { 2 } else { 1 };
+        if !is_blank {
+            end = at.min(line.len());
+        }
+    }
+    Some(&line[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decide(rules: &str, path: &str) -> Option<bool> {
+        let is_directory = path.ends_with('/');
+        Rules::parse(rules.as_bytes()).decide(path.trim_end_matches('/').as_bytes(), is_directory)
+    }
+
+    #[test]
+    fn what_matches() {
+        for (rules, matching, others) in [
+            ("a", &["a", "x/a", "a/"][..], &["aa", "a/x"][..]),
+            ("*.o", &["x.o", "d/.o"], &["x.oo"]),
+            ("/a", &["a"], &["x/a"]),
+            ("a/b", &["a/b"], &["x/a/b", "b"]),
+            ("a/", &["a/", "x/a/"], &["a"]),
+            ("/a*/b?", &["ax/bc"], &["x/a/bc", "ax/y/bc"]),
+            ("**/b/c", &["b/c", "a/b/c"], &["ab/c"]),
+            ("a/**", &["a/b", "a/b/c"], &["a/"]),
+            // As git has it: what comes before the first wildcard is taken off first.
+            ("a**/b", &["ab", "a/b", "ax/b", "a/x/b"], &["b"]),
+            ("#a\n\\#b\n", &["#b"], &["#a", "a"]),
+            ("\\!a", &["!a"], &["a"]),
+            ("a  \nb\\ \n", &["a", "b "], &["a ", "b"]),
+            ("\u{feff}a\r\nb\r", &["a", "b"], &["a\r"]),
+            ("\n/\n!\n \n", &[], &["a", "a/", " ", "!"]),
+            ("[x", &[], &["x", "[x"]),
+        ] {
+            for path in matching {
+                assert_eq!(decide(rules, path), Some(true), "{rules:?} {path}");
+            }
+            for path in others {
+                assert_eq!(decide(rules, path), None, "{rules:?} {path}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_last_rule_that_matches_decides() {
+        let rules = "*.log\n!keep.log\nkeep.log/\n";
+        assert_eq!(decide(rules, "a/x.log"), Some(true));
+        assert_eq!(decide(rules, "a/keep.log"), Some(false));
+        assert_eq!(decide(rules, "a/keep.log/"), Some(true));
+        assert_eq!(decide(rules, "a/x.txt"), None);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told_when_it_is_typed() {
+        for (rule, is_sense) in [("a/[b", false), ("a\\", false), ("[", false), ("[a]", true)] {
+            assert_eq!(Rules::default().add(rule.as_bytes()).is_ok(), is_sense, "{rule}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Leaving out by type of file, which a name tells: those that ripgrep knows too.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use ignore::types::{self, TypesBuilder};
+
+/// Which types of files count. A directory is of no type.
+#[derive(Clone, Debug, Default)]
+pub struct Types {
+    /// Only what is of one of these.
+    only: Option<types::Types>,
+    /// Nothing that is of one of these.
+    never: Option<types::Types>,
+}
+
+impl Types {
+    /// Only files of one of these types count, if any are named.
+    ///
+    /// # Errors
+    /// The first name that is no type's.
+    pub fn only(self, names: &[String]) -> Result<Self, &str> {
+        Ok(Self { only: any_of(names)?, ..self })
+    }
+
+    /// Files of one of these types do not count.
+    ///
+    /// # Errors
+    /// The first name that is no type's.
+    pub fn never(self, names: &[String]) -> Result<Self, &str> {
+        Ok(Self { never: any_of(names)?, ..self })
+    }
+
+    /// Whether files of every type count.
+    pub(super) fn is_off(&self) -> bool {
+        self.only.is_none() && self.never.is_none()
+    }
+
+    /// Whether an entry called `name` counts.
+    pub(super) fn admit(&self, name: &[u8], is_directory: bool) -> bool {
+        let is_one = |types: &types::Types| is_of(types, name, is_directory);
+        self.only.as_ref().is_none_or(is_one) && !self.never.as_ref().is_some_and(is_one)
+    }
+}
+
+/// The name of each type, in order, and the globs that make it.
+pub fn known_types() -> Vec<(String, Vec<String>)> {
+    let known = TypesBuilder::new().add_defaults().definitions();
+    known.into_iter().map(|known| (known.name().to_owned(), known.globs().to_vec())).collect()
+}
+
+fn any_of(names: &[String]) -> Result<Option<types::Types>, &str> {
+    if names.is_empty() {
+        return Ok(None);
+    }
+    let mut builder = TypesBuilder::new();
+    builder.add_defaults();
+    let known = builder.definitions();
+    for name in names {
+        let is_known = name == "all" || known.iter().any(|known| known.name() == name);
+        if !is_known {
+            return Err(name);
+        }
+        builder.select(name);
+    }
+    // Names that are known are all that could be wrong.
+    Ok(builder.build().ok())
+}
+
+fn is_of(types: &types::Types, name: &[u8], is_directory: bool) -> bool {
+    !is_directory && types.matched(OsStr::from_bytes(name), false).is_whitelist()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_go_by_name() {
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let (only, never) = (names(&["rust", "py", "make"]), names(&["cython"]));
+        let types = Types::default().only(&only).and_then(|types| types.never(&never));
+        let types = types.expect("types that are known");
+        for (name, is_directory, is_admitted) in [
+            (b"main.rs".as_slice(), false, true),
+            (b"x.py", false, true),
+            (b"Makefile", false, true),
+            (b"x.pyx", false, false),
+            (b"x.c", false, false),
+            (b"\xff.rs", false, true),
+            (b"dir.rs", true, false),
+        ] {
+            assert_eq!(types.admit(name, is_directory), is_admitted, "{name:?}");
+        }
+        let never = Types::default().never(&only).expect("types that are known");
+        assert!(never.admit(b"dir", true) && never.admit(b"x.c", false));
+        assert!(!never.admit(b"x.rs", false));
+        assert_eq!(Types::default().only(&names(&["rust", "rusty"])).err(), Some("rusty"));
+    }
+}
