@@ -31,6 +31,11 @@ def section(place):
         for result in json.loads(path.read_text())["results"]:
             times.setdefault(result["command"], []).extend(result["times"])
             statuses.setdefault(result["command"], set()).update(result["exit_codes"])
+    # Who took too long for turns has the one run that showed it.
+    hopeless = place / "hopeless"
+    for line in hopeless.read_text().splitlines() if hopeless.exists() else []:
+        name, milliseconds = line.split("\t")
+        times[name], statuses[name] = [int(milliseconds) / 1000], {0}
     medians = {name: statistics.median(runs) for name, runs in times.items()}
     # Of the floors on 1, 2, 16 … threads the fastest is the one that counts.
     floor = min((medians[name] for name in medians if name.startswith("floor")), default=None)
@@ -47,21 +52,18 @@ def section(place):
     ]
     failures = []
     for name in sorted(medians, key=medians.get):
-        low, high = middle_half(times[name])
+        low, high = map(duration, middle_half(times[name]))
+        middle = f"{low} – {high}" if len(times[name]) > 1 else "one run"
         mark = ""
         if statuses[name] != {0}:
             mark = " (!)"
             said = ", ".join(str(status) for status in sorted(statuses[name], key=str))
             failures.append(f"(!) {name} ended with status {said}.")
         lines.append(
-            f"| {name}{mark} | {duration(medians[name])} | {duration(low)} – {duration(high)} "
+            f"| {name}{mark} | {duration(medians[name])} | {middle} "
             f"| {duration(min(times[name]))} | {ratio(medians[name], floor)} "
             f"| {ratio(medians[name], weigh)} | {size(memory.get(name))} |"
         )
-    if (place / "hopeless").exists():
-        for line in (place / "hopeless").read_text().splitlines():
-            name, seconds = line.split("\t")
-            failures.append(f"{name} got no turn: one run, with a warm cache, took {seconds} s.")
     notes = [line for failure in failures for line in (failure, "")]
     return "\n".join(lines + [""] + notes)
 
