@@ -15,17 +15,18 @@ use std::process;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 
-use crate::measure::Measure;
+use crate::measure::{Measure, Time};
 use crate::render::colors::Colors;
 use crate::render::name::escape;
 use crate::render::size::{Format, Unit};
+use crate::render::time::Times;
 use crate::render::tree::Bars;
 use crate::render::{json, tree};
 use crate::sys;
 use crate::tally::{By, Groups, Limits, Show};
 use crate::terminal;
 use crate::walk;
-use flags::{Flags, GroupBy, OutputFormat};
+use flags::{FileTime, Flags, GroupBy, OutputFormat};
 
 /// What to do.
 #[derive(Debug)]
@@ -111,7 +112,7 @@ impl Flags {
                     full_paths: self.full_paths(),
                 })
             } else {
-                Output::Tree(Box::new(self.tree(format, terminal)))
+                Output::Tree(Box::new(self.tree(format.clone(), terminal)))
             },
             progress: !self.print.no_progress && terminal::wants_progress(),
             format,
@@ -129,7 +130,9 @@ impl Flags {
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             query: walk::Query {
-                times: self.show.by == Some(GroupBy::Age) || !filter.times.is_off(),
+                times: self.count.filetime.is_some()
+                    || self.show.by == Some(GroupBy::Age)
+                    || !filter.times.is_off(),
                 owner: self.show.by == Some(GroupBy::Owner),
             },
             filter,
@@ -138,6 +141,13 @@ impl Flags {
     }
 
     fn measure(&self) -> Measure {
+        if let Some(time) = self.count.filetime {
+            return Measure::Newest(match time {
+                FileTime::Accessed => Time::Accessed,
+                FileTime::Changed => Time::Changed,
+                FileTime::Modified => Time::Modified,
+            });
+        }
         match (self.count.apparent_size, self.count.filecount, self.count.inodes) {
             (true, _, _) => Measure::Apparent,
             (_, true, _) => Measure::Files,
@@ -160,7 +170,7 @@ impl Flags {
             (false, None) => return limits.map_or(Gather::Whole, Gather::Top),
         };
         let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
-        Gather::Groups(Groups::new(by, lines, min_size))
+        Gather::Groups(Groups::new(by, self.measure(), lines, min_size))
     }
 
     /// JSON is whole unless told otherwise; a picture always has an end.
@@ -199,6 +209,8 @@ impl Flags {
             },
             format,
             bars: match (self.print.no_percent_bars, self.print.bars_on_right) {
+                // A time is no part of another.
+                _ if self.count.filetime.is_some() => Bars::None,
                 (true, _) => Bars::None,
                 (_, true) => Bars::Right,
                 _ => Bars::Left,
@@ -215,6 +227,13 @@ impl Flags {
         let fixed = |name, bytes| Format::Fixed(Unit { name, bytes });
         if matches!(self.measure(), Measure::Files | Measure::Inodes) {
             return Format::Count;
+        }
+        if self.count.filetime.is_some() {
+            return Format::Time(Times {
+                style: self.print.time_style.clone().unwrap_or_default(),
+                zone: sys::time_zone(),
+                now: sys::now(),
+            });
         }
         match self.print.output_format {
             None => Format::Binary,

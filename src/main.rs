@@ -47,7 +47,7 @@ fn main() -> ExitCode {
 }
 
 fn weigh<T: Tally<Report = Tree> + 'static>(plan: &mut Plan, tally: T) -> Walked<Tree> {
-    let mut progress = Progress::new(plan.progress, plan.format);
+    let mut progress = Progress::new(plan.progress, plan.format.clone());
     let roots = std::mem::take(&mut plan.roots);
     let walked = walk::walk(roots, plan.walk.clone(), tally, |snapshot| progress.draw(snapshot));
     progress.erase();

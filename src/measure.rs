@@ -14,13 +14,33 @@ pub enum Measure {
     Files,
     /// Inodes of every kind, directories included.
     Inodes,
+    /// The latest time of anything, directories included: a maximum rather than a sum.
+    Newest(Time),
+}
+
+/// Which of an inode's times (inode(7)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Time {
+    /// When it was last read from.
+    Accessed,
+    /// When it was last written to, renamed, linked, or changed in owner or mode.
+    Changed,
+    /// When it was last written to.
+    Modified,
 }
 
 impl Measure {
     /// What one inode weighs. `blocks` are of 512 bytes, whatever the file system's own size is
-    /// (stat(3type)); `length` is in bytes.
-    pub fn weight(self, kind: Kind, blocks: u64, length: u64) -> u64 {
+    /// (stat(3type)); `length` is in bytes, `time` in seconds since the epoch.
+    pub fn weight(
+        self,
+        kind: Kind,
+        blocks: u64,
+        length: u64,
+        time: impl FnOnce(Time) -> i64,
+    ) -> u64 {
         match (self, kind) {
+            (Measure::Newest(which), _) => weight_of_time(time(which)),
             (Measure::Disk, _) => blocks.saturating_mul(512),
             (Measure::Apparent, Kind::File | Kind::Symlink) => length,
             (Measure::Files, Kind::File) | (Measure::Inodes, _) => 1,
@@ -35,18 +55,34 @@ impl Measure {
             Measure::Apparent => "apparent",
             Measure::Files => "files",
             Measure::Inodes => "inodes",
+            Measure::Newest(_) => "newest",
         }
     }
 
-    /// What its numbers count: `bytes`, `files` or `inodes`.
+    /// What its numbers count: `bytes`, `files`, `inodes`, or `seconds` since the epoch.
     pub fn unit(self) -> &'static str {
         match self {
             Measure::Disk | Measure::Apparent => "bytes",
             Measure::Files => "files",
             Measure::Inodes => "inodes",
+            Measure::Newest(_) => "seconds",
         }
     }
 }
+
+/// A time, in seconds since the epoch, as a weight: the later, the larger. 0 is what no time has: it
+/// would be 290 billion years ago.
+pub fn weight_of_time(seconds: i64) -> u64 {
+    seconds.cast_unsigned() ^ SIGN
+}
+
+/// The time that [`weight_of_time`] made a weight of.
+pub fn time_of_weight(weight: u64) -> i64 {
+    (weight ^ SIGN).cast_signed()
+}
+
+/// The bit that makes a signed number negative.
+const SIGN: u64 = 1 << 63;
 
 /// What an inode is, as far as measuring goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,9 +188,18 @@ mod tests {
             (Measure::Files, Symlink, 0),
             (Measure::Inodes, Other, 1),
         ] {
-            assert_eq!(measure.weight(kind, 8, 5000), expected, "{measure:?} {kind:?}");
+            let weight = measure.weight(kind, 8, 5000, |_| 0);
+            assert_eq!(weight, expected, "{measure:?} {kind:?}");
         }
-        assert_eq!(Measure::Disk.weight(File, u64::MAX, 0), u64::MAX);
+        assert_eq!(Measure::Disk.weight(File, u64::MAX, 0, |_| 0), u64::MAX);
+    }
+
+    #[test]
+    fn later_times_weigh_more() {
+        let times = [i64::MIN, -1_000, -1, 0, 1, 1_763_683_441, i64::MAX];
+        let weights = times.map(weight_of_time);
+        assert!(weights.is_sorted());
+        assert_eq!(weights.map(time_of_weight), times);
     }
 
     #[test]

@@ -69,7 +69,7 @@ impl Progress {
         let width = size().map_or(80, |(width, _)| width).saturating_sub(1);
         let Snapshot { entries, size, directory } = snapshot;
         let elapsed = self.start.elapsed();
-        bar.set_message(progress::line(*entries, *size, elapsed, directory, self.format, width));
+        bar.set_message(progress::line(*entries, *size, elapsed, directory, &self.format, width));
         bar.tick();
     }
 

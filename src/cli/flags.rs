@@ -7,6 +7,7 @@ use clap::{Args, Parser, ValueEnum, ValueHint};
 
 use super::leave::LeaveFlags;
 use crate::measure::parse_size;
+use crate::render::time::Style;
 
 /// Where did the space go? Weighs directories and draws the largest of what is in them.
 #[derive(Debug, Parser)]
@@ -44,6 +45,10 @@ pub(super) struct CountFlags {
     #[arg(long, conflicts_with_all = ["apparent_size", "filecount"])]
     pub(super) inodes: bool,
 
+    /// Show the newest time of what is in a directory instead: accessed, changed, modified
+    #[arg(short = 'm', long, value_name = "TIME", conflicts_with_all = ["filecount", "inodes"])]
+    pub(super) filetime: Option<FileTime>,
+
     /// Count every hard link each time
     #[arg(short = 'l', long)]
     pub(super) count_links: bool,
@@ -66,6 +71,7 @@ pub(super) struct ShowFlags {
 
     /// Show only what has SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G
     #[arg(short = 'z', long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(conflicts_with = "filetime")]
     pub(super) min_size: Option<u64>,
 
     /// Show only directories
@@ -120,6 +126,10 @@ pub(super) struct PrintFlags {
     #[arg(short, long, value_name = "FORMAT", ignore_case = true)]
     pub(super) output_format: Option<OutputFormat>,
 
+    /// Write times as full-iso, long-iso, iso, relative, or by +FORMAT, as in +%d.%m.%Y
+    #[arg(long, value_name = "STYLE", value_parser = Style::parse)]
+    pub(super) time_style: Option<Style>,
+
     /// Draw for a terminal of WIDTH columns
     #[arg(short = 'w', long, value_name = "WIDTH", allow_negative_numbers = true)]
     pub(super) terminal_width: Option<u16>,
@@ -143,6 +153,17 @@ pub(super) struct PrintFlags {
     /// Walk on NUMBER threads [default: one for each core]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) threads: Option<NonZeroUsize>,
+}
+
+/// Which of a file's times.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum FileTime {
+    #[value(name = "a", alias = "accessed")]
+    Accessed,
+    #[value(name = "c", alias = "changed")]
+    Changed,
+    #[value(name = "m", alias = "modified")]
+    Modified,
 }
 
 /// What totals are shown by.

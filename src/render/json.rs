@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::name::is_control;
-use crate::measure::{Kind, Measure};
+use crate::measure::{Kind, Measure, time_of_weight};
 use crate::path::join;
 use crate::problem::Problem;
 use crate::tally::{Child, Shape, Tree};
@@ -48,7 +48,7 @@ pub fn write(
     write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{is_complete}"#)?;
     if let Some(tree) = tree {
         out.write_all(b",")?;
-        nodes(out, tree, options.full_paths)?;
+        nodes(out, tree, options)?;
     }
     out.write_all(br#","errors":["#)?;
     for (i, problem) in problems.iter().enumerate() {
@@ -64,7 +64,7 @@ pub fn write(
 }
 
 /// Writes the root's fields and, below it, everything else.
-fn nodes(out: &mut impl Write, root: &Tree, full_paths: bool) -> io::Result<()> {
+fn nodes(out: &mut impl Write, root: &Tree, options: Options) -> io::Result<()> {
     let mut path = Vec::new();
     if root.is_above_roots() {
         write!(out, r#""name":"(total)","kind":"total""#)?;
@@ -73,7 +73,7 @@ fn nodes(out: &mut impl Write, root: &Tree, full_paths: bool) -> io::Result<()> 
         bytes(out, "name", &root.name)?;
         write!(out, r#","kind":"{}""#, root.mode.kind().name())?;
     }
-    write!(out, r#","size":{}"#, root.totals.size)?;
+    size(out, root.totals.size, options.measure)?;
     if root.mode.kind() != Kind::Directory {
         return Ok(());
     }
@@ -90,7 +90,7 @@ fn nodes(out: &mut impl Write, root: &Tree, full_paths: bool) -> io::Result<()> 
         };
         out.write_all(if is_first { b"{" } else { b",{" })?;
         let above = path.len();
-        if full_paths {
+        if options.full_paths {
             join(&mut path, child.name());
             bytes(out, "name", &path)?;
         } else {
@@ -98,7 +98,8 @@ fn nodes(out: &mut impl Write, root: &Tree, full_paths: bool) -> io::Result<()> 
         }
         out.write_all(br#","kind":""#)?;
         out.write_all(kind(&child).as_bytes())?;
-        number(out, br#"","size":"#, child.size())?;
+        out.write_all(b"\"")?;
+        size(out, child.size(), options.measure)?;
         match child {
             Child::Branch(tree) if tree.shape == Shape::Group => {
                 number(out, br#","entries":"#, tree.totals.entries)?;
@@ -142,6 +143,16 @@ fn open<'a>(
         *is_first = true;
     }
     Ok(())
+}
+
+/// A weight: a number of what it counts, or of seconds before or after the epoch; null where there
+/// is nothing that could have a time.
+fn size(out: &mut impl Write, weight: u64, measure: Measure) -> io::Result<()> {
+    match measure {
+        Measure::Newest(_) if weight == 0 => out.write_all(br#","size":null"#),
+        Measure::Newest(_) => write!(out, r#","size":{}"#, time_of_weight(weight)),
+        _ => number(out, br#","size":"#, weight),
+    }
 }
 
 /// `before` and then `number`. Formatting by `write!` took a third of all instructions of a run.

@@ -8,4 +8,5 @@ mod lines;
 pub mod name;
 pub mod progress;
 pub mod size;
+pub mod time;
 pub mod tree;

@@ -5,20 +5,24 @@ use std::time::Duration;
 use super::name;
 use super::size::Format;
 
-/// One line of at most `width` cells: entries, size, entries a second, the directory at hand.
+/// One line of at most `width` cells: entries, size, entries a second, the directory at hand. Times
+/// do not add up, so they are left out.
 pub fn line(
     entries: u64,
     size: u64,
     elapsed: Duration,
     directory: &[u8],
-    format: Format,
+    format: &Format,
     width: usize,
 ) -> String {
     let rate = entries as f64 / elapsed.as_secs_f64().max(0.001);
+    let size = match format {
+        Format::Time(_) => String::new(),
+        _ => format!(" {},", format.write(size)),
+    };
     let line = format!(
-        "{} entries, {}, {}/s  {}",
+        "{} entries,{size} {}/s  {}",
         Format::Count.write(entries),
-        format.write(size),
         Format::Count.write(rate as u64),
         name::escape(directory),
     );
@@ -32,7 +36,7 @@ mod tests {
     #[test]
     fn fits() {
         let second = Duration::from_secs(2);
-        let line = |width| line(20_000, 5 << 30, second, b"/usr/\x1bx", Format::Binary, width);
+        let line = |width| line(20_000, 5 << 30, second, b"/usr/\x1bx", &Format::Binary, width);
         assert_eq!(line(80), "20,000 entries, 5.0Gi, 10,000/s  /usr/\\x1bx");
         assert_eq!(line(20), "20,000 entries, 5...");
     }

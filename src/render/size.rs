@@ -1,7 +1,9 @@
 //! Sizes as people read them.
 
+use super::time::Times;
+
 /// How a size is written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub enum Format {
     /// In the largest unit that leaves a number above 1, by powers of 1024: `1.5Gi`.
     #[default]
@@ -12,6 +14,8 @@ pub enum Format {
     Fixed(Unit),
     /// As a plain count, with thousands set apart: `12,345`.
     Count,
+    /// As the time that it stands for.
+    Time(Times),
 }
 
 /// One unit for all sizes.
@@ -24,13 +28,14 @@ pub struct Unit {
 }
 
 impl Format {
-    /// `size` as text, which is ASCII.
-    pub fn write(self, size: u64) -> String {
+    /// `size` as text.
+    pub fn write(&self, size: u64) -> String {
         match self {
             Format::Binary => scaled(size, 1024, &["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]),
             Format::Decimal => scaled(size, 1000, &["K", "M", "G", "T", "P", "E"]),
             Format::Fixed(unit) => format!("{}{}", size / unit.bytes.max(1), unit.name),
             Format::Count => grouped(size),
+            Format::Time(times) => times.write(size),
         }
     }
 }

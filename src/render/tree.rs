@@ -90,7 +90,7 @@ impl Picture<'_> {
         /// The two frames of the bar, the blanks beside it, and `100%`.
         const AROUND_BAR: usize = 8;
         let lines = first..self.lines.len();
-        let size = lines.clone().map(|i| self.size(i).len()).max().unwrap_or(0);
+        let size = lines.clone().map(|i| cells(&self.size(i))).max().unwrap_or(0);
         let room = self.options.width.saturating_sub(size + 2);
         let name = |i| {
             let tree = if self.options.screen_reader { 0 } else { self.tree_width(i, room) + 1 };
@@ -151,7 +151,8 @@ impl Picture<'_> {
     }
 
     fn painted_size(&self, i: usize, columns: &Columns) -> String {
-        let size = format!("{:>width$}", self.size(i), width = columns.size);
+        let size = self.size(i);
+        let size = " ".repeat(columns.size.saturating_sub(cells(&size))) + &size;
         if self.lines[i].is_largest { self.paint(&size, Colors::largest) } else { size }
     }
 

@@ -12,7 +12,7 @@
 //!   reads a handle goes on where the last one ended, so that several threads can share a listing.
 //! * `stat`: what a root path names; `mount_of`: what it lies on; `real_path`, the same everywhere:
 //!   where it really is.
-//! * `user_name` and `now`, the same everywhere.
+//! * `user_name`, `now` and `time_zone`, the same everywhere.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
 //!
 //! Only directories are ever opened, never triggering an automount. Errors are the system's own.
@@ -23,10 +23,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use jiff::tz::TimeZone;
 use nix::errno::Errno;
 use nix::unistd::{Uid, User};
 
-use crate::measure::{Kind, Measure, Mode};
+use crate::measure::{Kind, Measure, Mode, Time};
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
@@ -120,7 +121,11 @@ impl Stat {
 
     /// What it weighs in `measure`'s unit.
     pub fn weight(&self, measure: Measure) -> u64 {
-        measure.weight(self.mode.kind(), self.blocks, self.length)
+        measure.weight(self.mode.kind(), self.blocks, self.length, |time| match time {
+            Time::Accessed => self.accessed,
+            Time::Changed => self.changed,
+            Time::Modified => self.modified,
+        })
     }
 
     /// Whether this is a directory.
@@ -181,6 +186,11 @@ pub fn now() -> i64 {
         Ok(since) => seconds(since),
         Err(before) => -seconds(before.duration()),
     }
+}
+
+/// The time zone that the system, or the variable TZ, says it is in (tzset(3)); UTC if neither does.
+pub fn time_zone() -> TimeZone {
+    TimeZone::system()
 }
 
 /// An entry as it is listed, before anything has been asked about it.

@@ -12,11 +12,11 @@ use std::mem;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
-use crate::measure::Mode;
+use crate::measure::{Measure, Mode};
 use crate::sys::MountedIdentity;
 use crate::tally::by::By;
 use crate::tally::links::{Link, Links};
-use crate::tally::sum::saturate;
+use crate::tally::sum::Settled;
 use crate::tally::tree::{Leaves, Shape, Tree};
 use crate::tally::{Closed, Entry, Tally, Totals};
 
@@ -24,6 +24,7 @@ use crate::tally::{Closed, Entry, Tally, Totals};
 #[derive(Clone, Copy, Debug)]
 pub struct Groups {
     by: By,
+    measure: Measure,
     lines: usize,
     min_size: u64,
 }
@@ -31,16 +32,9 @@ pub struct Groups {
 /// The groups met in one directory and below.
 #[derive(Debug, Default)]
 pub struct Part {
-    groups: IndexMap<Box<[u8]>, Group, RandomState>,
+    groups: IndexMap<Box<[u8]>, Settled, RandomState>,
     /// Inodes that may be met again; they are in no group yet.
     links: Links<Linked>,
-}
-
-/// What a group comes to.
-#[derive(Clone, Copy, Debug, Default)]
-struct Group {
-    size: u128,
-    entries: u64,
 }
 
 /// An inode with several links: by its number among the groups, the one it is to count in.
@@ -51,10 +45,18 @@ struct Linked {
 }
 
 impl Groups {
-    /// Shows the `lines` largest groups, of those that come to `min_size` or more. What is too much
-    /// becomes one group.
-    pub fn new(by: By, lines: usize, min_size: u64) -> Self {
-        Self { by, lines, min_size }
+    /// Shows the `lines` largest groups, of those that come to `min_size` or more in `measure`. What
+    /// is too much becomes one group.
+    pub fn new(by: By, measure: Measure, lines: usize, min_size: u64) -> Self {
+        Self { by, measure, lines, min_size }
+    }
+
+    fn tree(&self, label: &[u8], group: &Settled) -> Tree {
+        let size = group.size(self.measure);
+        let totals = Totals { size, entries: group.entries, shared: 0 };
+        let mut tree = Tree::new(label, Mode::default(), totals, Leaves::default(), Vec::new());
+        tree.shape = Shape::Group;
+        tree
     }
 
     fn add_directory(&self, part: &mut Part, directory: &Closed<'_>) {
@@ -91,9 +93,7 @@ impl Tally for Groups {
             .iter()
             .map(|(key, group)| {
                 let number = part.group(key);
-                let known = &mut part.groups[number as usize];
-                known.size += group.size;
-                known.entries += group.entries;
+                part.groups[number as usize].absorb(*group);
                 number
             })
             .collect();
@@ -113,22 +113,22 @@ impl Tally for Groups {
         for Linked { group, size } in part.links.values() {
             part.groups[group as usize].add(size);
         }
-        let mut groups: Vec<(Box<[u8]>, Group)> = part.groups.into_iter().collect();
-        groups.retain(|(_, group)| group.entries > 0 && saturate(group.size) >= self.min_size);
+        let size = |group: &Settled| group.size(self.measure);
+        let mut groups: Vec<(Box<[u8]>, Settled)> = part.groups.into_iter().collect();
+        groups.retain(|(_, group)| group.entries > 0 && size(group) >= self.min_size);
         groups.sort_unstable_by(|(key, group), (other_key, other)| {
-            other.size.cmp(&group.size).then_with(|| key.cmp(other_key))
+            size(other).cmp(&size(group)).then_with(|| key.cmp(other_key))
         });
         let is_too_much = groups.len() > self.lines;
         let shown = if is_too_much { self.lines.saturating_sub(1) } else { groups.len() };
-        let mut others = Group::default();
+        let mut others = Settled::default();
         for (_, group) in groups.drain(shown..) {
-            others.size += group.size;
-            others.entries += group.entries;
+            others.absorb(group);
         }
         let mut branches: Vec<Tree> =
-            groups.iter().map(|(key, group)| group.tree(&self.by.label(key))).collect();
+            groups.iter().map(|(key, group)| self.tree(&self.by.label(key), group)).collect();
         if is_too_much && self.lines > 0 {
-            branches.push(others.tree(b"(others)"));
+            branches.push(self.tree(b"(others)", &others));
         }
         Tree::new(root.name, root.stat.mode, root.totals, Leaves::default(), branches)
     }
@@ -140,7 +140,7 @@ impl Part {
     fn group(&mut self, key: &[u8]) -> u32 {
         let number = match self.groups.get_index_of(key) {
             Some(number) => number,
-            None => self.groups.insert_full(key.into(), Group::default()).0,
+            None => self.groups.insert_full(key.into(), Settled::default()).0,
         };
         number as u32
     }
@@ -156,19 +156,5 @@ impl Part {
         if met.is_last {
             self.groups[met.now.group as usize].add(met.now.size);
         }
-    }
-}
-
-impl Group {
-    fn add(&mut self, size: u64) {
-        self.size += u128::from(size);
-        self.entries += 1;
-    }
-
-    fn tree(self, name: &[u8]) -> Tree {
-        let totals = Totals { size: saturate(self.size), entries: self.entries, shared: 0 };
-        let mut tree = Tree::new(name, Mode::default(), totals, Leaves::default(), Vec::new());
-        tree.shape = Shape::Group;
-        tree
     }
 }

@@ -303,7 +303,7 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
         if let Some(own) = own {
             sum.add(own);
         }
-        let mut totals = sum.totals();
+        let mut totals = sum.totals(walk.options.measure);
         if walk.options.follow {
             totals.shared = 0;
         }

@@ -20,6 +20,8 @@ pub struct Node {
     pub name: Vec<u8>,
     pub kind: String,
     pub size: u64,
+    /// The size again, for a measure in which it may be negative.
+    pub time: i64,
     pub entries: Option<u64>,
     pub shared: u64,
     pub children: Vec<usize>,
@@ -112,6 +114,7 @@ impl Document {
             name: Vec::new(),
             kind: String::new(),
             size: u64::MAX,
+            time: i64::MIN,
             entries: None,
             shared: 0,
             children: Vec::new(),
@@ -130,7 +133,10 @@ impl Document {
             "name" => (),
             "name_bytes" => node.name = from_base64(text()),
             "kind" => node.kind = text().into(),
-            "size" => node.size = number(),
+            "size" => match value.as_u64() {
+                Some(size) => (node.size, node.time) = (size, value.as_i64().unwrap_or(i64::MAX)),
+                None => node.time = value.as_i64().unwrap_or_else(|| panic!("size: {value}")),
+            },
             "entries" => node.entries = Some(number()),
             "shared" => node.shared = number(),
             _ => {

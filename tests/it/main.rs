@@ -6,8 +6,8 @@
 //!   [`picture`] its tree, [`oracle`] says what is right by asking `find` and `du`, [`dice`] grows
 //!   trees from a seed, [`rounds`] says how often, [`storage`]
 //!   is slow, or fails, as it is told to.
-//! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`filters`], [`roots`],
-//!   [`follow`], [`mounts`].
+//! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`times`], [`filters`],
+//!   [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
 //! * What the world does to it: [`faults`], [`storm`], [`signals`].
@@ -54,5 +54,6 @@ mod signals;
 mod slow;
 mod storm;
 mod terminal;
+mod times;
 mod tty;
 mod wide;

@@ -22,6 +22,8 @@ pub struct Entry {
     pub kind: u8,
     /// The name of the user it belongs to; the id where that has none.
     pub owner: String,
+    /// When it was last accessed, changed and modified, in whole seconds since the epoch.
+    pub times: [i64; 3],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +93,7 @@ pub fn find(root: &Path, eyes: Eyes) -> Vec<Entry> {
     if eyes == Eyes::Following {
         command.arg("-L");
     }
-    command.arg(root).args(["-printf", r"%D:%i %n %b %s %y %u %p\0"]);
+    command.arg(root).args(["-printf", r"%D:%i %n %b %s %y %u %As %Cs %Ts %p\0"]);
     if eyes == Eyes::Nobodys {
         become_nobody(&mut command);
     }
@@ -149,17 +151,18 @@ fn is_within(dir: &[u8], path: &[u8]) -> bool {
 }
 
 fn entry(line: &[u8], root: &[u8]) -> Entry {
-    let mut fields = line.splitn(7, |&byte| byte == b' ');
-    let mut field = || fields.next().expect("seven fields");
+    let mut fields = line.splitn(10, |&byte| byte == b' ');
+    let mut field = || fields.next().expect("ten fields");
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
     let number = |bytes: &[u8]| text(bytes).parse().unwrap();
     let inode = text(field());
     let (links, blocks, len) = (number(field()), number(field()), number(field()));
     let kind = field()[0];
     let owner = text(field());
+    let times = [(); 3].map(|()| text(field()).parse().unwrap());
     let path = field().strip_prefix(root).expect("below the root");
     let path = path.strip_prefix(b"/").unwrap_or(path).to_vec();
-    Entry { path, inode, links, blocks, len, kind, owner }
+    Entry { path, inode, links, blocks, len, kind, owner, times }
 }
 
 #[cfg(test)]

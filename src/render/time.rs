@@ -1,0 +1,152 @@
+//! Times as people read them, in the styles of GNU `ls` and `du`.
+
+use jiff::fmt::strtime;
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, Zoned};
+
+use super::name::escape;
+use crate::measure;
+
+/// How times are written.
+#[derive(Clone, Debug)]
+pub struct Times {
+    /// Written how.
+    pub style: Style,
+    /// Where.
+    pub zone: TimeZone,
+    /// When: seconds since the epoch, for what is relative to it.
+    pub now: i64,
+}
+
+/// A style of writing times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// A format as strftime(3) has it.
+    Format(String),
+    /// How long it was ago: `3 days ago`.
+    Relative,
+}
+
+impl Default for Style {
+    /// What dust writes: `2026-11-20T23:59:59`.
+    fn default() -> Self {
+        Style::Format("%Y-%m-%dT%H:%M:%S".to_owned())
+    }
+}
+
+impl Style {
+    /// Reads a style as GNU `du --time-style` does; `relative` is new. There are no fractions of a
+    /// second: they are not asked for.
+    ///
+    /// # Errors
+    /// What styles there are, or what is wrong with a format.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let format = match text {
+            "full-iso" => "%Y-%m-%d %H:%M:%S %z",
+            "long-iso" => "%Y-%m-%d %H:%M",
+            "iso" => "%Y-%m-%d",
+            "relative" => return Ok(Style::Relative),
+            _ => text.strip_prefix('+').ok_or(
+                "a time style is full-iso, long-iso, iso, relative, or + and a format, \
+                 as in +%d.%m.%Y",
+            )?,
+        };
+        let epoch = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
+        strtime::format(format, &epoch).map_err(|error| error.to_string())?;
+        Ok(Style::Format(format.to_owned()))
+    }
+}
+
+impl Times {
+    /// The time that weighs `weight` as text that is safe to print. Nothing is later than a weight
+    /// of 0, which is what an empty maximum comes to.
+    pub(super) fn write(&self, weight: u64) -> String {
+        if weight == 0 {
+            return "-".to_owned();
+        }
+        let seconds = measure::time_of_weight(weight);
+        match &self.style {
+            Style::Relative => ago(self.now.saturating_sub(seconds)),
+            // As GNU does with a year that no calendar has: the number itself.
+            Style::Format(format) => match self.zoned(seconds) {
+                Some(time) => strtime::format(format, &time)
+                    .map_or_else(|_| seconds.to_string(), |text| escape(text.as_bytes())),
+                None => seconds.to_string(),
+            },
+        }
+    }
+
+    fn zoned(&self, seconds: i64) -> Option<Zoned> {
+        Timestamp::from_second(seconds).ok().map(|time| time.to_zoned(self.zone.clone()))
+    }
+}
+
+/// `seconds` in the largest unit of which there is one. Months and years are mean ones, of 365.2425
+/// days.
+fn ago(seconds: i64) -> String {
+    const UNITS: [(u64, &str); 7] = [
+        (31_556_952, "year"),
+        (2_629_746, "month"),
+        (604_800, "week"),
+        (86_400, "day"),
+        (3_600, "hour"),
+        (60, "minute"),
+        (1, "second"),
+    ];
+    let length = seconds.unsigned_abs();
+    let Some((unit, name)) = UNITS.into_iter().find(|(unit, _)| length >= *unit) else {
+        return "now".to_owned();
+    };
+    let count = length / unit;
+    let plural = if count == 1 { "" } else { "s" };
+    if seconds < 0 {
+        format!("in {count} {name}{plural}")
+    } else {
+        format!("{count} {name}{plural} ago")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::weight_of_time;
+
+    fn write(style: &str, seconds: i64) -> String {
+        let zone = TimeZone::fixed(jiff::tz::offset(-3));
+        let times = Times { style: Style::parse(style).expect(style), zone, now: 1_000_000_000 };
+        times.write(weight_of_time(seconds))
+    }
+
+    #[test]
+    fn styles() {
+        for (style, seconds, expected) in [
+            ("full-iso", 1_763_683_441, "2025-11-20 21:04:01 -0300"),
+            ("long-iso", 1_763_683_441, "2025-11-20 21:04"),
+            ("iso", -1, "1969-12-31"),
+            ("+%s!", -62_135_596_801, "-62135596801!"),
+            ("+%Y", -62_135_596_801, "0000"),
+            ("+a\nb", 0, "a\\nb"),
+            ("relative", 1_000_000_000, "now"),
+            ("relative", 999_999_999, "1 second ago"),
+            ("relative", 1_000_000_000 - 3 * 86_400, "3 days ago"),
+            ("relative", 1_000_007_200, "in 2 hours"),
+            ("relative", i64::MAX, "in 292277024595 years"),
+        ] {
+            assert_eq!(write(style, seconds), expected, "{style} {seconds}");
+        }
+        for style in ["", "iso8601", "+%", "+%!", "Full-iso"] {
+            assert!(Style::parse(style).is_err(), "{style}");
+        }
+    }
+
+    #[test]
+    fn no_time_is_absurd() {
+        for seconds in [i64::MIN, i64::MIN + 1, i64::MAX, 1 << 40, -(1 << 40), 253_402_207_200] {
+            for style in ["full-iso", "long-iso", "iso", "relative", "+%c %U %Z %Q %s"] {
+                assert!(!write(style, seconds).is_empty());
+            }
+        }
+        assert_eq!(write("iso", i64::MAX), i64::MAX.to_string());
+        assert_eq!(write("iso", i64::MIN), "-");
+    }
+}
