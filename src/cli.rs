@@ -5,11 +5,14 @@
 
 mod flags;
 mod leave;
+mod scans;
 
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
+use std::mem;
 use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 use std::process;
 
 use clap::error::ErrorKind;
@@ -23,28 +26,49 @@ use crate::render::time::Times;
 use crate::render::tree::Bars;
 use crate::render::{json, tree};
 use crate::sys;
-use crate::tally::{By, Groups, Limits, Show};
+use crate::tally::{By, Groups, Inodes, Limits, Show};
 use crate::terminal;
 use crate::walk;
+pub use scans::counting;
+
 use flags::{FileTime, Flags, GroupBy, OutputFormat};
 
 /// What to do.
 #[derive(Debug)]
 pub struct Plan {
-    /// What to weigh.
-    pub roots: Vec<OsString>,
+    /// What to weigh, or the saved scan to show instead.
+    pub source: Source,
+    /// Where to save it, if anywhere.
+    pub save: Option<Save>,
     /// How to walk.
     pub walk: walk::Options,
     /// What to gather.
     pub gather: Gather,
-    /// What to show.
-    pub output: Output,
     /// Whether to show the progress.
     pub progress: bool,
     /// How sizes are written.
     pub format: Format,
     /// Whether every problem gets a line.
     pub print_errors: bool,
+    flags: Flags,
+}
+
+/// Where what is shown comes from.
+#[derive(Debug)]
+pub enum Source {
+    /// A walk of these roots.
+    Roots(Vec<OsString>),
+    /// A saved scan, and what its sizes should count, if that was said.
+    Scan(PathBuf, Option<Measure>),
+}
+
+/// What to save, and where.
+#[derive(Debug)]
+pub struct Save {
+    /// The file.
+    pub path: PathBuf,
+    /// Of which entries to keep which inode they are.
+    pub inodes: Inodes,
 }
 
 /// What to gather.
@@ -77,7 +101,7 @@ pub fn parse() -> Plan {
             process::exit(0);
         }
         let bad_value = |message| Flags::command().error(ErrorKind::ValueValidation, message);
-        flags.into_plan().map_err(bad_value)
+        Plan::new(flags).map_err(bad_value)
     });
     match plan {
         Ok(plan) => plan,
@@ -99,28 +123,40 @@ pub fn parse() -> Plan {
     }
 }
 
-impl Flags {
+impl Plan {
     /// What to do, or in one line why not.
-    fn into_plan(self) -> Result<Plan, String> {
-        let (format, terminal) = (self.format(), terminal::size());
-        Ok(Plan {
-            walk: self.walk()?,
-            gather: self.gather(terminal),
-            output: if self.print.output_json {
-                Output::Json(json::Options {
-                    measure: self.measure(),
-                    full_paths: self.full_paths(),
-                })
-            } else {
-                Output::Tree(Box::new(self.tree(format.clone(), terminal)))
+    fn new(mut flags: Flags) -> Result<Self, String> {
+        let inodes = if flags.scans.details { Inodes::All } else { Inodes::Linked };
+        let mut walk = flags.walk()?;
+        walk.query.times |= flags.scans.details;
+        walk.query.owner |= flags.scans.details;
+        Ok(Self {
+            walk,
+            source: match flags.scans.load.take() {
+                Some(path) => Source::Scan(path, flags.given_measure()),
+                None => Source::Roots(mem::take(&mut flags.paths)),
             },
-            progress: !self.print.no_progress && terminal::wants_progress(),
-            format,
-            print_errors: self.print.print_errors,
-            roots: self.paths,
+            save: flags.scans.save.take().map(|path| Save { path, inodes }),
+            gather: flags.gather(terminal::size()),
+            progress: !flags.print.no_progress && terminal::wants_progress(),
+            format: flags.format(flags.measure()),
+            print_errors: flags.print.print_errors,
+            flags,
         })
     }
 
+    /// How to show sizes that count what `measure` says.
+    pub fn output(&self, measure: Measure) -> Output {
+        let flags = &self.flags;
+        if flags.print.output_json {
+            let full_paths = flags.full_paths();
+            return Output::Json(json::Options { measure, full_paths, origin: None });
+        }
+        Output::Tree(Box::new(flags.tree(flags.format(measure), terminal::size())))
+    }
+}
+
+impl Flags {
     fn walk(&self) -> Result<walk::Options, String> {
         let filter = self.leave.filter()?;
         Ok(walk::Options {
@@ -141,18 +177,22 @@ impl Flags {
     }
 
     fn measure(&self) -> Measure {
+        self.given_measure().unwrap_or_default()
+    }
+
+    fn given_measure(&self) -> Option<Measure> {
         if let Some(time) = self.count.filetime {
-            return Measure::Newest(match time {
+            return Some(Measure::Newest(match time {
                 FileTime::Accessed => Time::Accessed,
                 FileTime::Changed => Time::Changed,
                 FileTime::Modified => Time::Modified,
-            });
+            }));
         }
         match (self.count.apparent_size, self.count.filecount, self.count.inodes) {
-            (true, _, _) => Measure::Apparent,
-            (_, true, _) => Measure::Files,
-            (_, _, true) => Measure::Inodes,
-            _ => Measure::Disk,
+            (true, _, _) => Some(Measure::Apparent),
+            (_, true, _) => Some(Measure::Files),
+            (_, _, true) => Some(Measure::Inodes),
+            _ => None,
         }
     }
 
@@ -223,9 +263,9 @@ impl Flags {
         }
     }
 
-    fn format(&self) -> Format {
+    fn format(&self, measure: Measure) -> Format {
         let fixed = |name, bytes| Format::Fixed(Unit { name, bytes });
-        if matches!(self.measure(), Measure::Files | Measure::Inodes) {
+        if matches!(measure, Measure::Files | Measure::Inodes) {
             return Format::Count;
         }
         if self.count.filetime.is_some() {

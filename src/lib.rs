@@ -6,10 +6,12 @@
 //! ```text
 //! arguments ─► cli ─► options of each stage
 //!                       │
-//! roots ─► walk ──────► tally ──────► render ─► stdout
+//! roots ─► walk ──────► tally ──────► render ─► stdout, saved scans
 //!          │ sys          │ what          │ tree, json
 //!          │ filter       │ bubbles up    │
 //!          └► problems, progress          └► stderr
+//!                          │
+//! saved scans ─► scan ─────┘
 //! ```
 //!
 //! * [`sys`] lists directories and states entries. Nothing else touches the file system.
@@ -18,16 +20,20 @@
 //!   knows nothing of what is gathered.
 //! * [`tally`] is what is gathered: the N largest nodes, the whole tree, totals by group. It knows nothing of how
 //!   the walk goes. A new kind of report is a new file there.
+//! * [`scan`] is a walk's result in a file: written whole or not at all, and fed to any tally as if
+//!   it were walked.
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
-//! * [`cli`] turns flags into the options of each stage; [`terminal`] knows the terminal, and shows
+//! * [`cli`] turns flags into the options of each stage, [`gather`] gathers what they ask for, from a
+//!   walk or a saved scan; [`terminal`] knows the terminal, and shows
 //!   the progress on it.
 //! * [`measure`], [`problem`] and [`path`] are the words that all of them share: what is measured,
 //!   what could not be read, and where.
 //!
 //! # Imports run one way
 //!
-//! `main → cli → {walk, tally, render, sys, terminal}`, `terminal → {walk, render}`,
-//! `walk → {sys, filter, tally}`, `tally → sys` (its types), `render → tally`, and everything may
+//! `main → gather → cli → {walk, tally, render, sys, terminal}`, `terminal → {walk, render}`,
+//! `gather → scan → walk → {sys, filter, tally}`, `tally → sys` (its types),
+//! `render → {scan, walk, tally}` (what they come to), and everything may
 //! use `measure`, `problem` and `path`, which use nothing. A test reads the `use` lines and keeps it so.
 //!
 //! # Invariants
@@ -38,7 +44,7 @@
 //! * No path is put together while walking, except for an error, for whoever watches, and for
 //!   filters that look at paths.
 //! * Only directories are ever opened, relative to their parents and without following symlinks;
-//!   apart from lists and patterns in files that were named to be read.
+//!   apart from lists, patterns and scans in files that were named to be read.
 //! * A name is copied only once its entry is known to be kept.
 //! * Sums are exact inside and saturate when they are shown.
 //! * There is no process-wide mutable state, and no unsafe code.
@@ -61,10 +67,12 @@ compile_error!("weigh runs on Linux and other Unix systems; nothing else has bee
 
 pub mod cli;
 pub mod filter;
+pub mod gather;
 pub mod measure;
 pub mod path;
 pub mod problem;
 pub mod render;
+pub mod scan;
 pub mod sys;
 pub mod tally;
 pub mod terminal;

@@ -48,6 +48,12 @@ impl Measure {
         }
     }
 
+    /// The measure that has a name in JSON.
+    pub fn named(name: &str) -> Option<Self> {
+        let measures = [Measure::Disk, Measure::Apparent, Measure::Files, Measure::Inodes];
+        measures.into_iter().find(|measure| measure.name() == name)
+    }
+
     /// The measure's name, as JSON has it.
     pub fn name(self) -> &'static str {
         match self {
@@ -98,6 +104,12 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The kind that has a name in JSON.
+    pub fn named(name: &str) -> Option<Self> {
+        let kinds = [Kind::Directory, Kind::File, Kind::Symlink, Kind::Other];
+        kinds.into_iter().find(|kind| kind.name() == name)
+    }
+
     /// The kind's name, as JSON has it.
     pub fn name(self) -> &'static str {
         match self {
@@ -118,6 +130,16 @@ impl Mode {
     const TYPE: u16 = 0o170_000;
     /// A directory with no permission bits: the node above several roots.
     pub const DIRECTORY: Mode = Mode(0o040_000);
+
+    /// What a node of some kind has where nobody has said otherwise. Left out of saved scans.
+    pub fn usual(kind: Kind) -> Mode {
+        match kind {
+            Kind::Directory => Mode(0o040_755),
+            Kind::File => Mode(0o100_644),
+            Kind::Symlink => Mode(0o120_777),
+            Kind::Other => Mode(0),
+        }
+    }
 
     /// The file type bits alone.
     pub fn file_type(self) -> u16 {

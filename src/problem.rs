@@ -26,6 +26,10 @@ pub enum Operation {
     Read,
     /// Entering a directory that is its own ancestor. Nothing is missing: it is weighed above.
     Enter,
+    /// Reading a saved scan.
+    Load,
+    /// Writing one.
+    Save,
 }
 
 impl Operation {
@@ -36,7 +40,15 @@ impl Operation {
             Operation::Open => "open",
             Operation::Read => "read",
             Operation::Enter => "enter",
+            Operation::Load => "load",
+            Operation::Save => "save",
         }
+    }
+
+    /// The operation of a walk that has a name in JSON.
+    pub fn named(name: &str) -> Option<Self> {
+        let walked = [Operation::Stat, Operation::Open, Operation::Read, Operation::Enter];
+        walked.into_iter().find(|operation| operation.name() == name)
     }
 }
 
@@ -60,6 +72,20 @@ impl Problem {
     pub fn cycle(path: Vec<u8>) -> Self {
         let message = "is its own ancestor; not entered again".to_owned();
         Self { path, operation: Operation::Enter, code: None, message }
+    }
+
+    /// What became known under an error's symbol.
+    pub fn known(path: Vec<u8>, operation: Operation, symbol: &str, message: String) -> Self {
+        /// No system has more (linux/err.h, MAX_ERRNO).
+        const MOST: i32 = 4095;
+        let mut known = Self { path, operation, code: None, message };
+        if operation != Operation::Enter {
+            known.code = (1..=MOST).find(|code| {
+                known.code = Some(*code);
+                known.symbol() == symbol
+            });
+        }
+        known
     }
 
     /// Whether the totals lack something because of it.

@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use clap::{Args, Parser, ValueEnum, ValueHint};
 
 use super::leave::LeaveFlags;
+use super::scans::ScanFlags;
 use crate::measure::parse_size;
 use crate::render::time::Style;
 
@@ -28,6 +29,9 @@ pub(super) struct Flags {
 
     #[command(flatten)]
     pub(super) print: PrintFlags,
+
+    #[command(flatten)]
+    pub(super) scans: ScanFlags,
 }
 
 #[derive(Debug, Args)]

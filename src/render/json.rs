@@ -1,4 +1,5 @@
-//! JSON, schema 1: one object, the root node with the header beside it.
+//! JSON, schema 1: one object, the root node with the header beside it. In a saved scan, the header
+//! says where it comes from, and nodes have what it takes to draw every picture from it.
 //!
 //! Written straight to the writer, without recursion: a tree may be deeper than any stack.
 
@@ -8,21 +9,24 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::name::is_control;
-use crate::measure::{Kind, Measure, time_of_weight};
+use crate::measure::{Kind, Measure, Mode, time_of_weight};
 use crate::path::join;
-use crate::problem::Problem;
-use crate::tally::{Child, Shape, Tree};
+use crate::scan::Origin;
+use crate::tally::{Child, Inode, Shape, Tree};
+use crate::walk::Walked;
 
 /// The schema's number.
 const SCHEMA: u32 = 1;
 
 /// What stands beside the root, and how names are written.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// What the sizes count.
     pub measure: Measure,
     /// Whether `name` is a path, rather than a base name.
     pub full_paths: bool,
+    /// Where it comes from, if it is to be saved.
+    pub origin: Option<Origin>,
 }
 
 /// What is still to be written: a child, or the end of its parent's list.
@@ -31,22 +35,20 @@ enum Step<'a> {
     End { path: usize },
 }
 
-/// Writes `tree` and what went wrong; `is_complete` if nothing is missing from it.
+/// Writes what a walk came to.
 ///
 /// # Errors
 /// The writer's.
-pub fn write(
-    out: &mut impl Write,
-    tree: Option<&Tree>,
-    problems: &[Problem],
-    is_complete: bool,
-    options: Options,
-) -> io::Result<()> {
+pub fn write(out: &mut impl Write, walked: &Walked<Tree>, options: &Options) -> io::Result<()> {
+    let Walked { report, problems, .. } = walked;
     write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
     string(out, env!("CARGO_PKG_VERSION"))?;
     let (measure, unit) = (options.measure.name(), options.measure.unit());
-    write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{is_complete}"#)?;
-    if let Some(tree) = tree {
+    write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{}"#, walked.is_complete())?;
+    if let Some(origin) = &options.origin {
+        header(out, origin)?;
+    }
+    if let Some(tree) = report {
         out.write_all(b",")?;
         nodes(out, tree, options)?;
     }
@@ -64,8 +66,12 @@ pub fn write(
 }
 
 /// Writes the root's fields and, below it, everything else.
-fn nodes(out: &mut impl Write, root: &Tree, options: Options) -> io::Result<()> {
-    let mut path = Vec::new();
+fn nodes(out: &mut impl Write, root: &Tree, options: &Options) -> io::Result<()> {
+    let (mut path, is_saved) = (Vec::new(), options.origin.is_some());
+    let at_root = root.inode.as_deref();
+    let inode = |out: &mut _, mode, inode: Option<&Inode>, at_root| {
+        if is_saved { kept(out, mode, inode, at_root) } else { Ok(()) }
+    };
     if root.is_above_roots() {
         write!(out, r#""name":"(total)","kind":"total""#)?;
     } else {
@@ -74,11 +80,12 @@ fn nodes(out: &mut impl Write, root: &Tree, options: Options) -> io::Result<()> 
         write!(out, r#","kind":"{}""#, root.mode.kind().name())?;
     }
     size(out, root.totals.size, options.measure)?;
+    inode(out, root.mode, root.inode.as_deref(), None)?;
     if root.mode.kind() != Kind::Directory {
         return Ok(());
     }
     let mut ahead = Vec::new();
-    open(out, root, 0, &mut ahead)?;
+    open(out, root, is_saved, 0, &mut ahead)?;
     while let Some(step) = ahead.pop() {
         let (child, is_first) = match step {
             Step::Child { child, is_first } => (child, is_first),
@@ -106,8 +113,12 @@ fn nodes(out: &mut impl Write, root: &Tree, options: Options) -> io::Result<()> 
                 path.truncate(above);
                 out.write_all(b"}")?;
             }
-            Child::Branch(tree) => open(out, tree, above, &mut ahead)?,
-            Child::Leaf(_) => {
+            Child::Branch(tree) => {
+                inode(out, tree.mode, tree.inode.as_deref(), at_root)?;
+                open(out, tree, is_saved, above, &mut ahead)?;
+            }
+            Child::Leaf(leaf) => {
+                inode(out, leaf.mode, leaf.inode.as_ref(), at_root)?;
                 path.truncate(above);
                 out.write_all(b"}")?;
             }
@@ -127,12 +138,16 @@ fn kind(child: &Child<'_>) -> &'static str {
 fn open<'a>(
     out: &mut impl Write,
     tree: &'a Tree,
+    is_saved: bool,
     path: usize,
     ahead: &mut Vec<Step<'a>>,
 ) -> io::Result<()> {
     number(out, br#","entries":"#, tree.totals.entries)?;
     if tree.totals.shared > 0 {
         number(out, br#","shared":"#, tree.totals.shared)?;
+    }
+    if let (true, Some(own)) = (is_saved, tree.own) {
+        number(out, br#","own":"#, own)?;
     }
     out.write_all(br#","children":["#)?;
     ahead.push(Step::End { path });
@@ -153,6 +168,50 @@ fn size(out: &mut impl Write, weight: u64, measure: Measure) -> io::Result<()> {
         Measure::Newest(_) => write!(out, r#","size":{}"#, time_of_weight(weight)),
         _ => number(out, br#","size":"#, weight),
     }
+}
+
+/// Where a saved scan comes from.
+fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
+    write!(out, r#","time":{},"#, origin.time)?;
+    bytes(out, "host", &origin.host)?;
+    for (i, root) in origin.roots.iter().enumerate() {
+        out.write_all(if i == 0 { br#","roots":[{"# } else { b"},{" })?;
+        bytes(out, "path", root)?;
+    }
+    out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;
+    out.write_all(br#"],"options":"#)?;
+    serde_json::to_writer(out, &origin.options).map_err(io::Error::from)
+}
+
+/// What a saved scan keeps of a node beside its size: permissions, where they are not the usual
+/// ones, and the inode; device and mount where they are not those `at_root`.
+fn kept(
+    out: &mut impl Write,
+    mode: Mode,
+    inode: Option<&Inode>,
+    at_root: Option<&Inode>,
+) -> io::Result<()> {
+    if mode != Mode::usual(mode.kind()) {
+        number(out, br#","mode":"#, mode.0.into())?;
+    }
+    let Some(Inode { identity: (mount, (device, inode)), links, details }) = inode else {
+        return Ok(());
+    };
+    number(out, br#","inode":"#, *inode)?;
+    if at_root.is_none_or(|root| root.identity.1.0 != *device) {
+        number(out, br#","device":"#, *device)?;
+    }
+    if at_root.is_none_or(|root| root.identity.0 != *mount) {
+        number(out, br#","mount":"#, *mount)?;
+    }
+    if let Some(links) = links {
+        // Nobody knows how many symlinks lead somewhere.
+        number(out, br#","links":"#, if *links == u32::MAX { 0 } else { (*links).into() })?;
+    }
+    if let Some(details) = details {
+        write!(out, r#","modified":{},"owner":{}"#, details.modified, details.owner)?;
+    }
+    Ok(())
 }
 
 /// `before` and then `number`. Formatting by `write!` took a third of all instructions of a run.

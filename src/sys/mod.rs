@@ -15,7 +15,8 @@
 //! * `user_name`, `now` and `time_zone`, the same everywhere.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
 //!
-//! Only directories are ever opened, never triggering an automount. Errors are the system's own.
+//! Only directories are ever opened, never triggering an automount, and the saved scans that were
+//! asked for by name ([`Draft`], [`open_scan`]). Errors are the system's own.
 
 use std::ffi::CStr;
 use std::fs;
@@ -28,6 +29,10 @@ use nix::errno::Errno;
 use nix::unistd::{Uid, User};
 
 use crate::measure::{Kind, Measure, Mode, Time};
+
+mod scan_file;
+
+pub use scan_file::{Draft, open as open_scan};
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
@@ -156,6 +161,11 @@ fn errno(error: &io::Error) -> Errno {
 /// The system's.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     fs::read(path)
+}
+
+/// The machine's own name (uname(2)).
+pub fn host() -> Vec<u8> {
+    rustix::system::uname().nodename().to_bytes().to_vec()
 }
 
 /// The one absolute path, without symlinks, `.` or `..`, of what `path` names.

@@ -7,7 +7,8 @@ use std::mem;
 use crate::measure::{Kind, Mode};
 use crate::path;
 use crate::sys::MountedIdentity;
-use crate::tally::tree::{Leaves, Shape, Tree};
+use crate::tally::leaves::{Leaf, Leaves};
+use crate::tally::tree::{Shape, Tree};
 use crate::tally::{Closed, Entry, Totals};
 
 /// The largest nodes below one directory. A node comes before its parent: a directory is added
@@ -185,7 +186,7 @@ impl Carrier {
             if node.mode.kind() == Kind::Directory {
                 parent.1.push(Tree::new(&node.name, node.mode, node.totals, leaves, branches));
             } else {
-                parent.0.push(&node.name, node.mode, node.totals.size);
+                parent.0.push(&leaf(&node, &node.name));
             }
         }
         let (leaves, branches) = mem::take(&mut content[above_all]);
@@ -204,12 +205,17 @@ impl Carrier {
                 parent = self.nodes[above as usize].parent;
             }
             let path = path::join_all(names.drain(..).rev());
-            leaves.push(&path, line.mode, line.totals.size);
+            leaves.push(&leaf(line, &path));
         }
         let mut list = Tree::new(root.name, root.stat.mode, root.totals, leaves, Vec::new());
         list.shape = Shape::List;
         list
     }
+}
+
+/// `node` under the name that a tree has it by.
+fn leaf<'a>(node: &Node, name: &'a [u8]) -> Leaf<'a> {
+    Leaf { name, mode: node.mode, size: node.totals.size, inode: None }
 }
 
 /// Nodes are numbered by 32 bits: with names and sizes, as many would take half a terabyte.

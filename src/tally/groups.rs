@@ -15,9 +15,10 @@ use indexmap::IndexMap;
 use crate::measure::{Measure, Mode};
 use crate::sys::MountedIdentity;
 use crate::tally::by::By;
+use crate::tally::leaves::Leaves;
 use crate::tally::links::{Link, Links};
 use crate::tally::sum::Settled;
-use crate::tally::tree::{Leaves, Shape, Tree};
+use crate::tally::tree::{Shape, Tree};
 use crate::tally::{Closed, Entry, Tally, Totals};
 
 /// Adds up groups.

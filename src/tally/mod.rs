@@ -7,7 +7,9 @@
 mod by;
 mod carrier;
 mod groups;
+mod leaves;
 mod links;
+mod replay;
 mod sum;
 mod top;
 mod tree;
@@ -15,10 +17,12 @@ mod whole;
 
 pub use by::By;
 pub use groups::Groups;
+pub use leaves::{Details, Inode, Leaf};
+pub use replay::{Node, Replay, replay};
 pub use sum::Sum;
 pub use top::{Limits, Show, Top};
-pub use tree::{Child, Leaf, Shape, Tree};
-pub use whole::Whole;
+pub use tree::{Child, Shape, Tree};
+pub use whole::{Inodes, Whole};
 
 use crate::sys::{MountedIdentity, Stat};
 
@@ -57,6 +61,8 @@ pub struct Entry<'a> {
     pub identity: Option<MountedIdentity>,
     /// How many names that inode has; `u32::MAX` where more lead to it than it knows.
     pub links: u32,
+    /// Through which mount it is seen.
+    pub mount: u64,
 }
 
 /// A directory that is done.
@@ -68,6 +74,8 @@ pub struct Closed<'a> {
     pub depth: u32,
     /// What the system says of it; of the node above several roots, only that it is a directory.
     pub stat: &'a Stat,
+    /// Through which mount it is seen.
+    pub mount: u64,
     /// Its own weight, without what is in it; none for the node above several roots.
     pub own: Option<u64>,
     /// What it comes to with all that is in it.

@@ -1,14 +1,12 @@
-//! The tree that a walk comes to: what every picture and every JSON is drawn from.
-//!
-//! A directory's leaves are packed into one block (length of name, name, type and permissions,
-//! size: lengths and sizes as LEB128), so that keeping everything costs little more than the names.
-//! Nothing here recurses: a tree may be deeper than any stack.
+//! The tree that a walk comes to: what every picture and every JSON is drawn from. Nothing here
+//! recurses: a tree may be deeper than any stack.
 
 use std::cmp::Ordering;
 use std::mem;
 
 use crate::measure::Mode;
 use crate::tally::Totals;
+use crate::tally::leaves::{self, Inode, Leaf, Leaves};
 
 /// A directory with what is kept of its content, or a root that is no directory.
 #[derive(Debug, Default)]
@@ -19,6 +17,10 @@ pub struct Tree {
     pub mode: Mode,
     /// What it comes to, whatever is kept of it here.
     pub totals: Totals,
+    /// Its own weight, without what is in it, if that is kept.
+    pub own: Option<u64>,
+    /// Which inode it is, if that is kept. In a box: most directories are without.
+    pub inode: Option<Box<Inode>>,
     /// What its names mean.
     pub shape: Shape,
     leaves: Box<[u8]>,
@@ -37,17 +39,6 @@ pub enum Shape {
     Group,
 }
 
-/// An entry below a [`Tree`] that is not a directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Leaf<'a> {
-    /// Its name, as bytes; in a flat list, its path below the root.
-    pub name: &'a [u8],
-    /// File type and permissions.
-    pub mode: Mode,
-    /// Its weight, in the measure's unit.
-    pub size: u64,
-}
-
 /// What lies directly below a [`Tree`].
 #[derive(Clone, Copy, Debug)]
 pub enum Child<'a> {
@@ -57,10 +48,6 @@ pub enum Child<'a> {
     Leaf(Leaf<'a>),
 }
 
-/// A directory's leaves, packed.
-#[derive(Debug, Default)]
-pub(super) struct Leaves(Vec<u8>);
-
 impl Tree {
     pub(super) fn new(
         name: &[u8],
@@ -69,8 +56,8 @@ impl Tree {
         leaves: Leaves,
         branches: Vec<Tree>,
     ) -> Self {
-        let leaves = leaves.0.into_boxed_slice();
-        Self { name: name.into(), mode, totals, shape: Shape::Directory, leaves, branches }
+        let (name, leaves, shape) = (name.into(), leaves.into_block(), Shape::Directory);
+        Self { name, mode, totals, own: None, inode: None, shape, leaves, branches }
     }
 
     /// Whether this is the node above several roots.
@@ -88,9 +75,13 @@ impl Tree {
     }
 
     /// The leaves, in no particular order.
-    fn leaves(&self) -> impl Iterator<Item = Leaf<'_>> {
-        let mut rest: &[u8] = &self.leaves;
-        std::iter::from_fn(move || take_leaf(&mut rest))
+    pub(super) fn leaves(&self) -> impl Iterator<Item = Leaf<'_>> {
+        leaves::iter(&self.leaves)
+    }
+
+    /// The directories directly below, in no particular order.
+    pub(super) fn branches(&self) -> &[Tree] {
+        &self.branches
     }
 
     /// Everything directly below, largest first, then by name as bytes.
@@ -142,73 +133,9 @@ impl Drop for Tree {
     }
 }
 
-impl Leaves {
-    pub(super) fn push(&mut self, name: &[u8], mode: Mode, size: u64) {
-        push_number(&mut self.0, name.len() as u64);
-        self.0.extend_from_slice(name);
-        self.0.extend_from_slice(&mode.0.to_le_bytes());
-        push_number(&mut self.0, size);
-    }
-
-    pub(super) fn append(&mut self, mut other: Leaves) {
-        if self.0.is_empty() {
-            self.0 = other.0;
-        } else {
-            self.0.append(&mut other.0);
-        }
-    }
-}
-
-fn push_number(block: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        block.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    block.push(number as u8);
-}
-
-fn take_number(block: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (&byte, rest) = block.split_first()?;
-        *block = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
-}
-
-fn take_leaf<'a>(block: &mut &'a [u8]) -> Option<Leaf<'a>> {
-    let length = usize::try_from(take_number(block)?).ok()?;
-    let (name, rest) = block.split_at_checked(length)?;
-    let (mode, rest) = rest.split_first_chunk()?;
-    *block = rest;
-    Some(Leaf { name, mode: Mode(u16::from_le_bytes(*mode)), size: take_number(block)? })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn leaves_come_back_as_they_went_in() {
-        let long = vec![b'x'; 255];
-        let kept = [
-            (b"a".as_slice(), 0, 0),
-            (b"", 0o100_644, 127),
-            (b"\xff\n", 0o120_777, 128),
-            (&long, u16::MAX, u64::MAX),
-        ];
-        let mut leaves = Leaves::default();
-        for (name, mode, size) in kept {
-            leaves.push(name, Mode(mode), size);
-        }
-        let tree = Tree::new(b"t", Mode::DIRECTORY, Totals::default(), leaves, Vec::new());
-        let back: Vec<_> = tree.leaves().map(|leaf| (leaf.name, leaf.mode.0, leaf.size)).collect();
-        assert_eq!(back, kept);
-    }
 
     #[test]
     fn a_deep_tree_drops_without_recursion() {

@@ -1,11 +1,28 @@
-//! Everything: for JSON without limits, and whatever wants to browse later.
+//! Everything: for JSON without limits, and whatever wants to look at it again later.
 
-use crate::tally::tree::{Leaves, Tree};
+use crate::sys::Stat;
+use crate::tally::leaves::{Inode, Leaf, Leaves};
+use crate::tally::tree::Tree;
 use crate::tally::{Closed, Entry, Tally};
 
 /// Keeps every entry.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Whole;
+pub struct Whole {
+    /// Of which entries to keep which inode they are.
+    pub inodes: Inodes,
+}
+
+/// Of which entries is kept which inode they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inodes {
+    /// Of none.
+    #[default]
+    None,
+    /// Of those that may be met again: as much as a walk would tell another tally.
+    Linked,
+    /// Of all, directories too, with their details.
+    All,
+}
 
 /// What is kept of one directory.
 #[derive(Debug, Default)]
@@ -14,12 +31,40 @@ pub struct Part {
     branches: Vec<Tree>,
 }
 
+impl Whole {
+    fn tree(self, directory: &Closed<'_>, mut part: Part, has_inode: bool) -> Tree {
+        part.branches.shrink_to_fit();
+        let Closed { name, stat, mount, own, totals, .. } = *directory;
+        let mut tree = Tree::new(name, stat.mode, totals, part.leaves, part.branches);
+        tree.own = own;
+        if has_inode {
+            tree.inode = self.inode(stat, mount, None).map(Box::new);
+        }
+        tree
+    }
+
+    /// None if it is not known, as in a saved scan without details: no inode has the number 0.
+    fn inode(self, stat: &Stat, mount: u64, links: Option<u32>) -> Option<Inode> {
+        let has_details = self.inodes == Inodes::All;
+        (stat.inode != 0).then(|| Inode::new(stat, mount, links, has_details))
+    }
+}
+
 impl Tally for Whole {
     type Part = Part;
     type Report = Tree;
 
     fn leaf(&self, part: &mut Part, entry: &Entry<'_>) {
-        part.leaves.push(entry.name, entry.stat.mode, entry.size);
+        let Entry { name, stat, size, mount, .. } = *entry;
+        let links = entry.identity.map(|_| entry.links);
+        // The walk may look through all mounts alike.
+        let mount = entry.identity.map_or(mount, |(mount, _)| mount);
+        let inode = match self.inodes {
+            Inodes::None => None,
+            Inodes::Linked if links.is_none() => None,
+            Inodes::Linked | Inodes::All => self.inode(stat, mount, links),
+        };
+        part.leaves.push(&Leaf { name, mode: stat.mode, size, inode });
     }
 
     fn merge(&self, part: &mut Part, mut other: Part) {
@@ -28,11 +73,12 @@ impl Tally for Whole {
     }
 
     fn close(&self, parent: &mut Part, directory: &Closed<'_>, part: Part) {
-        parent.branches.push(self.finish(directory, part));
+        parent.branches.push(self.tree(directory, part, self.inodes == Inodes::All));
     }
 
-    fn finish(&self, root: &Closed<'_>, mut part: Part) -> Tree {
-        part.branches.shrink_to_fit();
-        Tree::new(root.name, root.stat.mode, root.totals, part.leaves, part.branches)
+    /// The root's inode is kept with any other: what is on the same file system can then be told
+    /// by the number alone.
+    fn finish(&self, root: &Closed<'_>, part: Part) -> Tree {
+        self.tree(root, part, self.inodes != Inodes::None)
     }
 }

@@ -214,8 +214,8 @@ impl<T: Tally> Walk<T> {
                 let size = root.stat.weight(self.options.measure);
                 let totals = Totals { size, entries: 1, shared: 0 };
                 let name = root.path.to_bytes();
-                let own = Some(size);
-                let closed = Closed { name, depth: 0, stat: &root.stat, own, totals };
+                let (stat, mount, own) = (&root.stat, root.mount.id, Some(size));
+                let closed = Closed { name, depth: 0, stat, mount, own, totals };
                 self.finish(&closed, T::Part::default());
             }
         }
@@ -239,7 +239,7 @@ impl<T: Tally> Walk<T> {
             Some(identity) => gathered.sum.add_link(identity, size, links),
             None => gathered.sum.add(size),
         }
-        let entry = Entry { name, depth, stat, size, identity, links };
+        let entry = Entry { name, depth, stat, size, identity, links, mount };
         self.tally.leaf(&mut gathered.part, &entry);
     }
 

@@ -307,8 +307,8 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
         if walk.options.follow {
             totals.shared = 0;
         }
-        let closed =
-            Closed { name: dir.name.to_bytes(), depth: dir.depth, stat: &dir.stat, own, totals };
+        let (name, depth, stat, mount) = (dir.name.to_bytes(), dir.depth, &dir.stat, dir.mount);
+        let closed = Closed { name, depth, stat, mount, own, totals };
         let Some(parent) = dir.parent.clone() else {
             return walk.finish(&closed, part);
         };

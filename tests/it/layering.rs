@@ -6,12 +6,17 @@ use std::path::{Path, PathBuf};
 
 /// What each part may use. A part that is not here has no place in the house yet.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("main", &["cli", "walk", "tally", "render", "terminal"]),
-    ("cli", &["walk", "tally", "render", "filter", "sys", "measure", "problem", "terminal"]),
+    ("main", &["cli", "gather", "scan", "tally", "render", "problem"]),
+    ("gather", &["cli", "walk", "scan", "tally", "render", "problem", "terminal"]),
+    (
+        "cli",
+        &["walk", "scan", "tally", "render", "filter", "sys", "measure", "problem", "terminal"],
+    ),
     ("terminal", &["walk", "render"]),
+    ("scan", &["walk", "sys", "tally", "measure", "problem"]),
     ("walk", &["sys", "filter", "tally", "measure", "problem", "path"]),
     ("tally", &["sys", "measure", "path"]),
-    ("render", &["tally", "measure", "problem", "path"]),
+    ("render", &["scan", "walk", "tally", "measure", "problem", "path"]),
     ("filter", &["sys", "measure", "path"]),
     ("sys", &["measure"]),
     ("measure", &[]),

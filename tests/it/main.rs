@@ -49,6 +49,7 @@ mod names;
 mod random;
 mod readme;
 mod roots;
+mod scans;
 mod selection;
 mod signals;
 mod slow;

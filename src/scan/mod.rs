@@ -1,0 +1,84 @@
+//! Saved scans: a walk's result in a file, and back out of it into any tally.
+//!
+//! A scan is read as it streams by, and fed to the tally as a walk would: nothing is kept of it but
+//! what the tally keeps. So whatever can be shown of a walk can be shown of a saved one.
+//!
+//! * `compression`: zstd and gzip.
+//! * `source` and `tokens`: JSON, piece by piece.
+//! * `schema`: schema 1, weigh's own.
+
+mod compression;
+mod origin;
+mod schema;
+mod source;
+mod tokens;
+
+pub use origin::Origin;
+
+use std::io::{self, BufWriter};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::measure::Measure;
+use crate::problem::{Operation, Problem};
+use crate::sys::{self, Draft};
+use crate::tally::Tally;
+use crate::walk::Walked;
+use compression::Packer;
+use tokens::Tokens;
+
+/// Where a saved scan is written to.
+pub type Out = BufWriter<Packer<Draft>>;
+
+/// What a walk came to, and what there is to know of it later.
+#[derive(Debug)]
+pub struct Scan<R> {
+    /// What it came to.
+    pub walked: Walked<R>,
+    /// What its sizes count.
+    pub measure: Measure,
+    /// Where it comes from, if that is known.
+    pub origin: Option<Origin>,
+}
+
+/// Saves what `write` writes at `path`, compressed as the ending says. Until it is whole, and safe
+/// on the device, what was there before is there still.
+///
+/// # Errors
+/// The system's.
+pub fn save(path: &Path, write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), Problem> {
+    let save = || {
+        let mut out = BufWriter::new(Packer::new(path, Draft::new(path)?)?);
+        write(&mut out)?;
+        out.into_inner()?.finish()?.put()
+    };
+    save().map_err(|error| problem(path, Operation::Save, &error))
+}
+
+/// Feeds `tally` with the scan at `path`, whose sizes must count what `measure` says, if anything.
+///
+/// # Errors
+/// The system's, and what is wrong with the file.
+pub fn load<T: Tally>(
+    path: &Path,
+    measure: Option<Measure>,
+    tally: T,
+) -> Result<Scan<T::Report>, Problem> {
+    let load = || {
+        let mut tokens = Tokens::new(compression::unpack(sys::open_scan(path)?)?);
+        let scan = schema::read(&mut tokens, tally)?;
+        tokens.end()?;
+        let (is, wanted) = (scan.measure, measure.unwrap_or(scan.measure));
+        if is != wanted {
+            let (is, wanted) = (is.name(), wanted.name());
+            return Err(io::Error::other(format!("its sizes are {is} sizes, not {wanted} sizes")));
+        }
+        Ok(scan)
+    };
+    load().map_err(|error| problem(path, Operation::Load, &error))
+}
+
+/// What `error` says of the scan at `path`.
+pub fn problem(path: &Path, operation: Operation, error: &io::Error) -> Problem {
+    Problem::new(path.as_os_str().as_bytes().to_vec(), operation, error)
+}

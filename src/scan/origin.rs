@@ -1,0 +1,33 @@
+//! Where a scan comes from.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+use crate::sys::{self, Symlinks};
+
+/// When and where a scan was made, and what counted in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// When, in seconds since the epoch.
+    pub time: i64,
+    /// On which machine, by its own name.
+    pub host: Vec<u8>,
+    /// What was weighed, as absolute paths.
+    pub roots: Vec<Vec<u8>>,
+    /// The flags that had a say in what counts.
+    pub options: Vec<String>,
+}
+
+impl Origin {
+    /// Here and now, for a walk of `roots` with `options`.
+    pub fn here(roots: &[OsString], options: Vec<String>) -> Self {
+        let absolute = |root: &OsString| {
+            // What cannot be found will be among the problems.
+            let path = sys::real_path(Path::new(root), Symlinks::Follow);
+            path.map_or_else(|_| root.as_bytes().to_vec(), |path| path.into_os_string().into_vec())
+        };
+        let roots = roots.iter().map(absolute).collect();
+        Self { time: sys::now(), host: sys::host(), roots, options }
+    }
+}

@@ -1,0 +1,61 @@
+//! The bytes of a stream, as far ahead as a buffer goes.
+
+use std::io::{self, ErrorKind, Read};
+
+/// A stream, and where in it one is.
+pub(super) struct Source<R> {
+    stream: R,
+    buffer: Vec<u8>,
+    /// What of the buffer has been read from the stream, and what of that is still ahead.
+    end: usize,
+    at: usize,
+    /// How many bytes came before those in the buffer.
+    passed: u64,
+}
+
+impl<R: Read> Source<R> {
+    pub(super) fn new(stream: R) -> Self {
+        const BUFFER: usize = 256 * 1024;
+        Self { stream, buffer: vec![0; BUFFER], end: 0, at: 0, passed: 0 }
+    }
+
+    /// How many bytes have been taken.
+    pub(super) fn position(&self) -> u64 {
+        self.passed + self.at as u64
+    }
+
+    /// What comes next, some of it at least; nothing at the end.
+    #[inline]
+    pub(super) fn ahead(&mut self) -> io::Result<&[u8]> {
+        if self.at == self.end {
+            self.refill()?;
+        }
+        Ok(&self.buffer[self.at..self.end])
+    }
+
+    /// Takes the next `count` bytes, which are no more than are ahead.
+    #[inline]
+    pub(super) fn take(&mut self, count: usize) {
+        self.at += count;
+    }
+
+    /// Takes the next byte, if there is one and it `is_wanted`.
+    #[inline]
+    pub(super) fn next_if(&mut self, is_wanted: impl Fn(u8) -> bool) -> io::Result<Option<u8>> {
+        let next = self.ahead()?.first().copied().filter(|byte| is_wanted(*byte));
+        self.take(usize::from(next.is_some()));
+        Ok(next)
+    }
+
+    fn refill(&mut self) -> io::Result<()> {
+        self.passed += self.end as u64;
+        (self.at, self.end) = (0, 0);
+        self.end = loop {
+            match self.stream.read(&mut self.buffer) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
+        Ok(())
+    }
+}

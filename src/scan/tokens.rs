@@ -1,0 +1,319 @@
+//! JSON (RFC 8259), read piece by piece from a stream: neither depth nor length takes memory.
+//!
+//! Written for saved scans, because no crate reads what they need: serde_json recurses, struson
+//! insists on UTF-8 where ncdu writes names as they are, jiter wants the whole text in memory.
+
+use std::io::{self, ErrorKind, Read};
+
+use super::source::Source;
+
+/// The text of a stream, piece by piece.
+pub(super) struct Tokens<R> {
+    source: Source<R>,
+    text: Vec<u8>,
+}
+
+/// No name is as long, and a path only where somebody means harm.
+const LONGEST_STRING: usize = 16 * 1024 * 1024;
+
+impl<R: Read> Tokens<R> {
+    pub(super) fn new(stream: R) -> Self {
+        Self { source: Source::new(stream), text: Vec::new() }
+    }
+
+    /// What is wrong, and where.
+    pub(super) fn error(&self, what: impl std::fmt::Display) -> io::Error {
+        let at = self.source.position();
+        io::Error::new(ErrorKind::InvalidData, format!("{what}, at byte {at}"))
+    }
+
+    /// The next byte that is not white space, not yet taken.
+    pub(super) fn peek(&mut self) -> io::Result<u8> {
+        loop {
+            match self.source.ahead()?.first() {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.source.take(1),
+                Some(byte) => return Ok(*byte),
+                None => return Err(self.early_end()),
+            }
+        }
+    }
+
+    /// Takes `byte`, and white space before it.
+    pub(super) fn take(&mut self, byte: u8) -> io::Result<()> {
+        if self.peek()? != byte {
+            return Err(self.error(format_args!("no '{}' where one should be", byte as char)));
+        }
+        self.source.take(1);
+        Ok(())
+    }
+
+    /// Whether an object has another member: takes its key, which is then [`Self::text`], and the
+    /// colon, or else the object's end. `is_first` if none has been taken.
+    pub(super) fn member(&mut self, is_first: bool) -> io::Result<bool> {
+        if !self.another(is_first, b'}')? {
+            return Ok(false);
+        }
+        self.string()?;
+        self.take(b':')?;
+        Ok(true)
+    }
+
+    /// Whether a list has another item, which is ahead then; else takes the list's end.
+    pub(super) fn item(&mut self, is_first: bool) -> io::Result<bool> {
+        self.another(is_first, b']')
+    }
+
+    fn another(&mut self, is_first: bool, end: u8) -> io::Result<bool> {
+        match self.peek()? {
+            byte if byte == end => {
+                self.source.take(1);
+                Ok(false)
+            }
+            _ if is_first => Ok(true),
+            _ => self.take(b',').map(|()| true),
+        }
+    }
+
+    /// The string that was taken last, as bytes; escapes are resolved.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Takes a string.
+    pub(super) fn string(&mut self) -> io::Result<()> {
+        self.take(b'"')?;
+        self.text.clear();
+        loop {
+            let ahead = self.source.ahead()?;
+            let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
+            let plain = ahead.iter().position(|byte| !is_plain(byte)).unwrap_or(ahead.len());
+            self.text.extend_from_slice(&ahead[..plain]);
+            let next = ahead.get(plain).copied();
+            let is_end = ahead.is_empty();
+            self.source.take(plain);
+            match next {
+                Some(b'"') => {
+                    self.source.take(1);
+                    return Ok(());
+                }
+                Some(b'\\') => {
+                    self.source.take(1);
+                    self.escape()?;
+                }
+                Some(_) => return Err(self.error("a control character in a string")),
+                None if is_end => return Err(self.early_end()),
+                None => {}
+            }
+            if self.text.len() > LONGEST_STRING {
+                return Err(self.error("a string without end"));
+            }
+        }
+    }
+
+    /// Takes a string that must be UTF-8.
+    pub(super) fn utf8(&mut self) -> io::Result<&str> {
+        self.string()?;
+        if std::str::from_utf8(&self.text).is_err() {
+            return Err(self.error("a string that is not UTF-8"));
+        }
+        Ok(std::str::from_utf8(&self.text).unwrap_or_default())
+    }
+
+    /// Takes a number that is whole and not negative.
+    pub(super) fn number(&mut self) -> io::Result<u64> {
+        let mut number = Some(0_u64);
+        let mut digits = 0;
+        self.peek()?;
+        while let Some(digit) = self.source.next_if(|byte| byte.is_ascii_digit())? {
+            digits += 1;
+            number = number.and_then(|number| number.checked_mul(10));
+            number = number.and_then(|number| number.checked_add(u64::from(digit - b'0')));
+        }
+        let goes_on = self.source.next_if(|byte| matches!(byte, b'.' | b'e' | b'E'))?.is_some();
+        match number {
+            Some(number) if digits > 0 && !goes_on => Ok(number),
+            _ => Err(self.error("no whole number of 64 bits where one should be")),
+        }
+    }
+
+    /// Takes a whole number.
+    pub(super) fn signed(&mut self) -> io::Result<i64> {
+        self.peek()?;
+        let is_negative = self.source.next_if(|byte| byte == b'-')?.is_some();
+        let number = self.number()?;
+        let signed =
+            if is_negative { 0_i64.checked_sub_unsigned(number) } else { number.try_into().ok() };
+        signed.ok_or_else(|| self.error("a number that is too large"))
+    }
+
+    /// Takes `true` or `false`.
+    pub(super) fn boolean(&mut self) -> io::Result<bool> {
+        match self.word()?.as_slice() {
+            b"true" => Ok(true),
+            b"false" => Ok(false),
+            _ => Err(self.error("neither true nor false where one should be")),
+        }
+    }
+
+    /// Takes any value. What is in a list or an object is looked at only as far as finding its end
+    /// needs.
+    pub(super) fn skip(&mut self) -> io::Result<()> {
+        let mut ends = Vec::new();
+        loop {
+            match self.peek()? {
+                b'"' => self.string()?,
+                bracket @ (b'{' | b'[') => {
+                    ends.push(if bracket == b'{' { b'}' } else { b']' });
+                    self.source.take(1);
+                }
+                bracket @ (b'}' | b']') => {
+                    if ends.pop() != Some(bracket) {
+                        return Err(self.error("a bracket that closes nothing"));
+                    }
+                    self.source.take(1);
+                }
+                b',' | b':' if !ends.is_empty() => self.source.take(1),
+                _ if self.word()?.is_empty() => {
+                    return Err(self.error("no value where one should be"));
+                }
+                _ => {}
+            }
+            if ends.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// There must be nothing more.
+    pub(super) fn end(&mut self) -> io::Result<()> {
+        match self.peek() {
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(()),
+            Err(error) => Err(error),
+            Ok(_) => Err(self.error("something after the end")),
+        }
+    }
+
+    /// Takes letters, digits and what else a number or a literal may have.
+    fn word(&mut self) -> io::Result<Vec<u8>> {
+        let mut word = Vec::new();
+        self.peek()?;
+        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
+        while let Some(byte) = self.source.next_if(is_part)? {
+            word.push(byte);
+        }
+        Ok(word)
+    }
+
+    /// Resolves what follows a backslash.
+    fn escape(&mut self) -> io::Result<()> {
+        let plain = match self.source.next_if(|_| true)? {
+            Some(byte @ (b'"' | b'\\' | b'/')) => byte,
+            Some(b'b') => 0x08,
+            Some(b'f') => 0x0c,
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'u') => {
+                let mut units = vec![self.code_unit()?];
+                if (0xd800..0xdc00).contains(&units[0]) {
+                    if (self.source.next_if(|_| true)?, self.source.next_if(|_| true)?)
+                        != (Some(b'\\'), Some(b'u'))
+                    {
+                        return Err(self.error("half a surrogate pair"));
+                    }
+                    units.push(self.code_unit()?);
+                }
+                let text = String::from_utf16(&units);
+                let text = text.map_err(|_| self.error("half a surrogate pair"))?;
+                self.text.extend_from_slice(text.as_bytes());
+                return Ok(());
+            }
+            _ => return Err(self.error("an escape that means nothing")),
+        };
+        self.text.push(plain);
+        Ok(())
+    }
+
+    /// Takes four hexadecimal digits.
+    fn code_unit(&mut self) -> io::Result<u16> {
+        let mut unit = 0;
+        for _ in 0..4 {
+            let digit = self.source.next_if(|_| true)?.and_then(|byte| (byte as char).to_digit(16));
+            let digit = digit.ok_or_else(|| self.error("an escape that means nothing"))?;
+            unit = unit << 4 | digit as u16;
+        }
+        Ok(unit)
+    }
+
+    fn early_end(&self) -> io::Error {
+        let at = self.source.position();
+        io::Error::new(ErrorKind::UnexpectedEof, format!("it ends too early, at byte {at}"))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot read should stop there")]
+mod tests {
+    use super::*;
+
+    /// A byte at a time, so that every token comes in pieces.
+    struct Drip<'a>(&'a [u8]);
+
+    impl Read for Drip<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let mut one = &self.0[..self.0.len().min(1)];
+            let read = one.read(buffer)?;
+            self.0 = &self.0[read..];
+            Ok(read)
+        }
+    }
+
+    fn tokens(json: &[u8]) -> Tokens<Drip<'_>> {
+        Tokens::new(Drip(json))
+    }
+
+    #[test]
+    fn strings() {
+        for (json, text) in [
+            (r#""""#, ""),
+            (r#" "a\"\\\/b" "#, "a\"\\/b"),
+            (r#""\b\f\n\r\t""#, "\u{8}\u{c}\n\r\t"),
+            (r#""\u00e9\ud83d\uDE00é""#, "é😀é"),
+        ] {
+            let mut tokens = tokens(json.as_bytes());
+            tokens.string().unwrap();
+            assert_eq!(tokens.text(), text.as_bytes());
+            tokens.end().unwrap();
+        }
+        for json in
+            [r#""a"#, r#""\x""#, r#""\u12g4""#, r#""\ud800""#, r#""\ud800\u0041""#, "\"\n\"", "a"]
+        {
+            assert!(tokens(json.as_bytes()).string().is_err(), "{json}");
+        }
+        assert_eq!(tokens(b"\"\xff\"").utf8().unwrap_err().kind(), ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn numbers() {
+        assert_eq!(tokens(b" 18446744073709551615,").number().unwrap(), u64::MAX);
+        assert_eq!(tokens(b"-9223372036854775808").signed().unwrap(), i64::MIN);
+        assert_eq!(tokens(b"7").signed().unwrap(), 7);
+        for json in ["18446744073709551616", "-1", "1.0", "1e3", "", "x"] {
+            assert!(tokens(json.as_bytes()).number().is_err(), "{json}");
+        }
+        assert!(tokens(b"9223372036854775808").signed().is_err());
+    }
+
+    #[test]
+    fn anything_is_skipped() {
+        let deep = "[".repeat(300_000) + &"]".repeat(300_000);
+        for json in [r#"{"a":[1,-2.5e+3,"]"],"b":{"c":null}}"#, "true", "-1.5", "\"x\"", &deep] {
+            let mut tokens = tokens(json.as_bytes());
+            tokens.skip().unwrap();
+            tokens.end().unwrap();
+        }
+        for json in ["[}", "]", "[1", "", "{", "?"] {
+            assert!(tokens(json.as_bytes()).skip().is_err(), "{json}");
+        }
+    }
+}

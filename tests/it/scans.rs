@@ -1,0 +1,368 @@
+//! Saved scans: what is shown of one is what is shown of the tree itself, to the byte; a file is
+//! whole or it is not there; and whatever is in a file, it is read rightly or refused.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::dice::{Dice, Names};
+use crate::fixture::{Fixture, raw};
+use crate::run::{Shown, weigh};
+
+/// Links inside and outside, every kind, odd names and modes that colours tell apart.
+fn tree() -> Fixture {
+    Fixture::new()
+        .file("top/big", 70_000)
+        .file("top/a/f", 5000)
+        .hard_link("top/a/f", "top/b/g")
+        .hard_link("top/a/f", "outside")
+        .file("top/b/program", 30)
+        .mode("top/b/program", 0o4755)
+        .file("top/b/script", 9000)
+        .mode("top/b/script", 0o755)
+        .symlink("../a", "top/b/link")
+        .fifo("top/b/pipe")
+        .socket("top/b/socket")
+        .mode("top/sticky", 0o1777)
+        .file(raw(b"top/sticky/not utf-8 \xff\n\"\\\x1b"), 700)
+        .file("top/.hidden/日本語", 70)
+        .dir("top/empty")
+        .file("other/x", 3000)
+}
+
+/// Each compression, as the name's ending says.
+const ENDINGS: [&str; 3] = ["json", "json.zst", "json.gz"];
+
+fn same(shown: &Shown, expected: &Shown, what: &str) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!(text(&shown.stdout), text(&expected.stdout), "{what}");
+    assert_eq!(text(&shown.stderr), text(&expected.stderr), "{what}");
+    assert_eq!(shown.code(), expected.code(), "{what}");
+}
+
+#[test]
+fn every_picture_of_a_saved_scan_is_the_one_of_the_tree() {
+    let fixture = tree();
+    let pictures = [
+        "",
+        "-j",
+        "-j -p",
+        "-j -n 4",
+        "-n 3",
+        "-d 1",
+        "-z 2000",
+        "-D",
+        "-F",
+        "-p",
+        "-r",
+        "-b",
+        "-B",
+        "-R",
+        "-C",
+        "-o si",
+        "-w 40",
+        "--skip-total",
+        "-F -j",
+        "-t",
+        "-t -j",
+    ];
+    for (ending, counting) in
+        ENDINGS.into_iter().cycle().zip(["", "-s", "-f", "--inodes", "-l", "-L"])
+    {
+        let place = Fixture::new();
+        let file = place.at(format!("scan.{ending}"));
+        let run = |flags: String| weigh(&flags).within(fixture.path()).env("LS_COLORS", "ex=32");
+        for roots in [&["top"][..], &["top", "other/x", "other"], &["top/big"]] {
+            let with_roots = |flags| {
+                roots.iter().fold(run(format!("{counting} {flags}")), |run, root| run.arg(root))
+            };
+            for flags in pictures {
+                let direct = with_roots(flags.to_owned()).run();
+                let saving = with_roots(flags.to_owned()).arg("--save").arg(&file).run();
+                same(&saving, &direct, &format!("weigh {counting} {flags} --save"));
+                let loading = run(format!("{flags} --load")).arg(&file).run();
+                same(
+                    &loading,
+                    &direct,
+                    &format!("weigh {counting} {flags} {roots:?}, then --load"),
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn random_trees_come_back() {
+    for seed in 0..20 {
+        let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
+        let place = Fixture::new();
+        let file = place.at("scan.json.zst");
+        for flags in ["-j", "-n 10", "-j --details"] {
+            let direct = weigh(flags.trim_end_matches("--details")).arg(fixture.path()).run();
+            let saving = weigh(flags).arg(fixture.path()).arg("--save").arg(&file).run();
+            same(&saving, &direct, &format!("seed {seed}, {flags}"));
+            let flags = flags.trim_end_matches("--details");
+            let loading = weigh(flags).arg("--load").arg(&file).run();
+            same(&loading, &direct, &format!("seed {seed}, {flags}"));
+        }
+    }
+}
+
+#[test]
+fn what_was_not_read_is_remembered() {
+    let fixture = Fixture::new()
+        .file("top/open/f", 5000)
+        .unreadable(raw(b"top/closed \xff"))
+        .unreadable("top/shut")
+        .mode("place", 0o777);
+    let direct = |flags| weigh(flags).arg("top").within(fixture.path()).by_nobody(&fixture);
+    for flags in ["-j", "", "--print-errors"] {
+        let expected = direct(flags).run();
+        assert_eq!(expected.code(), 1);
+        let saving = direct(flags).arg("--save").arg("place/scan").run();
+        same(&saving, &expected, flags);
+        let loading = weigh(flags).arg("--load").arg(fixture.at("place/scan")).run();
+        same(&loading, &expected, flags);
+    }
+}
+
+#[test]
+fn json_written_by_hand_or_by_another_tool_is_read() {
+    let fixture = tree();
+    let json = weigh("-j").arg("top").within(fixture.path()).run().clean();
+    let file = fixture.at("scan");
+    fs::write(&file, &json).unwrap();
+    assert_eq!(weigh("-j --load").arg(&file).run().clean(), json);
+    let paths = weigh("-j -p").arg("top").within(fixture.path()).run().clean();
+    fs::write(&file, &paths).unwrap();
+    assert_eq!(weigh("-j --load").arg(&file).run().clean(), json);
+    // Sorted keys and white space, as of `jq -S .`: children come before kind, name and size.
+    let value: serde_json::Value = serde_json::from_slice(&json).unwrap();
+    fs::write(&file, serde_json::to_string_pretty(&value).unwrap()).unwrap();
+    assert_eq!(weigh("-j --load").arg(&file).run().clean(), json);
+    let unknown = br#"{"schema":1,"new":[{"a":{}}],"measure":"disk","complete":true,"name":"x",
+        "kind":"file","size":5,"also":null,"errors":[]}"#;
+    fs::write(&file, unknown).unwrap();
+    assert!(weigh("-b --load").arg(&file).run().text().contains("5B"));
+}
+
+#[test]
+fn what_is_no_scan_is_refused_in_one_line() {
+    let fixture = tree();
+    let file = fixture.at("scan");
+    let load = || weigh("--load").arg(&file).run();
+    let good = weigh("-j").arg("top").within(fixture.path()).run().clean();
+    let good = String::from_utf8(good).unwrap();
+    let newer = good.replacen("\"schema\":1", "\"schema\":2", 1);
+    for (content, said) in [
+        ("", "ends too early"),
+        ("{}", "not a scan"),
+        ("hello", "'{'"),
+        (&good[..good.len() / 2], "ends too early"),
+        (&good[..good.len() - 2], "ends too early"),
+        (&newer, "schema 2"),
+        (&good.replacen("\"disk\"", "\"weight\"", 1), "measure"),
+        (&good.replacen("\"size\":", "\"siz\":", 1), "size"),
+        (&good.replacen("\"kind\":\"directory\"", "\"kind\":\"file\"", 1), "children"),
+        (&good.replacen("\"size\":", "\"size\":-", 1), "number"),
+        (&(good.clone() + "x"), "after the end"),
+    ] {
+        fs::write(&file, content).unwrap();
+        let shown = load();
+        assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{content}");
+        let complaint = shown.complaint();
+        assert!(complaint.contains(said), "{complaint}");
+        assert!(complaint.starts_with("weigh: cannot load ") && complaint.lines().count() == 1);
+    }
+    fs::remove_file(&file).unwrap();
+    assert!(load().complaint().contains("No such file"));
+    let shown = weigh("-j -s --load").arg(&file).run();
+    assert_eq!(shown.code(), 1);
+}
+
+#[test]
+fn another_measure_than_the_saved_one_is_refused() {
+    let fixture = tree();
+    let file = fixture.at("scan");
+    weigh("-s").arg("top").within(fixture.path()).arg("--save").arg(&file).run().clean();
+    let shown = weigh("--inodes --load").arg(&file).run();
+    assert_eq!(shown.code(), 1);
+    assert!(shown.complaint().contains("apparent"), "{}", shown.complaint());
+}
+
+/// A compressed scan has a checksum, so that a flipped bit is never taken for a size. Of a plain
+/// one, an independent reader must say the same.
+#[test]
+fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
+    mutate(60);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn whatever_is_in_a_file_at_length() {
+    mutate(1000);
+}
+
+fn mutate(count: usize) {
+    let fixture = tree();
+    let mut dice = Dice::new(7);
+    for ending in ENDINGS {
+        let file = fixture.at(format!("scan.{ending}"));
+        let run = weigh("-j --details").arg("top").within(fixture.path());
+        let expected = run.arg("--save").arg(&file).run().clean();
+        let good = fs::read(&file).unwrap();
+        let mut refused = 0;
+        for _ in 0..count {
+            let mut bad = good.clone();
+            if dice.below(4) == 0 {
+                bad.truncate(dice.below(good.len()));
+            }
+            for _ in 0..dice.below(3) + usize::from(bad.len() == good.len()) {
+                let length = bad.len().max(1);
+                if let Some(byte) = bad.get_mut(dice.below(length)) {
+                    *byte ^= 1 << dice.below(8);
+                }
+            }
+            fs::write(&file, &bad).unwrap();
+            let shown = weigh("-j --load").arg(&file).run();
+            if shown.stdout.is_empty() {
+                assert_eq!(shown.code(), 1);
+                refused += 1;
+            } else if ending == "json" {
+                let read: serde_json::Value = serde_json::from_slice(&bad).unwrap();
+                let said: serde_json::Value = serde_json::from_slice(&shown.stdout).unwrap();
+                assert_eq!(said["size"], read["size"], "{}", String::from_utf8_lossy(&bad));
+            } else {
+                assert_eq!(shown.stdout, expected);
+            }
+        }
+        assert!(refused > count / 4, "{ending}: {refused} of {count}");
+    }
+}
+
+#[test]
+fn a_chain_deeper_than_any_stack_comes_back() {
+    let fixture = Fixture::in_memory().chain("d", 100_000, 10);
+    let file = fixture.at("scan.zst");
+    let direct = weigh("-j -s").arg(fixture.at("d")).run().clean();
+    weigh("-s -n 5 --save").arg(&file).arg(fixture.at("d")).run().clean();
+    assert_eq!(weigh("-j --load").arg(&file).run().clean(), direct);
+    weigh("-s -n 5 --load").arg(&file).run().clean();
+}
+
+fn drafts(place: &Path) -> usize {
+    let names = fs::read_dir(place).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.as_bytes().starts_with(b".weigh-draft-of-")).count()
+}
+
+#[test]
+fn killed_at_any_moment_it_leaves_the_old_file_whole() {
+    kill(12);
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn killed_a_hundred_times_it_leaves_the_old_file_whole() {
+    kill(100);
+}
+
+fn kill(count: usize) {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..20_000 {
+        fixture = fixture.sparse(format!("top/{}/{i}", i % 100), 1);
+    }
+    let place = Fixture::new();
+    let file = place.at("scan.json.zst");
+    let save = || weigh("-n 1 -P --save").arg(&file).arg(fixture.at("top"));
+    save().run().clean();
+    let old = fs::read(&file).unwrap();
+    let (mut dice, mut left) = (Dice::new(3), 0);
+    for _ in 0..count {
+        let mut child = save().spawn();
+        std::thread::sleep(Duration::from_micros(dice.below(120_000) as u64));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(drafts(place.path()) <= 1);
+        left += drafts(place.path());
+        let now = fs::read(&file).unwrap();
+        // All but the time is the same, be it the old one or, where it came too late, the new one.
+        assert!(now.len().abs_diff(old.len()) < 16);
+        assert_eq!(weigh("-j --load").arg(&file).run().code(), 0);
+    }
+    eprintln!("{left} of {count} left a draft");
+    save().run().clean();
+    assert_eq!(drafts(place.path()), 0, "the next one clears it");
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn only_what_is_left_behind_is_cleared() {
+    let fixture = tree();
+    let file = fixture.at("scan");
+    let stale = fixture.at(".weigh-draft-of-scan-abcdef");
+    let other = fixture.at(".weigh-draft-of-another-abcdef");
+    fs::write(&stale, "half").unwrap();
+    fs::write(&other, "half").unwrap();
+    weigh("--save").arg(&file).arg(fixture.at("top")).run().clean();
+    assert!(!stale.exists() && other.exists() && file.exists());
+    let busy = fs::File::create(&stale).unwrap();
+    rustix::fs::flock(&busy, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    weigh("--save").arg(&file).arg(fixture.at("top")).run().clean();
+    assert!(stale.exists(), "somebody writes it");
+}
+
+#[test]
+fn a_scan_that_cannot_be_saved_is_shown_and_said() {
+    let fixture = tree();
+    for file in ["/dev/full", "/no/such/place/scan"] {
+        let shown = weigh("--save").arg(file).arg(fixture.at("top")).run();
+        assert_eq!(shown.code(), 1);
+        assert!(!shown.stdout.is_empty());
+        let complaint = shown.complaint();
+        assert!(complaint.starts_with(&format!("weigh: cannot save {file}: ")), "{complaint}");
+        assert_eq!(complaint.lines().count(), 1);
+    }
+    assert!(!Path::new("/dev/full").is_file());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+#[ignore = "needs root"]
+fn a_full_file_system_leaves_the_old_file_whole() {
+    let mut fixture = tree().dir("small");
+    for i in 0..1000 {
+        fixture = fixture.sparse(format!("top/{i}"), 1);
+    }
+    let script = "mount -t tmpfs -o size=8k none small; echo -n the old one > small/scan
+        \"$0\" -j --save small/scan top > /dev/null; echo $? >&2
+        ls -A small; cat small/scan";
+    let output = Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", script])
+        .arg(env!("CARGO_BIN_EXE_weigh"))
+        .current_dir(fixture.path())
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "scan\nthe old one");
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    let said = "weigh: cannot save small/scan: No space left on device\n1\n";
+    assert!(complaint.ends_with(said), "{complaint}");
+}
+
+#[test]
+fn a_pipe_is_written_to_and_read_from() {
+    let fixture = tree().fifo("pipe");
+    let direct = weigh("-j").arg(fixture.at("top")).run().clean();
+    let (from, to) = (fixture.at("pipe"), fixture.at("pipe"));
+    let saving = weigh("-j --save").arg(to).arg(fixture.at("top")).spawn();
+    assert_eq!(weigh("-j --load").arg(from).run().clean(), direct);
+    assert_eq!(saving.wait_with_output().unwrap().stdout, direct);
+}
+
+#[test]
+fn a_scan_replaces_a_walk() {
+    for flags in ["--load x top", "--load x -x", "--load x -L", "--load x -T 2", "--details"] {
+        assert_eq!(weigh(flags).run().code(), 2, "weigh {flags}");
+    }
+}
