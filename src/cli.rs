@@ -50,6 +50,8 @@ pub struct Plan {
     pub format: Format,
     /// Whether every problem gets a line.
     pub print_errors: bool,
+    /// Whether to say what the walk did.
+    pub stats: bool,
     flags: Flags,
 }
 
@@ -141,6 +143,7 @@ impl Plan {
             progress: !flags.print.no_progress && terminal::wants_progress(),
             format: flags.format(flags.measure()),
             print_errors: flags.print.print_errors,
+            stats: flags.print.stats,
             flags,
         })
     }
@@ -170,6 +173,7 @@ impl Flags {
                     || self.show.by == Some(GroupBy::Age)
                     || !filter.times.is_off(),
                 owner: self.show.by == Some(GroupBy::Owner),
+                ..Default::default()
             },
             filter,
             interrupt: Default::default(),

@@ -26,15 +26,15 @@
 //! * [`cli`] turns flags into the options of each stage, [`gather`] gathers what they ask for, from a
 //!   walk or a saved scan; [`terminal`] knows the terminal, and shows
 //!   the progress on it.
-//! * [`measure`], [`problem`] and [`path`] are the words that all of them share: what is measured,
-//!   what could not be read, and where.
+//! * [`measure`], [`problem`], [`path`] and [`gear`] are the words that all of them share: what is
+//!   measured, what could not be read, where, and on how many threads.
 //!
 //! # Imports run one way
 //!
 //! `main → gather → cli → {walk, tally, render, sys, terminal}`, `terminal → {walk, render}`,
 //! `gather → scan → walk → {sys, filter, tally}`, `tally → sys` (its types),
 //! `render → {scan, walk, tally}` (what they come to), and everything may
-//! use `measure`, `problem` and `path`, which use nothing. A test reads the `use` lines and keeps it so.
+//! use those words, which use nothing. A test reads the `use` lines and keeps it so.
 //!
 //! # Invariants
 //!
@@ -68,6 +68,7 @@ compile_error!("weigh runs on Linux and other Unix systems; nothing else has bee
 pub mod cli;
 pub mod filter;
 pub mod gather;
+pub mod gear;
 pub mod measure;
 pub mod path;
 pub mod problem;

@@ -12,7 +12,7 @@ use signal_hook::flag;
 use weigh::cli::{self, Output, Plan};
 use weigh::gather;
 use weigh::problem::Problem;
-use weigh::render::{errors, json, tree};
+use weigh::render::{errors, json, stats, tree};
 use weigh::scan::Scan;
 use weigh::tally::Tree;
 
@@ -45,6 +45,9 @@ fn main() -> ExitCode {
     say(&errors::summary(&walked.problems, plan.print_errors, has_totals));
     if let Err(problem) = &kept {
         fail(problem);
+    }
+    if plan.stats {
+        say(&stats::table(&walked.gears));
     }
     if walked.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");

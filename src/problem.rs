@@ -2,6 +2,8 @@
 
 use std::io;
 
+use nix::errno::Errno;
+
 /// One thing that could not be done, or was not done on purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
@@ -88,6 +90,12 @@ impl Problem {
         known
     }
 
+    /// A directory in which the storage did not answer before the walk was ended.
+    pub fn unanswered(path: Vec<u8>) -> Self {
+        let message = "no answer from the storage".to_owned();
+        Self { path, operation: Operation::Read, code: Some(Errno::ETIMEDOUT as i32), message }
+    }
+
     /// Whether the totals lack something because of it.
     pub fn is_loss(&self) -> bool {
         self.operation != Operation::Enter
@@ -96,8 +104,8 @@ impl Problem {
     /// The error's symbol (`EACCES`), `ELOOP` for a directory that is its own ancestor.
     pub fn symbol(&self) -> String {
         match self.code {
-            Some(code) => match nix::errno::Errno::from_raw(code) {
-                nix::errno::Errno::UnknownErrno => format!("E{code}"),
+            Some(code) => match Errno::from_raw(code) {
+                Errno::UnknownErrno => format!("E{code}"),
                 known => format!("{known:?}"),
             },
             None if self.operation == Operation::Enter => "ELOOP".to_owned(),

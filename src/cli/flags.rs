@@ -154,7 +154,11 @@ pub(super) struct PrintFlags {
     #[arg(long)]
     pub(super) print_errors: bool,
 
-    /// Walk on NUMBER threads [default: one for each core]
+    /// Say what the walk did, on stderr: threads, time, system calls
+    #[arg(long)]
+    pub(super) stats: bool,
+
+    /// Walk on NUMBER threads [default: as many as the storage keeps busy]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) threads: Option<NonZeroUsize>,
 }

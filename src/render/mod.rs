@@ -8,5 +8,6 @@ mod lines;
 pub mod name;
 pub mod progress;
 pub mod size;
+pub mod stats;
 pub mod time;
 pub mod tree;

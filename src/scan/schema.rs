@@ -262,7 +262,7 @@ impl Header {
         };
         let has_losses = self.problems.iter().any(Problem::is_loss);
         let is_interrupted = !is_complete && !has_losses;
-        let walked = Walked { report, problems: self.problems, is_interrupted };
+        let walked = Walked { report, problems: self.problems, is_interrupted, gears: Vec::new() };
         Ok(Scan { walked, measure, origin: Some(self.origin) })
     }
 }

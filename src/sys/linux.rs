@@ -11,14 +11,13 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{Carries, Identity, Mount, Names, Query, Stat, Symlinks};
+use super::{Carries, Identity, Mount, Names, Query, Stat, Storage, Symlinks};
 use crate::measure::{Kind, Mode};
 
 /// An open directory.
 #[derive(Debug)]
 pub struct Handle {
     fd: OwnedFd,
-    query: Query,
 }
 
 /// Just the fields that [`Stat`] always has.
@@ -36,21 +35,20 @@ const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::LARGEFILE);
 
 impl Handle {
-    /// Opens the directory at `path`, following symlinks; `query` goes for all that is in it.
-    pub fn open(path: &CStr, query: Query) -> io::Result<Self> {
-        Ok(Self { fd: open(CWD, path, DIRECTORY)?, query })
+    /// Opens the directory at `path`, following symlinks.
+    pub fn open(path: &CStr) -> io::Result<Self> {
+        Ok(Self { fd: open(CWD, path, DIRECTORY)? })
     }
 
     /// Opens the directory called `name` in this one.
     pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
-        let fd = open(self.fd.as_fd(), name, DIRECTORY | nofollow(symlinks))?;
-        Ok(Self { fd, query: self.query })
+        Ok(Self { fd: open(self.fd.as_fd(), name, DIRECTORY | nofollow(symlinks))? })
     }
 
     /// What the entry called `name` is.
     #[inline]
-    pub fn stat_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Stat> {
-        stat_in(self.fd.as_fd(), name, symlinks, self.query)
+    pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
+        stat_in(self.fd.as_fd(), name, symlinks, query)
     }
 
     /// Which directory is open here.
@@ -83,7 +81,7 @@ impl Handle {
             };
             let name = entry.file_name();
             if name != c"." && name != c".." {
-                names.push(name, kind(entry.file_type()));
+                names.push(name, kind(entry.file_type()), entry.ino());
             }
             // A buffer of nothing but "." and ".." is not the end.
             if entries.is_buffer_empty() && !names.is_empty() {
@@ -158,7 +156,9 @@ fn stat_in(
     let mut fields = FIELDS;
     fields.set(StatxFlags::ATIME | StatxFlags::MTIME | StatxFlags::CTIME, query.times);
     fields.set(StatxFlags::UID, query.owner);
-    Ok(convert(&retry_on_intr(|| fs::statx(parent, name, at(symlinks), fields))?))
+    let mut flags = at(symlinks);
+    flags.set(AtFlags::STATX_DONT_SYNC, query.cached);
+    Ok(convert(&retry_on_intr(|| fs::statx(parent, name, flags, fields))?))
 }
 
 #[inline]
@@ -204,6 +204,27 @@ const SYNTHETIC: [u32; 19] = [
     0x5a3c_69f0, // apparmorfs
 ];
 
+/// File systems on another machine. Numbers from statfs(2) and linux/magic.h (6.18); those of
+/// Lustre, GPFS, BeeGFS and PanFS, which are not in the kernel, from GNU coreutils' stat.
+const REMOTE: [u32; 13] = [
+    0x0000_6969, // nfs
+    0x0000_517b, // smb
+    0xff53_4d42, // cifs
+    0xfe53_4d42, // smb2
+    0x00c3_6400, // ceph
+    0x5346_414f, // afs
+    0x6b41_4653, // kafs
+    0x0102_1997, // 9p
+    0x7375_7245, // coda
+    0x0bd0_0bd0, // lustre
+    0x4750_4653, // gpfs
+    0x1983_0326, // beegfs
+    0xaad7_aaea, // panfs
+];
+
+/// fuse, from linux/magic.h.
+const PROCESS: u32 = 0x6573_5546;
+
 /// autofs, from linux/magic.h.
 const AUTOMOUNT: u32 = 0x187;
 
@@ -213,21 +234,37 @@ fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<
     let has_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     let id = if has_id { stat.stx_mnt_id } else { 0 };
     if stat.stx_attributes.contains(StatxAttributes::AUTOMOUNT) {
-        return Ok(Mount { id, carries: Carries::Automount });
+        return Ok(Mount { id, carries: Carries::Automount, storage: Storage::Local });
     }
     let fd = open(parent, name, LOOK | nofollow(symlinks))?;
-    let carries = match retry_on_intr(|| fs::fstatfs(&fd)) {
+    let number = match retry_on_intr(|| fs::fstatfs(&fd)) {
         // The numbers have 32 bits; the field's width is the platform's.
-        Ok(answer) => match answer.f_type as u32 {
-            AUTOMOUNT => Carries::Automount,
-            number if SYNTHETIC.contains(&number) => Carries::Synthetic,
-            _ => Carries::Data,
-        },
+        Ok(answer) => answer.f_type as u32,
         // A file system that does not answer statfs is not one of the kernel's own.
-        Err(Errno::NOSYS | Errno::OPNOTSUPP) => Carries::Data,
+        Err(Errno::NOSYS | Errno::OPNOTSUPP) => 0,
         Err(error) => return Err(error.into()),
     };
-    Ok(Mount { id, carries })
+    let carries = match number {
+        AUTOMOUNT => Carries::Automount,
+        number if SYNTHETIC.contains(&number) => Carries::Synthetic,
+        _ => Carries::Data,
+    };
+    let storage = match number {
+        PROCESS => Storage::Process,
+        number if REMOTE.contains(&number) => Storage::Remote,
+        _ => Storage::Local,
+    };
+    Ok(Mount { id, carries, storage })
+}
+
+/// Whether the device with this number has to move a head to where the data is; false where the
+/// system does not tell. A partition is asked by way of its disk.
+pub fn is_rotational(device: u64) -> bool {
+    let (major, minor) = (fs::major(device), fs::minor(device));
+    ["queue", "../queue"].iter().any(|queue| {
+        let flag = format!("/sys/dev/block/{major}:{minor}/{queue}/rotational");
+        std::fs::read(flag).is_ok_and(|flag| flag.starts_with(b"1"))
+    })
 }
 
 #[cfg(test)]

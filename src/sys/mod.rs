@@ -3,8 +3,7 @@
 //!
 //! The contract, which every platform's file fulfils with the same items:
 //!
-//! * [`Handle`]: an open directory, and what is asked of the inodes in it and below ([`Query`]).
-//!   `Handle::open` (a root, by path; symlinks are followed),
+//! * [`Handle`]: an open directory. `Handle::open` (a root, by path; symlinks are followed),
 //!   `open_at` (a directory by name; the last symlink is followed only if asked), `stat_at`,
 //!   `identity` (device and inode of what is open), `mount_at` (what is mounted by that name: told
 //!   without entering or triggering it), and `read`, which appends the next names to a [`Names`],
@@ -14,11 +13,11 @@
 //!   where it really is.
 //! * `user_name`, `now` and `time_zone`, the same everywhere.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
+//! * `is_rotational`: whether a device has to move a head to where the data is.
 //!
 //! Only directories are ever opened, never triggering an automount, and the saved scans that were
 //! asked for by name ([`Draft`], [`open_scan`]). Errors are the system's own.
 
-use std::ffi::CStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -30,19 +29,23 @@ use nix::unistd::{Uid, User};
 
 use crate::measure::{Kind, Measure, Mode, Time};
 
+mod names;
 mod scan_file;
+mod usage;
 
+pub use names::{Listed, Names};
 pub use scan_file::{Draft, open as open_scan};
+pub use usage::{Usage, usage};
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
-pub use linux::{Handle, free_handles, mount_of, stat};
+pub use linux::{Handle, free_handles, is_rotational, mount_of, stat};
 
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 mod portable;
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-pub use portable::{Handle, free_handles, mount_of, stat};
+pub use portable::{Handle, free_handles, is_rotational, mount_of, stat};
 
 /// Whether a call follows a symlink in the last component of what it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,14 +56,16 @@ pub enum Symlinks {
     Follow,
 }
 
-/// What is asked of an inode beyond what its [`Stat`] always has. What is not asked for is 0: a
-/// server need not be asked for what nobody wants.
+/// How an inode is asked for, and what beyond what its [`Stat`] always has. What is not asked for
+/// is 0: a server need not be asked for what nobody wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Query {
     /// When it was last read, written to and changed.
     pub times: bool,
     /// Whose it is.
     pub owner: bool,
+    /// What is known of it here is good enough: no server need be asked whether it still holds.
+    pub cached: bool,
 }
 
 /// What is mounted somewhere.
@@ -70,6 +75,25 @@ pub struct Mount {
     pub id: u64,
     /// What it carries.
     pub carries: Carries,
+    /// Who answers for it.
+    pub storage: Storage,
+}
+
+impl Mount {
+    /// Where the system does not tell.
+    pub const UNKNOWN: Mount = Mount { id: 0, carries: Carries::Data, storage: Storage::Local };
+}
+
+/// Who answers for a file system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Storage {
+    /// The kernel, from a device or from memory.
+    #[default]
+    Local,
+    /// Another machine.
+    Remote,
+    /// A process, which may ask another machine (FUSE).
+    Process,
 }
 
 /// What a mount carries.
@@ -202,60 +226,3 @@ pub fn now() -> i64 {
 pub fn time_zone() -> TimeZone {
     TimeZone::system()
 }
-
-/// An entry as it is listed, before anything has been asked about it.
-#[derive(Clone, Copy, Debug)]
-pub struct Listed<'a> {
-    /// Its name.
-    pub name: &'a CStr,
-    /// What it is, where the listing says so.
-    pub kind: Option<Kind>,
-}
-
-/// The names of a directory's entries, or of a part of them, in the order of the listing: each
-/// after a byte for its kind and before a NUL, in one block. Kept and filled again, so that listing
-/// allocates nothing.
-#[derive(Debug, Default)]
-pub struct Names {
-    bytes: Vec<u8>,
-    count: usize,
-}
-
-impl Names {
-    /// Forgets the names and keeps the room.
-    pub fn clear(&mut self) {
-        self.bytes.clear();
-        self.count = 0;
-    }
-
-    /// How many names there are.
-    pub fn len(&self) -> usize {
-        self.count
-    }
-
-    /// Whether there is no name.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
-    /// The entries, in the order they were listed.
-    pub fn iter(&self) -> impl Iterator<Item = Listed<'_>> {
-        let mut rest = self.bytes.as_slice();
-        std::iter::from_fn(move || {
-            let (&number, after) = rest.split_first()?;
-            let name = CStr::from_bytes_until_nul(after).ok()?;
-            rest = &after[name.count_bytes() + 1..];
-            Some(Listed { name, kind: KINDS.get(usize::from(number)).copied() })
-        })
-    }
-
-    fn push(&mut self, name: &CStr, kind: Option<Kind>) {
-        let number = KINDS.iter().position(|known| Some(*known) == kind).unwrap_or(KINDS.len());
-        self.bytes.push(number as u8);
-        self.bytes.extend_from_slice(name.to_bytes_with_nul());
-        self.count += 1;
-    }
-}
-
-/// The kinds by the numbers that [`Names`] has for them. Any other number: the listing does not say.
-const KINDS: [Kind; 4] = [Kind::Directory, Kind::File, Kind::Symlink, Kind::Other];

@@ -5,11 +5,11 @@ use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, FileType, Metadata, ReadDir};
 use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Carries, Identity, Mount, Names, Query, Stat, Symlinks};
+use super::{Identity, Mount, Names, Query, Stat, Symlinks};
 use crate::measure::{Kind, Mode};
 
 /// A directory that could be opened, by its path.
@@ -21,8 +21,8 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Opens the directory at `path`, following symlinks. Whatever is asked, std tells everything.
-    pub fn open(path: &CStr, _: Query) -> io::Result<Self> {
+    /// Opens the directory at `path`, following symlinks.
+    pub fn open(path: &CStr) -> io::Result<Self> {
         let path = as_path(path).to_owned();
         Ok(Self { entries: Mutex::new(fs::read_dir(&path)?), path })
     }
@@ -36,8 +36,8 @@ impl Handle {
         Ok(Self { entries: Mutex::new(fs::read_dir(&path)?), path })
     }
 
-    /// What the entry called `name` is.
-    pub fn stat_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Stat> {
+    /// What the entry called `name` is. Whatever is asked, std tells everything.
+    pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
         stat_path(&self.path.join(as_path(name)), symlinks)
     }
 
@@ -48,7 +48,7 @@ impl Handle {
 
     /// std cannot tell.
     pub fn mount_at(&self, _: &CStr, _: Symlinks) -> io::Result<Mount> {
-        Ok(UNKNOWN)
+        Ok(Mount::UNKNOWN)
     }
 
     /// Appends the next names to `names`; none at the end. The buffer is for other systems.
@@ -64,7 +64,7 @@ impl Handle {
             let kind = entry.file_type().ok().map(kind);
             // A name that the system hands out cannot hold a NUL.
             if let Ok(name) = CString::new(entry.file_name().into_vec()) {
-                names.push(&name, kind);
+                names.push(&name, kind, entry.ino());
             }
         }
         Ok(())
@@ -78,10 +78,13 @@ pub fn stat(path: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
 
 /// std cannot tell.
 pub fn mount_of(_: &CStr, _: Symlinks) -> io::Result<Mount> {
-    Ok(UNKNOWN)
+    Ok(Mount::UNKNOWN)
 }
 
-const UNKNOWN: Mount = Mount { id: 0, carries: Carries::Data };
+/// std cannot tell.
+pub fn is_rotational(_: u64) -> bool {
+    false
+}
 
 /// std can neither tell nor raise the limit. The lowest that is usual is macOS's 256; should there
 /// be fewer, opening fails with EMFILE and is tried again when others have closed theirs.

@@ -9,7 +9,7 @@ use super::roots::Root;
 use crate::filter::{Filter, Place};
 use crate::measure::Mode;
 use crate::path;
-use crate::sys::{Carries, Identity, Stat};
+use crate::sys::{Carries, Identity, Mount, Stat};
 use crate::tally::Sum;
 
 /// A directory on its way. `P` is what the tally gathers in it.
@@ -26,7 +26,7 @@ pub(super) struct Dir<P> {
     /// Whether its root lies on a kernel file system.
     pub(super) is_synthetic: bool,
     /// Through which mount it is seen.
-    pub(super) mount: u64,
+    pub(super) mount: Mount,
     /// Whether it counts itself. What is in it may even if not.
     pub(super) is_counted: bool,
     /// What filters know of it, if there are any.
@@ -63,14 +63,14 @@ impl<P: Default> Dir<P> {
         let mut dir = Self::new(parent, root.path.into_boxed_c_str(), root.stat);
         dir.is_root = true;
         dir.is_synthetic = root.mount.carries == Carries::Synthetic;
-        dir.mount = root.mount.id;
+        dir.mount = root.mount;
         dir.is_counted = is_counted;
         dir.place = place;
         dir
     }
 
     /// The directory called `name` in `parent`, seen through `mount`.
-    pub(super) fn below(parent: Arc<Self>, name: Box<CStr>, stat: Stat, mount: u64) -> Self {
+    pub(super) fn below(parent: Arc<Self>, name: Box<CStr>, stat: Stat, mount: Mount) -> Self {
         let (depth, is_synthetic) = (parent.depth.saturating_add(1), parent.is_synthetic);
         let mut dir = Self::new(Some(parent), name, stat);
         dir.depth = depth;
@@ -87,7 +87,7 @@ impl<P: Default> Dir<P> {
             depth: 0,
             is_root: false,
             is_synthetic: false,
-            mount: 0,
+            mount: Mount::UNKNOWN,
             is_counted: true,
             place: None,
             outstanding: AtomicUsize::new(1),
@@ -166,11 +166,9 @@ impl<P> Drop for Dir<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sys::Mount;
 
     fn root_dir(parent: Option<Arc<Dir<()>>>, path: &CStr) -> Dir<()> {
-        let mount = Mount { id: 0, carries: Carries::Data };
-        let root = Root { path: path.into(), stat: Stat::default(), mount };
+        let root = Root { path: path.into(), stat: Stat::default(), mount: Mount::UNKNOWN };
         Dir::root(parent, root, &Filter::default())
     }
 
@@ -178,7 +176,7 @@ mod tests {
     fn the_last_holder_of_a_deep_chain_drops_it_without_recursion() {
         let mut dir = Arc::new(root_dir(None, c"r"));
         for _ in 0..200_000 {
-            dir = Arc::new(Dir::below(dir, c"d".into(), Stat::default(), 0));
+            dir = Arc::new(Dir::below(dir, c"d".into(), Stat::default(), Mount::UNKNOWN));
         }
         assert_eq!(dir.depth, 200_000);
         drop(dir);
@@ -196,7 +194,7 @@ mod tests {
     fn paths() {
         let total = Arc::new(Dir::<()>::above_roots());
         let root = Arc::new(root_dir(Some(total), c"/"));
-        let usr = Arc::new(Dir::below(root, c"usr".into(), Stat::default(), 0));
+        let usr = Arc::new(Dir::below(root, c"usr".into(), Stat::default(), Mount::UNKNOWN));
         assert_eq!(usr.path_of(c"bin"), b"/usr/bin");
     }
 }

@@ -9,8 +9,9 @@ use std::collections::HashSet;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::Walk;
 use super::dir::Dir;
-use super::{Walk, visit};
+use super::task::settle;
 use crate::problem::Problem;
 use crate::sys::Identity;
 use crate::tally::Tally;
@@ -68,13 +69,21 @@ impl<P: Default + Send> Follows<P> {
                 let Some(dir) = target.parent.clone() else { continue };
                 if dir.is_within(identity) {
                     walk.record(Problem::cycle(path));
-                    visit::settle(walk, dir);
+                    settle(walk, dir);
                 } else if self.enter(identity) {
-                    rayon::scope(|scope| visit::directory(walk, scope, target, None));
+                    walk.weigh_below(target);
                 } else {
-                    visit::settle(walk, dir);
+                    settle(walk, dir);
                 }
             }
+        }
+    }
+
+    /// Leaves the waiting links alone.
+    pub(super) fn give_up<T: Tally<Part = P>>(&self, walk: &Walk<T>) {
+        let links = mem::take(&mut self.met().waiting);
+        for dir in links.into_iter().filter_map(|link| link.target.parent.clone()) {
+            settle(walk, dir);
         }
     }
 

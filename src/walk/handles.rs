@@ -7,11 +7,10 @@
 //! way, each half as far from the goal as the one before: the next to come is from nearby.
 
 use std::io;
-use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::dir::Dir;
-use crate::sys::{Handle, Query, Symlinks};
+use crate::sys::{Handle, Symlinks};
 
 /// How many directories are left open as waypoints.
 const WAYPOINTS: usize = 4;
@@ -22,17 +21,20 @@ const SPARE: usize = 2;
 
 /// An open directory that counts against what may be open.
 #[derive(Debug)]
-pub(super) struct Lease<'w> {
+pub(super) struct Lease {
     pub(super) handle: Handle,
-    free: &'w AtomicIsize,
+    /// Counts by being there.
+    _count: Arc<()>,
 }
 
 /// What may be open, and the waypoints.
 #[derive(Debug)]
 pub(super) struct Handles<P> {
-    /// How many more leases may be held while there is plenty. Relaxed: a bound, not a lock; the
-    /// reserve for each worker covers what two of them may take at the same time.
-    free: AtomicIsize,
+    /// Each lease holds one more; the reserve for each worker covers what two of them may take at
+    /// the same time.
+    leases: Arc<()>,
+    /// How many leases may be held while there is plenty.
+    plenty: usize,
     /// Guards the list alone; no system call is made under it.
     waypoints: Mutex<Vec<Waypoint<P>>>,
 }
@@ -52,19 +54,19 @@ impl<P: Default> Handles<P> {
     /// Shares `free` handles among `workers`.
     pub(super) fn new(free: usize, workers: usize) -> Self {
         let reserve = WAYPOINTS + SPARE + PER_WORKER * workers;
-        let free = isize::try_from(free.saturating_sub(reserve)).unwrap_or(isize::MAX);
-        Self { free: AtomicIsize::new(free), waypoints: Mutex::default() }
+        let plenty = free.saturating_sub(reserve);
+        Self { leases: Arc::new(()), plenty, waypoints: Mutex::default() }
     }
 
     /// Counts an open directory.
-    pub(super) fn lease(&self, handle: Handle) -> Lease<'_> {
-        self.free.fetch_sub(1, Ordering::Relaxed);
-        Lease { handle, free: &self.free }
+    pub(super) fn lease(&self, handle: Handle) -> Lease {
+        Lease { handle, _count: Arc::clone(&self.leases) }
     }
 
     /// Whether directories may stay open for entries whose turn comes later.
     pub(super) fn is_plenty(&self) -> bool {
-        self.free.load(Ordering::Relaxed) > 0
+        // One is our own.
+        Arc::strong_count(&self.leases) <= self.plenty
     }
 
     /// Closes the waypoints: handles ran out although we had counted them.
@@ -77,18 +79,13 @@ impl<P: Default> Handles<P> {
     ///
     /// # Errors
     /// The system's; `NotFound` if something else is in its place by now.
-    pub(super) fn reopen(
-        &self,
-        dir: &Arc<Dir<P>>,
-        symlinks: Symlinks,
-        query: Query,
-    ) -> io::Result<Arc<Handle>> {
+    pub(super) fn reopen(&self, dir: &Arc<Dir<P>>, symlinks: Symlinks) -> io::Result<Arc<Handle>> {
         let (mut start, way) = self.way_to(dir);
         let mut mark = way.len() / 2;
         for (to_go, step) in (0..way.len()).rev().zip(way.iter().rev()) {
             let handle = Arc::new(match &start {
                 Some(handle) if !step.is_root => handle.open_at(&step.name, symlinks)?,
-                _ => Handle::open(&step.name, query)?,
+                _ => Handle::open(&step.name)?,
             });
             if to_go == 0 && handle.identity()? != dir.stat.identity() {
                 break;
@@ -154,12 +151,6 @@ fn least_missed(depths: &[u32], goal: u32) -> usize {
     };
     let worst_first = |one: &usize, two: &usize| detour(*one).total_cmp(&detour(*two));
     (0..depths.len()).min_by(worst_first).unwrap_or(0)
-}
-
-impl Drop for Lease<'_> {
-    fn drop(&mut self) {
-        self.free.fetch_add(1, Ordering::Relaxed);
-    }
 }
 
 #[cfg(test)]

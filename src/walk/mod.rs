@@ -1,48 +1,64 @@
 //! The walk: visits every directory once, in parallel, and bubbles finished directories up.
 //!
 //! It knows nothing of what is gathered ([`Tally`]) and touches the file system only through `sys`.
-//! One rayon task a directory, in one scope; no task waits for another, and none recurses, so that
-//! depth costs memory on the heap and never stack. In the order of what it costs to coordinate:
+//! One task a directory; no task waits for another, and none recurses, so that depth costs memory on
+//! the heap and never stack. In first gear tasks are rayon's, in one scope, on one thread a core; in
+//! the higher ones, for storage that is waited for, they are on a stack of our own, from which any
+//! number of threads may take. In the order of what it costs to coordinate:
 //!
-//! 1. `visit`: the way of a file. No lock, no allocation; one relaxed load (interrupted?).
-//! 2. `progress`, once a buffer of entries: two additions on the worker's own cache line.
+//! 1. `visit`: the way of a file. No lock, no allocation; two relaxed loads (interrupted? a higher
+//!    gear?), and a count on the worker's own cache line (`progress`).
+//! 2. `task`, once a directory: two uncontended locks that say where the worker is.
 //! 3. `dir`, once a directory or part of one: one lock around what was gathered, one atomic count of
 //!    what is outstanding. Whoever brings it to 0 goes on to the parent.
 //! 4. `handles`, once a directory: one atomic count. A lock only when handles are scarce.
 //! 5. `tally::Sum`: under the directory's lock, the smaller set of hard links merges into the larger.
-//! 6. `follow`: a lock a directory, only with `-L`.
+//! 6. `pool`, in higher gears: one lock a task, around the stack.
+//! 7. `follow`: a lock a directory, only with `-L`.
+//!
+//! The calling thread is free for `monitor`: it shows the progress, asks `gears` how many threads
+//! there should be, and does not wait for storage that never answers.
 
 mod dir;
 mod follow;
+mod gears;
 mod handles;
+mod monitor;
+mod pool;
 mod progress;
 mod roots;
+mod task;
 mod visit;
 
 use std::ffi::OsString;
 use std::io;
+use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
 
-use rayon::{Scope, ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 pub use crate::sys::Query;
 pub use progress::Snapshot;
 
 use crate::filter::Filter;
+use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, MountedIdentity, Stat, Symlinks};
-use crate::tally::{Closed, Entry, Tally, Totals};
+use crate::tally::{Closed, Entry, Tally};
 use dir::{Dir, Gathered};
 use follow::Follows;
+use gears::Gearbox;
 use handles::Handles;
+use monitor::Monitor;
+use pool::Pool;
 use progress::Progress;
 use roots::Root;
+use task::{Task, Worker};
 
 /// How to walk.
 #[derive(Clone, Debug, Default)]
@@ -74,6 +90,9 @@ pub struct Walked<R> {
     pub problems: Vec<Problem>,
     /// Whether it was ended early, so that all totals are lower bounds.
     pub is_interrupted: bool,
+    /// What was done with each number of threads, in the order of their first use; nothing where no
+    /// thread could be started.
+    pub gears: Vec<Gear>,
 }
 
 impl<R> Walked<R> {
@@ -83,13 +102,14 @@ impl<R> Walked<R> {
     }
 }
 
-/// A walk on its way, shared by all its tasks.
+/// A walk on its way, shared by all its workers.
 struct Walk<T: Tally> {
     options: Options,
     tally: T,
     handles: Handles<T::Part>,
     follows: Follows<T::Part>,
-    progress: Arc<Progress>,
+    progress: Progress<T::Part>,
+    pool: Pool<T::Part>,
     /// Guards the list of what could not be read; taken once an error.
     problems: Mutex<Vec<Problem>>,
     /// Guards the tally's report; set once, when the root closes.
@@ -98,9 +118,6 @@ struct Walk<T: Tally> {
 
 /// More than any storage serves at the same time.
 const MOST_THREADS: usize = 1_024;
-
-/// Between two looks at the progress.
-const TICK: Duration = Duration::from_millis(100);
 
 /// Weighs `roots` and everything below, gathering with `tally`. While it goes on, `watch` is called
 /// about ten times a second, on the calling thread.
@@ -113,43 +130,55 @@ pub fn walk<T: Tally + 'static>(
     roots: Vec<OsString>,
     options: Options,
     tally: T,
-    mut watch: impl FnMut(&Snapshot),
+    watch: impl FnMut(&Snapshot),
 ) -> Walked<T::Report> {
+    /// As many as keep a network file system busy (DESIGN's figures, measured on FUSE).
+    const HIGHEST_GEAR: usize = 128;
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
-    let wanted = options.threads.or_else(|| thread::available_parallelism().ok());
-    let wanted = wanted.map_or(1, NonZeroUsize::get).min(MOST_THREADS);
-    let pool = pool(handles::workers(wanted, free));
-    let workers = pool.as_ref().map_or(1, ThreadPool::current_num_threads);
-    let progress = Arc::new(Progress::new(workers));
-    let walk = Walk {
+    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let wanted = options.threads.map_or_else(cores, NonZeroUsize::get).min(MOST_THREADS);
+    let first_gear = first_gear(handles::workers(wanted, free));
+    let workers = first_gear.as_ref().map_or(1, ThreadPool::current_num_threads);
+    // Half of the handles are for directories that wait.
+    let most = handles::workers(HIGHEST_GEAR, free / 2);
+    let is_fixed = options.threads.is_some() || most <= workers;
+    let gearbox = (!is_fixed).then(|| Gearbox::new(workers, most));
+    let slots = if is_fixed { workers } else { workers + most };
+    let walk = Arc::new(Walk {
         options,
         tally,
         handles: Handles::new(free, workers),
         follows: Follows::default(),
-        progress: Arc::clone(&progress),
+        progress: Progress::new(slots),
+        pool: Pool::default(),
         problems: Mutex::new(problems),
         report: Mutex::new(None),
-    };
-    let Some(pool) = pool else { return walk.run_here(roots) };
-
-    // The scope lives in the pool, so that this thread is free to watch.
-    let (sender, receiver) = mpsc::sync_channel(1);
-    pool.spawn(move || {
-        // If nobody receives, the watching thread is gone, and nobody wants the result.
-        let _ = sender.send(walk.run(roots));
     });
-    loop {
-        match receiver.recv_timeout(TICK) {
-            Ok(walked) => return walked,
-            Err(RecvTimeoutError::Timeout) => watch(&progress.snapshot()),
-            Err(RecvTimeoutError::Disconnected) => unreachable!("a worker sends or ends us all"),
+    let gears = match first_gear {
+        // The scope lives in the pool, so that this thread is free to watch.
+        Some(first_gear) => {
+            let (sender, receiver) = mpsc::sync_channel(1);
+            let monitor = Monitor::new(Arc::clone(&walk), workers, gearbox);
+            let walk = Arc::clone(&walk);
+            first_gear.spawn(move || {
+                walk.run(roots);
+                // If nobody receives, nobody is waiting any more.
+                let _ = sender.send(());
+            });
+            monitor.watch(&receiver, watch)
         }
-    }
+        None => {
+            walk.run_here(roots);
+            Vec::new()
+        }
+    };
+    walk.pool.close();
+    walk.outcome(gears)
 }
 
-/// As many threads as can be started, up to `workers`; none if none can.
-fn pool(mut workers: usize) -> Option<ThreadPool> {
+/// A pool of as many threads as can be started, up to `workers`; none if none can.
+fn first_gear(mut workers: usize) -> Option<ThreadPool> {
     while workers > 0 {
         match ThreadPoolBuilder::new().num_threads(workers).build() {
             Ok(pool) => return Some(pool),
@@ -161,7 +190,7 @@ fn pool(mut workers: usize) -> Option<ThreadPool> {
 
 impl<T: Tally> Walk<T> {
     /// Walks on the calling thread alone, where no other can be started.
-    fn run_here(self, roots: Vec<Root>) -> Walked<T::Report> {
+    fn run_here(&self, roots: Vec<Root>) {
         match ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
             Ok(pool) => pool.install(|| self.run(roots)),
             // This thread belongs to a pool already, and the scope will use that one.
@@ -169,55 +198,38 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    fn run(self, roots: Vec<Root>) -> Walked<T::Report> {
-        rayon::scope(|scope| self.begin(scope, roots));
+    fn run(&self, roots: Vec<Root>) {
+        rayon::scope(|scope| Worker::in_first_gear(self, scope).begin(roots));
+        self.pool.wait();
         if self.options.follow {
-            self.follows.walk(&self);
+            self.follows.walk(self);
         }
-        let mut problems = self.problems.into_inner().unwrap_or_else(PoisonError::into_inner);
+    }
+
+    /// Weighs a directory that is handed out already, and all below.
+    fn weigh_below(&self, dir: Arc<Dir<T::Part>>) {
+        let task = Task::Directory { dir, parent: None };
+        rayon::scope(|scope| Worker::in_first_gear(self, scope).run(task));
+        self.pool.wait();
+    }
+
+    fn is_finished(&self) -> bool {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    /// What it came to.
+    fn outcome(&self, gears: Vec<Gear>) -> Walked<T::Report> {
+        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut problems = mem::take(&mut *problems);
         problems.sort_unstable_by(|one, two| {
             (&one.path, one.operation).cmp(&(&two.path, two.operation))
         });
         problems.dedup();
         Walked {
-            report: self.report.into_inner().unwrap_or_else(PoisonError::into_inner),
+            report: self.report.lock().unwrap_or_else(PoisonError::into_inner).take(),
             problems,
-            is_interrupted: self.options.interrupt.load(Ordering::Relaxed),
-        }
-    }
-
-    fn begin<'s>(&'s self, scope: &Scope<'s>, mut roots: Vec<Root>) {
-        if self.options.follow {
-            for root in roots.iter().filter(|root| root.stat.is_directory()) {
-                self.follows.enter(root.stat.identity());
-            }
-        }
-        let filter = &self.options.filter;
-        if roots.len() > 1 {
-            let above = Arc::new(Dir::above_roots());
-            for root in roots {
-                if root.stat.is_directory() {
-                    above.hand_out();
-                    let dir = Arc::new(Dir::root(Some(Arc::clone(&above)), root, filter));
-                    scope.spawn(move |scope| visit::directory(self, scope, dir, None));
-                } else {
-                    let (name, mount) = (root.path.to_bytes(), root.mount.id);
-                    self.weigh(&mut above.gathered(), name, 0, &root.stat, mount);
-                }
-            }
-            visit::settle(self, above);
-        } else if let Some(root) = roots.pop() {
-            if root.stat.is_directory() {
-                let dir = Arc::new(Dir::root(None, root, filter));
-                visit::directory(self, scope, dir, None);
-            } else {
-                let size = root.stat.weight(self.options.measure);
-                let totals = Totals { size, entries: 1, shared: 0 };
-                let name = root.path.to_bytes();
-                let (stat, mount, own) = (&root.stat, root.mount.id, Some(size));
-                let closed = Closed { name, depth: 0, stat, mount, own, totals };
-                self.finish(&closed, T::Part::default());
-            }
+            is_interrupted: self.is_interrupted(),
+            gears,
         }
     }
 

@@ -1,12 +1,15 @@
-//! How far the walk has come, for whoever watches.
+//! How far the walk has come, and where each worker is, for whoever watches.
 //!
-//! Each worker counts in a slot of its own, on its own cache line, once a buffer of entries: the
-//! way of a file touches nothing here. The directory at hand is named only when asked for.
+//! Each worker writes to a slot of its own, on its own cache line: a count of what it has done, once
+//! an entry, and where it is, once a directory. Nobody waits for anybody; only a watcher, ten times a
+//! second, reads them all.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crossbeam_utils::CachePadded;
+
+use super::dir::Dir;
 
 /// What has been weighed so far.
 #[derive(Clone, Debug, Default)]
@@ -15,64 +18,132 @@ pub struct Snapshot {
     pub entries: u64,
     /// Their weight, in the measure's unit; an inode with several links counts for each.
     pub size: u64,
-    /// A directory that was being weighed lately, as bytes; empty before the first answer.
+    /// A directory that is being weighed, as bytes; empty if none is.
     pub directory: Vec<u8>,
 }
 
-/// The counters that workers add to. All orderings are relaxed: the numbers are for looking at,
-/// nothing is concluded from them.
+/// The slots of all workers.
 #[derive(Debug)]
-pub(super) struct Progress {
-    slots: Box<[CachePadded<Slot>]>,
-    is_asked: AtomicBool,
-    /// Guards the last answer, a short copy.
-    directory: Mutex<Vec<u8>>,
+pub(super) struct Progress<P> {
+    slots: Box<[CachePadded<Slot<P>>]>,
 }
 
-#[derive(Debug, Default)]
-struct Slot {
+/// What one worker has done. All orderings are relaxed: the numbers are for looking at, and for a
+/// gearbox that measures, nothing is concluded from them.
+#[derive(Debug)]
+pub(super) struct Slot<P> {
+    found: AtomicU64,
+    done: AtomicU64,
+    calls: AtomicU64,
     entries: AtomicU64,
     size: AtomicU64,
+    /// Guards a pointer; only a watcher ever contends for it.
+    at: Mutex<Option<Arc<Dir<P>>>>,
 }
 
-impl Progress {
+/// The sums of all slots.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Counts {
+    /// Steps that were found to be necessary: an entry to state, a directory to open.
+    pub(super) found: u64,
+    /// Steps done.
+    pub(super) done: u64,
+    /// System calls made.
+    pub(super) calls: u64,
+    /// Entries weighed.
+    pub(super) entries: u64,
+    /// Their weight, saturated.
+    pub(super) size: u64,
+}
+
+impl<P> Progress<P> {
     pub(super) fn new(workers: usize) -> Self {
-        Self {
-            slots: (0..workers.max(1)).map(|_| CachePadded::default()).collect(),
-            is_asked: AtomicBool::new(false),
-            directory: Mutex::default(),
-        }
+        Self { slots: (0..workers.max(1)).map(|_| CachePadded::default()).collect() }
     }
 
-    /// Counts `entries` with their `size` for the worker at hand.
-    pub(super) fn add(&self, entries: u64, size: u64) {
-        let worker = rayon::current_thread_index().unwrap_or(0) % self.slots.len();
-        let slot = &self.slots[worker];
-        slot.entries.fetch_add(entries, Ordering::Relaxed);
-        slot.size.fetch_add(size, Ordering::Relaxed);
+    /// The slot of a worker, by its number.
+    pub(super) fn slot(&self, worker: usize) -> &Slot<P> {
+        &self.slots[worker % self.slots.len()]
     }
 
-    /// Names the directory at hand if somebody asked; `path` is made only then.
-    pub(super) fn at(&self, path: impl FnOnce() -> Vec<u8>) {
-        if self.is_asked.load(Ordering::Relaxed) && self.is_asked.swap(false, Ordering::Relaxed) {
-            let path = path();
-            if let Ok(mut directory) = self.directory.lock() {
-                *directory = path;
-            }
-        }
-    }
-
-    /// How far it has come; asks for the directory, which the next snapshot will have.
-    pub(super) fn snapshot(&self) -> Snapshot {
-        let sum = |field: fn(&Slot) -> &AtomicU64| {
+    /// What all workers have done.
+    pub(super) fn counts(&self) -> Counts {
+        let sum = |field: fn(&Slot<P>) -> &AtomicU64| {
             let values = self.slots.iter().map(|slot| field(slot).load(Ordering::Relaxed));
             values.fold(0, u64::saturating_add)
         };
-        self.is_asked.store(true, Ordering::Relaxed);
-        Snapshot {
+        Counts {
+            found: sum(|slot| &slot.found),
+            done: sum(|slot| &slot.done),
+            calls: sum(|slot| &slot.calls),
             entries: sum(|slot| &slot.entries),
             size: sum(|slot| &slot.size),
-            directory: self.directory.lock().map(|path| path.clone()).unwrap_or_default(),
         }
     }
+
+    /// Where the workers are.
+    pub(super) fn places(&self) -> Vec<Arc<Dir<P>>> {
+        self.slots.iter().filter_map(|slot| slot.at().clone()).collect()
+    }
+
+    /// Takes every worker's directory from it, to be settled by the caller.
+    pub(super) fn give_up(&self) -> Vec<Arc<Dir<P>>> {
+        self.slots.iter().filter_map(|slot| slot.at().take()).collect()
+    }
+}
+
+impl<P> Default for Slot<P> {
+    fn default() -> Self {
+        Self {
+            found: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            entries: AtomicU64::new(0),
+            size: AtomicU64::new(0),
+            at: Mutex::new(None),
+        }
+    }
+}
+
+impl<P> Slot<P> {
+    /// The worker is in `dir` now.
+    pub(super) fn enter(&self, dir: &Arc<Dir<P>>) {
+        *self.at() = Some(Arc::clone(dir));
+    }
+
+    /// The worker is done there. False if somebody has given up on it in the meantime, and has
+    /// settled its directory.
+    pub(super) fn leave(&self) -> bool {
+        self.at().take().is_some()
+    }
+
+    /// Found `steps` more that are to be done.
+    pub(super) fn find(&self, steps: usize) {
+        add(&self.found, steps as u64);
+    }
+
+    /// Did one of them.
+    pub(super) fn step(&self) {
+        add(&self.done, 1);
+    }
+
+    /// Made `calls` system calls.
+    pub(super) fn call(&self, calls: usize) {
+        add(&self.calls, calls as u64);
+    }
+
+    /// Weighed an entry.
+    pub(super) fn weigh(&self, size: u64) {
+        add(&self.entries, 1);
+        add(&self.size, size);
+    }
+
+    fn at(&self) -> MutexGuard<'_, Option<Arc<Dir<P>>>> {
+        self.at.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Adds to a counter that nobody else writes to, which need not lock the bus.
+fn add(counter: &AtomicU64, number: u64) {
+    counter.store(counter.load(Ordering::Relaxed).saturating_add(number), Ordering::Relaxed);
 }

@@ -88,7 +88,7 @@ fn leads_to(outer: &Root, above: &Path, place: &Path, options: &Options) -> bool
     let mut names = vec![outer.path.to_bytes()];
     let mut known = options.filter.root(names[0]);
     for name in way {
-        if !as_c_str(&at).is_ok_and(|path| Handle::open(&path, options.query).is_ok()) {
+        if !as_c_str(&at).is_ok_and(|path| Handle::open(&path).is_ok()) {
             return false;
         }
         at.push(name);

@@ -14,14 +14,15 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     ("terminal", &["walk", "render"]),
     ("scan", &["walk", "sys", "tally", "measure", "problem"]),
-    ("walk", &["sys", "filter", "tally", "measure", "problem", "path"]),
+    ("walk", &["sys", "filter", "tally", "measure", "problem", "path", "gear"]),
     ("tally", &["sys", "measure", "path"]),
-    ("render", &["scan", "walk", "tally", "measure", "problem", "path"]),
+    ("render", &["scan", "walk", "tally", "measure", "problem", "path", "gear"]),
     ("filter", &["sys", "measure", "path"]),
     ("sys", &["measure"]),
     ("measure", &[]),
     ("problem", &[]),
     ("path", &[]),
+    ("gear", &[]),
 ];
 
 const LONGEST_MAIN: usize = 100;
@@ -84,7 +85,7 @@ fn nobody_reaches_past_its_part() {
         ("std::env", &["cli", "terminal"]),
         ("std::process", &["main", "cli"]),
         ("std::thread", &["walk"]),
-        ("Instant", &["terminal"]),
+        ("Instant", &["terminal", "walk"]),
         ("SystemTime", &["sys"]),
         ("terminal_size", &["terminal"]),
         ("is_terminal", &["terminal"]),

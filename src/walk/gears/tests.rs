@@ -1,0 +1,144 @@
+//! What the gearbox decides: for single samples, in a table; over time, against a storage that is
+//! played.
+
+use super::*;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// On two cores, `times` looks at the same sample: the first decision.
+fn decision(times: usize, sample: Sample, hint: (Storage, bool)) -> Option<usize> {
+    let mut gearbox = Gearbox::new(2, 128);
+    (0..times).find_map(|_| gearbox.look(&sample, || hint))
+}
+
+#[test]
+fn what_leaves_first_gear() {
+    let blocked =
+        Sample { wall: 10 * MS, cpu: MS, waits: 200, preemptions: 1, done: 400, waiting: 1_000 };
+    let slow = Sample { cpu: MS / 10, waits: 8, done: 10, ..blocked };
+    let local = (Storage::Local, false);
+    for (case, sample, hint, expected) in [
+        ("a cold SSD", blocked, local, Some(8)),
+        ("the disk of a virtual machine", blocked, (Storage::Local, true), Some(8)),
+        ("a spinning disk", slow, (Storage::Local, true), Some(1)),
+        ("a network file system", slow, (Storage::Remote, false), Some(64)),
+        ("FUSE", slow, (Storage::Process, false), Some(8)),
+        ("warm", Sample { cpu: 19 * MS, waits: 10, done: 15_000, ..blocked }, local, None),
+        ("nothing to hand out", Sample { waiting: 2, ..blocked }, local, None),
+        (
+            "other processes take the cores",
+            Sample { cpu: 5 * MS, waits: 8, preemptions: 6, done: 5_000, ..blocked },
+            local,
+            None,
+        ),
+        (
+            "other processes take the cores, and locks are waited for",
+            Sample { cpu: 5 * MS, waits: 18, preemptions: 10, done: 5_000, ..blocked },
+            local,
+            None,
+        ),
+        (
+            "throttled by a cgroup, or stopped by ^Z",
+            Sample { wall: 900 * MS, cpu: 18 * MS, waits: 3, preemptions: 2, ..blocked },
+            local,
+            None,
+        ),
+        ("nobody answers", Sample { cpu: MS / 100, waits: 0, done: 0, ..blocked }, local, None),
+    ] {
+        assert_eq!(decision(200, sample, hint), expected, "{case}");
+    }
+}
+
+#[test]
+fn a_walk_that_is_over_at_once_is_not_disturbed() {
+    let short = Sample { wall: MS, waits: 40, done: 80, waiting: 1_000, ..Sample::default() };
+    assert_eq!(decision(1, short, (Storage::Local, false)), None);
+}
+
+#[test]
+fn one_thread_a_core_again_once_it_is_warm() {
+    let mut gearbox = Gearbox::new(2, 8);
+    let cold = Sample { wall: 50 * MS, cpu: 10 * MS, waits: 500, done: 1_000, ..WORK };
+    let faster = Sample { done: 4_000, ..cold };
+    let warm = Sample { wall: 50 * MS, cpu: 98 * MS, waits: 2, done: 90_000, ..WORK };
+    let mut look = |sample| gearbox.look(&sample, || (Storage::Local, false));
+    assert_eq!(look(cold), Some(8));
+    let looks = [faster, faster, warm].map(&mut look);
+    assert_eq!(looks, [None, None, Some(2)]);
+    assert_eq!([warm; 100].map(look), [None; 100]);
+}
+
+const WORK: Sample = Sample {
+    wall: Duration::ZERO,
+    cpu: Duration::ZERO,
+    waits: 0,
+    preemptions: 0,
+    done: 0,
+    waiting: 1_000_000,
+};
+
+/// A storage, and what it costs to ask it.
+#[derive(Clone, Copy, Debug)]
+struct Model {
+    cores: usize,
+    /// Seconds on a core a step.
+    cpu: f64,
+    /// Seconds until a step is answered.
+    latency: f64,
+    /// How many it answers at the same time.
+    serves: usize,
+    /// Seconds that a step takes longer if another thread's was in between.
+    seek: f64,
+}
+
+impl Model {
+    /// Steps a second with so many threads.
+    fn rate(&self, threads: usize) -> f64 {
+        let mixed = 1.0 - 1.0 / threads as f64;
+        let step = self.latency + self.seek * mixed;
+        let storage = threads.min(self.serves) as f64 / (step + self.cpu);
+        let cores = threads.min(self.cores) as f64 / self.cpu;
+        storage.min(cores)
+    }
+
+    /// Steps done in so many seconds, and the threads at the end.
+    fn play(&self, seconds: u64) -> (f64, usize) {
+        let mut gearbox = Gearbox::new(self.cores, 128);
+        let (mut threads, mut done, mut wall) = (self.cores, 0.0, Duration::ZERO);
+        while wall < Duration::from_secs(seconds) {
+            let tick = gearbox.interval();
+            let before = done;
+            done += self.rate(threads) * tick.as_secs_f64();
+            wall += tick;
+            let steps = done.floor() - f64::floor(before);
+            let cpu = tick.mul_f64(steps / tick.as_secs_f64() * self.cpu);
+            let (waits, done) = (steps as u64, steps as u64);
+            let sample = Sample { wall: tick, cpu, waits, done, ..WORK };
+            if let Some(other) = gearbox.look(&sample, || (Storage::Local, false)) {
+                threads = other;
+            }
+        }
+        (done, threads)
+    }
+}
+
+#[test]
+fn ends_near_the_best_fixed_number_of_threads() {
+    let ssd = Model { cores: 2, cpu: 8e-6, latency: 100e-6, serves: 32, seek: 0.0 };
+    for model in [
+        ssd,
+        Model { serves: 10, ..ssd },
+        Model { cores: 16, ..ssd },
+        Model { serves: 1, ..ssd },
+        Model { latency: 1e-3, serves: 1_000, ..ssd },
+        Model { latency: 5e-3, serves: 64, ..ssd },
+        Model { latency: 50e-3, serves: 128, cores: 8, ..ssd },
+        Model { latency: 1e-3, serves: 1, seek: 8e-3, ..ssd },
+        Model { latency: 4e-3, serves: 1, seek: 8e-3, cores: 8, ..ssd },
+    ] {
+        let best = (1..=128).map(|threads| model.rate(threads)).fold(0.0, f64::max);
+        let (done, threads) = model.play(20);
+        assert!(model.rate(threads) >= 0.85 * best, "{model:?} ends with {threads}");
+        assert!(done >= 0.85 * best * 20.0, "{model:?}: {done} of {}", best * 20.0);
+    }
+}

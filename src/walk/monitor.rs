@@ -1,0 +1,166 @@
+//! Whoever watches: shows the progress, changes gears, and does not wait for what never answers.
+//!
+//! It is the thread that called for the walk, which has nothing else to do. A look costs a few
+//! microseconds; a walk that is over within the first 5 milliseconds is never looked at.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use super::gears::{Gearbox, Sample};
+use super::progress::{Counts, Snapshot};
+use super::task::settle;
+use super::{Walk, pool};
+use crate::gear::Gear;
+use crate::problem::Problem;
+use crate::sys::{self, Storage, Usage};
+use crate::tally::Tally;
+
+/// Between two looks at the progress. Longer than a worker needs to notice an interrupt, unless it
+/// waits for storage.
+const SHOWN: Duration = Duration::from_millis(100);
+
+/// Watches one walk.
+pub(super) struct Monitor<T: Tally> {
+    walk: Arc<Walk<T>>,
+    /// How many threads the first gear has.
+    workers: usize,
+    /// How many may be at work now.
+    threads: usize,
+    /// None if the number of threads is fixed.
+    gearbox: Option<Gearbox>,
+    /// What was seen at the last look, and when the present gear was engaged.
+    last: Look,
+    engaged: Look,
+    gears: Vec<Gear>,
+}
+
+/// What there is to be seen.
+#[derive(Clone, Copy, Debug)]
+struct Look {
+    at: Instant,
+    usage: Usage,
+    counts: Counts,
+}
+
+impl<T: Tally + 'static> Monitor<T> {
+    /// Watches `walk`, which begins now with so many `workers`.
+    pub(super) fn new(walk: Arc<Walk<T>>, workers: usize, gearbox: Option<Gearbox>) -> Self {
+        let now = Look { at: Instant::now(), usage: sys::usage(), counts: Counts::default() };
+        let gears = Vec::new();
+        Self { walk, workers, threads: workers, gearbox, last: now, engaged: now, gears }
+    }
+
+    /// Watches until there is word that the walk is `done`, or nothing more is to be expected of it.
+    /// About ten times a second, says how far it has come. Returns what was done with each number
+    /// of threads.
+    pub(super) fn watch(
+        mut self,
+        done: &Receiver<()>,
+        mut show: impl FnMut(&Snapshot),
+    ) -> Vec<Gear> {
+        let mut shown = Instant::now();
+        loop {
+            let interval = self.gearbox.as_ref().map_or(SHOWN, Gearbox::interval);
+            match done.recv_timeout(interval) {
+                Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => self.look(),
+            }
+            if self.walk.is_interrupted() {
+                self.give_up(done);
+                break;
+            }
+            if shown.elapsed() >= SHOWN {
+                shown = Instant::now();
+                show(&self.snapshot());
+            }
+        }
+        self.end_gear(Look::now(&self.walk));
+        self.gears
+    }
+
+    /// Changes gears, if that is called for.
+    fn look(&mut self) {
+        let Some(gearbox) = &mut self.gearbox else { return };
+        let (walk, now) = (&self.walk, Look::now(&self.walk));
+        let threads = gearbox.look(&now.since(&self.last), || what_is_waited_for(walk));
+        self.last = now;
+        if let Some(threads) = threads {
+            self.end_gear(now);
+            pool::engage(&self.walk, self.workers, threads);
+            self.threads = threads;
+        }
+    }
+
+    /// After an interrupt, waits for the workers to notice, but not for one that storage does not
+    /// answer: its directory is settled without it.
+    fn give_up(&self, done: &Receiver<()>) {
+        let walk = &self.walk;
+        let mut before = Vec::new();
+        while !walk.is_finished() && done.recv_timeout(SHOWN).is_err() {
+            for task in walk.pool.take_all() {
+                settle(walk, Arc::clone(task.dir()));
+            }
+            let places = walk.progress.places();
+            let is_moving = |dir| !before.iter().any(|other| Arc::ptr_eq(other, dir));
+            if !places.iter().any(is_moving) {
+                for dir in walk.progress.give_up() {
+                    walk.record(Problem::unanswered(dir.path()));
+                    settle(walk, dir);
+                }
+                walk.follows.give_up(walk);
+                if before.is_empty() {
+                    break;
+                }
+            }
+            before = places;
+        }
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let Counts { entries, size, .. } = self.walk.progress.counts();
+        let places = self.walk.progress.places();
+        let directory = places.first().map(|dir| dir.path()).unwrap_or_default();
+        Snapshot { entries, size, directory }
+    }
+
+    /// Adds up what was done since the present number of threads was engaged.
+    fn end_gear(&mut self, now: Look) {
+        let threads = self.threads;
+        let i = self.gears.iter().position(|gear| gear.threads == threads).unwrap_or_else(|| {
+            self.gears.push(Gear { threads, ..Gear::default() });
+            self.gears.len() - 1
+        });
+        let (gear, before) = (&mut self.gears[i], &self.engaged);
+        gear.wall += now.at - before.at;
+        gear.cpu += now.usage.cpu.saturating_sub(before.usage.cpu);
+        gear.entries += now.counts.entries - before.counts.entries;
+        gear.calls += now.counts.calls - before.counts.calls;
+        self.engaged = now;
+    }
+}
+
+/// Who answers for what a worker is waiting for now, and whether it has to seek.
+fn what_is_waited_for<T: Tally>(walk: &Walk<T>) -> (Storage, bool) {
+    let places = walk.progress.places();
+    places.first().map_or((Storage::Local, false), |dir| {
+        (dir.mount.storage, sys::is_rotational(dir.stat.device))
+    })
+}
+
+impl Look {
+    fn now<T: Tally>(walk: &Walk<T>) -> Self {
+        Self { at: Instant::now(), usage: sys::usage(), counts: walk.progress.counts() }
+    }
+
+    fn since(&self, before: &Look) -> Sample {
+        Sample {
+            wall: self.at - before.at,
+            cpu: self.usage.cpu.saturating_sub(before.usage.cpu),
+            waits: self.usage.waits.saturating_sub(before.usage.waits),
+            preemptions: self.usage.preemptions.saturating_sub(before.usage.preemptions),
+            done: self.counts.done - before.counts.done,
+            waiting: self.counts.found.saturating_sub(self.counts.done),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The higher gears: more threads than cores, for storage that keeps them waiting.
+//!
+//! First gear is a rayon pool, whose deques cost next to nothing; but its threads can neither become
+//! more nor fewer. Here a task waits for storage a thousand times longer than for a lock, so that
+//! one stack behind one lock is enough; and whoever watches may let more or fewer threads take from
+//! it at any moment. A stack, because the last found is the deepest: what waits is then bounded by
+//! depth, and not by the breadth of the tree.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::{io, thread};
+
+use super::Walk;
+use super::task::{Task, Worker};
+use crate::tally::Tally;
+
+/// Tasks and the threads that do them.
+#[derive(Debug)]
+pub(super) struct Pool<P> {
+    /// Guards what is waiting and who is at work; no system call is made under it.
+    state: Mutex<State<P>>,
+    /// There may be something to take.
+    work: Condvar,
+    /// There may be nothing left.
+    idle: Condvar,
+    /// Set once, when the first thread is there. Relaxed: who sees it late hands its task over late.
+    is_engaged: AtomicBool,
+}
+
+#[derive(Debug)]
+struct State<P> {
+    tasks: Vec<Task<P>>,
+    /// How many tasks are being done.
+    at_work: usize,
+    /// How many may be.
+    limit: usize,
+    /// How many threads have been started.
+    threads: usize,
+    is_closed: bool,
+}
+
+impl<P> Default for Pool<P> {
+    fn default() -> Self {
+        let tasks = Vec::new();
+        let state = State { tasks, at_work: 0, limit: 0, threads: 0, is_closed: false };
+        Self {
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            idle: Condvar::new(),
+            is_engaged: AtomicBool::new(false),
+        }
+    }
+}
+
+impl<P> Pool<P> {
+    /// Whether tasks belong here from now on.
+    #[inline]
+    pub(super) fn is_engaged(&self) -> bool {
+        self.is_engaged.load(Ordering::Relaxed)
+    }
+
+    /// Adds a task.
+    pub(super) fn push(&self, task: Task<P>) {
+        let mut state = self.state();
+        state.tasks.push(task);
+        let is_wanted = state.at_work < state.limit;
+        drop(state);
+        if is_wanted {
+            self.work.notify_one();
+        }
+    }
+
+    /// Takes every task that nobody has begun.
+    pub(super) fn take_all(&self) -> Vec<Task<P>> {
+        std::mem::take(&mut self.state().tasks)
+    }
+
+    /// Waits until nothing is left to be done.
+    pub(super) fn wait(&self) {
+        let state = self.state();
+        let is_busy = |state: &mut State<P>| state.at_work > 0 || !state.tasks.is_empty();
+        drop(self.idle.wait_while(state, is_busy).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Lets every thread end when it is done.
+    pub(super) fn close(&self) {
+        self.state().is_closed = true;
+        self.work.notify_all();
+    }
+
+    /// Waits for a task and takes it; none when the pool is closed. `is_back` if the caller was at
+    /// work.
+    fn take(&self, is_back: bool) -> Option<Task<P>> {
+        let mut state = self.state();
+        if is_back {
+            state.at_work -= 1;
+            if state.at_work == 0 && state.tasks.is_empty() {
+                self.idle.notify_all();
+            }
+        }
+        let must_wait = |state: &mut State<P>| {
+            !state.is_closed && (state.tasks.is_empty() || state.at_work >= state.limit)
+        };
+        let mut state =
+            self.work.wait_while(state, must_wait).unwrap_or_else(PoisonError::into_inner);
+        let task = state.tasks.pop().filter(|_| !state.is_closed)?;
+        state.at_work += 1;
+        Some(task)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<P>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets `limit` threads be at work from now on; fewer, if no more can be started. Their slots begin
+/// at `first_slot`.
+pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, first_slot: usize, limit: usize) {
+    let pool = &walk.pool;
+    let missing = {
+        let mut state = pool.state();
+        state.limit = limit;
+        let first = state.threads;
+        state.threads = first.max(limit);
+        first..limit
+    };
+    pool.work.notify_all();
+    for thread in missing {
+        if start(walk, first_slot + thread).is_err() {
+            pool.state().threads = thread;
+            break;
+        }
+        pool.is_engaged.store(true, Ordering::Relaxed);
+    }
+}
+
+fn start<T: Tally + 'static>(walk: &Arc<Walk<T>>, slot: usize) -> io::Result<()> {
+    let walk = Arc::clone(walk);
+    let work = move || {
+        let worker = Worker { walk: &*walk, slot: walk.progress.slot(slot), scope: None };
+        let mut is_back = false;
+        while let Some(task) = walk.pool.take(is_back) {
+            worker.run(task);
+            is_back = true;
+        }
+    };
+    thread::Builder::new().name(format!("weigh {slot}")).spawn(work).map(drop)
+}
