@@ -5,6 +5,7 @@
 
 mod flags;
 mod leave;
+mod read;
 mod scans;
 
 use std::env;
@@ -15,8 +16,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process;
 
+use clap::CommandFactory;
 use clap::error::ErrorKind;
-use clap::{CommandFactory, Parser};
 
 use crate::measure::{Measure, Time};
 use crate::render::colors::Colors;
@@ -93,10 +94,11 @@ pub enum Output {
     Json(json::Options),
 }
 
-/// Reads the command line. Ends the process with status 2 if it makes no sense, and with 0 after
-/// `--help`, `--version` and `--type-list`.
+/// Reads the command line, and the config file beneath it. Ends the process with status 2 if they
+/// make no sense, and with 0 after `--help`, `--version` and `--type-list`.
 pub fn parse() -> Plan {
-    let plan = Flags::try_parse().and_then(|flags| {
+    let args: Vec<OsString> = env::args_os().collect();
+    let plan = read::flags(&args).and_then(|flags| {
         if flags.leave.type_list {
             // Whoever closes the pipe has seen enough.
             let _ = io::stdout().write_all(leave::type_list().as_bytes());
@@ -110,8 +112,9 @@ pub fn parse() -> Plan {
         Err(error) if error.use_stderr() => {
             // The message quotes what was typed, or what a pattern of the shell came to. So it is
             // made anew from arguments that can forge no line.
-            let harmless = env::args_os().map(|arg| OsString::from(escape(arg.as_bytes())));
-            let error = Flags::try_parse_from(harmless).err().unwrap_or(error);
+            let harmless = |arg: &OsString| OsString::from(escape(arg.as_bytes()));
+            let harmless: Vec<OsString> = args.iter().map(harmless).collect();
+            let error = read::flags(&harmless).err().unwrap_or(error);
             let is_bad_value = error.kind() == ErrorKind::ValueValidation;
             // What is wrong with a value is said in one line.
             let most = if is_bad_value { 1 } else { usize::MAX };

@@ -24,14 +24,14 @@
 //!   it were walked.
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
 //! * [`cli`] turns flags into the options of each stage, [`gather`] gathers what they ask for, from a
-//!   walk or a saved scan; [`terminal`] knows the terminal, and shows
+//!   walk or a saved scan; [`config`] is the file beneath the flags; [`terminal`] knows the terminal, and shows
 //!   the progress on it.
 //! * [`measure`], [`problem`], [`path`] and [`gear`] are the words that all of them share: what is
 //!   measured, what could not be read, where, and on how many threads.
 //!
 //! # Imports run one way
 //!
-//! `main → gather → cli → {walk, tally, render, sys, terminal}`, `terminal → {walk, render}`,
+//! `main → gather → cli → {config, walk, tally, render, sys, terminal}`, `terminal → {walk, render}`,
 //! `gather → scan → walk → {sys, filter, tally}`, `tally → sys` (its types),
 //! `render → {scan, walk, tally}` (what they come to), and everything may
 //! use those words, which use nothing. A test reads the `use` lines and keeps it so.
@@ -66,6 +66,7 @@
 compile_error!("weigh runs on Linux and other Unix systems; nothing else has been tried yet");
 
 pub mod cli;
+pub mod config;
 pub mod filter;
 pub mod gather;
 pub mod gear;

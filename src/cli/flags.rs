@@ -12,7 +12,7 @@ use crate::render::time::Style;
 
 /// Where did the space go? Weighs directories and draws the largest of what is in them.
 #[derive(Debug, Parser)]
-#[command(name = "weigh", version, max_term_width = 100)]
+#[command(name = "weigh", version, max_term_width = 100, args_override_self = true)]
 pub(super) struct Flags {
     /// What to weigh
     #[arg(value_name = "PATH", default_value = ".", value_hint = ValueHint::AnyPath)]
@@ -32,6 +32,17 @@ pub(super) struct Flags {
 
     #[command(flatten)]
     pub(super) scans: ScanFlags,
+
+    /// Read settings from FILE, and not from the usual config file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
+    pub(super) config: Option<OsString>,
+}
+
+impl Flags {
+    /// Whether something is to be printed, rather than weighed.
+    pub(super) fn is_question(&self) -> bool {
+        self.leave.type_list
+    }
 }
 
 #[derive(Debug, Args)]

@@ -61,7 +61,7 @@ pub(super) struct LeaveFlags {
     pub(super) type_not: Vec<String>,
 
     /// List the types of files, and the globs that make them
-    #[arg(long)]
+    #[arg(long, exclusive = true)]
     pub(super) type_list: bool,
 
     /// Weigh only what was written to DAYS ago; +DAYS: earlier, -DAYS: since

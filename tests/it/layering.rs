@@ -8,10 +8,8 @@ use std::path::{Path, PathBuf};
 const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli", "gather", "scan", "tally", "render", "problem"]),
     ("gather", &["cli", "walk", "scan", "tally", "render", "problem", "terminal"]),
-    (
-        "cli",
-        &["walk", "scan", "tally", "render", "filter", "sys", "measure", "problem", "terminal"],
-    ),
+    ("cli", CLI),
+    ("config", &[]),
     ("terminal", &["walk", "render"]),
     ("scan", &["walk", "sys", "tally", "measure", "problem"]),
     ("walk", &["sys", "filter", "tally", "measure", "problem", "path", "gear"]),
@@ -23,6 +21,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("problem", &[]),
     ("path", &[]),
     ("gear", &[]),
+];
+
+const CLI: &[&str] = &[
+    "config", "walk", "scan", "tally", "render", "filter", "sys", "measure", "problem", "terminal",
 ];
 
 const LONGEST_MAIN: usize = 100;

@@ -11,6 +11,7 @@
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
 //! * What the world does to it: [`faults`], [`storm`], [`signals`].
+//! * What is asked for: [`config`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
 //! * What rots: [`layering`], [`leftovers`], [`readme`].
 //!
@@ -31,6 +32,7 @@ mod run;
 #[path = "../../benches/storage.rs"]
 mod storage;
 
+mod config;
 mod counting;
 mod deep;
 mod determinism;

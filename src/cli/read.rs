@@ -1,0 +1,127 @@
+//! Reads flags from the command line, and beneath it from the config file.
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
+
+use super::flags::Flags;
+use crate::config::{self, Setting};
+use crate::problem::reason;
+use crate::render::name::escape;
+use crate::sys;
+
+/// The flags in `args`, of which the first is the program's name, over those of the config file.
+pub(super) fn flags(args: &[OsString]) -> Result<Flags, Error> {
+    let matches = match Flags::command().try_get_matches_from(args) {
+        // Perhaps it is a counterpart. There are as many as switches, and hardly any is ever used.
+        Err(error) if error.kind() == ErrorKind::UnknownArgument => {
+            config::with_counterparts(Flags::command()).try_get_matches_from(args)
+        }
+        matches => matches,
+    }?;
+    let flags = Flags::from_arg_matches(&matches)?;
+    if flags.is_question() {
+        return Ok(flags);
+    }
+    match file(flags.config.as_deref()) {
+        Ok(None) => Ok(flags),
+        Ok(Some((path, text))) => over(args, &path, &text),
+        Err(message) => Err(bad(message)),
+    }
+}
+
+/// The config file and what it says, if there is one: the one named on the command line, or in the
+/// environment (no one, if that is empty), or the usual one.
+fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
+    let variable = |name| env::var_os(name).map(PathBuf::from);
+    let (path, is_named) = match named.map(PathBuf::from).or(variable("WEIGH_CONFIG_PATH")) {
+        Some(path) if path.as_os_str().is_empty() => return Ok(None),
+        Some(path) => (path, true),
+        None => {
+            // Relative ones are not to be heeded (XDG Base Directory Specification).
+            let place = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+            let place = place.or(variable("HOME").map(|home| home.join(".config")));
+            let Some(place) = place else { return Ok(None) };
+            (place.join("weigh/config.toml"), false)
+        }
+    };
+    let wrong = |message: &str| format!("{}: {message}", printable(&path));
+    match sys::read_file(&path) {
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some((path, text))),
+            Err(_) => Err(wrong("this is no UTF-8")),
+        },
+        // Nobody asked for this one, and there may be another's home in the environment.
+        Err(error) if !is_named && is_absent(&error) => Ok(None),
+        Err(error) => Err(wrong(&reason(&error))),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
+}
+
+/// The flags in `args` over what `text` says, which is the config file at `path`.
+fn over(args: &[OsString], path: &Path, text: &str) -> Result<Flags, Error> {
+    let command = config::with_counterparts(Flags::command());
+    let at = |line: usize, message: &str| bad(format!("{}:{line}: {message}", printable(path)));
+    let settings =
+        config::read(text, &command).map_err(|mistake| at(mistake.line, &mistake.message))?;
+    let (name, typed) = args.split_at(args.len().min(1));
+    let with = |settings: &mut dyn Iterator<Item = &Setting>, typed: &[OsString]| {
+        let said = settings.flat_map(|setting| &setting.arguments).map(OsString::from);
+        command.clone().try_get_matches_from(name.iter().cloned().chain(said).chain(typed.to_vec()))
+    };
+
+    let given = with(&mut [].iter(), typed)?;
+    let standing: Vec<&Setting> =
+        settings.iter().filter(|setting| !is_overridden(setting, &given, &command)).collect();
+    with(&mut standing.iter().copied(), typed)
+        .and_then(|matches| Flags::from_arg_matches(&matches))
+        .map_err(|error| {
+            let message = error.render().to_string();
+            let message = message.lines().next().unwrap_or_default();
+            let message = message.strip_prefix("error: ").unwrap_or(message);
+            let makes_no_sense =
+                |setting: &&&Setting| with(&mut [**setting].into_iter(), &[]).is_err();
+            match standing.iter().find(makes_no_sense) {
+                Some(setting) => at(setting.line, message),
+                // Each for itself does; together they do not.
+                None => bad(format!("{}: {message}", printable(path))),
+            }
+        })
+}
+
+/// Whether what was typed says otherwise. What can be given several times adds up instead.
+fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bool {
+    let is_given =
+        |arg: &Arg| given.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let Some(arg) = command.get_arguments().find(|arg| *arg.get_id() == setting.flag) else {
+        return false;
+    };
+    let excludes = |one: &Arg, other: &Arg| {
+        command.get_arg_conflicts_with(one).iter().any(|arg| arg.get_id() == other.get_id())
+    };
+    let undone = arg.get_long().map(config::counterpart);
+    command.get_arguments().filter(|other| is_given(other)).any(|other| {
+        let is_same = other.get_id() == arg.get_id();
+        is_same && !matches!(arg.get_action(), ArgAction::Append)
+            || !is_same && (excludes(arg, other) || excludes(other, arg))
+            || undone.is_some() && other.get_long() == undone.as_deref()
+    })
+}
+
+fn bad(message: String) -> Error {
+    Flags::command().error(ErrorKind::ValueValidation, message)
+}
+
+fn printable(path: &Path) -> String {
+    escape(path.as_os_str().as_bytes())
+}

@@ -1,0 +1,206 @@
+//! The config file beneath the flags: TOML, whose keys are the long names of flags.
+//!
+//! It knows no flag by name. Which keys there are, and what each takes, is asked of the
+//! [`Command`] that the flags make; what the file says becomes arguments, for the same parser that
+//! reads the command line.
+
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, ArgAction, Command};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// One line of a config file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Setting {
+    /// Where it stands, from 1.
+    pub line: usize,
+    /// The id of its flag.
+    pub flag: String,
+    /// What it would be on the command line: nothing, for a switch that is off.
+    pub arguments: Vec<String>,
+}
+
+/// What makes no sense in a config file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// Where it stands, from 1.
+    pub line: usize,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Reads `text` as settings of `command`'s flags, in the order of the file.
+///
+/// # Errors
+/// The first line that is no TOML, names no flag, or has a value of the wrong type. Whether a value
+/// makes sense is for the parser of the command line to say.
+pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
+    let line_at = |offset: usize| 1 + text.bytes().take(offset).filter(|b| *b == b'\n').count();
+    let table = DeTable::parse(text).map_err(|error| Mistake {
+        line: line_at(error.span().map_or(0, |span| span.start)),
+        message: error.message().replace('\n', ", "),
+    })?;
+    let mut entries: Vec<_> = table.get_ref().iter().collect();
+    entries.sort_by_key(|(key, _)| key.span().start);
+    entries
+        .into_iter()
+        .map(|(key, value)| {
+            let line = line_at(key.span().start);
+            setting(line, key.get_ref(), value, command)
+                .map_err(|message| Mistake { line, message })
+        })
+        .collect()
+}
+
+/// `command` with a counterpart for every switch: `--no-reverse` for `--reverse`, and `--colors`
+/// for `--no-colors`. Of the two, the one that stands last counts.
+pub fn with_counterparts(command: Command) -> Command {
+    let switches = command.get_arguments().filter(|arg| is_setting(arg) && !takes_value(arg));
+    let counterparts: Vec<Arg> = switches
+        .filter_map(|switch| {
+            let name = counterpart(switch.get_long()?);
+            let is_taken = command.get_arguments().any(|arg| arg.get_long() == Some(&name));
+            let arg = Arg::new(&name).long(&name).action(ArgAction::SetTrue).hide(true);
+            (!is_taken).then(|| arg.overrides_with(switch.get_id()))
+        })
+        .collect();
+    command.args(counterparts)
+}
+
+/// The long name of the flag that undoes the switch with this one.
+pub fn counterpart(long: &str) -> String {
+    match long.strip_prefix("no-") {
+        Some(positive) => positive.to_owned(),
+        None => format!("no-{long}"),
+    }
+}
+
+/// Whether a flag says how to weigh, rather than to do something else once.
+fn is_setting(arg: &Arg) -> bool {
+    let is_built_in =
+        !matches!(arg.get_action(), ArgAction::Set | ArgAction::Append | ArgAction::SetTrue);
+    !is_built_in && !arg.is_exclusive_set() && arg.get_long() != Some("config")
+}
+
+fn takes_value(arg: &Arg) -> bool {
+    arg.get_action().takes_values()
+}
+
+fn setting(
+    line: usize,
+    key: &str,
+    value: &Spanned<DeValue<'_>>,
+    command: &Command,
+) -> Result<Setting, String> {
+    let is_meant = |arg: &&Arg| arg.get_long() == Some(key) && is_setting(arg);
+    let arg = command.get_arguments().find(is_meant).ok_or_else(|| unknown(key, command))?;
+    let one = |value: &DeValue<'_>| match value {
+        DeValue::String(text) => Ok(format!("--{key}={text}")),
+        DeValue::Integer(number) => Ok(format!("--{key}={number}")),
+        DeValue::Float(number) => Ok(format!("--{key}={}", number.as_str())),
+        _ => Err(format!("{key} takes a string or a number, not {}", kind(value))),
+    };
+    let arguments = match (value.get_ref(), takes_value(arg)) {
+        (DeValue::Boolean(true), false) => vec![format!("--{key}")],
+        (DeValue::Boolean(false), false) => Vec::new(),
+        (value, false) => return Err(format!("{key} takes true or false, not {}", kind(value))),
+        (DeValue::Array(values), true) if matches!(arg.get_action(), ArgAction::Append) => {
+            values.iter().map(|value| one(value.get_ref())).collect::<Result<_, _>>()?
+        }
+        (value, true) => vec![one(value)?],
+    };
+    Ok(Setting { line, flag: arg.get_id().to_string(), arguments })
+}
+
+fn unknown(key: &str, command: &Command) -> String {
+    // The parser of the command line knows what is near.
+    let typed = ["weigh".to_owned(), format!("--{key}")];
+    let error = command.clone().try_get_matches_from(typed).err();
+    let near = error.as_ref().and_then(|error| error.get(ContextKind::SuggestedArg));
+    match near {
+        Some(ContextValue::String(near)) => {
+            format!("no flag is called {key}; one is called {}", near.trim_start_matches('-'))
+        }
+        _ => format!("no flag is called {key}"),
+    }
+}
+
+/// What a value is, as a sentence has it.
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) | DeValue::Float(_) => "a number",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn command() -> Command {
+        let long = |name| Arg::new(name).long(name);
+        Command::new("weigh").args([
+            long("reverse").action(ArgAction::SetTrue),
+            long("no-colors").action(ArgAction::SetTrue),
+            long("depth").action(ArgAction::Set),
+            long("exclude").action(ArgAction::Append),
+            long("config").action(ArgAction::Set),
+            long("man").action(ArgAction::SetTrue).exclusive(true),
+        ])
+    }
+
+    #[test]
+    fn settings_are_arguments_in_the_order_of_the_file() {
+        let text = "# mine\nreverse = true\nno-colors = false\ndepth = 3\n\
+                    exclude = [\n  'a b',\n  \"c\",\n]\n";
+        let settings = read(text, &command()).expect("it makes sense");
+        let found: Vec<_> =
+            settings.iter().map(|one| (one.line, &*one.flag, one.arguments.join("|"))).collect();
+        assert_eq!(
+            found,
+            [
+                (2, "reverse", "--reverse".to_owned()),
+                (3, "no-colors", String::new()),
+                (4, "depth", "--depth=3".to_owned()),
+                (5, "exclude", "--exclude=a b|--exclude=c".to_owned()),
+            ]
+        );
+    }
+
+    #[test]
+    fn mistakes_say_where_and_what() {
+        for (text, line, message) in [
+            ("\nrevers = true", 2, "no flag is called revers; one is called reverse"),
+            ("xyz = true", 1, "no flag is called xyz"),
+            ("config = 'a'", 1, "no flag is called config"),
+            ("man = true", 1, "no flag is called man"),
+            ("reverse = 1", 1, "reverse takes true or false, not a number"),
+            ("depth = true", 1, "depth takes a string or a number, not true or false"),
+            ("depth = [1]", 1, "depth takes a string or a number, not a list"),
+            ("exclude = [1, [2]]", 1, "exclude takes a string or a number, not a list"),
+            ("[depth]\nx = 1", 1, "depth takes a string or a number, not a table"),
+        ] {
+            let mistake = read(text, &command()).expect_err(text);
+            assert_eq!((mistake.line, &*mistake.message), (line, message), "{text}");
+        }
+        assert_eq!(read("depth = 1\n\ndepth = 2\n", &command()).expect_err("twice").line, 3);
+        assert_eq!(read("a\n=", &command()).expect_err("no TOML").line, 1);
+    }
+
+    #[test]
+    fn every_switch_has_a_counterpart() {
+        let command = with_counterparts(command());
+        let is_on = |args: &[&str], id| {
+            let args = ["weigh"].iter().chain(args);
+            command.clone().try_get_matches_from(args).expect("they parse").get_flag(id)
+        };
+        assert!(!is_on(&["--reverse", "--no-reverse"], "reverse"));
+        assert!(is_on(&["--no-reverse", "--reverse"], "reverse"));
+        assert!(!is_on(&["--no-colors", "--colors"], "no-colors"));
+        assert!(!command.get_arguments().any(|arg| arg.get_long() == Some("no-depth")));
+    }
+}

@@ -1,0 +1,119 @@
+//! The config file beneath the flags: where it is looked for, what it says, who has the last word.
+
+use crate::fixture::Fixture;
+use crate::run::{Shown, Weigh, weigh};
+
+/// A tree, and beside it the usual config file in a home.
+fn home(config: &str) -> Fixture {
+    let fixture = Fixture::in_memory()
+        .file("top/a.rs", 5000)
+        .file("top/b.txt", 300)
+        .file("top/c.log", 20)
+        .dir("home/.config/weigh");
+    std::fs::write(fixture.at("home/.config/weigh/config.toml"), config).unwrap();
+    fixture
+}
+
+fn within(fixture: &Fixture, flags: &str) -> Weigh {
+    weigh(&format!("-s -b {flags}")).arg("top").within(fixture.path()).env("HOME", "home")
+}
+
+fn shown(config: &str, flags: &str) -> String {
+    within(&home(config), flags).run().text()
+}
+
+fn refused(config: &str, flags: &str) -> String {
+    let Shown { stdout, stderr, status } = within(&home(config), flags).run();
+    let complaint = String::from_utf8(stderr).unwrap();
+    assert_eq!((status.code(), stdout.len()), (Some(2), 0), "{complaint}");
+    complaint
+}
+
+#[test]
+fn what_the_file_says_holds_unless_the_command_line_says_otherwise() {
+    let all = shown("", "");
+    let upside_down = shown("", "-r");
+    assert_ne!(all, upside_down);
+    assert_eq!(shown("reverse = true", ""), upside_down);
+    assert_eq!(shown("reverse = false", ""), all);
+    assert_eq!(shown("reverse = true", "--no-reverse"), all);
+    assert_eq!(shown("reverse = true", "--no-reverse --reverse"), upside_down);
+    assert_eq!(shown("", "-r --no-reverse"), all);
+    assert_eq!(shown("number-of-lines = 1", "").lines().count(), 2);
+    assert_eq!(shown("number-of-lines = 1", "-n 2").lines().count(), 3);
+    assert_eq!(shown("min-size = '1k'", ""), shown("", "-z 1k"));
+    let coloured = shown("force-colors = true", "");
+    assert!(coloured.contains('\x1b'), "{coloured}");
+    assert!(!shown("force-colors = true\n", "--no-force-colors").contains('\x1b'));
+    assert!(!shown("no-colors = true", "--colors").contains('\x1b'));
+}
+
+#[test]
+fn what_can_be_given_several_times_adds_up() {
+    assert_eq!(
+        shown("exclude = ['*.rs', '*.log']", "--exclude *.txt"),
+        shown("", "--exclude *.rs --exclude *.log --exclude *.txt")
+    );
+    assert_eq!(shown("exclude = '*.rs'", ""), shown("", "--exclude *.rs"));
+}
+
+/// Two flags that exclude each other are a mistake in one place, and an override in two.
+#[test]
+fn a_flag_takes_the_place_of_one_it_excludes() {
+    assert_eq!(shown("only-dir = true", "-F"), shown("", "-F"));
+    assert_eq!(shown("min-size = '1k'", "-m m"), shown("", "-m m"));
+    assert_eq!(shown("file-types = true", "--by age"), shown("", "--by age"));
+    let complaint = refused("only-dir = true\nonly-file = true", "");
+    assert!(complaint.contains("/config.toml: the argument '--only-dir' cannot"), "{complaint}");
+}
+
+#[test]
+fn a_mistake_is_one_line_that_says_where_and_what() {
+    for (config, expected) in [
+        ("\nrevers = true", ":2: no flag is called revers; one is called reverse"),
+        ("reverse = 1", ":1: reverse takes true or false, not a number"),
+        ("depth = [1]", ":1: depth takes a string or a number, not a list"),
+        ("depth = 1\nmin-size = 'x'", ":2: invalid value 'x' for '--min-size <SIZE>'"),
+        ("a b", ":1: "),
+        ("config = 'x'", ":1: no flag is called config"),
+    ] {
+        let complaint = refused(config, "");
+        let expected = format!("error: home/.config/weigh/config.toml{expected}");
+        assert!(complaint.starts_with(&expected), "{config}\n{complaint}");
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    }
+    // With a mistake in the file it is still to be found out what flags there are.
+    for flags in ["--help", "--version"] {
+        assert_eq!(within(&home("revers = true"), flags).run().code(), 0, "{flags}");
+    }
+}
+
+#[test]
+fn another_file_can_be_named() {
+    let fixture = home("number-of-lines = 1");
+    std::fs::write(fixture.at("mine.toml"), "number-of-lines = 2").unwrap();
+    std::fs::create_dir_all(fixture.at("xdg/weigh")).unwrap();
+    std::fs::write(fixture.at("xdg/weigh/config.toml"), "number-of-lines = 0").unwrap();
+    let lines = |weigh: Weigh| weigh.run().text().lines().count() - 1;
+    assert_eq!(lines(within(&fixture, "")), 1);
+    assert_eq!(lines(within(&fixture, "--config mine.toml")), 2);
+    assert_eq!(lines(within(&fixture, "").env("WEIGH_CONFIG_PATH", "mine.toml")), 2);
+    assert_eq!(lines(within(&fixture, "").env("WEIGH_CONFIG_PATH", "")), 3);
+    // A relative one does not count.
+    assert_eq!(lines(within(&fixture, "").env("XDG_CONFIG_HOME", "xdg")), 1);
+    for (flags, name) in [("--config none.toml", "WEIGH"), ("", "WEIGH_CONFIG_PATH")] {
+        let shown = within(&fixture, flags).env(name, "none.toml").run();
+        let complaint = shown.complaint();
+        assert_eq!(shown.code(), 2, "{complaint}");
+        assert!(complaint.starts_with("error: none.toml: No such file"), "{complaint}");
+    }
+}
+
+#[test]
+fn no_file_is_no_mistake() {
+    let fixture = home("");
+    std::fs::remove_dir_all(fixture.at("home/.config")).unwrap();
+    assert_eq!(within(&fixture, "").run().code(), 0);
+    std::fs::write(fixture.at("home/.config"), "a file").unwrap();
+    assert_eq!(within(&fixture, "").run().code(), 0);
+}
