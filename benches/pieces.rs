@@ -1,0 +1,336 @@
+//! The pieces by themselves, in one thread: `cargo bench --bench pieces [NAME]`.
+//!
+//! Each is called as the walk and the program call it, by the library's public face. Tallies are fed by
+//! [`Grown`], so that no walk is measured. JSON is held against serde_json, which writes the same
+//! values from plain structs that are sorted already.
+#![allow(
+    clippy::unwrap_used,
+    reason = "a benchmark that cannot get what it needs should stop there"
+)]
+
+use divan::Bencher;
+use divan::counter::{BytesCount, ItemsCount};
+use weigh::measure::{Measure, Mode};
+use weigh::sys::Stat;
+use weigh::tally::{Closed, Entry, Tally, Totals};
+
+fn main() {
+    divan::main();
+}
+
+/// Reading a directory of 10,000 files, and stating what is in it.
+mod listing {
+    use super::*;
+    use std::ffi::CString;
+    use std::fs::File;
+    use std::os::unix::ffi::OsStrExt;
+
+    use tempfile::TempDir;
+    use weigh::sys::{Handle, Names, Query, Symlinks};
+
+    const FILES: usize = 10_000;
+
+    fn directory() -> (TempDir, CString) {
+        let dir = tempfile::tempdir().unwrap();
+        for number in 0..FILES {
+            File::create(dir.path().join(format!("file{number:07}"))).unwrap();
+        }
+        let path = CString::new(dir.path().as_os_str().as_bytes()).unwrap();
+        (dir, path)
+    }
+
+    fn list(path: &CString, mut each: impl FnMut(&Handle, &Names)) -> usize {
+        let handle = Handle::open(path).unwrap();
+        let (mut buffer, mut names, mut count) = (Vec::new(), Names::default(), 0);
+        loop {
+            names.clear();
+            handle.read(&mut buffer, &mut names).unwrap();
+            if names.is_empty() {
+                return count;
+            }
+            count += names.len();
+            each(&handle, &names);
+        }
+    }
+
+    #[divan::bench]
+    fn names(bencher: Bencher) {
+        let (_dir, path) = directory();
+        bencher.counter(ItemsCount::new(FILES)).bench_local(|| list(&path, |_, _| ()));
+    }
+
+    #[divan::bench]
+    fn names_and_stats(bencher: Bencher) {
+        let (_dir, path) = directory();
+        bencher.counter(ItemsCount::new(FILES)).bench_local(|| {
+            list(&path, |handle, names| {
+                for listed in names.iter() {
+                    divan::black_box(
+                        handle.stat_at(listed.name, Symlinks::Stay, Query::default()).unwrap(),
+                    );
+                }
+            })
+        });
+    }
+}
+
+/// What directories come to, with and without hard links.
+mod links {
+    use super::*;
+    use weigh::tally::Sum;
+
+    const ENTRIES: u64 = 1_000_000;
+
+    /// Nothing has links: what every file pays for hard links.
+    #[divan::bench]
+    fn none(bencher: Bencher) {
+        bencher.counter(ItemsCount::new(ENTRIES)).bench_local(|| {
+            let mut sum = Sum::default();
+            (0..ENTRIES).for_each(|weight| sum.add(divan::black_box(weight)));
+            sum.totals(Measure::Disk)
+        });
+    }
+
+    /// One directory with 250 links to each of 4,000 inodes, of 300.
+    #[divan::bench]
+    fn in_one_directory(bencher: Bencher) {
+        bencher.counter(ItemsCount::new(ENTRIES)).bench_local(|| {
+            let mut sum = Sum::default();
+            (0..ENTRIES).for_each(|n| sum.add_link(identity(n), 4096, 300));
+            sum.totals(Measure::Disk)
+        });
+    }
+
+    /// A store: 4,000 directories of 250 links, each merging into the one above.
+    #[divan::bench]
+    fn merging(bencher: Bencher) {
+        let directories = || -> Vec<Sum> {
+            let sum = |directory: u64| {
+                let mut sum = Sum::default();
+                (0..250).for_each(|n| sum.add_link(identity(directory * 250 + n), 4096, 300));
+                sum
+            };
+            (0..4_000).map(sum).collect()
+        };
+        bencher.with_inputs(directories).counter(ItemsCount::new(ENTRIES)).bench_local_values(
+            |directories| {
+                let mut above = Sum::default();
+                directories.into_iter().for_each(|sum| above.absorb(sum));
+                above.totals(Measure::Disk)
+            },
+        );
+    }
+
+    /// The n-th link leads to one of 4,000 inodes, as if at random.
+    fn identity(n: u64) -> (u64, (u64, u64)) {
+        (1, (1, (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % 4_000))
+    }
+}
+
+/// What a tally gathers on the way up.
+mod tallies {
+    use super::*;
+    use weigh::tally::{Limits, Top, Whole};
+
+    const SHAPES: [Grown; 2] = [Grown::FLAT, Grown::NESTED];
+
+    #[divan::bench(args = SHAPES, sample_count = 20)]
+    fn twenty_largest(bencher: Bencher, grown: &Grown) {
+        bencher
+            .counter(ItemsCount::new(grown.entries()))
+            .bench_local(|| grown.gathered_by(&Top::new(Limits { lines: 20, ..Limits::NONE })));
+    }
+
+    #[divan::bench(args = SHAPES, sample_count = 20)]
+    fn everything(bencher: Bencher, grown: &Grown) {
+        bencher
+            .counter(ItemsCount::new(grown.entries()))
+            .bench_local(|| grown.gathered_by(&Whole::default()));
+    }
+}
+
+/// Turning a report into text.
+mod rendering {
+    use super::*;
+    use serde::Serialize;
+    use weigh::render::{json, tree};
+    use weigh::tally::{Child, Limits, Top, Tree, Whole};
+    use weigh::walk::Walked;
+
+    const SHAPES: [Grown; 3] = [Grown::FLAT, Grown::NESTED, Grown::LONG_NAMES];
+
+    #[divan::bench(args = [20, 10_000])]
+    fn picture(bencher: Bencher, lines: usize) {
+        let report = Grown::NESTED.gathered_by(&Top::new(Limits { lines, ..Limits::NONE }));
+        let options = tree::Options { width: 120, ..Default::default() };
+        let mut out = Vec::new();
+        bencher.counter(ItemsCount::new(lines)).bench_local(|| {
+            out.clear();
+            tree::draw(&mut out, &report, &options).unwrap();
+        });
+    }
+
+    /// What [`json`] does besides writing: the children of a directory, largest first.
+    #[divan::bench(sample_count = 20)]
+    fn sorting(bencher: Bencher) {
+        let report = Grown::FLAT.gathered_by(&Whole::default());
+        let files = ItemsCount::new(Grown::FLAT.entries());
+        bencher.counter(files).bench_local(|| report.children().len());
+    }
+
+    #[divan::bench(args = SHAPES, sample_count = 20)]
+    fn json(bencher: Bencher, grown: &Grown) {
+        let walked = walked(grown);
+        let mut out = ours(&walked);
+        bencher
+            .counter(ItemsCount::new(grown.entries()))
+            .counter(BytesCount::of_slice(&out))
+            .bench_local(|| {
+                out.clear();
+                json::write(&mut out, &walked, &json::Options::default()).unwrap();
+            });
+    }
+
+    #[divan::bench(args = SHAPES, sample_count = 20)]
+    fn json_by_serde(bencher: Bencher, grown: &Grown) {
+        let walked = walked(grown);
+        let node = Node::of(&Child::Branch(walked.report.as_ref().unwrap()));
+        let mut out = serde_json::to_vec(&node).unwrap();
+        // The same, but for what stands beside the root.
+        let (root, ours) = (&out[1..out.len() - 1], ours(&walked));
+        assert!(ours.strip_suffix(b",\"errors\":[]}\n").unwrap().ends_with(root));
+        bencher
+            .counter(ItemsCount::new(grown.entries()))
+            .counter(BytesCount::of_slice(&out))
+            .bench_local(|| {
+                out.clear();
+                serde_json::to_writer(&mut out, &node).unwrap();
+            });
+    }
+
+    fn walked(grown: &Grown) -> Walked<Tree> {
+        let report = Some(grown.gathered_by(&Whole::default()));
+        Walked { report, problems: Vec::new(), is_interrupted: false, gears: Vec::new() }
+    }
+
+    fn ours(walked: &Walked<Tree>) -> Vec<u8> {
+        let mut out = Vec::new();
+        json::write(&mut out, walked, &json::Options::default()).unwrap();
+        out
+    }
+
+    #[derive(Serialize)]
+    struct Node {
+        name: String,
+        kind: &'static str,
+        size: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        entries: Option<u64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        children: Option<Vec<Node>>,
+    }
+
+    impl Node {
+        fn of(child: &Child<'_>) -> Self {
+            let (entries, children) = match child {
+                Child::Branch(tree) => {
+                    let children = tree.children().iter().map(Node::of).collect();
+                    (Some(tree.totals.entries), Some(children))
+                }
+                Child::Leaf(_) => (None, None),
+            };
+            let name = String::from_utf8(child.name().to_vec()).unwrap();
+            Node { name, kind: child.mode().kind().name(), size: child.size(), entries, children }
+        }
+    }
+}
+
+/// A made-up tree: `width` directories in each, `depth` levels of them, and `files` in each of the
+/// last.
+#[derive(Clone, Copy, Debug)]
+struct Grown {
+    label: &'static str,
+    width: u64,
+    depth: u32,
+    files: u64,
+    name_length: usize,
+}
+
+impl Grown {
+    const FLAT: Grown =
+        Grown { label: "flat", width: 0, depth: 0, files: 1_000_000, name_length: 15 };
+    const NESTED: Grown = Grown { label: "nested", width: 10, depth: 5, files: 9, name_length: 15 };
+    const LONG_NAMES: Grown =
+        Grown { label: "long names", width: 100, depth: 1, files: 2_000, name_length: 255 };
+
+    fn entries(&self) -> u64 {
+        let directories: u64 = (0..=self.depth).map(|level| self.width.pow(level)).sum();
+        directories + self.width.pow(self.depth) * self.files
+    }
+
+    /// What `tally` reports of it.
+    fn gathered_by<T: Tally>(&self, tally: &T) -> T::Report {
+        let mut part = T::Part::default();
+        let totals = self.fill(tally, &mut part, 0);
+        let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };
+        tally.finish(
+            &Closed { name: b"root", depth: 0, stat: &stat, mount: 0, own: Some(0), totals },
+            part,
+        )
+    }
+
+    /// Feeds `tally` with what is in a directory `depth` levels down.
+    fn fill<T: Tally>(&self, tally: &T, part: &mut T::Part, depth: u32) -> Totals {
+        let mut totals = Totals { size: 0, entries: 1, shared: 0 };
+        let mut name = Vec::with_capacity(self.name_length);
+        let mut add = |below: Totals| {
+            totals.size += below.size;
+            totals.entries += below.entries;
+        };
+        if depth == self.depth {
+            let stat = Stat { mode: Mode(0o100_644), links: 1, ..Stat::default() };
+            for number in 0..self.files {
+                self.write_name(&mut name, number);
+                // Up to 64 KiB, and in no order.
+                let size = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
+                let (depth, name) = (depth + 1, name.as_slice());
+                tally.leaf(
+                    part,
+                    &Entry { name, depth, stat: &stat, size, identity: None, links: 1, mount: 0 },
+                );
+                add(Totals { size, entries: 1, shared: 0 });
+            }
+        } else {
+            let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };
+            for number in 0..self.width {
+                let mut below = T::Part::default();
+                let totals = self.fill(tally, &mut below, depth + 1);
+                self.write_name(&mut name, number);
+                let (depth, name) = (depth + 1, name.as_slice());
+                tally.close(
+                    part,
+                    &Closed { name, depth, stat: &stat, mount: 0, own: Some(0), totals },
+                    below,
+                );
+                add(totals);
+            }
+        }
+        totals
+    }
+
+    /// As long as names are, and different ones for different numbers.
+    fn write_name(&self, name: &mut Vec<u8>, mut number: u64) {
+        name.clear();
+        name.resize(self.name_length, b'n');
+        for digit in name.iter_mut().rev().take(7) {
+            *digit = b'0' + (number % 10) as u8;
+            number /= 10;
+        }
+    }
+}
+
+impl std::fmt::Display for Grown {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.label)
+    }
+}
