@@ -124,7 +124,11 @@ pub fn parse() -> Plan {
             }
             process::exit(error.exit_code())
         }
-        Err(help) => help.exit(),
+        // `help.exit()` would end with 0 also where the help was lost.
+        Err(help) => process::exit(match help.print() {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => 1,
+            _ => 0,
+        }),
     }
 }
 

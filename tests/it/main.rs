@@ -10,8 +10,9 @@
 //!   [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
-//! * What the world does to it: [`faults`], [`storm`], [`signals`].
 //! * What is asked for: [`config`].
+//! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
+//!   [`numbers`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
 //! * What rots: [`layering`], [`leftovers`], [`readme`].
 //!
@@ -48,6 +49,7 @@ mod layering;
 mod leftovers;
 mod mounts;
 mod names;
+mod numbers;
 mod random;
 mod readme;
 mod roots;
@@ -56,6 +58,7 @@ mod selection;
 mod signals;
 mod slow;
 mod storm;
+mod streams;
 mod terminal;
 mod times;
 mod tty;

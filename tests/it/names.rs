@@ -2,8 +2,12 @@
 //! gives every one of them back exactly.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use crate::dice::HOSTILE;
+use weigh::render::progress;
+use weigh::render::size::Format;
+
+use crate::dice::{Dice, HOSTILE};
 use crate::document::{Document, from_base64};
 use crate::fixture::{Fixture, raw};
 use crate::run::{Shown, weigh};
@@ -196,5 +200,103 @@ fn a_usage_error_holds_no_line_of_its_own() {
         assert_eq!(shown.code(), 2);
         check_text(&shown.stderr, arg);
         assert!(shown.complaint().lines().all(|line| !line.starts_with("weigh:")), "{arg}");
+    }
+}
+
+/// So many names, of every kind of byte there is, in every place where names are shown.
+const COUNT: usize = 1000;
+
+/// Names made of hostile pieces, and of bytes that were thrown.
+fn thousand() -> Vec<Vec<u8>> {
+    let mut dice = Dice::new(9);
+    let mut names = BTreeSet::new();
+    while names.len() < COUNT {
+        let mut name = Vec::new();
+        for _ in 0..=dice.below(4) {
+            match dice.below(3) {
+                0 => name.extend_from_slice(dice.of::<&[u8]>(&HOSTILE)),
+                1 => {
+                    name.extend((0..dice.below(20)).map(|_| u8::try_from(dice.below(256)).unwrap()))
+                }
+                _ => {
+                    // Any character, and those around where controls, bidi controls and the
+                    // invisible ones are.
+                    let start =
+                        *dice.of(&[0, 0x80, 0x600, 0x2000, 0xfe00, 0xfff0, 0x1f000, 0xe0000]);
+                    let char = char::from_u32(start + u32::try_from(dice.below(256)).unwrap());
+                    name.extend(char.unwrap_or('x').to_string().bytes());
+                }
+            }
+        }
+        name.retain(|byte| !matches!(byte, 0 | b'/'));
+        name.truncate(200);
+        if !matches!(name.as_slice(), b"" | b"." | b"..") {
+            names.insert(name);
+        }
+    }
+    names.into_iter().collect()
+}
+
+#[test]
+fn a_thousand_names_are_shown_without_a_control_and_given_back_exactly() {
+    let names = thousand();
+    let fixture = names.iter().fold(Fixture::in_memory(), |fixture, name| {
+        fixture.file(raw(&[b"top/", name.as_slice()].concat()), 10)
+    });
+    for flags in ["-c", "-c -p", "-c -F -p", "-c -R", "-c -w 30"] {
+        let flags = format!("{flags} -s -n 5000");
+        let shown = weigh(&flags).arg(fixture.at("top")).run();
+        check(&shown, &flags);
+        assert_eq!(shown.text().lines().count(), COUNT + 1, "weigh {flags}");
+    }
+    for flags in ["-j", "-j -n 5000"] {
+        let shown = weigh(&format!("{flags} -s")).arg(fixture.at("top")).run();
+        check(&shown, flags);
+        let document = shown.document();
+        let back: BTreeSet<&[u8]> =
+            document.nodes[1..].iter().map(|node| node.name.as_slice()).collect();
+        assert_eq!(document.nodes.len(), COUNT + 1);
+        assert!(back.into_iter().eq(names.iter().map(Vec::as_slice)), "weigh {flags}");
+    }
+}
+
+#[test]
+fn a_thousand_names_are_complained_of_without_a_control() {
+    let names = thousand();
+    let fixture = names.iter().fold(Fixture::in_memory(), |fixture, name| {
+        fixture.unreadable(raw(&[b"top/", name.as_slice()].concat()))
+    });
+    for flags in ["-c", "-c --print-errors", "-j --print-errors"] {
+        let shown = weigh(flags).arg("top").within(fixture.path()).by_nobody(&fixture).run();
+        check(&shown, flags);
+        assert_eq!(shown.code(), 1);
+        if flags.contains("--print-errors") {
+            let told =
+                shown.complaint().lines().filter(|line| line.contains("cannot open")).count();
+            assert_eq!(told, COUNT, "weigh {flags}");
+        }
+    }
+    let document = Document::parse(
+        &weigh("-j").arg("top").within(fixture.path()).by_nobody(&fixture).run().stdout,
+    );
+    let back: BTreeSet<Vec<u8>> = document
+        .errors()
+        .iter()
+        .map(|error| match error.get("path_bytes") {
+            Some(bytes) => from_base64(bytes.as_str().unwrap()),
+            None => error["path"].as_str().unwrap().into(),
+        })
+        .collect();
+    assert!(back.into_iter().eq(names.iter().map(|name| [b"top/", name.as_slice()].concat())));
+}
+
+#[test]
+fn a_thousand_names_are_shown_in_progress_without_a_control() {
+    for name in thousand() {
+        for width in [20, 80, 500] {
+            let second = Duration::from_secs(1);
+            let line = progress::line(1, 1, second, &name, Format::Binary, width);
+            check_text(line.as_bytes(), "progress");
+        }
     }
 }

@@ -1,0 +1,92 @@
+//! Standard streams that are closed, full, slow, or let go of: no panic, and where output was lost
+//! the status says so. Only of a standard output that is closed from the start nobody can tell: std
+//! puts /dev/null in its place, and it is as if the output had been sent there.
+#![cfg(target_os = "linux")]
+
+use std::io::Read;
+use std::time::Duration;
+
+use crate::fixture::Fixture;
+use crate::run::{Weigh, weigh};
+
+/// Much more than a pipe or a buffer holds.
+fn long() -> Fixture {
+    (0..3000).fold(Fixture::in_memory(), |fixture, i| {
+        fixture.sparse(format!("top/{}/{i}-{}", i % 10, "x".repeat(60)), 1)
+    })
+}
+
+const KINDS: [&str; 2] = ["-c -n 5000", "-j"];
+
+/// Started with its streams as `how` has them in the shell's language.
+fn with_streams(fixture: &Fixture, flags: &str, how: &str) -> Weigh {
+    let script = format!("exec \"$0\" \"$@\" {how}");
+    weigh(flags).arg("top").arg("gone").within(fixture.path()).under(["/bin/sh", "-c", &script])
+}
+
+#[test]
+fn what_is_closed_from_the_start_changes_nothing_else() {
+    let fixture = long();
+    for flags in KINDS {
+        let expected = with_streams(&fixture, flags, "").run();
+        assert_eq!(expected.code(), 1, "one root is missing");
+        for how in ["<&-", "2>&-", "<&- 2>&-", ">&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"] {
+            let shown = with_streams(&fixture, flags, how).run();
+            assert_eq!(shown.code(), 1, "weigh {flags} {how}");
+            let seen =
+                |stream: &[u8], is_closed| if is_closed { Vec::new() } else { stream.to_vec() };
+            let is_closed = how.split(' ').any(|word| word == ">&-");
+            assert!(shown.stdout == seen(&expected.stdout, is_closed), "weigh {flags} {how}");
+            assert!(
+                shown.stderr == seen(&expected.stderr, how.contains("2>")),
+                "weigh {flags} {how}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_is_lost_on_a_full_device_is_a_failure() {
+    let fixture = long();
+    for flags in ["-c", "-j", "--help", "--version"] {
+        for how in [">/dev/full", ">/dev/full 2>&1", ">/dev/full 2>&-"] {
+            let script = format!("exec \"$0\" \"$@\" {how}");
+            let starter = ["/bin/sh", "-c", &script];
+            let shown = weigh(flags).arg("top").within(fixture.path()).under(starter).run();
+            assert_eq!(shown.code(), 1, "weigh {flags} {how}: {}", shown.complaint());
+        }
+    }
+    // That the complaint is lost is no second failure.
+    let shown = with_streams(&fixture, "-j", "2>/dev/full").run();
+    assert_eq!((shown.code(), shown.stdout.is_empty()), (1, false));
+}
+
+#[test]
+fn a_slow_reader_gets_everything() {
+    let fixture = long();
+    for flags in KINDS {
+        let whole = weigh(flags).arg("top").within(fixture.path()).run().clean();
+        let mut child = weigh(flags).arg("top").within(fixture.path()).spawn();
+        let (mut pipe, mut read) = (child.stdout.take().unwrap(), Vec::new());
+        let mut buffer = [0; 4001];
+        while let length @ 1.. = pipe.read(&mut buffer).unwrap() {
+            read.extend_from_slice(&buffer[..length]);
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert!(read == whole, "weigh {flags}");
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+/// `weigh | head`, where the reader leaves in the middle of it all.
+#[test]
+fn a_reader_who_leaves_ends_it_quietly() {
+    let fixture = long();
+    for flags in KINDS {
+        let mut child = weigh(flags).arg("top").within(fixture.path()).spawn();
+        child.stdout.take().unwrap().read_exact(&mut [0; 100]).unwrap();
+        let mut complaint = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+        assert_eq!((child.wait().unwrap().code(), complaint.as_str()), (Some(0), ""), "{flags}");
+    }
+}
