@@ -6,6 +6,8 @@ use crate::document::Document;
 use crate::fixture::Fixture;
 #[cfg(not(feature = "portable"))]
 use crate::oracle::du;
+#[cfg(not(feature = "portable"))]
+use crate::rounds::rounds;
 use crate::run::{Weigh, weigh};
 
 #[cfg(not(feature = "portable"))]
@@ -104,14 +106,15 @@ fn a_chain_can_be_drawn_and_cut() {
 #[cfg(not(feature = "portable"))]
 #[test]
 fn a_comb_is_exact_with_few_handles() {
-    const TEETH: u64 = 2_000;
-    let fixture = Fixture::in_memory().comb("level", 2_000);
+    let depth = rounds(2_000, 20_000);
+    let teeth = depth as u64;
+    let fixture = Fixture::in_memory().comb("level", depth);
     for threads in [1, 8] {
         let flags = format!("-j -s -T {threads}");
         let document = weigh(&flags).arg(fixture.at("level")).limited(FEW).run().document();
-        assert_eq!(document.root().size, 2 * TEETH, "{threads} threads");
-        assert_eq!(document.root().entries, Some(5 * TEETH), "{threads} threads");
-        assert_eq!(document.nodes.len() as u64, 5 * TEETH, "{threads} threads");
+        assert_eq!(document.root().size, 2 * teeth, "{threads} threads");
+        assert_eq!(document.root().entries, Some(5 * teeth), "{threads} threads");
+        assert_eq!(document.nodes.len() as u64, 5 * teeth, "{threads} threads");
     }
 }
 
@@ -166,5 +169,56 @@ fn large_directories_below_one_another_do_with_few_handles() {
         let shown = weigh(&flags).arg("top").within(fixture.path()).limited(FEW).run();
         assert_eq!(shown.complaint(), "", "{flags}");
         assert_eq!(shown.document().root().size, 20 * 301, "{flags}");
+    }
+}
+
+/// As long as a name may be, and so deep that no path names the end.
+#[cfg(not(feature = "portable"))]
+#[test]
+fn the_longest_names_are_no_trouble() {
+    const LEVELS: usize = 64;
+    let name = "n".repeat(255);
+    let fixture = Fixture::in_memory().chain(&name, LEVELS, 5000);
+    let start = |flags: &str| weigh(flags).arg(fixture.at(&name)).limited(FEW);
+    check_chain(&start("-j -s").run().document(), LEVELS, |_| LEN);
+    let flat = start("-j -s -F -p").run().document();
+    let end = flat.nodes.last().unwrap();
+    assert_eq!(end.name.len(), fixture.path().as_os_str().len() + LEVELS * 256 + "/end".len());
+    for flags in ["-s -b -c -o b", "-s -b -c -o b -p -w 60"] {
+        let picture = start(&format!("{flags} -n 100")).run().text();
+        assert_eq!(picture.lines().count(), LEVELS + 1, "{picture}");
+    }
+}
+
+/// What may be little besides handles: memory, processors, processes.
+#[cfg(not(feature = "portable"))]
+#[test]
+fn little_of_everything_is_enough() {
+    let mut wide = Fixture::in_memory();
+    for i in 0..10_000 {
+        wide = wide.file(format!("top/{i}/f"), 1);
+    }
+    let deep = Fixture::in_memory().chain("top", DEPTH, 1);
+    for fixture in [wide.mode(".", 0o755), deep.mode(".", 0o755)] {
+        let expected = weigh("-j --inodes").arg(fixture.at("top")).run().document().root().size;
+        assert!(expected > 10_000);
+        let start = |flags: &str| weigh(flags).arg(fixture.at("top"));
+        // Each thread takes much of the address space, so where that is little, many cannot be asked
+        // for.
+        for flags in ["-j --inodes -n 10", "-j --inodes"] {
+            let size = start(flags).limited("-v 262144").run().document().root().size;
+            assert_eq!(size, expected, "weigh {flags} in a quarter of a GiB");
+        }
+        for flags in ["-j --inodes -n 10", "-j --inodes -n 10 -T 8", "-j --inodes"] {
+            let with_little = [
+                ("one processor", start(flags).under(["taskset", "-c", "0"])),
+                // Nobody has one process already: this one. It starts no thread, and works on one.
+                ("one process", start(flags).by_nobody(&fixture).under(["prlimit", "--nproc=1"])),
+            ];
+            for (little, weigh) in with_little {
+                let size = weigh.run().document().root().size;
+                assert_eq!(size, expected, "weigh {flags} with {little}");
+            }
+        }
     }
 }

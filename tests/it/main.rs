@@ -12,7 +12,7 @@
 //!   [`determinism`].
 //! * What is asked for: [`config`].
 //! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
-//!   [`numbers`].
+//!   [`numbers`], [`kernel`], [`disks`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
 //! * What rots: [`layering`], [`leftovers`], [`readme`].
 //!
@@ -37,6 +37,7 @@ mod config;
 mod counting;
 mod deep;
 mod determinism;
+mod disks;
 mod errors;
 mod faults;
 mod filters;
@@ -45,6 +46,7 @@ mod golden;
 mod groups;
 mod interrupt;
 mod json;
+mod kernel;
 mod layering;
 mod leftovers;
 mod mounts;

@@ -93,14 +93,22 @@ pub fn find(root: &Path, eyes: Eyes) -> Vec<Entry> {
     if eyes == Eyes::Following {
         command.arg("-L");
     }
-    command.arg(root).args(["-printf", r"%D:%i %n %b %s %y %u %As %Cs %Ts %p\0"]);
+    command.arg(root).args(["-printf", FORMAT]);
     if eyes == Eyes::Nobodys {
         become_nobody(&mut command);
     }
     let output = command.output().unwrap();
     assert!(eyes != Eyes::Mine || output.status.success(), "find failed");
-    let lines = output.stdout.split(|&byte| byte == 0).filter(|line| !line.is_empty());
-    lines.map(|line| entry(line, root.as_os_str().as_bytes())).collect()
+    read(&output.stdout, root.as_os_str().as_bytes())
+}
+
+/// What `find -printf` is to print for [`read`].
+pub const FORMAT: &str = r"%D:%i %n %b %s %y %u %As %Cs %Ts %p\0";
+
+/// What `find` printed of the tree at `root`.
+pub fn read(listing: &[u8], root: &[u8]) -> Vec<Entry> {
+    let lines = listing.split(|&byte| byte == 0).filter(|line| !line.is_empty());
+    lines.map(|line| entry(line, root)).collect()
 }
 
 /// What every directory of `entries` weighs by itself, each inode in it counted once.
@@ -128,9 +136,12 @@ pub fn du_total(flags: &[&str], dir: &Path, roots: &[PathBuf]) -> u64 {
 }
 
 fn weight(entries: &[Entry], dir: &[u8], measure: Measure) -> Weight {
-    let mut inodes: HashMap<&str, (u64, &Entry)> = HashMap::new();
+    let mut inodes: HashMap<&[u8], (u64, &Entry)> = HashMap::new();
     for entry in entries.iter().filter(|entry| is_within(dir, &entry.path)) {
-        inodes.entry(&entry.inode).or_insert((0, entry)).0 += 1;
+        // A directory has one name. Those that a snapshot of btrfs leaves in the place of a
+        // subvolume have the same inode number, 2, all of them.
+        let key = if entry.kind == b'd' { &entry.path } else { entry.inode.as_bytes() };
+        inodes.entry(key).or_insert((0, entry)).0 += 1;
     }
     let mut weight = Weight::default();
     for (found, entry) in inodes.into_values() {

@@ -2,43 +2,52 @@
 //! or counted twice at the seams.
 
 use crate::fixture::Fixture;
+use crate::rounds::rounds;
 use crate::run::weigh;
 
-const COUNT: usize = 20_000;
+const COUNT: (usize, usize) = (20_000, 2_000_000);
+/// Inodes with two links each.
+const LINKED: (usize, usize) = (20_000, 500_000);
+/// Links to one inode. Only in memory may there be so many (65,000 on ext4).
+const LINKS: (usize, usize) = (20_000, 1_000_000);
 
 /// Lengths 0, 1, 2, … so that a wrong sum cannot come out right by two mistakes of one kind. The
 /// names are of many lengths, so that no record is where another was.
 #[test]
 fn a_directory_of_many_files_is_exact() {
+    let count = rounds(COUNT.0, COUNT.1);
     let mut fixture = Fixture::in_memory();
-    for i in 0..COUNT {
+    for i in 0..count {
         fixture = fixture.sparse(format!("top/{i}{}", "x".repeat(i % 60)), i as u64);
     }
-    let sum = (0..COUNT as u64).sum();
+    let count = count as u64;
+    let sum = (0..count).sum();
     for threads in [1, 2, 8] {
         let document =
             weigh(&format!("-j -s -T {threads}")).arg(fixture.at("top")).run().document();
         assert_eq!(document.root().size, sum, "{threads} threads");
-        assert_eq!(document.root().entries, Some(COUNT as u64 + 1), "{threads} threads");
+        assert_eq!(document.root().entries, Some(count + 1), "{threads} threads");
         let sizes: Vec<u64> =
             document.root().children.iter().map(|&i| document.nodes[i].size).collect();
-        assert!(sizes.iter().copied().eq((0..COUNT as u64).rev()), "{threads} threads");
+        assert!(sizes.iter().copied().eq((0..count).rev()), "{threads} threads");
         let files = weigh(&format!("-j -f -T {threads} -d 0")).arg(fixture.at("top")).run();
-        assert_eq!(files.document().root().size, COUNT as u64, "{threads} threads");
+        assert_eq!(files.document().root().size, count, "{threads} threads");
 
         let flags = format!("-s -b -c -o b -n 5 -T {threads}");
         let picture = weigh(&flags).arg(fixture.at("top")).run().text();
         let sizes: Vec<u64> =
             crate::picture::lines(&picture).into_iter().map(|line| line.size).collect();
-        assert_eq!(sizes, [19_995, 19_996, 19_997, 19_998, 19_999, sum]);
+        let largest: Vec<u64> = (count - 5..count).chain([sum]).collect();
+        assert_eq!(sizes, largest);
     }
 }
 
 /// Every file linked a second time from a second large directory: sets of 20,000 inodes meet.
 #[test]
 fn many_links_across_two_directories_count_once() {
+    let count = rounds(LINKED.0, LINKED.1);
     let mut fixture = Fixture::in_memory().dir("top/a").dir("top/b");
-    for i in 0..COUNT {
+    for i in 0..count {
         let name = format!("top/a/{i}");
         fixture = fixture.sparse(&name, 1).hard_link(&name, format!("top/b/{i}"));
     }
@@ -49,7 +58,7 @@ fn many_links_across_two_directories_count_once() {
             let node = document.node(path);
             (node.size, node.shared, node.entries.unwrap())
         };
-        let count = COUNT as u64;
+        let count = count as u64;
         assert_eq!(of(""), (count, 0, count + 3), "{threads} threads");
         assert_eq!(of("a"), (count, count, count + 1), "{threads} threads");
         assert_eq!(of("b"), (count, count, count + 1), "{threads} threads");
@@ -60,19 +69,38 @@ fn many_links_across_two_directories_count_once() {
 /// none may look as if it had a link outside.
 #[test]
 fn many_links_within_a_directory_count_once() {
+    let inodes = rounds(LINKED.0, LINKED.1) / 2;
     let mut fixture = Fixture::in_memory();
-    for i in 0..COUNT / 2 {
+    for i in 0..inodes {
         fixture = fixture.sparse(format!("top/{i}"), 1);
     }
-    for i in 0..COUNT / 2 {
+    for i in 0..inodes {
         fixture = fixture.hard_link(format!("top/{i}"), format!("top/{i}-again"));
     }
-    let count = COUNT as u64 / 2;
+    let count = inodes as u64;
     for threads in [1, 2, 8] {
         let document =
             weigh(&format!("-j -s -T {threads}")).arg(fixture.at("top")).run().document();
         let root = document.root();
         assert_eq!((root.size, root.shared, root.entries), (count, 0, Some(count + 1)));
-        assert_eq!(root.children.len(), COUNT);
+        assert_eq!(root.children.len(), 2 * inodes);
+    }
+}
+
+/// One inode that is met all the time, in three directories.
+#[test]
+fn many_links_to_one_inode_count_once() {
+    let links = rounds(LINKS.0, LINKS.1);
+    let mut fixture = Fixture::in_memory().file("top/f", 5000);
+    for i in 1..links {
+        fixture = fixture.hard_link("top/f", format!("top/{}/{i}", i % 3));
+    }
+    for threads in [1, 2, 8] {
+        let flags = format!("-j -s -n 10 -T {threads}");
+        let document = weigh(&flags).arg(fixture.at("top")).run().document();
+        let root = document.root();
+        assert_eq!((root.size, root.shared, root.entries), (5000, 0, Some(5)), "{threads} threads");
+        // The three directories, and the file under the first of its names.
+        assert_eq!(document.nodes.len(), 5);
     }
 }
