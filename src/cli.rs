@@ -3,6 +3,7 @@
 //! Flags are parsed first and interpreted second: [`parse`] turns them into one small value a
 //! stage, and no stage sees a flag.
 
+mod excludes;
 mod flags;
 mod leave;
 mod read;

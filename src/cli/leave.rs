@@ -3,11 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 
+use super::excludes;
 use crate::filter::{
-    BadPattern, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, known_types,
+    BadPattern, Days, Filter, Git, Globs, Ignored, Names, Paths, Regexes, Times, Types, known_types,
 };
 use crate::problem::reason;
 use crate::render::name::escape;
@@ -52,6 +54,14 @@ pub(super) struct LeaveFlags {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) ignore_file: Vec<PathBuf>,
 
+    /// Leave out what git ignores, and what .ignore files say
+    #[arg(long)]
+    pub(super) gitignore: bool,
+
+    /// Weigh only what git ignores: what a clean would give back
+    #[arg(long, conflicts_with = "gitignore")]
+    pub(super) ignored: bool,
+
     /// Weigh only files of this type, as --type-list has it
     #[arg(long = "type", value_name = "NAME")]
     pub(super) only_type: Vec<String>,
@@ -88,6 +98,7 @@ impl LeaveFlags {
             paths: Paths::new(self.ignore_directory.iter().cloned()),
             types: self.types()?,
             globs: self.globs()?,
+            git: self.git(),
             regexes: self.regexes()?,
             times: Times {
                 now: sys::now(),
@@ -127,6 +138,15 @@ impl LeaveFlags {
             globs.include.add(&glob.text).map_err(|bad| glob.blame(&bad))?;
         }
         Ok(globs)
+    }
+
+    fn git(&self) -> Git {
+        let ignored = match (self.gitignore, self.ignored) {
+            (true, _) => Ignored::LeftOut,
+            (_, true) => Ignored::Only,
+            _ => return Git::default(),
+        };
+        Git { ignored, everywhere: Arc::new(excludes::of_user()) }
     }
 
     fn regexes(&self) -> Result<Regexes, String> {

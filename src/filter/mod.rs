@@ -11,6 +11,7 @@
 //! What filters know of a directory, from those above it, is its [`Place`]. Where nothing filters
 //! there is none, and nobody is asked.
 
+mod git;
 mod glob;
 mod globs;
 mod names;
@@ -20,8 +21,11 @@ mod rules;
 mod times;
 mod types;
 
+use std::ffi::CStr;
+use std::io;
 use std::sync::Arc;
 
+pub use git::{Git, Ignored};
 pub use globs::Globs;
 pub use names::Names;
 pub use paths::Paths;
@@ -31,7 +35,8 @@ pub use times::{Days, Times};
 pub use types::{Types, known_types};
 
 use crate::path;
-use crate::sys::Stat;
+use crate::sys::{Handle, Stat};
+use git::Ground;
 use paths::Ends;
 
 /// All that is left out of a walk. Roots are always weighed: they were asked for by name.
@@ -45,6 +50,8 @@ pub struct Filter {
     pub types: Types,
     /// What is left out for its path below a root.
     pub globs: Globs,
+    /// What is left out because git ignores it, or because it does not.
+    pub git: Git,
     /// What is left out for its path.
     pub regexes: Regexes,
     /// What is left out for its age.
@@ -80,6 +87,8 @@ pub struct Place {
     left_out: Ends,
     /// Whether all in it is asked for by [`Filter::globs`], as it is itself.
     is_included: bool,
+    /// What git says of it.
+    ground: Ground,
 }
 
 /// Judges the entries of one directory.
@@ -90,8 +99,8 @@ pub struct Judge<'a> {
     /// The directory's path, the root as given and the names below it, for those who look at it. A
     /// name is put at its end to be judged.
     path: Vec<u8>,
-    /// The same, but from below the root.
-    below_root: Vec<u8>,
+    /// The same, but from the root on, or from the top of the work tree that the root lies in.
+    ruled_path: Vec<u8>,
 }
 
 impl Filter {
@@ -99,15 +108,46 @@ impl Filter {
         self.names.is_off()
             && self.paths.is_off()
             && self.types.is_off()
-            && self.globs.is_off()
+            && self.has_no_rules()
             && self.regexes.is_off()
             && self.times.is_off()
     }
 
+    fn has_no_rules(&self) -> bool {
+        self.globs.is_off() && self.git.is_off()
+    }
+
     /// What filters know of the root at `path`; nothing if there are none.
     pub fn root(&self, path: &[u8]) -> Option<Arc<Place>> {
-        let place = || Place { left_out: self.paths.below(path), is_included: false };
-        (!self.is_off()).then(|| Arc::new(place()))
+        if self.is_off() {
+            return None;
+        }
+        let ground = if self.git.is_off() { Ground::default() } else { self.git.root(path) };
+        Some(Arc::new(Place { left_out: self.paths.below(path), is_included: false, ground }))
+    }
+
+    /// What filters know of a directory once it is open as `dir`: there may be rules in it. Its
+    /// `names`, from the root on, are asked for only if there are. Whatever cannot be read is
+    /// reported by its name.
+    pub fn enter<'n>(
+        &self,
+        place: Option<&Arc<Place>>,
+        dir: &Handle,
+        names: impl FnOnce() -> Vec<&'n [u8]>,
+        report: impl FnMut(&CStr, &io::Error),
+    ) -> Option<Arc<Place>> {
+        let place = place?;
+        if self.git.is_off() {
+            return Some(Arc::clone(place));
+        }
+        let from = || {
+            let path = ruled_path(place, &names());
+            path.len() + usize::from(!path.is_empty() && !path.ends_with(b"/"))
+        };
+        Some(match self.git.enter(&place.ground, dir, from, report) {
+            Some(ground) => Arc::new(Place { ground, ..(**place).clone() }),
+            None => Arc::clone(place),
+        })
     }
 
     /// Who judges what is in a directory. Its `names`, from the root on, are asked for only if
@@ -117,22 +157,35 @@ impl Filter {
         place: Option<&'a Arc<Place>>,
         names: impl FnOnce() -> Vec<&'n [u8]>,
     ) -> Judge<'a> {
-        let mut judge = Judge { filter: self, place, path: Vec::new(), below_root: Vec::new() };
-        if !self.regexes.is_off() || !self.globs.is_off() {
+        let mut judge = Judge { filter: self, place, path: Vec::new(), ruled_path: Vec::new() };
+        if let Some(place) = place
+            && !(self.regexes.is_off() && self.has_no_rules())
+        {
             let names = names();
-            judge.below_root = path::join_all(names[1..].iter().copied());
+            judge.ruled_path = ruled_path(place, &names);
             judge.path = path::join_all(names);
         }
         judge
     }
 
     /// Whether the root at `path`, a directory, counts itself. What is in it may even if not.
-    pub fn admits_root(&self, path: &[u8], stat: &Stat) -> bool {
+    pub fn admits_root(&self, place: Option<&Arc<Place>>, path: &[u8], stat: &Stat) -> bool {
+        let is_ignored = place.is_some_and(|place| place.ground.is_ignored());
         self.types.admit(path, true)
             && self.globs.include.is_empty()
+            && (self.git.ignored != Ignored::Only || is_ignored)
             && self.regexes.admit(path)
             && self.times.admit(stat)
     }
+}
+
+/// The path of the directory that `names` lead to, as rules see it.
+fn ruled_path(place: &Place, names: &[&[u8]]) -> Vec<u8> {
+    let mut path = place.ground.base.to_vec();
+    for name in names.iter().skip(1) {
+        path::join(&mut path, name);
+    }
+    path
 }
 
 impl Judge<'_> {
@@ -143,12 +196,22 @@ impl Judge<'_> {
             return Verdict::LeftOut;
         }
         let mut is_admitted = filter.types.admit(name, is_directory);
-        if !filter.globs.is_off() && (is_admitted || is_directory) {
-            let path = At::new(&mut self.below_root, name);
-            if filter.globs.excludes(path.0, is_directory) {
+        if !filter.has_no_rules() && (is_admitted || is_directory) {
+            let path = At::new(&mut self.ruled_path, name);
+            let below_root = &path.0[place.ground.base.len()..];
+            if filter.globs.excludes(below_root, is_directory) {
                 return Verdict::LeftOut;
             }
-            is_admitted &= place.is_included || filter.globs.includes(path.0, is_directory);
+            is_admitted &= place.is_included || filter.globs.includes(below_root, is_directory);
+            match filter.git.ignored {
+                Ignored::Counts => {}
+                Ignored::LeftOut if place.ground.ignores(path.0, name, is_directory) => {
+                    return Verdict::LeftOut;
+                }
+                Ignored::LeftOut => {}
+                Ignored::Only if place.ground.is_free_of_ignored(name) => return Verdict::LeftOut,
+                Ignored::Only => is_admitted &= place.ground.ignores(path.0, name, is_directory),
+            }
         }
         if !filter.regexes.is_off() && is_admitted {
             is_admitted = filter.regexes.admit(At::new(&mut self.path, name).0);
@@ -164,16 +227,22 @@ impl Judge<'_> {
         Verdict::of_one(self.filter.times.admit(stat), stat.is_directory())
     }
 
-    /// What filters know of the directory called `name`.
+    /// What filters know of the directory called `name`, before it is opened.
     pub fn below(&mut self, name: &[u8]) -> Option<Arc<Place>> {
-        let (place, globs) = (self.place?, &self.filter.globs);
-        let is_included = place.is_included
-            || !globs.include.is_empty()
-                && globs.includes(At::new(&mut self.below_root, name).0, true);
-        if place.left_out.is_empty() && is_included == place.is_included {
+        let (place, filter) = (self.place?, self.filter);
+        let (mut is_included, mut ground) = (place.is_included, None);
+        if !filter.has_no_rules() {
+            let path = At::new(&mut self.ruled_path, name);
+            let globs = &filter.globs;
+            is_included |= !globs.include.is_empty()
+                && globs.includes(&path.0[place.ground.base.len()..], true);
+            ground = place.ground.below(path.0, name);
+        }
+        if place.left_out.is_empty() && is_included == place.is_included && ground.is_none() {
             return Some(Arc::clone(place));
         }
-        Some(Arc::new(Place { left_out: place.left_out.below(name), is_included }))
+        let ground = ground.unwrap_or_else(|| place.ground.clone());
+        Some(Arc::new(Place { left_out: place.left_out.below(name), is_included, ground }))
     }
 }
 

@@ -1,7 +1,8 @@
 //! Linux: raw `getdents64` and `statx`, relative to an open directory, through rustix.
 
 use std::ffi::CStr;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{
@@ -11,7 +12,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{Carries, Identity, Mount, Names, Query, Stat, Storage, Symlinks};
+use super::{Carries, Identity, Mount, Names, Query, Stat, Storage, Symlinks, read_if_file};
 use crate::measure::{Kind, Mode};
 
 /// An open directory.
@@ -61,6 +62,18 @@ impl Handle {
     /// What is mounted at `name`, told without entering or triggering it.
     pub fn mount_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
         mount(self.fd.as_fd(), name, symlinks)
+    }
+
+    /// What is in the file at `path` from here; none if nothing is there, or no regular file. A
+    /// symlink is not followed.
+    pub fn read_file_at(&self, path: &CStr) -> io::Result<Option<Vec<u8>>> {
+        read_if_file(self.stat_at(path, Symlinks::Stay, Query::default()), || {
+            // Should it be something else by now, it is neither followed nor waited for.
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+            let mut content = Vec::new();
+            File::from(open(self.fd.as_fd(), path, flags)?).read_to_end(&mut content)?;
+            Ok(content)
+        })
     }
 
     /// Appends the next names to `names`, read through `buffer`: those of one system call; none at

@@ -5,7 +5,7 @@
 //!
 //! * [`Handle`]: an open directory. `Handle::open` (a root, by path; symlinks are followed),
 //!   `open_at` (a directory by name; the last symlink is followed only if asked), `stat_at`,
-//!   `identity` (device and inode of what is open), `mount_at` (what is mounted by that name: told
+//!   `identity` (device and inode of what is open), `read_file_at` (a regular file's content), `mount_at` (what is mounted by that name: told
 //!   without entering or triggering it), and `read`, which appends the next names to a [`Names`],
 //!   about one system call's worth at a time, without `.` and `..`, and none at the end. Whoever
 //!   reads a handle goes on where the last one ended, so that several threads can share a listing.
@@ -177,6 +177,19 @@ pub fn is_out_of_handles(error: &io::Error) -> bool {
 
 fn errno(error: &io::Error) -> Errno {
     Errno::from_raw(error.raw_os_error().unwrap_or(0))
+}
+
+/// What `read` gives, if `stat` is a regular file's. What is not there, or not any more, is none.
+fn read_if_file(
+    stat: io::Result<Stat>,
+    read: impl FnOnce() -> io::Result<Vec<u8>>,
+) -> io::Result<Option<Vec<u8>>> {
+    let content = match stat {
+        Ok(stat) if stat.mode.kind() == Kind::File => read().map(Some),
+        Ok(_) => Ok(None),
+        Err(error) => Err(error),
+    };
+    content.or_else(|error| if is_vanished(&error) { Ok(None) } else { Err(error) })
 }
 
 /// What is in the file at `path`, which somebody named to be read.

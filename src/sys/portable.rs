@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Identity, Mount, Names, Query, Stat, Symlinks};
+use super::{Identity, Mount, Names, Query, Stat, Symlinks, read_if_file};
 use crate::measure::{Kind, Mode};
 
 /// A directory that could be opened, by its path.
@@ -49,6 +49,13 @@ impl Handle {
     /// std cannot tell.
     pub fn mount_at(&self, _: &CStr, _: Symlinks) -> io::Result<Mount> {
         Ok(Mount::UNKNOWN)
+    }
+
+    /// What is in the file at `path` from here; none if nothing is there, or no regular file. A
+    /// symlink is not followed.
+    pub fn read_file_at(&self, path: &CStr) -> io::Result<Option<Vec<u8>>> {
+        let read = || fs::read(self.path.join(as_path(path)));
+        read_if_file(self.stat_at(path, Symlinks::Stay, Query::default()), read)
     }
 
     /// Appends the next names to `names`; none at the end. The buffer is for other systems.

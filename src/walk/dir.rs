@@ -59,7 +59,8 @@ impl<P: Default> Dir<P> {
     /// A root, below the node above several if there are several.
     pub(super) fn root(parent: Option<Arc<Self>>, root: Root, filter: &Filter) -> Self {
         let path = root.path.to_bytes();
-        let (is_counted, place) = (filter.admits_root(path, &root.stat), filter.root(path));
+        let place = filter.root(path);
+        let is_counted = filter.admits_root(place.as_ref(), path, &root.stat);
         let mut dir = Self::new(parent, root.path.into_boxed_c_str(), root.stat);
         dir.is_root = true;
         dir.is_synthetic = root.mount.carries == Carries::Synthetic;

@@ -10,6 +10,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::dir::Dir;
+use crate::filter::Place;
 use crate::sys::{Handle, Symlinks};
 
 /// How many directories are left open as waypoints.
@@ -23,6 +24,8 @@ const SPARE: usize = 2;
 #[derive(Debug)]
 pub(super) struct Lease {
     pub(super) handle: Handle,
+    /// What filters know of the directory, if there are any.
+    pub(super) place: Option<Arc<Place>>,
     /// Counts by being there.
     _count: Arc<()>,
 }
@@ -59,8 +62,8 @@ impl<P: Default> Handles<P> {
     }
 
     /// Counts an open directory.
-    pub(super) fn lease(&self, handle: Handle) -> Lease {
-        Lease { handle, _count: Arc::clone(&self.leases) }
+    pub(super) fn lease(&self, handle: Handle, place: Option<Arc<Place>>) -> Lease {
+        Lease { handle, place, _count: Arc::clone(&self.leases) }
     }
 
     /// Whether directories may stay open for entries whose turn comes later.

@@ -30,7 +30,7 @@ mod roots;
 mod task;
 mod visit;
 
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString};
 use std::io;
 use std::mem;
 use std::num::NonZeroUsize;
@@ -44,11 +44,11 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 pub use crate::sys::Query;
 pub use progress::Snapshot;
 
-use crate::filter::Filter;
+use crate::filter::{Filter, Place};
 use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, MountedIdentity, Stat, Symlinks};
+use crate::sys::{self, Handle, MountedIdentity, Stat, Symlinks};
 use crate::tally::{Closed, Entry, Tally};
 use dir::{Dir, Gathered};
 use follow::Follows;
@@ -273,6 +273,13 @@ impl<T: Tally> Walk<T> {
     fn finish(&self, root: &Closed<'_>, part: T::Part) {
         let report = self.tally.finish(root, part);
         *self.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    }
+
+    /// What filters know of `dir` now that it is open.
+    fn place(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Place>> {
+        let report =
+            |name: &CStr, error: &_| self.report(dir.path_of(name), Operation::Read, error);
+        self.options.filter.enter(dir.place.as_ref(), handle, || dir.names(), report)
     }
 
     fn symlinks(&self) -> Symlinks {

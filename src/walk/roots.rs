@@ -88,12 +88,12 @@ fn leads_to(outer: &Root, above: &Path, place: &Path, options: &Options) -> bool
     let mut names = vec![outer.path.to_bytes()];
     let mut known = options.filter.root(names[0]);
     for name in way {
-        if !as_c_str(&at).is_ok_and(|path| Handle::open(&path).is_ok()) {
-            return false;
-        }
+        let open = |path: CString| Handle::open(&path).ok();
+        let Some(dir) = as_c_str(&at).ok().and_then(open) else { return false };
         at.push(name);
         let Ok(at) = as_c_str(&at) else { return false };
         let Ok(stat) = sys::stat(&at, Symlinks::Stay, options.query) else { return false };
+        known = options.filter.enter(known.as_ref(), &dir, || names.clone(), |_, _| ());
         let mut judge = options.filter.judge(known.as_ref(), || names.clone());
         let verdict = judge.verdict(name.as_bytes(), stat.is_directory());
         let verdict = judge.confirm(verdict, &stat);

@@ -156,7 +156,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 self.slot.step();
                 match opened {
                     Ok(handle) => {
-                        let lease = Arc::new(self.walk.handles.lease(handle));
+                        let place = self.walk.place(&dir, &handle);
+                        let lease = Arc::new(self.walk.handles.lease(handle, place));
                         return self.list(&dir, &lease);
                     }
                     Err(error) if sys::is_vanished(&error) => {}

@@ -36,7 +36,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let options = &worker.walk.options;
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
-        let judge = options.filter.judge(dir.place.as_ref(), || dir.names());
+        let judge = options.filter.judge(lease.place.as_ref(), || dir.names());
         Self { worker, dir, lease, query, judge, gathered: Gathered::default(), last: None }
     }
 

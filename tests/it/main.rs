@@ -6,7 +6,7 @@
 //!   [`picture`] its tree, [`oracle`] says what is right by asking `find` and `du`, [`dice`] grows
 //!   trees from a seed, [`rounds`] says how often, [`storage`]
 //!   is slow, or fails, as it is told to.
-//! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`times`], [`filters`],
+//! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`times`], [`filters`], [`gitignore`],
 //!   [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
@@ -42,6 +42,7 @@ mod errors;
 mod faults;
 mod filters;
 mod follow;
+mod gitignore;
 mod golden;
 mod groups;
 mod interrupt;

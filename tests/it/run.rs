@@ -25,7 +25,7 @@ const NOBODY: u32 = 65534;
 pub struct Weigh {
     program: PathBuf,
     args: Vec<OsString>,
-    env: Vec<(&'static str, &'static str)>,
+    env: Vec<(&'static str, OsString)>,
     dir: PathBuf,
     /// What starts it, if it is not started itself.
     under: Vec<OsString>,
@@ -63,8 +63,8 @@ impl Weigh {
     }
 
     /// A variable of its environment, which is empty otherwise.
-    pub fn env(mut self, name: &'static str, value: &'static str) -> Self {
-        self.env.push((name, value));
+    pub fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
+        self.env.push((name, value.as_ref().to_owned()));
         self
     }
 

@@ -1,0 +1,381 @@
+//! `--gitignore` and `--ignored` against git itself, file for file, on checkouts made to be nasty and
+//! on ones thrown by dice.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+use crate::dice::Dice;
+use crate::fixture::{Fixture, raw};
+use crate::rounds::{for_seeds, rounds};
+use crate::run::{Weigh, weigh};
+
+type Files = BTreeSet<Vec<u8>>;
+
+const NOT_IGNORED: &[&str] = &["--cached", "--others", "--exclude-standard"];
+const IGNORED: &[&str] = &["--others", "--ignored", "--exclude-standard"];
+
+/// Everything that is not a directory, less what is in a `.git`.
+fn weighed(run: Weigh, fixture: &Fixture) -> Files {
+    let run = run.env("HOME", fixture.at("home")).env("GIT_CONFIG_NOSYSTEM", "1");
+    let document = run.arg("-j").run().document();
+    let files = document.by_path().into_iter().filter(|(path, node)| {
+        node.kind != "directory" && !path.split(|byte| *byte == b'/').any(|name| name == b".git")
+    });
+    files.filter(|(path, _)| !path.is_empty()).map(|(path, _)| path).collect()
+}
+
+fn git(fixture: &Fixture, dir: &Path, args: &[&str]) -> Vec<u8> {
+    let mut git = Command::new("git");
+    git.args(args).current_dir(dir).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+    git.env("HOME", fixture.at("home")).env("GIT_CONFIG_NOSYSTEM", "1");
+    let output = git.output().unwrap();
+    assert!(output.status.success(), "git {args:?}: {}", output.stderr.escape_ascii());
+    output.stdout
+}
+
+/// What git lists in the work tree at `dir`, and in those inside it: `nested`, of which it does not
+/// say what they ignore, or say more than their names.
+fn listed(fixture: &Fixture, dir: &Path, flags: &[&str], nested: &[&str]) -> Files {
+    let mut files = Files::new();
+    let prefixes = [""].iter().chain(nested);
+    for prefix in prefixes {
+        let args = [&["ls-files", "-z", "--full-name"], flags].concat();
+        let output = git(fixture, &dir.join(prefix), &args);
+        let names = output.split(|byte| *byte == 0).filter(|name| !name.is_empty());
+        let slash: &[u8] = if prefix.is_empty() { b"" } else { b"/" };
+        let paths = names.map(|name| [prefix.as_bytes(), slash, name].concat());
+        files.extend(paths.filter(|path| !path.ends_with(b"/")));
+    }
+    files
+}
+
+/// A work tree at `top/NAME` in `fixture`, with `files` in it.
+fn checkout(mut fixture: Fixture, top: &str, files: &[(&[u8], &str)]) -> Fixture {
+    for (name, text) in files {
+        let name = Path::new(top).join(raw(name));
+        fixture = fixture.file(&name, 0);
+        std::fs::write(fixture.at(&name), text).unwrap();
+    }
+    let fixture = fixture.dir("home");
+    git(&fixture, &fixture.at(top), &["init", "-q"]);
+    fixture
+}
+
+fn compare(fixture: &Fixture, top: &str, nested: &[&str]) {
+    let run = |flag| weighed(weigh(flag).arg(top).within(fixture.path()), fixture);
+    let show = |files: &Files| -> Vec<String> {
+        files.iter().map(|path| path.escape_ascii().to_string()).collect()
+    };
+    let top = fixture.at(top);
+    assert_eq!(show(&run("--gitignore")), show(&listed(fixture, &top, NOT_IGNORED, nested)));
+    assert_eq!(show(&run("--ignored")), show(&listed(fixture, &top, IGNORED, nested)));
+}
+
+/// What a compiler leaves behind, taken back here and there.
+#[test]
+fn a_project_with_negations_and_anchors() {
+    let fixture = checkout(
+        Fixture::new(),
+        "top",
+        &[
+            (
+                b".gitignore",
+                "# built\n/target/\n*.o\n!keep.o\n/doc/*\n!/doc/book/\n/doc/book/*.html\n\
+                 build\n!src/build\n*.log\nlogs/**/old\n/only-top\n\\#odd\n\\!odd\ntrail\\ \n",
+            ),
+            (b"target/debug/x", ""),
+            (b"src/target/y", ""),
+            (b"a.o", ""),
+            (b"keep.o", ""),
+            (b"src/deep/er/keep.o", ""),
+            (b"src/deep/er/other.o", ""),
+            (b"doc/index.html", ""),
+            (b"doc/book/page.md", ""),
+            (b"doc/book/page.html", ""),
+            (b"doc/book/sub/page.html", ""),
+            (b"build/x", ""),
+            (b"src/build/x", ""),
+            (b"lib/build", ""),
+            (b"logs/old", ""),
+            (b"logs/2025/12/old", ""),
+            (b"logs/2025/new", ""),
+            (b"only-top", ""),
+            (b"src/only-top", ""),
+            (b"#odd", ""),
+            (b"!odd", ""),
+            (b"trail ", ""),
+            (b"trail", ""),
+        ],
+    );
+    compare(&fixture, "top", &[]);
+}
+
+/// Inner files overrule outer ones, but not from within what is ignored.
+#[test]
+fn nested_files_that_overrule_each_other() {
+    let fixture = checkout(
+        Fixture::new(),
+        "top",
+        &[
+            (b".gitignore", "*.tmp\n/vendor/*\n!/vendor/ours\nsecret/\na/b/c\n"),
+            (b"sub/.gitignore", "!*.tmp\n/local\n*.dat\r\n"),
+            (b"sub/deeper/.gitignore", "*.tmp\n!important.tmp\n!local\n"),
+            (b"secret/.gitignore", "!*\n"),
+            (b"all/.gitignore", "*\n!.gitignore\n!*/\n!*.keep\n"),
+            (b"vendor/theirs/.gitignore", "!theirs.c\n"),
+            (b"x.tmp", ""),
+            (b"sub/x.tmp", ""),
+            (b"sub/x.dat", ""),
+            (b"sub/local/f", ""),
+            (b"sub/deeper/x.tmp", ""),
+            (b"sub/deeper/important.tmp", ""),
+            (b"sub/deeper/local/g", ""),
+            (b"sub/deeper/even/x.tmp", ""),
+            (b"sub/deeper/even/important.tmp", ""),
+            (b"secret/known", ""),
+            (b"all/x", ""),
+            (b"all/x.keep", ""),
+            (b"all/in/y", ""),
+            (b"all/in/y.keep", ""),
+            (b"vendor/theirs/theirs.c", ""),
+            (b"vendor/ours/ours.c", ""),
+            (b"a/b/c/d", ""),
+            (b"x/a/b/c", ""),
+        ],
+    );
+    compare(&fixture, "top", &[]);
+}
+
+/// Names of any bytes, rules from every place, and work trees in one another.
+#[test]
+fn hostile_names_and_rules_from_everywhere() {
+    let fixture = checkout(
+        Fixture::new(),
+        "top",
+        &[
+            (b".gitignore", "with space\n*\u{fc}*\n[[:digit:]]?\n{a,b}\nline*feed\n**/cache/**\n"),
+            (b".git/info/exclude", "/private\n*.swp\n!kept.bak\n"),
+            (b"with space/f", ""),
+            (b"without space", ""),
+            (b"g\xc3\xbcte", ""),
+            (b"g\xfcte", ""),
+            (b"7x", ""),
+            (b"77x", ""),
+            (b"{a,b}", ""),
+            (b"a", ""),
+            (b"line\nfeed", ""),
+            (b"\xff\xfe/\xfd", ""),
+            (b"cache/x", ""),
+            (b"d/cache/x/y", ""),
+            (b"d/cache-not/x", ""),
+            (b"private/f", ""),
+            (b"d/private/f", ""),
+            (b"x.swp", ""),
+            (b"x.bak", ""),
+            (b"kept.bak", ""),
+            (b"nested/x.o", ""),
+            (b"nested/.gitignore", "*.o\n"),
+            (b"nested/with space", ""),
+            (b"nested/y.bak", ""),
+            (b"-rf", ""),
+        ],
+    );
+    let fixture = checkout(fixture, "top/nested", &[(b"in/z.o", "")]);
+    let fixture = fixture.file("home/.config/git/ignore", 0);
+    std::fs::write(fixture.at("home/.config/git/ignore"), "*.bak\n*.swp~\n!x.swp\n").unwrap();
+    std::fs::write(fixture.at("top/\u{fd}.gitignore"), "").unwrap();
+    // Git must believe that there is something in it.
+    let identity = ["-c", "user.name=n", "-c", "user.email=e"];
+    let commit = ["commit", "-q", "--allow-empty", "-m", "m"];
+    git(&fixture, &fixture.at("top/nested"), &[&identity[..], &commit].concat());
+    compare(&fixture, "top", &["nested"]);
+    // The same rules when they are named in a configuration.
+    std::fs::write(fixture.at("home/.gitconfig"), "[core]\nexcludesfile = ~/named\n").unwrap();
+    std::fs::write(fixture.at("home/named"), "*rf\n").unwrap();
+    compare(&fixture, "top", &["nested"]);
+}
+
+/// Rules above a root hold in it; where the root itself is ignored, all in it is.
+#[test]
+fn roots_inside_a_work_tree() {
+    let fixture = checkout(
+        Fixture::new(),
+        "top",
+        &[
+            (b".gitignore", "*.o\n/sub/deep/x\n!sub/y.o\nbuilt/\n"),
+            (b"sub/.gitignore", "*.c\n"),
+            (b"sub/x.o", ""),
+            (b"sub/y.o", ""),
+            (b"sub/deep/x", ""),
+            (b"sub/deep/y", ""),
+            (b"sub/deep/z.c", ""),
+            (b"built/in/f", ""),
+        ],
+    );
+    let run = |flag, root| weighed(weigh(flag).arg(root).within(fixture.path()), &fixture);
+    let set = |files: &[&str]| files.iter().map(|file| file.as_bytes().to_vec()).collect::<Files>();
+    assert_eq!(run("--gitignore", "top/sub"), set(&[".gitignore", "deep/y", "y.o"]));
+    assert_eq!(run("--ignored", "top/sub/deep"), set(&["x", "z.c"]));
+    assert_eq!(run("--gitignore", "top/built/in"), set(&[]));
+    assert_eq!(run("--ignored", "top/built/in"), set(&["f"]));
+    // What the outer root leaves out is weighed as the root that it is.
+    let both = weigh("--gitignore").arg("top").arg("top/built").arg("-n1000");
+    let both = both.arg("--inodes").arg("-b").within(fixture.path()).run().text();
+    assert!(both.contains("top/built"), "{both}");
+    // Inside the repository nothing is ignored.
+    let repository = run("--ignored", "top/.git");
+    assert_eq!(repository, set(&[]));
+    let git_dir = weigh("-j --gitignore --inodes top").within(fixture.path()).run().document();
+    let alone = weigh("-j --inodes top/.git").within(fixture.path()).run().document();
+    assert_eq!(git_dir.node(".git").size, alone.root().size);
+}
+
+/// Without git there is no `.gitignore`; `.ignore` holds anyway, and says more than git.
+#[test]
+fn ignore_files_hold_everywhere_and_gitignore_only_in_a_work_tree() {
+    let files: [(&[u8], &str); 6] = [
+        (b".gitignore", "*.o\n"),
+        (b".ignore", "*.c\n!y.o\n"),
+        (b"x.o", ""),
+        (b"y.o", ""),
+        (b"x.c", ""),
+        (b"sub/x.c", ""),
+    ];
+    let fixture = checkout(Fixture::new(), "top", &files);
+    let run = |flag| weighed(weigh(flag).arg("top").within(fixture.path()), &fixture).len();
+    assert_eq!((run("--gitignore"), run("--ignored")), (3, 2));
+    std::fs::remove_dir_all(fixture.at("top/.git")).unwrap();
+    assert_eq!((run("--gitignore"), run("--ignored")), (4, 0));
+    // An empty directory by that name is no repository.
+    std::fs::create_dir(fixture.at("top/.git")).unwrap();
+    assert_eq!((run("--gitignore"), run("--ignored")), (4, 0));
+}
+
+/// A second work tree has its repository elsewhere, and the rules of the first one's exclude file.
+#[test]
+fn a_second_work_tree_knows_the_rules_of_the_first() {
+    let fixture = checkout(Fixture::new(), "first", &[(b".git/info/exclude", "*.o\n")]);
+    let identity = ["-c", "user.name=n", "-c", "user.email=e"];
+    let commit = ["commit", "-q", "--allow-empty", "-m", "m"];
+    let first = fixture.at("first");
+    git(&fixture, &first, &[&identity[..], &commit].concat());
+    git(&fixture, &first, &["worktree", "add", "-q", "../top"]);
+    let fixture = fixture.file("top/x.o", 1).file("top/x.c", 1);
+    compare(&fixture, "top", &[]);
+}
+
+/// The index is not read: a limit that the README names.
+#[test]
+fn what_is_tracked_although_ignored_is_left_out() {
+    let fixture = checkout(Fixture::new(), "top", &[(b".gitignore", "*.o\n"), (b"x.o", "")]);
+    git(&fixture, &fixture.at("top"), &["add", "-f", "x.o"]);
+    let top = fixture.at("top");
+    let seen = weighed(weigh("--gitignore").arg(&top), &fixture);
+    let mut tracked = listed(&fixture, &top, NOT_IGNORED, &[]);
+    assert!(tracked.remove(b"x.o".as_slice()), "git does not list it");
+    assert_eq!(seen, tracked);
+}
+
+#[test]
+fn rules_that_cannot_be_read_are_a_problem() {
+    let fixture = checkout(Fixture::new(), "top", &[(b"sub/.gitignore", "*.o\n"), (b"sub/f", "")]);
+    let fixture = fixture.mode("top/sub/.gitignore", 0o000);
+    let run = weigh("--gitignore").by_nobody(&fixture).arg("top").within(fixture.path()).run();
+    assert_eq!(run.code(), 1);
+    assert!(run.complaint().contains("cannot read top/sub/.gitignore: "), "{}", run.complaint());
+    // What is no regular file is not opened, and holds no rules; nor does what a symlink leads to.
+    let fixture = checkout(Fixture::new(), "top", &[(b"rules", "*\n"), (b"f", "")]);
+    let fixture = fixture.fifo("top/sub/.gitignore").symlink("rules", "top/.gitignore");
+    let seen = weighed(weigh("--gitignore top").within(fixture.path()), &fixture);
+    assert_eq!(seen.len(), 4);
+}
+
+const NAMES: [&[u8]; 14] = [
+    b"a", b"b", b"ab", b"abc", b"a.o", b"b.o", b"c", b"{a,b}", b"*", b"[", b"a b", b"\\", b"\xff",
+    b"-",
+];
+
+const ATOMS: [&[u8]; 26] = [
+    b"a",
+    b"b",
+    b"ab",
+    b"c",
+    b".o",
+    b"*",
+    b"*.o",
+    b"**",
+    b"**/",
+    b"/**",
+    b"/**/",
+    b"/",
+    b"?",
+    b"[ab]",
+    b"[!a]",
+    b"[^b-z]",
+    b"[a-c]",
+    b"[[:alpha:]]",
+    b"[]-a]",
+    b"[",
+    b"\\a",
+    b"\\*",
+    b"\\",
+    b"{a,b}",
+    b" ",
+    b"\xff",
+];
+
+fn rules(dice: &mut Dice) -> Vec<u8> {
+    let mut text = Vec::new();
+    for _ in 0..1 + dice.below(5) {
+        if dice.below(4) == 0 {
+            text.push(b'!');
+        }
+        for _ in 0..1 + dice.below(4) {
+            text.extend_from_slice(dice.of::<&[u8]>(&ATOMS));
+        }
+        text.extend_from_slice(dice.of::<&[u8]>(&[b"\n", b"\n", b"/\n", b" \n", b"\r\n"]));
+    }
+    text
+}
+
+#[test]
+fn rules_thrown_by_dice() {
+    for_seeds(rounds(60, 5_000), |seed| {
+        let mut dice = Dice::new(seed + 9_000_000);
+        let mut fixture = Fixture::in_memory().dir("home").dir("top");
+        git(&fixture, &fixture.at("top"), &["init", "-q", "--template="]);
+        let mut dirs = vec![std::path::PathBuf::from("top")];
+        for _ in 0..10 + dice.below(30) {
+            let path = dice.of(&dirs).join(raw(dice.of::<&[u8]>(&NAMES)));
+            if std::fs::symlink_metadata(fixture.at(&path)).is_ok() {
+                continue;
+            }
+            fixture = match dice.below(3) {
+                0 => fixture.dir(&path),
+                _ => fixture.file(&path, 0),
+            };
+            if std::fs::metadata(fixture.at(&path)).unwrap().is_dir() {
+                dirs.push(path);
+            }
+        }
+        let mut written = Vec::new();
+        for dir in &dirs {
+            if dir == Path::new("top") || dice.below(4) == 0 {
+                let rules = rules(&mut dice);
+                written.push(format!("{}: {}", dir.display(), rules.escape_ascii()));
+                std::fs::write(fixture.at(dir).join(".gitignore"), rules).unwrap();
+            }
+        }
+        let run = |flag| weighed(weigh(flag).arg("top").within(fixture.path()), &fixture);
+        let top = fixture.at("top");
+        for (flag, flags) in [("--gitignore", NOT_IGNORED), ("--ignored", IGNORED)] {
+            let (seen, expected) = (run(flag), listed(&fixture, &top, flags, &[]));
+            let odd: Vec<String> = seen
+                .symmetric_difference(&expected)
+                .map(|path| path.escape_ascii().to_string())
+                .collect();
+            assert_eq!(odd, [""; 0], "seed {seed}, {flag}, {written:#?}");
+        }
+    });
+}
