@@ -237,7 +237,9 @@ impl Picture<'_> {
         if whole == 0 {
             return "0%".to_owned();
         }
-        format!("{:.0}%", self.lines[i].size as f64 / whole as f64 * 100.0)
+        // In a scan that somebody made, a part may be larger than the whole.
+        let percent = self.lines[i].size as f64 / whole as f64 * 100.0;
+        format!("{:.0}%", percent.min(100.0))
     }
 
     /// The bar: a node's own share solid, and behind it the shares of those above it, in shades.

@@ -12,7 +12,7 @@
 //!   [`determinism`].
 //! * What is asked for: [`config`].
 //! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
-//!   [`numbers`], [`kernel`], [`disks`].
+//!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
 //! * What rots: [`layering`], [`leftovers`], [`readme`].
 //!
@@ -42,6 +42,7 @@ mod errors;
 mod faults;
 mod filters;
 mod follow;
+mod fuzz;
 mod gitignore;
 mod golden;
 mod groups;

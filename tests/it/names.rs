@@ -38,7 +38,7 @@ fn is_dangerous(char: char) -> bool {
         || matches!(char, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-fn check_text(bytes: &[u8], what: &str) {
+pub fn check_text(bytes: &[u8], what: &str) {
     let text = std::str::from_utf8(bytes).unwrap_or_else(|e| panic!("{what}: {e}"));
     for line in text.split('\n') {
         assert!(!line.contains(is_dangerous), "{what}: {line:?}");

@@ -1,0 +1,312 @@
+//! Whatever is typed or read: every parser takes it or refuses it, and none breaks down. The input is
+//! thrown by proptest, which also finds the shortest that fails; how much, is for [`rounds`] to say.
+
+use std::fs;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use weigh::config;
+use weigh::filter::{Days, Regexes, Rules};
+use weigh::render::size::Format;
+use weigh::render::tree::{self, Bars};
+use weigh::render::{json, name};
+use weigh::scan;
+use weigh::tally::{Limits, Show, Top, Tree, Whole};
+
+use crate::dice::HOSTILE;
+use crate::fixture::Fixture;
+use crate::names::check_text;
+use crate::rounds::rounds;
+use crate::run::weigh;
+
+/// Inputs for a parser.
+const INPUTS: (usize, usize) = (500, 200_000);
+
+/// Inputs for a loader or for a whole run, which take longer.
+const FILES: (usize, usize) = (300, 50_000);
+const RUNS: (usize, usize) = (60, 5_000);
+
+/// Runs `check` on so many inputs.
+fn throw<S: Strategy>(count: (usize, usize), inputs: S, check: impl Fn(S::Value)) {
+    let cases = u32::try_from(rounds(count.0, count.1)).unwrap();
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    let outcome = proptest::test_runner::TestRunner::new(config).run(&inputs, |input| {
+        check(input);
+        Ok(())
+    });
+    if let Err(error) = outcome {
+        panic!("{error}");
+    }
+}
+
+/// Mostly what might be meant, with numbers at the edges, and anything else.
+fn text(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
+    let piece = prop_oneof![
+        4 => prop::sample::select(pieces).prop_map(str::to_owned),
+        1 => any::<u64>().prop_map(|number| number.to_string()),
+        1 => "\\PC{0,3}",
+        1 => any::<String>(),
+    ];
+    vec(piece, 0..8).prop_map(|pieces| pieces.concat())
+}
+
+#[test]
+fn sizes_days_and_numbers_are_taken_or_refused() {
+    const PIECES: &[&str] = &[
+        "0",
+        "1",
+        "9",
+        "18446744073709551615",
+        "18446744073709551616",
+        "1.5",
+        ".",
+        "-",
+        "+",
+        "e9",
+        "k",
+        "K",
+        "kB",
+        "KiB",
+        "Ei",
+        "E",
+        "B",
+        " ",
+        "inf",
+        "NaN",
+        "_",
+        "é",
+        "\u{663}",
+        "\n",
+        "\x1b[2J",
+    ];
+    throw(INPUTS, text(PIECES), |days| drop(Days::parse(&days)));
+    // By a whole run, the flag being its own. A NUL cannot be given.
+    let flag =
+        prop::sample::select(&["-z", "-n", "-d", "-w", "-T", "-M", "--by", "-o", "-m", "--config"]);
+    let fixture = Fixture::in_memory().file("top/f", 10);
+    throw(RUNS, (flag, text(PIECES)), |(flag, value)| {
+        // A thousand threads take their time, and prove nothing.
+        let is_many = flag == "-T" && value.parse::<u64>().is_ok_and(|threads| threads > 64);
+        if value.contains('\0') || is_many {
+            return;
+        }
+        let shown = weigh(flag).arg(&value).arg("top").within(fixture.path()).run();
+        assert!(matches!(shown.code(), 0 | 2), "{flag} {value:?}: {}", shown.complaint());
+        assert_eq!(shown.code() == 0, !shown.stdout.is_empty(), "{flag} {value:?}");
+        check_text(&shown.stderr, &value);
+    });
+}
+
+#[test]
+fn regexes_and_globs_are_taken_or_refused() {
+    const PIECES: &[&str] = &[
+        "a",
+        ".",
+        "*",
+        "**",
+        "?",
+        "[",
+        "]",
+        "[!a]",
+        "[a-",
+        "[[:alpha:]]",
+        "(",
+        ")",
+        "{",
+        "}",
+        "{9999}",
+        "|",
+        "^",
+        "$",
+        "\\",
+        "\\pL",
+        "(?i)",
+        "(?x)",
+        "/",
+        "!",
+        "#",
+        " ",
+        "\n",
+        "é",
+        "x{1000}{1000}",
+    ];
+    throw(INPUTS, (text(PIECES), any::<Vec<u8>>()), |(pattern, name)| {
+        let patterns = [pattern.clone().into_bytes()];
+        let _ = Regexes::default().only(&patterns);
+        let _ = Regexes::default().never(&patterns);
+        let mut rules = Rules::parse(pattern.as_bytes());
+        let _ = rules.add_line(&name);
+        let _ = rules.add(&name);
+    });
+}
+
+#[test]
+fn config_files_are_taken_or_refused() {
+    const PIECES: &[&str] = &[
+        "reverse",
+        "min-size",
+        "exclude",
+        "number-of-lines",
+        " = ",
+        "=",
+        "true",
+        "false",
+        "'",
+        "\"",
+        "1",
+        "-1",
+        "[",
+        "]",
+        "[[",
+        "{",
+        "}",
+        ",",
+        "\n",
+        "#",
+        "'*.rs'",
+        "1979-05-27",
+        "0x",
+        "inf",
+        "\\u0000",
+        ".",
+        "\"\"\"",
+    ];
+    let command = clap::Command::new("weigh").args([
+        clap::Arg::new("reverse").long("reverse").action(clap::ArgAction::SetTrue),
+        clap::Arg::new("exclude").long("exclude").action(clap::ArgAction::Append),
+        clap::Arg::new("min-size").long("min-size"),
+    ]);
+    throw(INPUTS, text(PIECES), |text| {
+        if let Err(mistake) = config::read(&text, &command) {
+            assert!(mistake.line >= 1 && !mistake.message.contains('\n'), "{mistake:?}");
+        }
+    });
+}
+
+/// A name, in bytes or not.
+fn named() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        prop::sample::select(&HOSTILE).prop_map(<[u8]>::to_vec),
+        any::<String>().prop_map(String::into_bytes),
+        vec(any::<u8>(), 0..20),
+    ]
+}
+
+fn edge() -> impl Strategy<Value = u64> {
+    prop_oneof![0..5_u64, 0..100_000_u64, Just(u64::MAX), Just(1 << 63), any::<u64>()]
+}
+
+/// A scan as weigh might have saved it, with numbers that no walk would have come to.
+fn document() -> impl Strategy<Value = Value> {
+    let kind = prop::sample::select(&["file", "symlink", "other"]);
+    let leaf = (named(), kind, edge()).prop_map(|(name, kind, size)| node(&name, kind, size));
+    let branch = |inner| {
+        (named(), edge(), edge(), edge(), vec(inner, 0..6)).prop_map(
+            |(name, size, entries, shared, children)| {
+                let mut node = node(&name, "directory", size);
+                node["entries"] = json!(entries);
+                node["shared"] = json!(shared);
+                node["children"] = Value::Array(children);
+                node
+            },
+        )
+    };
+    let links = (any::<bool>(), edge(), any::<u32>(), any::<i64>());
+    (leaf.prop_recursive(6, 40, 6, branch), links).prop_map(|(mut root, (is_linked, inode, links, time))| {
+        if is_linked {
+            root["inode"] = json!(inode);
+            root["links"] = json!(links);
+            root["modified"] = json!(time);
+        }
+        let header = json!({
+            "schema": 1, "tool": "weigh", "version": "0", "measure": "disk", "unit": "bytes", "complete": true,
+        });
+        let Value::Object(mut all) = header else { unreachable!("it is an object") };
+        all.extend(root.as_object().cloned().unwrap_or_else(Map::new));
+        all.insert("errors".into(), json!([]));
+        Value::Object(all)
+    })
+}
+
+fn node(name: &[u8], kind: &str, size: u64) -> Value {
+    use base64::Engine as _;
+    let bytes = base64::engine::general_purpose::STANDARD.encode(name);
+    json!({"name": String::from_utf8_lossy(name), "name_bytes": bytes, "kind": kind, "size": size})
+}
+
+/// What may have become of a file: bytes changed, cut out, doubled, or the end lost.
+fn damage() -> impl Strategy<Value = Vec<(prop::sample::Index, u8, u8)>> {
+    prop_oneof![Just(Vec::new()), vec((any::<prop::sample::Index>(), 0..5_u8, any::<u8>()), 0..6),]
+}
+
+fn damaged(mut bytes: Vec<u8>, damage: &[(prop::sample::Index, u8, u8)]) -> Vec<u8> {
+    for (place, kind, byte) in damage {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = place.index(bytes.len());
+        match kind {
+            0 => bytes[at] = *byte,
+            1 => drop(bytes.remove(at)),
+            2 => bytes.insert(at, *byte),
+            3 => bytes.truncate(at),
+            _ => bytes.extend_from_within(at..),
+        }
+    }
+    bytes
+}
+
+/// Loads what is at `path`; what `json` writes of it.
+fn load_and_write(path: &std::path::Path) -> Option<(Tree, Vec<u8>)> {
+    let mut loaded = scan::load(path, None, Whole::default()).ok()?;
+    let options = json::Options {
+        measure: loaded.measure,
+        origin: loaded.origin.take(),
+        ..Default::default()
+    };
+    let mut text = Vec::new();
+    json::write(&mut text, &loaded.walked, &options).unwrap();
+    Some((loaded.walked.report?, text))
+}
+
+/// What is taken is written as it was, and can be drawn whatever its numbers are.
+#[test]
+fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
+    let fixture = Fixture::in_memory();
+    let (one, two) = (fixture.at("one"), fixture.at("two"));
+    let looks = (0..100_usize, 0..64_u8);
+    throw(FILES, (document(), damage(), looks), |(document, damage, (width, look))| {
+        fs::write(&one, damaged(document.to_string().into_bytes(), &damage)).unwrap();
+        let limits =
+            Limits { lines: width, depth: u32::from(look), min_size: 3, show: Show::default() };
+        let _ = scan::load(&one, None, Top::new(limits));
+        let Some((tree, text)) = load_and_write(&one) else { return };
+        check_text(&text, "JSON");
+        fs::write(&two, &text).unwrap();
+        let again = load_and_write(&two).map(|(_, text)| text);
+        assert_eq!(
+            again.as_deref().map(String::from_utf8_lossy),
+            Some(String::from_utf8_lossy(&text))
+        );
+
+        let is = |bit: u8| look & (1 << bit) != 0;
+        let options = tree::Options {
+            width,
+            format: [Format::Binary, Format::Decimal, Format::Count][usize::from(look) % 3].clone(),
+            bars: [Bars::Left, Bars::Right, Bars::None][width % 3],
+            is_root_first: is(0),
+            full_paths: is(1),
+            skip_total: is(2),
+            screen_reader: is(3),
+            colors: None,
+        };
+        let mut picture = Vec::new();
+        tree::draw(&mut picture, &tree, &options).unwrap();
+        check_text(&picture, "a picture");
+        for line in String::from_utf8(picture).unwrap().lines().filter(|_| width >= 40) {
+            assert!(name::cells(line) <= width, "{width}: {line}");
+        }
+    });
+}
