@@ -168,14 +168,14 @@ impl<P> Drop for Dir<P> {
 mod tests {
     use super::*;
 
-    fn root_dir(parent: Option<Arc<Dir<()>>>, path: &CStr) -> Dir<()> {
+    fn root_dir<P: Default>(parent: Option<Arc<Dir<P>>>, path: &CStr) -> Dir<P> {
         let root = Root { path: path.into(), stat: Stat::default(), mount: Mount::UNKNOWN };
         Dir::root(parent, root, &Filter::default())
     }
 
     #[test]
     fn the_last_holder_of_a_deep_chain_drops_it_without_recursion() {
-        let mut dir = Arc::new(root_dir(None, c"r"));
+        let mut dir = Arc::new(root_dir::<()>(None, c"r"));
         for _ in 0..200_000 {
             dir = Arc::new(Dir::below(dir, c"d".into(), Stat::default(), Mount::UNKNOWN));
         }
@@ -185,10 +185,39 @@ mod tests {
 
     #[test]
     fn whoever_hands_in_last_is_told() {
-        let dir = root_dir(None, c"r");
+        let dir = root_dir::<()>(None, c"r");
         dir.hand_out();
         assert!(!dir.hand_in());
         assert!(dir.hand_in());
+    }
+
+    /// On Miri (`tests/README.md`), in many of the orders that threads may run in.
+    #[test]
+    fn of_many_who_hand_in_at_once_one_is_told_and_sees_everything() {
+        // What `settle` does, with a number for what was gathered.
+        let settle = |mut dir: Arc<Dir<u32>>| {
+            while dir.hand_in() {
+                let found = dir.take_gathered().part + 1;
+                let Some(parent) = dir.parent.clone() else { return Some(found) };
+                parent.gathered().part += found;
+                dir = parent;
+            }
+            None
+        };
+        let root = Arc::new(root_dir::<u32>(None, c"r"));
+        let mut dirs = vec![Arc::clone(&root)];
+        let below = |dir: &Arc<Dir<u32>>| {
+            dir.hand_out();
+            Arc::new(Dir::below(Arc::clone(dir), c"d".into(), Stat::default(), Mount::UNKNOWN))
+        };
+        for _ in 0..2 {
+            let middle = below(&root);
+            dirs.extend([below(&middle), below(&middle), middle]);
+        }
+        let threads: Vec<_> =
+            dirs.into_iter().map(|dir| std::thread::spawn(move || settle(dir))).collect();
+        let told = threads.into_iter().filter_map(|thread| thread.join().expect("no panic"));
+        assert_eq!(told.collect::<Vec<_>>(), [7]);
     }
 
     #[test]

@@ -146,3 +146,49 @@ fn start<T: Tally + 'static>(walk: &Arc<Walk<T>>, slot: usize) -> io::Result<()>
     };
     thread::Builder::new().name(format!("weigh {slot}")).spawn(work).map(drop)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+
+    use super::*;
+    use crate::filter::Filter;
+    use crate::sys::{Mount, Stat};
+    use crate::walk::dir::Dir;
+    use crate::walk::roots::Root;
+
+    /// On Miri (`tests/README.md`), in many of the orders that threads may run in: no task is lost,
+    /// none is done twice, and nobody waits for ever, whatever the limit is changed to meanwhile.
+    #[test]
+    fn every_task_is_done_once_and_whoever_waits_is_told() {
+        let (root, mount) = (c"r".into(), Mount::UNKNOWN);
+        let root = Root { path: root, stat: Stat::default(), mount };
+        let dir = Arc::new(Dir::<()>::root(None, root, &Filter::default()));
+        let task = || Task::Directory { dir: Arc::clone(&dir), parent: None };
+        let (pool, done) = (Pool::default(), AtomicU32::new(0));
+        pool.push(task());
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let mut is_back = false;
+                    while pool.take(is_back).is_some() {
+                        is_back = true;
+                        // The first three find two more each.
+                        if done.fetch_add(1, Ordering::Relaxed) < 3 {
+                            pool.push(task());
+                            pool.push(task());
+                        }
+                    }
+                });
+            }
+            for limit in [1, 3, 2] {
+                pool.state().limit = limit;
+                pool.work.notify_all();
+                thread::yield_now();
+            }
+            pool.wait();
+            assert_eq!((done.load(Ordering::Relaxed), pool.take_all().len()), (7, 0));
+            pool.close();
+        });
+    }
+}

@@ -4,11 +4,13 @@
 
 use std::collections::BTreeSet;
 use std::ffi::CString;
+use std::io::Read;
 use std::mem::MaybeUninit;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use rustix::fs::{CWD, Mode, OFlags, RawDir};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::document::Document;
 use crate::fixture::Fixture;
@@ -113,6 +115,38 @@ fn storage_that_goes_away_is_a_loss_and_no_more() {
     assert!(document.errors().iter().any(|error| error["error"] == "ENOTCONN"));
     while !mounted.is_gone() {
         std::thread::yield_now();
+    }
+}
+
+/// Storage that never answers holds up the thread that asked it, and not the end: what the others
+/// have weighed by then is shown.
+#[test]
+#[ignore = "mounts a file system"]
+fn hung_storage_does_not_hold_up_the_end() {
+    for path in ["d0003/f00002", "d0003", "d0003/"] {
+        // Where every thread hangs, as the only one does, there is nobody to go on, and so nothing
+        // to be shown but that it was ended.
+        for flags in ["-j --inodes -T 1", "-j --inodes -T 4"] {
+            let troubles = vec![(path.to_owned(), Trouble::Hangs)];
+            let (fixture, mounted) = mounted(Storage { troubles, ..storage(10, 4) });
+            let mut child = weigh(flags).arg("top").within(fixture.path()).spawn();
+            while mounted.hung() == 0 {
+                std::thread::yield_now();
+            }
+            // The others may go on meanwhile; where there are none, nothing more can be expected.
+            std::thread::sleep(Duration::from_millis(300));
+            kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+            let (mut json, mut complaint) = (Vec::new(), String::new());
+            child.stdout.take().unwrap().read_to_end(&mut json).unwrap();
+            child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+            assert_eq!(child.wait().unwrap().code(), Some(130), "{path}, {flags}: {complaint}");
+            let document = Document::parse(&json);
+            assert_eq!(document.header["complete"], false);
+            if flags.ends_with("-T 4") {
+                let size = document.root().size;
+                assert!((30..51).contains(&size), "{path}, {flags}: {size} are shown");
+            }
+        }
     }
 }
 
