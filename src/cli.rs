@@ -7,6 +7,7 @@ mod excludes;
 mod flags;
 mod leave;
 mod read;
+mod roots;
 mod scans;
 
 use std::env;
@@ -20,6 +21,7 @@ use std::process;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 
+use crate::filter::Paths;
 use crate::measure::{Measure, Time};
 use crate::render::colors::Colors;
 use crate::render::name::escape;
@@ -144,7 +146,7 @@ impl Plan {
             walk,
             source: match flags.scans.load.take() {
                 Some(path) => Source::Scan(path, flags.given_measure()),
-                None => Source::Roots(mem::take(&mut flags.paths)),
+                None => Source::Roots(mem::take(&mut flags.roots).roots()?),
             },
             save: flags.scans.save.take().map(|path| Save { path, inodes }),
             gather: flags.gather(terminal::size()),
@@ -169,7 +171,8 @@ impl Plan {
 
 impl Flags {
     fn walk(&self) -> Result<walk::Options, String> {
-        let filter = self.leave.filter()?;
+        let mut filter = self.leave.filter()?;
+        filter.collapse = Paths::new(self.show.collapse.iter().cloned());
         Ok(walk::Options {
             measure: self.measure(),
             threads: self.print.threads,

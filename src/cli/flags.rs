@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use clap::{Args, Parser, ValueEnum, ValueHint};
 
 use super::leave::LeaveFlags;
+use super::roots::RootFlags;
 use super::scans::ScanFlags;
 use crate::measure::parse_size;
 use crate::render::time::Style;
@@ -14,9 +15,8 @@ use crate::render::time::Style;
 #[derive(Debug, Parser)]
 #[command(name = "weigh", version, max_term_width = 100, args_override_self = true)]
 pub(super) struct Flags {
-    /// What to weigh
-    #[arg(value_name = "PATH", default_value = ".", value_hint = ValueHint::AnyPath)]
-    pub(super) paths: Vec<OsString>,
+    #[command(flatten)]
+    pub(super) roots: RootFlags,
 
     #[command(flatten)]
     pub(super) count: CountFlags,
@@ -104,6 +104,11 @@ pub(super) struct ShowFlags {
     /// Show totals by file extension, by owner, or by time since last written to
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types"])]
     pub(super) by: Option<GroupBy>,
+
+    /// Show a directory of this name, or this path, without what is in it
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    #[arg(conflicts_with_all = ["file_types", "by", "save", "load"])]
+    pub(super) collapse: Vec<OsString>,
 
     /// Do not show the root's line
     #[arg(long)]

@@ -96,6 +96,7 @@ impl LeaveFlags {
         Ok(Filter {
             names: Names { hidden: self.ignore_hidden },
             paths: Paths::new(self.ignore_directory.iter().cloned()),
+            collapse: Paths::default(),
             types: self.types()?,
             globs: self.globs()?,
             git: self.git(),

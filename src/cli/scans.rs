@@ -22,7 +22,7 @@ pub(super) struct ScanFlags {
 
     /// Show what is saved in FILE instead of weighing PATH; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
-        "paths", "filetime", "LeaveFlags", "dereference_links", "count_links", "threads",
+        "RootFlags", "filetime", "LeaveFlags", "dereference_links", "count_links", "threads",
     ])]
     pub(super) load: Option<PathBuf>,
 }

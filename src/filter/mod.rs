@@ -56,6 +56,8 @@ pub struct Filter {
     pub regexes: Regexes,
     /// What is left out for its age.
     pub times: Times,
+    /// Directories that count with all that is in them, of which nothing is gathered.
+    pub collapse: Paths,
 }
 
 /// What becomes of an entry.
@@ -67,6 +69,13 @@ pub enum Verdict {
     Passes,
     /// It does not count, nor does anything in it.
     LeftOut,
+}
+
+impl Place {
+    /// Whether what is in it counts, but is not to be gathered.
+    pub fn is_collapsed(&self) -> bool {
+        self.is_collapsed
+    }
 }
 
 impl Verdict {
@@ -85,6 +94,10 @@ impl Verdict {
 pub struct Place {
     /// What [`Filter::paths`] still leaves out from here on down.
     left_out: Ends,
+    /// What [`Filter::collapse`] still means from here on down.
+    collapsed: Ends,
+    /// Whether it is collapsed itself, or lies in what is.
+    is_collapsed: bool,
     /// Whether all in it is asked for by [`Filter::globs`], as it is itself.
     is_included: bool,
     /// What git says of it.
@@ -111,6 +124,7 @@ impl Filter {
             && self.has_no_rules()
             && self.regexes.is_off()
             && self.times.is_off()
+            && self.collapse.is_off()
     }
 
     fn has_no_rules(&self) -> bool {
@@ -123,7 +137,8 @@ impl Filter {
             return None;
         }
         let ground = if self.git.is_off() { Ground::default() } else { self.git.root(path) };
-        Some(Arc::new(Place { left_out: self.paths.below(path), is_included: false, ground }))
+        let (left_out, collapsed) = (self.paths.below(path), self.collapse.below(path));
+        Some(Arc::new(Place { left_out, collapsed, ground, ..Place::default() }))
     }
 
     /// What filters know of a directory once it is open as `dir`: there may be rules in it. Its
@@ -238,11 +253,23 @@ impl Judge<'_> {
                 && globs.includes(&path.0[place.ground.base.len()..], true);
             ground = place.ground.below(path.0, name);
         }
-        if place.left_out.is_empty() && is_included == place.is_included && ground.is_none() {
+        let is_collapsed =
+            place.is_collapsed || filter.collapse.name(name) || place.collapsed.end(name);
+        let is_same = place.left_out.is_empty()
+            && place.collapsed.is_empty()
+            && is_collapsed == place.is_collapsed
+            && is_included == place.is_included
+            && ground.is_none();
+        if is_same {
             return Some(Arc::clone(place));
         }
-        let ground = ground.unwrap_or_else(|| place.ground.clone());
-        Some(Arc::new(Place { left_out: place.left_out.below(name), is_included, ground }))
+        Some(Arc::new(Place {
+            left_out: place.left_out.below(name),
+            collapsed: place.collapsed.below(name),
+            is_collapsed,
+            is_included,
+            ground: ground.unwrap_or_else(|| place.ground.clone()),
+        }))
     }
 }
 

@@ -96,6 +96,11 @@ impl<P: Default> Dir<P> {
         }
     }
 
+    /// Whether what is in it is gathered, and not only counted.
+    pub(super) fn is_gathered(&self) -> bool {
+        !self.place.as_ref().is_some_and(|place| place.is_collapsed())
+    }
+
     /// One more thing is to be done before this directory is finished. Called by someone who has
     /// not finished yet, so the count cannot be at 0, and relaxed ordering is enough.
     pub(super) fn hand_out(&self) {

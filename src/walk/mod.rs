@@ -233,10 +233,11 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Adds an entry that is no directory, seen through `mount`, to what is gathered.
+    /// Adds an entry that is no directory, seen through `mount`, to what is gathered in `dir`.
     #[inline]
     fn weigh(
         &self,
+        dir: &Dir<T::Part>,
         gathered: &mut Gathered<T::Part>,
         name: &[u8],
         depth: u32,
@@ -252,7 +253,9 @@ impl<T: Tally> Walk<T> {
             None => gathered.sum.add(size),
         }
         let entry = Entry { name, depth, stat, size, identity, links, mount };
-        self.tally.leaf(&mut gathered.part, &entry);
+        if dir.is_gathered() {
+            self.tally.leaf(&mut gathered.part, &entry);
+        }
     }
 
     /// Which inode this is, if it may be met again.

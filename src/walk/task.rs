@@ -89,7 +89,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     self.hand_out(Task::Directory { dir, parent: None });
                 } else {
                     let (name, mount) = (root.path.to_bytes(), root.mount.id);
-                    walk.weigh(&mut above.gathered(), name, 0, &root.stat, mount);
+                    walk.weigh(&above, &mut above.gathered(), name, 0, &root.stat, mount);
                 }
             }
             settle(walk, above);
@@ -271,7 +271,7 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             let mut above = parent.gathered();
             above.sum.absorb(sum);
             // A directory where filters left nothing to count is not worth a word.
-            if totals.entries > 0 || dir.is_root {
+            if parent.is_gathered() && (totals.entries > 0 || dir.is_root) {
                 walk.tally.close(&mut above.part, &closed, part);
             }
         }

@@ -95,7 +95,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             self.enter(name, stat, symlinks, verdict);
         } else if self.is_here(&stat) {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
-            walk.weigh(&mut self.gathered, name.to_bytes(), depth, &stat, mount);
+            walk.weigh(self.dir, &mut self.gathered, name.to_bytes(), depth, &stat, mount);
         }
     }
 

@@ -358,3 +358,35 @@ fn a_bad_glob_or_type_is_named_in_one_line() {
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0));
     }
 }
+
+/// Totals, entries and all, are as ever; only what is in there is not shown.
+#[test]
+fn what_is_collapsed_counts_and_is_not_shown() {
+    let fixture = project();
+    let absolute = fixture.at("top/src");
+    let (x, y) = ("src/node_modules/x.py", "node_modules/y.js");
+    let in_src = ["src/main.py", "src/main.pyc", "src/node_modules/", x];
+    for (path, hidden) in [
+        (Path::new("node_modules"), &[x, y][..]),
+        (Path::new("src"), &in_src),
+        (Path::new("./node_modules/"), &[y]),
+        (Path::new("src/node_modules"), &[x]),
+        (&absolute, &in_src),
+        (Path::new("top"), &[]),
+        (Path::new("README.md"), &[]),
+    ] {
+        let (mut expected, size) = of(&fixture, &[]);
+        expected.retain(|line| !hidden.contains(&line.as_str()));
+        let run = weigh("-j -s --collapse").arg(path).arg("top").within(fixture.path());
+        assert_eq!(seen(run), (expected, size), "{}", path.display());
+    }
+    // What is in there takes nobody's place.
+    let picture = |flags: &str| {
+        let run = weigh(&format!("-s -b -c -o b {flags} top")).within(fixture.path());
+        let lines = crate::picture::lines(&run.run().text());
+        lines.into_iter().map(|line| (line.name, line.size)).collect::<Vec<_>>()
+    };
+    let expected = [("node_modules", 10_000), ("target", 100_000), (".git", 1_000_000)];
+    let lines = picture("-n 3 --collapse .git --collapse target");
+    assert_eq!(lines[..3], expected.map(|(name, size)| (name.to_owned(), size)));
+}

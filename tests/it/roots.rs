@@ -1,7 +1,7 @@
 //! Several roots: the same one twice, one in another, one that is not there. Each inode counts once
 //! in the whole, whatever it is spelled like.
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, raw};
 use crate::run::{Weigh, weigh};
 
 fn two() -> Fixture {
@@ -174,4 +174,52 @@ fn a_slash_at_the_end_is_not_doubled() {
     assert!(text.contains("a/f") && !text.contains("//"), "{text}");
     let text = weigh("-s -j -F -p").arg("a/").arg("b/").within(fixture.path()).run().text();
     assert!(text.contains("\"a/f\"") && !text.contains("//"), "{text}");
+}
+
+#[test]
+fn roots_from_a_list_are_added_to_those_given() {
+    let fixture = two();
+    std::fs::write(fixture.at("lines"), "a/sub\n\nb").unwrap();
+    std::fs::write(fixture.at("nuls"), b"a/sub\0b\0\0").unwrap();
+    let run = |flags: &str| start(&fixture, &format!("-j -s {flags}")).run().document();
+    for flags in ["--files-from lines", "--files0-from nuls"] {
+        let (listed, given) = (run(flags), run("a/sub b"));
+        assert_eq!(
+            (listed.root().size, listed.nodes.len()),
+            (given.root().size, given.nodes.len())
+        );
+        assert_eq!(run(&format!("{flags} a")).root().size, run("a b").root().size);
+    }
+}
+
+#[test]
+fn roots_come_from_standard_input() {
+    let fixture = two().file(raw(b"odd\n\xff/f"), 9);
+    let run = |flag: &str, list: &[u8]| {
+        std::fs::write(fixture.at("list"), list).unwrap();
+        let list = std::fs::File::open(fixture.at("list")).unwrap();
+        start(&fixture, "-j -s").arg(flag).arg("-").stdin(list).run()
+    };
+    assert_eq!(run("--files-from", b"a/sub\nb/h").document().root().size, 320);
+    assert_eq!(run("--files0-from", b"odd\n\xff\0b/h\0").document().root().size, 29);
+    // Nothing to weigh is not the same as nothing said.
+    let nothing = run("--files0-from", b"");
+    assert_eq!(nothing.code(), 0);
+    assert!(!String::from_utf8(nothing.stdout).unwrap().contains("\"size\""));
+    // A path that is not there is a problem, as it would be on the command line.
+    let shown = run("--files0-from", b"b\0none\0");
+    assert_eq!(shown.code(), 1);
+    assert!(shown.complaint().contains("cannot stat none"), "{}", shown.complaint());
+}
+
+#[test]
+fn a_list_that_cannot_be_read_is_named() {
+    let fixture = two();
+    for flag in ["--files-from", "--files0-from"] {
+        let shown = start(&fixture, flag).arg("none\n").run();
+        let complaint = format!(
+            "error: cannot read 'none\\n' for '{flag} <FILE>': No such file or directory\n"
+        );
+        assert_eq!((shown.complaint(), shown.code()), (complaint, 2));
+    }
 }

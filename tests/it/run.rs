@@ -29,6 +29,7 @@ pub struct Weigh {
     dir: PathBuf,
     /// What starts it, if it is not started itself.
     under: Vec<OsString>,
+    stdin: Option<File>,
     stdout: Option<File>,
     terminal: Option<File>,
     by_nobody: bool,
@@ -49,6 +50,7 @@ pub fn weigh(flags: &str) -> Weigh {
         env: Vec::new(),
         dir: PathBuf::from("/"),
         under: Vec::new(),
+        stdin: None,
         stdout: None,
         terminal: None,
         by_nobody: false,
@@ -84,6 +86,12 @@ impl Weigh {
     #[cfg(not(feature = "portable"))]
     pub fn limited(self, limit: &str) -> Self {
         self.under(["/bin/sh", "-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")])
+    }
+
+    /// With `file` as standard input, which is empty otherwise.
+    pub fn stdin(mut self, file: File) -> Self {
+        self.stdin = Some(file);
+        self
     }
 
     /// With `file` as standard output; what it writes there is not seen.
@@ -145,7 +153,7 @@ impl Weigh {
         let mut words = self.under.into_iter().chain([self.program.into()]).chain(self.args);
         let mut command = Command::new(words.next().expect("there is a program"));
         command.args(words).env_clear().envs(self.env);
-        command.current_dir(&self.dir).stdin(Stdio::null());
+        command.current_dir(&self.dir).stdin(self.stdin.map_or_else(Stdio::null, Stdio::from));
         command.stdout(self.stdout.map_or_else(Stdio::piped, Stdio::from));
         command.stderr(Stdio::piped());
         if let Some(terminal) = self.terminal {

@@ -1,0 +1,74 @@
+//! The flags that say what to weigh.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+
+use crate::problem::reason;
+use crate::render::name::escape;
+use crate::sys;
+
+#[derive(Debug, Default, Args)]
+pub(super) struct RootFlags {
+    /// What to weigh [default: .]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    paths: Vec<OsString>,
+
+    /// Weigh also the PATHs in FILE, each with a NUL after it; - is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(conflicts_with = "files_from", help_heading = "What to weigh")]
+    files0_from: Option<PathBuf>,
+
+    /// Weigh also the PATHs in FILE, one a line
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "What to weigh")]
+    files_from: Option<PathBuf>,
+}
+
+impl RootFlags {
+    /// The roots: those given, and those in a file; where neither is asked for, where we stand. Or,
+    /// in one line, why the file cannot be read.
+    pub(super) fn roots(self) -> Result<Vec<OsString>, String> {
+        let mut roots = self.paths;
+        let (file, end, flag) = match (&self.files0_from, &self.files_from) {
+            (Some(file), _) => (file, 0, "--files0-from <FILE>"),
+            (_, Some(file)) => (file, b'\n', "--files-from <FILE>"),
+            (None, None) => {
+                if roots.is_empty() {
+                    roots.push(".".into());
+                }
+                return Ok(roots);
+            }
+        };
+        read(file, end, &mut roots).map_err(|error| {
+            let name = escape(file.as_os_str().as_bytes());
+            format!("cannot read '{name}' for '{flag}': {}", reason(&error))
+        })?;
+        Ok(roots)
+    }
+}
+
+/// Adds the paths in `file`, each of which ends in `end`, as they come.
+fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
+    if file == OsStr::new("-") {
+        return paths_in(io::stdin().lock(), end, roots);
+    }
+    paths_in(&*sys::read_file(file)?, end, roots)
+}
+
+fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
+    loop {
+        let mut path = Vec::new();
+        if list.read_until(end, &mut path)? == 0 {
+            return Ok(());
+        }
+        path.pop_if(|last| *last == end);
+        // A name that is empty is nobody's.
+        if !path.is_empty() {
+            roots.push(OsString::from_vec(path));
+        }
+    }
+}
