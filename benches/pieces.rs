@@ -166,7 +166,7 @@ mod rendering {
         let mut out = Vec::new();
         bencher.counter(ItemsCount::new(lines)).bench_local(|| {
             out.clear();
-            tree::draw(&mut out, &report, &options).unwrap();
+            tree::draw(&mut out, &report, None, &options).unwrap();
         });
     }
 

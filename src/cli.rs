@@ -33,7 +33,7 @@ use crate::sys;
 use crate::tally::{By, Groups, Inodes, Limits, Show};
 use crate::terminal;
 use crate::walk;
-pub use scans::counting;
+pub use scans::{Bounds, counting};
 
 use flags::{FileTime, Flags, GroupBy, OutputFormat};
 
@@ -44,6 +44,10 @@ pub struct Plan {
     pub source: Source,
     /// Where to save it, if anywhere.
     pub save: Option<Save>,
+    /// The saved scan to compare it with, if any.
+    pub since: Option<PathBuf>,
+    /// What it may come to.
+    pub bounds: Bounds,
     /// How to walk.
     pub walk: walk::Options,
     /// What to gather.
@@ -148,6 +152,8 @@ impl Plan {
                 Some(path) => Source::Scan(path, flags.given_measure()),
                 None => Source::Roots(mem::take(&mut flags.roots).roots()?),
             },
+            since: flags.scans.since.take(),
+            bounds: Bounds { size: flags.scans.fail_over, growth: flags.scans.fail_growth },
             save: flags.scans.save.take().map(|path| Save { path, inodes }),
             gather: flags.gather(terminal::size()),
             progress: !flags.print.no_progress && terminal::wants_progress(),

@@ -1,26 +1,77 @@
-//! Gathers what is asked for, from a walk or from a saved scan, and saves it if it is to be saved.
+//! Gathers what is asked for, from a walk or from a saved scan, saves it if it is to be saved, and
+//! compares it with an earlier one if it is to be compared.
 
 use std::io;
+use std::path::Path;
 
+use crate::changes::Changes;
 use crate::cli::{self, Gather, Plan, Save, Source};
+use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::scan::{self, Origin, Scan};
-use crate::tally::{Tally, Top, Tree, Whole, replay};
+use crate::tally::{Inodes, Limits, Tally, Top, Tree, Whole, replay};
 use crate::terminal::Progress;
 use crate::walk;
 
-/// What `plan` asks for: everything if there is something else to be done with it than to show it.
+/// What was gathered.
+#[derive(Debug)]
+pub struct Gathered {
+    /// What is to be shown; where it is compared, with the churn as sizes.
+    pub scan: Scan<Tree>,
+    /// What changed since an earlier scan.
+    pub changes: Option<Changes>,
+    /// Whether it was saved, if it was to be.
+    pub saved: Result<(), Problem>,
+}
+
+impl Gathered {
+    /// What it comes to, before and now.
+    pub fn sizes(&self) -> (Option<u64>, Option<u64>) {
+        match &self.changes {
+            Some(changes) => changes.root().sizes(),
+            None => (None, self.scan.walked.report.as_ref().map(|tree| tree.totals.size)),
+        }
+    }
+}
+
+/// Gathers what `plan` asks for: everything, where there is something else to be done with it than
+/// to show the largest.
 ///
 /// # Errors
 /// Why a saved scan cannot be loaded. What cannot be walked is among the scan's problems.
-pub fn gather(plan: &Plan) -> Result<Scan<Tree>, Problem> {
-    match (&plan.save, plan.gather) {
-        (Some(Save { inodes, .. }), _) => with(plan, Whole { inodes: *inodes }),
-        (None, Gather::Whole) => with(plan, Whole::default()),
-        (None, Gather::Top(limits)) => with(plan, Top::new(limits)),
-        (None, Gather::Groups(groups)) => with(plan, groups),
-    }
+pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
+    let mut scan = match (everything(plan), plan.gather) {
+        (Some(whole), _) => with(plan, whole)?,
+        (None, Gather::Whole) => with(plan, Whole::default())?,
+        (None, Gather::Top(limits)) => with(plan, Top::new(limits))?,
+        (None, Gather::Groups(groups)) => with(plan, groups)?,
+    };
+    let saved = plan.save.as_ref().map_or(Ok(()), |to| save(to, &scan));
+    let mut changes = None;
+    scan.walked.report = match (scan.walked.report, &plan.since) {
+        (Some(now), Some(since)) => {
+            let both = changes.insert(Changes::new(earlier(since, scan.measure)?, now));
+            Some(both.largest(match plan.gather {
+                Gather::Top(limits) => limits,
+                Gather::Whole | Gather::Groups(_) => Limits::NONE,
+            }))
+        }
+        (Some(whole), None) if everything(plan).is_some() => Some(match plan.gather {
+            Gather::Whole => whole,
+            Gather::Top(limits) => replay(&whole, Top::new(limits)),
+            Gather::Groups(groups) => replay(&whole, groups),
+        }),
+        (report, _) => report,
+    };
+    Ok(Gathered { scan, changes, saved })
+}
+
+/// What of everything is to be kept, if everything is.
+fn everything(plan: &Plan) -> Option<Whole> {
+    let to_save = plan.save.as_ref().map(|save| save.inodes);
+    let to_compare = plan.since.as_ref().map(|_| Inodes::Directories);
+    to_save.max(to_compare).map(|inodes| Whole { inodes })
 }
 
 fn with<T: Tally<Report = Tree> + 'static>(plan: &Plan, tally: T) -> Result<Scan<Tree>, Problem> {
@@ -36,19 +87,11 @@ fn with<T: Tally<Report = Tree> + 'static>(plan: &Plan, tally: T) -> Result<Scan
     Ok(Scan { walked, measure: plan.walk.measure, origin })
 }
 
-/// Saves what was gathered, if it is to be saved, and leaves of it what is to be shown.
-///
-/// # Errors
-/// Why it could not be saved; it is shown all the same.
-pub fn keep(plan: &Plan, scan: &mut Scan<Tree>) -> Result<(), Problem> {
-    let Some(to) = &plan.save else { return Ok(()) };
-    let saved = save(to, scan);
-    scan.walked.report = scan.walked.report.take().map(|whole| match plan.gather {
-        Gather::Whole => whole,
-        Gather::Top(limits) => replay(&whole, Top::new(limits)),
-        Gather::Groups(groups) => replay(&whole, groups),
-    });
-    saved
+/// The scan to compare with.
+fn earlier(path: &Path, measure: Measure) -> Result<Tree, Problem> {
+    let scan = scan::load(path, Some(measure), Whole { inodes: Inodes::Directories })?;
+    let nothing = || io::Error::other("nothing could be read when it was made");
+    scan.walked.report.ok_or_else(|| scan::problem(path, Operation::Load, &nothing()))
 }
 
 /// Half a scan would be taken for a whole one later, and so is not saved.

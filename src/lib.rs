@@ -22,6 +22,7 @@
 //!   the walk goes. A new kind of report is a new file there.
 //! * [`scan`] is a walk's result in a file: written whole or not at all, and fed to any tally as if
 //!   it were walked.
+//! * [`changes`] is what there is between two scans: what grew, what shrank.
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
 //! * [`cli`] turns flags into the options of each stage, [`gather`] gathers what they ask for, from a
 //!   walk or a saved scan; [`config`] is the file beneath the flags; [`terminal`] knows the terminal, and shows
@@ -66,6 +67,7 @@
 #[cfg(not(unix))]
 compile_error!("weigh runs on Linux and other Unix systems; nothing else has been tried yet");
 
+pub mod changes;
 pub mod cli;
 pub mod config;
 pub mod filter;

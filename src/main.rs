@@ -10,14 +10,15 @@ use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
 use weigh::cli::{self, Output, Plan};
-use weigh::gather;
+use weigh::gather::{self, Gathered};
 use weigh::problem::Problem;
-use weigh::render::{errors, json, stats, tree};
+use weigh::render::{changes, errors, json, stats, tree};
 use weigh::scan::Scan;
-use weigh::tally::Tree;
 
 /// What was not read, or could not be written.
 const INCOMPLETE: u8 = 1;
+/// It is more than it may be.
+const OVER: u8 = 3;
 /// Ended by Ctrl-C: 128 + SIGINT, as shells have it.
 const INTERRUPTED: u8 = 130;
 
@@ -26,26 +27,27 @@ fn main() -> ExitCode {
     if let Err(error) = on_interrupt(&plan.walk.interrupt) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
-    let mut scan = match gather::gather(&plan) {
-        Ok(scan) => scan,
+    let gathered = match gather::gather(&plan) {
+        Ok(gathered) => gathered,
         Err(problem) => return fail(&problem),
     };
-    let kept = gather::keep(&plan, &mut scan);
 
-    if let Err(error) = print(&plan, &scan) {
+    let printed = print(&plan, &gathered);
+    let is_over = plan.bounds.are_exceeded(gathered.sizes());
+    let Gathered { scan: Scan { walked, .. }, saved, .. } = gathered;
+    if let Err(problem) = &saved {
+        fail(problem);
+    }
+    if let Err(error) = printed {
         // Whoever read it has what he wants.
         if error.kind() == io::ErrorKind::BrokenPipe {
-            return kept.err().map_or(ExitCode::SUCCESS, |problem| fail(&problem));
+            return status(is_over, saved.is_ok());
         }
         say(&format!("weigh: cannot write the output: {error}\n"));
         return ExitCode::from(INCOMPLETE);
     }
-    let walked = scan.walked;
     let has_totals = walked.report.is_some() && !walked.is_interrupted;
     say(&errors::summary(&walked.problems, plan.print_errors, has_totals));
-    if let Err(problem) = &kept {
-        fail(problem);
-    }
     if plan.stats {
         say(&stats::table(&walked.gears));
     }
@@ -53,7 +55,11 @@ fn main() -> ExitCode {
         say("weigh: interrupted; totals are a lower bound\n");
         return ExitCode::from(INTERRUPTED);
     }
-    ExitCode::from(if walked.is_complete() && kept.is_ok() { 0 } else { INCOMPLETE })
+    status(is_over, walked.is_complete() && saved.is_ok())
+}
+
+fn status(is_over: bool, is_complete: bool) -> ExitCode {
+    ExitCode::from(if is_over { OVER } else { u8::from(!is_complete) * INCOMPLETE })
 }
 
 /// The first Ctrl-C ends the walk, and what is weighed by then is shown; the second ends it all.
@@ -63,12 +69,18 @@ fn on_interrupt(interrupt: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
 
-fn print(plan: &Plan, scan: &Scan<Tree>) -> io::Result<()> {
+fn print(plan: &Plan, gathered: &Gathered) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
-    match (plan.output(scan.measure), &scan.walked.report) {
-        (Output::Json(options), _) => json::write(&mut out, &scan.walked, &options)?,
-        (Output::Tree(options), Some(report)) => tree::draw(&mut out, report, &options)?,
-        (Output::Tree(_), None) => {}
+    let Gathered { scan: Scan { walked, measure, .. }, changes, .. } = gathered;
+    match (plan.output(*measure), changes, &walked.report) {
+        (Output::Json(options), Some(changes), _) => {
+            changes::write(&mut out, walked, changes, &options)?;
+        }
+        (Output::Json(options), None, _) => json::write(&mut out, walked, &options)?,
+        (Output::Tree(options), changes, Some(report)) => {
+            tree::draw(&mut out, report, changes.as_ref(), &options)?;
+        }
+        (Output::Tree(_), _, None) => {}
     }
     out.flush()
 }

@@ -7,6 +7,7 @@ use clap::parser::ValueSource;
 use clap::{Args, CommandFactory, ValueHint};
 
 use super::flags::Flags;
+use crate::measure::parse_size;
 use crate::render::name::escape;
 
 #[derive(Debug, Args)]
@@ -25,6 +26,65 @@ pub(super) struct ScanFlags {
         "RootFlags", "filetime", "LeaveFlags", "dereference_links", "count_links", "threads",
     ])]
     pub(super) load: Option<PathBuf>,
+
+    /// Show what changed since FILE was saved: most of it first
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(conflicts_with_all = ["filetime", "file_types", "by"])]
+    pub(super) since: Option<PathBuf>,
+
+    /// End with status 3 if it comes to more than SIZE
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(super) fail_over: Option<u64>,
+
+    /// End with status 3 if it grew by more than SIZE, as in 500M or 20%
+    #[arg(long, value_name = "SIZE", value_parser = Growth::parse, requires = "since")]
+    pub(super) fail_growth: Option<Growth>,
+}
+
+/// How much more.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Growth {
+    /// In the measure's unit.
+    By(u64),
+    /// In percent of what it was.
+    Percent(f64),
+}
+
+impl Growth {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.trim().strip_suffix('%') {
+            None => parse_size(text).map(Growth::By),
+            Some(percent) => match percent.parse() {
+                Ok(percent) if (0.0..=f64::MAX).contains(&percent) => Ok(Growth::Percent(percent)),
+                _ => Err("a percentage is a number, as in 20%".to_owned()),
+            },
+        }
+    }
+
+    /// Whether `now` is more than that above `before`.
+    fn is_exceeded(self, before: u64, now: u64) -> bool {
+        let most = match self {
+            Growth::By(size) => size as f64,
+            Growth::Percent(percent) => before as f64 * percent / 100.0,
+        };
+        now > before && (now - before) as f64 > most
+    }
+}
+
+/// What it may come to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bounds {
+    pub(super) size: Option<u64>,
+    pub(super) growth: Option<Growth>,
+}
+
+impl Bounds {
+    /// Whether what came to `before` and comes to `now` is out of bounds.
+    pub fn are_exceeded(&self, (before, now): (Option<u64>, Option<u64>)) -> bool {
+        let now = now.unwrap_or(0);
+        self.size.is_some_and(|most| now > most)
+            || self.growth.is_some_and(|most| most.is_exceeded(before.unwrap_or(0), now))
+    }
 }
 
 /// The flags that were given and have a say in what counts, spelled out.

@@ -35,6 +35,16 @@ impl Colors {
         Style::new().fg(Color::Red)
     }
 
+    /// The style of the bar of what grew.
+    pub(super) fn grown(&self) -> Style {
+        Style::new().fg(Color::Red)
+    }
+
+    /// The style of the bar of what shrank.
+    pub(super) fn shrunk(&self) -> Style {
+        Style::new().fg(Color::Green)
+    }
+
     /// The style of what is said aside.
     pub(super) fn aside(&self) -> Style {
         Style::new().dimmed()

@@ -40,20 +40,31 @@ enum Step<'a> {
 /// # Errors
 /// The writer's.
 pub fn write(out: &mut impl Write, walked: &Walked<Tree>, options: &Options) -> io::Result<()> {
-    let Walked { report, problems, .. } = walked;
+    begin(out, walked, options)?;
+    if let Some(tree) = &walked.report {
+        out.write_all(b",")?;
+        nodes(out, tree, options)?;
+    }
+    end(out, walked)
+}
+
+/// Writes what stands before the root's fields.
+pub(super) fn begin(
+    out: &mut impl Write,
+    walked: &Walked<Tree>,
+    options: &Options,
+) -> io::Result<()> {
     write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
     string(out, env!("CARGO_PKG_VERSION"))?;
     let (measure, unit) = (options.measure.name(), options.measure.unit());
     write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{}"#, walked.is_complete())?;
-    if let Some(origin) = &options.origin {
-        header(out, origin)?;
-    }
-    if let Some(tree) = report {
-        out.write_all(b",")?;
-        nodes(out, tree, options)?;
-    }
+    options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin))
+}
+
+/// Writes what stands after the root's fields: what went wrong.
+pub(super) fn end(out: &mut impl Write, walked: &Walked<Tree>) -> io::Result<()> {
     out.write_all(br#","errors":["#)?;
-    for (i, problem) in problems.iter().enumerate() {
+    for (i, problem) in walked.problems.iter().enumerate() {
         out.write_all(if i == 0 { b"{" } else { b",{" })?;
         bytes(out, "path", &problem.path)?;
         write!(out, r#","operation":"{}","error":"#, problem.operation.name())?;
@@ -222,7 +233,7 @@ fn number(out: &mut impl Write, before: &[u8], number: u64) -> io::Result<()> {
 
 /// A field whose value is bytes: as text, and exactly, in base64, where they are not UTF-8. Most
 /// names need no escaping, and are written as they are.
-fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
+pub(super) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
     out.write_all(b"\"")?;
     out.write_all(field.as_bytes())?;
     out.write_all(b"\":")?;

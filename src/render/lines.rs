@@ -1,6 +1,7 @@
 //! The lines of a picture: the nodes of a tree, laid out without recursion.
 
 use crate::measure::Mode;
+use crate::path;
 use crate::tally::{Child, Tree};
 
 /// A node as it is drawn.
@@ -15,6 +16,19 @@ pub(super) struct Line<'a> {
     pub(super) mode: Mode,
     pub(super) size: u64,
     pub(super) shared: u64,
+}
+
+/// The path of a line: the root as given, and the names below it.
+pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree) -> Vec<u8> {
+    let mut names = vec![lines[line].name];
+    let mut at = lines[line].parent;
+    while let Some(parent) = at {
+        if parent > 0 || !root.is_above_roots() {
+            names.push(lines[parent].name);
+        }
+        at = lines[parent].parent;
+    }
+    path::join_all(names.into_iter().rev())
 }
 
 /// The lines from the root down, largest first.

@@ -1,6 +1,7 @@
 //! Turns a finished report into text. Pure: no file system, no clock, no terminal; width, colours
 //! and all else come in as options.
 
+pub mod changes;
 pub mod colors;
 pub mod errors;
 pub mod json;

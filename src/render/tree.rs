@@ -3,16 +3,18 @@
 //! Lines are laid out from the root down, largest first, and printed in that order or in the
 //! opposite one. Nothing recurses, and what depth costs a line is bounded by the line's width.
 
+use std::cmp::Ordering;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use nu_ansi_term::Style;
 
+use super::changes::{self, Note};
 use super::colors::Colors;
-use super::lines::{Line, lay_out};
+use super::lines::{self, Line, lay_out};
 use super::name::{cells, escape, fit};
 use super::size::Format;
-use crate::path;
+use crate::changes::Changes;
 use crate::tally::Tree;
 
 /// How a picture is drawn.
@@ -58,12 +60,22 @@ struct Columns {
     room: usize,
 }
 
-/// Draws `tree`.
+/// Draws `tree`; if its sizes are the churn of `changes`, with what changed.
 ///
 /// # Errors
 /// The writer's.
-pub fn draw(out: &mut impl Write, tree: &Tree, options: &Options) -> io::Result<()> {
-    let picture = Picture { lines: lay_out(tree), root: tree, options };
+pub fn draw(
+    out: &mut impl Write,
+    tree: &Tree,
+    changes: Option<&Changes>,
+    options: &Options,
+) -> io::Result<()> {
+    let lines = lay_out(tree);
+    let notes = match changes {
+        Some(changes) => changes::notes(&lines, tree, changes, &options.format),
+        None => lines.iter().map(|line| note(line, &options.format)).collect(),
+    };
+    let picture = Picture { lines, notes, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
     let mut numbers = first..picture.lines.len();
@@ -78,8 +90,21 @@ pub fn draw(out: &mut impl Write, tree: &Tree, options: &Options) -> io::Result<
     Ok(())
 }
 
+/// What is said of a line: its size, and how much of it has links elsewhere, if that is a tenth or
+/// more.
+fn note(line: &Line<'_>, format: &Format) -> Note {
+    let Line { size, shared, .. } = *line;
+    let aside = if shared == 0 || shared.saturating_mul(10) < size {
+        String::new()
+    } else {
+        format!(" ({} shared)", format.write(shared))
+    };
+    Note { size: format.write(size), aside, direction: None }
+}
+
 struct Picture<'a> {
     lines: Vec<Line<'a>>,
+    notes: Vec<Note>,
     root: &'a Tree,
     options: &'a Options,
 }
@@ -90,11 +115,11 @@ impl Picture<'_> {
         /// The two frames of the bar, the blanks beside it, and `100%`.
         const AROUND_BAR: usize = 8;
         let lines = first..self.lines.len();
-        let size = lines.clone().map(|i| cells(&self.size(i))).max().unwrap_or(0);
+        let size = lines.clone().map(|i| cells(&self.notes[i].size)).max().unwrap_or(0);
         let room = self.options.width.saturating_sub(size + 2);
         let name = |i| {
             let tree = if self.options.screen_reader { 0 } else { self.tree_width(i, room) + 1 };
-            tree + cells(&self.name(i)) + cells(&self.aside(i))
+            tree + cells(&self.name(i)) + cells(&self.notes[i].aside)
         };
         let longest = lines.map(name).max().unwrap_or(0);
         let bar = match self.options.bars {
@@ -132,13 +157,13 @@ impl Picture<'_> {
 
     /// The name and what is said after it, painted, and what is left of `room` cells.
     fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
-        let aside = self.aside(i);
-        let (name, aside) = match room.checked_sub(cells(&aside)) {
+        let aside = self.notes[i].aside.as_str();
+        let (name, aside) = match room.checked_sub(cells(aside)) {
             Some(room) if room > 0 => (fit(&self.name(i), room), aside),
-            _ => (fit(&self.name(i), room), String::new()),
+            _ => (fit(&self.name(i), room), ""),
         };
-        let padding = room.saturating_sub(cells(&name) + cells(&aside));
-        (self.painted(i, &name), self.paint(&aside, Colors::aside), padding)
+        let padding = room.saturating_sub(cells(&name) + cells(aside));
+        (self.painted(i, &name), self.paint(aside, Colors::aside), padding)
     }
 
     /// Levels below the topmost line drawn.
@@ -146,13 +171,9 @@ impl Picture<'_> {
         self.lines[i].depth.saturating_sub(usize::from(self.options.skip_total))
     }
 
-    fn size(&self, i: usize) -> String {
-        self.options.format.write(self.lines[i].size)
-    }
-
     fn painted_size(&self, i: usize, columns: &Columns) -> String {
-        let size = self.size(i);
-        let size = " ".repeat(columns.size.saturating_sub(cells(&size))) + &size;
+        let size = &self.notes[i].size;
+        let size = " ".repeat(columns.size.saturating_sub(cells(size))) + size;
         if self.lines[i].is_largest { self.paint(&size, Colors::largest) } else { size }
     }
 
@@ -178,24 +199,7 @@ impl Picture<'_> {
         if !self.options.full_paths {
             return escape(if i == 0 { line.name } else { self.root.label(line.name) });
         }
-        let mut names = vec![line.name];
-        let mut at = line.parent;
-        while let Some(parent) = at {
-            if parent > 0 || !self.root.is_above_roots() {
-                names.push(self.lines[parent].name);
-            }
-            at = self.lines[parent].parent;
-        }
-        escape(&path::join_all(names.into_iter().rev()))
-    }
-
-    /// What is said after the name: how much has links elsewhere, if that is a tenth or more.
-    fn aside(&self, i: usize) -> String {
-        let Line { size, shared, .. } = self.lines[i];
-        if shared == 0 || shared.saturating_mul(10) < size {
-            return String::new();
-        }
-        format!(" ({} shared)", self.options.format.write(shared))
+        escape(&lines::path(&self.lines, i, self.root))
     }
 
     /// How many cells the tree takes before a name, of `room`.
@@ -245,7 +249,12 @@ impl Picture<'_> {
     /// The bar: a node's own share solid, and behind it the shares of those above it, in shades.
     fn bar(&self, i: usize, width: usize) -> String {
         const SHADES: [&str; 5] = ["█", "▓", "▒", "░", " "];
-        let mut pieces = vec![SHADES[0].repeat(self.share(i, width))];
+        let own = SHADES[0].repeat(self.share(i, width));
+        let mut pieces = vec![match self.notes[i].direction {
+            Some(Ordering::Greater) => self.paint(&own, Colors::grown),
+            Some(Ordering::Less) => self.paint(&own, Colors::shrunk),
+            _ => own,
+        }];
         let mut drawn = self.share(i, width);
         let mut at = i;
         while let (true, Some(parent)) = (drawn < width, self.lines[at].parent) {

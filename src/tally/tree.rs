@@ -84,10 +84,14 @@ impl Tree {
         &self.branches
     }
 
+    /// Everything directly below, in no particular order.
+    pub fn unsorted(&self) -> impl Iterator<Item = Child<'_>> {
+        self.branches.iter().map(Child::Branch).chain(self.leaves().map(Child::Leaf))
+    }
+
     /// Everything directly below, largest first, then by name as bytes.
     pub fn children(&self) -> Vec<Child<'_>> {
-        let branches = self.branches.iter().map(Child::Branch);
-        let mut children: Vec<_> = branches.chain(self.leaves().map(Child::Leaf)).collect();
+        let mut children: Vec<_> = self.unsorted().collect();
         children.sort_unstable_by(Child::compare);
         children
     }

@@ -13,13 +13,15 @@ pub struct Whole {
 }
 
 /// Of which entries is kept which inode they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Inodes {
     /// Of none.
     #[default]
     None,
     /// Of those that may be met again: as much as a walk would tell another tally.
     Linked,
+    /// Of those, and of all directories: enough to know a directory again in another place.
+    Directories,
     /// Of all, directories too, with their details.
     All,
 }
@@ -61,8 +63,8 @@ impl Tally for Whole {
         let mount = entry.identity.map_or(mount, |(mount, _)| mount);
         let inode = match self.inodes {
             Inodes::None => None,
-            Inodes::Linked if links.is_none() => None,
-            Inodes::Linked | Inodes::All => self.inode(stat, mount, links),
+            Inodes::Linked | Inodes::Directories if links.is_none() => None,
+            _ => self.inode(stat, mount, links),
         };
         part.leaves.push(&Leaf { name, mode: stat.mode, size, inode });
     }
@@ -73,7 +75,7 @@ impl Tally for Whole {
     }
 
     fn close(&self, parent: &mut Part, directory: &Closed<'_>, part: Part) {
-        parent.branches.push(self.tree(directory, part, self.inodes == Inodes::All));
+        parent.branches.push(self.tree(directory, part, self.inodes >= Inodes::Directories));
     }
 
     /// The root's inode is kept with any other: what is on the same file system can then be told

@@ -6,15 +6,19 @@ use std::path::{Path, PathBuf};
 
 /// What each part may use. A part that is not here has no place in the house yet.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("main", &["cli", "gather", "scan", "tally", "render", "problem"]),
-    ("gather", &["cli", "walk", "scan", "tally", "render", "problem", "terminal"]),
+    ("main", &["changes", "cli", "gather", "scan", "tally", "render", "problem"]),
+    (
+        "gather",
+        &["changes", "cli", "walk", "scan", "tally", "render", "measure", "problem", "terminal"],
+    ),
     ("cli", CLI),
     ("config", &[]),
     ("terminal", &["walk", "render"]),
+    ("changes", &["sys", "tally", "measure", "path"]),
     ("scan", &["walk", "sys", "tally", "measure", "problem"]),
     ("walk", &["sys", "filter", "tally", "measure", "problem", "path", "gear"]),
     ("tally", &["sys", "measure", "path"]),
-    ("render", &["scan", "walk", "tally", "measure", "problem", "path", "gear"]),
+    ("render", &["changes", "scan", "walk", "tally", "measure", "problem", "path", "gear"]),
     ("filter", &["sys", "measure", "path"]),
     ("sys", &["measure"]),
     ("measure", &[]),

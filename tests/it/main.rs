@@ -14,6 +14,8 @@
 //! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
+//!   [`numbers`], [`kernel`], [`disks`].
+//! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`since`].
 //! * What rots: [`layering`], [`leftovers`], [`readme`].
 //!
 //! Both back ends run all of it (`--features portable` builds the other one); what only holds on
@@ -60,6 +62,7 @@ mod roots;
 mod scans;
 mod selection;
 mod signals;
+mod since;
 mod slow;
 mod storm;
 mod streams;

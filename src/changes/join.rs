@@ -1,0 +1,113 @@
+//! Two trees side by side, name by name, without recursion.
+
+use crate::changes::moves::Moves;
+use crate::changes::{Sides, below};
+use crate::measure::Kind;
+use crate::tally::{Child, Node, Replay, Tally, Totals};
+
+/// A directory on its way.
+struct Open<'a> {
+    sides: Sides<'a>,
+    /// What is in it and is still to be looked at, the last name first.
+    ahead: Vec<Sides<'a>>,
+    churn: u64,
+}
+
+/// Feeds `tally` with what is at `root` and below, with its churn as its size.
+pub(super) fn feed<T: Tally>(root: Sides<'_>, moves: &Moves, tally: T) -> T::Report {
+    let is_above_roots = |child: &Child<'_>| child.name().is_empty();
+    let mut replay = Replay::new(tally, root.now.as_ref().is_some_and(is_above_roots));
+    let mut open = Vec::new();
+    let mut begun = Some(root);
+    loop {
+        if let Some(sides) = begun.take() {
+            replay.open();
+            open.push(Open { sides, ahead: pairs(sides), churn: own_churn(sides) });
+        }
+        let Some(directory) = open.last_mut() else { unreachable!("the root ends the loop") };
+        if let Some(sides) = directory.ahead.pop() {
+            if is_directory(sides) && !moves.is_moved(&sides) {
+                begun = Some(sides);
+                continue;
+            }
+            let churn = own_churn(sides).max(saturated_change(sides));
+            directory.churn = directory.churn.saturating_add(churn);
+            match () {
+                // It is shown where it is now.
+                () if moves.is_moved(&sides) && sides.now.is_none() => {}
+                () if is_directory(sides) => {
+                    replay.open();
+                    replay.close(&node(sides, churn));
+                }
+                () => replay.leaf(&node(sides, churn)),
+            }
+            continue;
+        }
+        let Some(Open { sides, churn, .. }) = open.pop() else { continue };
+        // What is not in either tree's own weights is in their totals.
+        let churn = churn.max(saturated_change(sides));
+        match open.last_mut() {
+            None => return replay.finish(&node(sides, churn)),
+            Some(parent) => {
+                parent.churn = parent.churn.saturating_add(churn);
+                replay.close(&node(sides, churn));
+            }
+        }
+    }
+}
+
+/// What is in either of two directories, by name, the last first.
+pub(super) fn pairs(sides: Sides<'_>) -> Vec<Sides<'_>> {
+    let (mut before, mut now) = (sorted(sides.before), sorted(sides.now));
+    let mut pairs = Vec::with_capacity(before.len().max(now.len()));
+    loop {
+        let names = (before.last().map(Child::name), now.last().map(Child::name));
+        let (is_before, is_now) = match names {
+            (None, None) => return pairs,
+            (Some(was), Some(is)) => (was >= is, is >= was),
+            (was, is) => (was.is_some(), is.is_some()),
+        };
+        let before = if is_before { before.pop() } else { None };
+        pairs.push(Sides { before, now: if is_now { now.pop() } else { None } });
+    }
+}
+
+fn sorted<'a>(child: Option<Child<'a>>) -> Vec<Child<'a>> {
+    let mut children: Vec<_> = child.iter().flat_map(below).collect();
+    children.sort_unstable_by(|one, two| one.name().cmp(two.name()));
+    children
+}
+
+pub(super) fn is_directory(sides: Sides<'_>) -> bool {
+    let is_directory = |child: Child<'_>| child.mode().kind() == Kind::Directory;
+    sides.before.is_some_and(is_directory) || sides.now.is_some_and(is_directory)
+}
+
+/// What its own weight changed by: of a directory, without what is in it.
+fn own_churn(sides: Sides<'_>) -> u64 {
+    let own = |child: Option<Child<'_>>| match child {
+        Some(Child::Branch(tree)) if tree.mode.kind() == Kind::Directory => tree.own.unwrap_or(0),
+        Some(child) => child.size(),
+        None => 0,
+    };
+    own(sides.before).abs_diff(own(sides.now))
+}
+
+fn saturated_change(sides: Sides<'_>) -> u64 {
+    u64::try_from(sides.change().unsigned_abs()).unwrap_or(u64::MAX)
+}
+
+/// As it is now, or was; with its churn as its size.
+fn node<'a>(sides: Sides<'a>, churn: u64) -> Node<'a> {
+    let totals = Totals { size: churn, entries: 1, shared: 0 };
+    let (name, mode, inode) = match (sides.now, sides.before) {
+        (Some(Child::Leaf(leaf)), _) | (None, Some(Child::Leaf(leaf))) => {
+            (leaf.name, leaf.mode, leaf.inode)
+        }
+        (Some(Child::Branch(tree)), _) | (None, Some(Child::Branch(tree))) => {
+            (&*tree.name, tree.mode, None)
+        }
+        (None, None) => (b"".as_slice(), Default::default(), None),
+    };
+    Node { name, mode, own: None, totals, inode }
+}

@@ -1,0 +1,107 @@
+//! What changed between two scans: what grew, what shrank, what is new, gone, or somewhere else.
+//!
+//! The churn of an entry is what its size changed by; that of a directory, the sum of all below it
+//! and of its own. So a directory's churn is at least that of anything in it, as its size is at
+//! least that of anything in it, and the largest by churn are chosen by the same tally as the
+//! largest by size. What they were before and are now is looked up in the two trees.
+//!
+//! Both trees are in memory, and so is nothing else but the moved directories.
+
+mod join;
+mod moves;
+
+use std::collections::HashMap;
+
+use crate::tally::{Child, Limits, Top, Tree};
+use moves::Moves;
+
+/// Two trees, and what went from one place to another.
+#[derive(Debug)]
+pub struct Changes {
+    before: Tree,
+    now: Tree,
+    moves: Moves,
+}
+
+/// One entry in both trees, or in one.
+#[derive(Clone, Copy, Debug)]
+pub struct Sides<'a> {
+    /// What it was.
+    pub before: Option<Child<'a>>,
+    /// What it is.
+    pub now: Option<Child<'a>>,
+}
+
+impl Changes {
+    /// What became of `before`, which is `now`.
+    pub fn new(before: Tree, now: Tree) -> Self {
+        let moves = Moves::find(&before, &now);
+        Self { before, now, moves }
+    }
+
+    /// The entries with the largest churn, which is their size in the tree.
+    pub fn largest(&self, limits: Limits) -> Tree {
+        // What did not change is not worth a line.
+        let limits = Limits { min_size: limits.min_size.max(1), ..limits };
+        join::feed(self.root(), &self.moves, Top::new(limits))
+    }
+
+    /// The roots.
+    pub fn root(&self) -> Sides<'_> {
+        let (before, now) = (Child::Branch(&self.before), Child::Branch(&self.now));
+        Sides { before: Some(before), now: Some(now) }
+    }
+
+    /// Where the directory that is at `sides` was before, as a path below the root, if it was
+    /// moved.
+    pub fn moved_from(&self, sides: &Sides<'_>) -> Option<&[u8]> {
+        self.moves.origin(sides)
+    }
+}
+
+impl<'a> Sides<'a> {
+    /// Its size before, and now.
+    pub fn sizes(&self) -> (Option<u64>, Option<u64>) {
+        (self.before.map(|child| child.size()), self.now.map(|child| child.size()))
+    }
+
+    /// What its size changed by.
+    pub fn change(&self) -> i128 {
+        let (before, now) = self.sizes();
+        i128::from(now.unwrap_or(0)) - i128::from(before.unwrap_or(0))
+    }
+
+    /// What is in it, by name.
+    pub fn children(&self) -> HashMap<&'a [u8], Sides<'a>> {
+        let mut children: HashMap<_, Sides<'_>> = HashMap::new();
+        let none = Sides { before: None, now: None };
+        for child in self.before.iter().flat_map(below) {
+            children.entry(child.name()).or_insert(none).before = Some(child);
+        }
+        for child in self.now.iter().flat_map(below) {
+            children.entry(child.name()).or_insert(none).now = Some(child);
+        }
+        children
+    }
+
+    /// What lies at `path` below it.
+    pub fn at(self, path: &[u8]) -> Option<Sides<'a>> {
+        let find = |child: Option<Child<'a>>, name: &[u8]| {
+            child.iter().flat_map(below).find(|child| child.name() == name)
+        };
+        let mut at = self;
+        for name in path.split(|byte| *byte == b'/') {
+            at = Sides { before: find(at.before, name), now: find(at.now, name) };
+        }
+        (at.before.is_some() || at.now.is_some()).then_some(at)
+    }
+}
+
+/// What is directly below a node, in no particular order.
+fn below<'a>(child: &Child<'a>) -> impl Iterator<Item = Child<'a>> + use<'a> {
+    let tree = match *child {
+        Child::Branch(tree) => Some(tree),
+        Child::Leaf(_) => None,
+    };
+    tree.into_iter().flat_map(Tree::unsorted)
+}

@@ -1,0 +1,248 @@
+//! What changed since a scan was saved, against two lists by `find` and a script that knows nothing
+//! of weigh.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::dice::{Dice, Names};
+use crate::fixture::Fixture;
+use crate::run::weigh;
+
+/// A project of which one file grows, one shrinks, a directory goes and another comes.
+fn project() -> Fixture {
+    Fixture::new()
+        .sparse("top/log/access.log", 10_000_000)
+        .sparse("top/log/error.log", 2_000_000)
+        .sparse("top/old build/a.o", 30_000_000)
+        .sparse("top/old build/b.o", 5_000_000)
+        .sparse("top/src/main.rs", 40_000)
+        .sparse("top/src/lib.rs", 60_000)
+        .dir("top/empty")
+}
+
+fn change(fixture: Fixture) -> Fixture {
+    fs::remove_dir_all(fixture.at("top/old build")).unwrap();
+    fixture
+        .sparse("top/log/access.log", 90_000_000)
+        .sparse("top/log/error.log", 1_000_000)
+        .sparse("top/new/model.bin", 50_000_000)
+        .sparse("top/new/empty", 0)
+}
+
+fn save(fixture: &Fixture, flags: &str) {
+    let run = weigh(flags).arg("top").within(fixture.path()).arg("--save").arg("scan.json.zst");
+    run.run().clean();
+}
+
+#[test]
+fn what_grew_and_what_shrank() {
+    let fixture = project();
+    save(&fixture, "-s");
+    let fixture = change(fixture);
+    let run = |flags: &str| {
+        let run = weigh(&format!("-s -w 80 {flags} --since scan.json.zst"));
+        run.arg("top").within(fixture.path()).run().text()
+    };
+    insta::assert_snapshot!("since", run("-c"));
+    insta::assert_snapshot!("since_in_colours", run("-C -n 4"));
+    insta::assert_snapshot!("since_reverse_with_paths", run("-c -r -p -d 1"));
+    insta::assert_snapshot!("since_only_files", run("-c -F -n 3"));
+    insta::assert_snapshot!("since_screen_reader", run("-c -R"));
+}
+
+#[test]
+fn nothing_changed_is_the_root_alone() {
+    let fixture = project();
+    save(&fixture, "-s");
+    let run = weigh("-s -c -w 60 top --since scan.json.zst").within(fixture.path());
+    assert_eq!(run.run().text().lines().count(), 1);
+}
+
+#[test]
+fn a_scan_compared_with_a_scan_is_a_tree_compared_with_a_scan() {
+    let fixture = project();
+    save(&fixture, "-s");
+    let fixture = change(fixture);
+    weigh("-s top --save later").within(fixture.path()).run().clean();
+    for flags in ["-c", "-j", "-c -F"] {
+        let run = |flags: &str| weigh(flags).within(fixture.path()).run().clean();
+        let direct = run(&format!("{flags} -s top --since scan.json.zst"));
+        assert_eq!(run(&format!("{flags} --load later --since scan.json.zst")), direct);
+    }
+}
+
+#[test]
+fn a_directory_that_moved_is_neither_gone_nor_new() {
+    let fixture = project().sparse("top/deep/er/inside/x", 7_000_000).dir("top/other");
+    save(&fixture, "-s --details");
+    fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
+    let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
+    let text = run("-s -c -w 100 --since scan.json.zst").text();
+    let line = text.lines().find(|line| line.contains("er (moved")).unwrap();
+    assert!(line.contains("(moved from deep/er)") && !line.contains('+'), "{text}");
+    assert!(!text.contains("(gone)") && !text.contains("(new)"), "{text}");
+    let json: Value = serde_json::from_slice(&run("-s -j --since scan.json.zst").clean()).unwrap();
+    let other = &json["children"][0];
+    let moved = if other["name"] == "other" { other } else { &json["children"][1] };
+    assert_eq!(moved["children"][0]["moved_from"], "deep/er", "{json}");
+    assert_eq!(moved["children"][0]["change"], 0);
+    assert_eq!(moved["change"], 7_000_000);
+
+    // Without details nobody can know.
+    fs::rename(fixture.at("top/other/er"), fixture.at("top/deep/er")).unwrap();
+    save(&fixture, "-s");
+    fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
+    let text = run("-s -c -w 100 --since scan.json.zst").text();
+    assert!(text.contains("(gone)") && text.contains("(new)"), "{text}");
+}
+
+/// Reads two lists, `type size path`, and says of every path what it was and is, when that differs:
+/// a directory is what the files below it come to.
+const SCRIPT: &str = r#"
+import sys, json
+def read(name):
+    sizes = {}
+    for line in open(name, "rb").read().split(b"\0")[:-1]:
+        kind, size, path = line.split(b" ", 2)
+        parts = path.split(b"/")
+        for i in range(len(parts)):
+            above = b"/".join(parts[:i])
+            sizes[above] = sizes.get(above, 0) + (int(size) if kind in b"fl" else 0)
+        if kind != b"d" or path not in sizes:
+            sizes[path] = int(size) if kind in b"fl" else 0
+    return sizes
+before, now = read(sys.argv[1]), read(sys.argv[2])
+changes = {}
+for path in before.keys() | now.keys():
+    was, size = before.get(path), now.get(path)
+    if was != size and ((was or 0) != (size or 0)):
+        changes[path.decode("latin-1")] = [was, size, (size or 0) - (was or 0)]
+print(json.dumps(changes))
+"#;
+
+#[test]
+fn every_change_is_what_an_independent_script_says() {
+    for seed in 0..6 {
+        let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
+        let place = Fixture::new();
+        let (top, file) = (fixture.path().to_owned(), place.at("scan"));
+        list(&top, &place.at("before"));
+        weigh("-s -l").arg(&top).arg("--save").arg(&file).run().clean();
+        shake(&top, seed);
+        list(&top, &place.at("now"));
+        let json = weigh("-s -l -j").arg(&top).arg("--since").arg(&file).run().clean();
+        let root: Value = serde_json::from_slice(&json).unwrap();
+        let script = Command::new("python3")
+            .args(["-c", SCRIPT])
+            .args([place.at("before"), place.at("now")])
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
+        let expected: BTreeMap<String, Value> = serde_json::from_slice(&script.stdout).unwrap();
+        assert!(expected.len() > 5, "seed {seed}: {}", expected.len());
+        let mut found = BTreeMap::new();
+        collect(&root, &mut Vec::new(), &mut found);
+        assert_eq!(found, expected, "seed {seed}");
+    }
+}
+
+/// Every third file grows, every fifth goes, and a directory comes.
+fn shake(top: &Path, seed: u64) {
+    let mut files = Vec::new();
+    let mut dirs = vec![top.to_owned()];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).unwrap().flatten() {
+            let kind = entry.file_type().unwrap();
+            match (kind.is_dir(), kind.is_file()) {
+                (true, _) => dirs.push(entry.path()),
+                (_, true) => files.push(entry.path()),
+                _ => {}
+            }
+        }
+    }
+    files.sort();
+    for (i, file) in files.iter().enumerate() {
+        match i {
+            i if i % 5 == 0 => fs::remove_file(file).unwrap(),
+            i if i % 3 == 0 => {
+                let mut file = fs::OpenOptions::new().append(true).open(file).unwrap();
+                file.write_all(&vec![b'x'; 1000 + i]).unwrap();
+            }
+            _ => {}
+        }
+    }
+    fs::create_dir_all(top.join("came/here")).unwrap();
+    fs::write(top.join("came/here/x"), vec![0; 123 + seed as usize]).unwrap();
+}
+
+fn list(top: &Path, file: &Path) {
+    let list = fs::File::create(file).unwrap();
+    let done = Command::new("find")
+        .arg(top)
+        .args(["-mindepth", "1", "-printf", "%y %s %P\\0"])
+        .stdout(list)
+        .status();
+    assert!(done.unwrap().success());
+}
+
+/// Every node that changed, by its path with a character for each byte.
+fn collect(node: &Value, path: &mut Vec<String>, found: &mut BTreeMap<String, Value>) {
+    let change = serde_json::json!([node["before"], node["size"], node["change"]]);
+    if node["change"] != 0 {
+        assert!(found.insert(path.join("/"), change).is_none());
+    }
+    assert!(node["churn"].as_u64() >= node["change"].as_i64().map(i64::unsigned_abs));
+    for child in node["children"].as_array().into_iter().flatten() {
+        assert!(child["churn"].as_u64() <= node["churn"].as_u64());
+        let name = match child["name_bytes"].as_str() {
+            Some(text) => crate::document::from_base64(text),
+            None => child["name"].as_str().unwrap().as_bytes().to_vec(),
+        };
+        path.push(name.iter().map(|byte| *byte as char).collect());
+        collect(child, path, found);
+        path.pop();
+    }
+}
+
+#[test]
+fn bounds_end_with_a_status_of_their_own() {
+    let fixture = project();
+    save(&fixture, "-s");
+    let fixture = change(fixture);
+    // It was 47.1 MB and is 141.1 MB: 94 MB or 199.6% more.
+    for (flags, status) in [
+        ("--fail-over 141MB", 3),
+        ("--fail-over 142MB", 0),
+        ("-j --fail-over 1", 3),
+        ("--since scan.json.zst --fail-growth 93MB", 3),
+        ("--since scan.json.zst --fail-growth 95MB", 0),
+        ("--since scan.json.zst --fail-growth 199%", 3),
+        ("--since scan.json.zst --fail-growth 200.5%", 0),
+        ("--since scan.json.zst --fail-over 141MB -j", 3),
+        ("--save again --fail-over 141MB", 3),
+    ] {
+        let shown = weigh(&format!("-s top {flags}")).within(fixture.path()).run();
+        assert_eq!((shown.code(), shown.complaint().as_str()), (status, ""), "{flags}");
+        assert!(!shown.stdout.is_empty());
+    }
+    for flags in ["--fail-growth 5%", "--since x --fail-growth 5x", "--since x --fail-growth -5%"] {
+        assert_eq!(weigh(flags).run().code(), 2, "{flags}");
+    }
+    let shrunk = weigh("-s top --since scan.json.zst --fail-growth 0").within(fixture.path());
+    assert_eq!(shrunk.run().code(), 3);
+}
+
+#[test]
+fn a_chain_deeper_than_any_stack_is_compared() {
+    let fixture = Fixture::in_memory().chain("d", 100_000, 10);
+    weigh("-s d -n 1 --save scan").within(fixture.path()).run().clean();
+    let fixture = fixture.chain("d/d/d/e", 1, 10);
+    let shown = weigh("-s d -j --since scan").within(fixture.path()).run();
+    assert!(String::from_utf8(shown.clean()).unwrap().contains("\"e\""));
+}
