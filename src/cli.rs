@@ -5,6 +5,7 @@
 
 mod excludes;
 mod flags;
+mod form;
 mod leave;
 mod read;
 mod roots;
@@ -27,8 +28,8 @@ use crate::render::colors::Colors;
 use crate::render::name::escape;
 use crate::render::size::{Format, Unit};
 use crate::render::time::Times;
+use crate::render::tree;
 use crate::render::tree::Bars;
-use crate::render::{json, tree};
 use crate::sys;
 use crate::tally::{By, Groups, Inodes, Limits, Show};
 use crate::terminal;
@@ -43,7 +44,10 @@ pub struct Plan {
     /// What to weigh, or the saved scan to show instead.
     pub source: Source,
     /// Where to save it, if anywhere.
-    pub save: Option<Save>,
+    pub save: Option<PathBuf>,
+    /// Whether everything is to be gathered, whatever of it is shown, and then what of inodes is to
+    /// be kept.
+    pub everything: Option<Inodes>,
     /// The saved scan to compare it with, if any.
     pub since: Option<PathBuf>,
     /// What it may come to.
@@ -72,15 +76,6 @@ pub enum Source {
     Scan(PathBuf, Option<Measure>),
 }
 
-/// What to save, and where.
-#[derive(Debug)]
-pub struct Save {
-    /// The file.
-    pub path: PathBuf,
-    /// Of which entries to keep which inode they are.
-    pub inodes: Inodes,
-}
-
 /// What to gather.
 #[derive(Clone, Copy, Debug)]
 pub enum Gather {
@@ -90,15 +85,6 @@ pub enum Gather {
     Top(Limits),
     /// Totals by group.
     Groups(Groups),
-}
-
-/// What to show.
-#[derive(Debug)]
-pub enum Output {
-    /// A picture.
-    Tree(Box<tree::Options>),
-    /// JSON.
-    Json(json::Options),
 }
 
 /// Reads the command line, and the config file beneath it. Ends the process with status 2 if they
@@ -142,7 +128,11 @@ pub fn parse() -> Plan {
 impl Plan {
     /// What to do, or in one line why not.
     fn new(mut flags: Flags) -> Result<Self, String> {
-        let inodes = if flags.scans.details { Inodes::All } else { Inodes::Linked };
+        let gather = flags.gather(terminal::size());
+        if let Some(misfit) = flags.misfit(&gather) {
+            return Err(misfit.to_owned());
+        }
+        let everything = flags.everything();
         let mut walk = flags.walk()?;
         walk.query.times |= flags.scans.details;
         walk.query.owner |= flags.scans.details;
@@ -154,24 +144,15 @@ impl Plan {
             },
             since: flags.scans.since.take(),
             bounds: Bounds { size: flags.scans.fail_over, growth: flags.scans.fail_growth },
-            save: flags.scans.save.take().map(|path| Save { path, inodes }),
-            gather: flags.gather(terminal::size()),
+            save: flags.scans.save.take(),
+            everything,
+            gather,
             progress: !flags.print.no_progress && terminal::wants_progress(),
             format: flags.format(flags.measure()),
             print_errors: flags.print.print_errors,
             stats: flags.print.stats,
             flags,
         })
-    }
-
-    /// How to show sizes that count what `measure` says.
-    pub fn output(&self, measure: Measure) -> Output {
-        let flags = &self.flags;
-        if flags.print.output_json {
-            let full_paths = flags.full_paths();
-            return Output::Json(json::Options { measure, full_paths, origin: None });
-        }
-        Output::Tree(Box::new(flags.tree(flags.format(measure), terminal::size())))
     }
 }
 
@@ -246,8 +227,8 @@ impl Flags {
             || self.show.min_size.is_some()
             || show != Show::Everything;
         let default_lines =
-            if self.print.output_json { usize::MAX } else { default_lines(terminal) };
-        (!self.print.output_json || is_limited).then(|| Limits {
+            if self.form().is_some() { usize::MAX } else { default_lines(terminal) };
+        (self.form().is_none() || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
             min_size: self.show.min_size.unwrap_or(0),

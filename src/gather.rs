@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::changes::Changes;
-use crate::cli::{self, Gather, Plan, Save, Source};
+use crate::cli::{self, Gather, Plan, Source};
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
@@ -41,8 +41,8 @@ impl Gathered {
 /// # Errors
 /// Why a saved scan cannot be loaded. What cannot be walked is among the scan's problems.
 pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
-    let mut scan = match (everything(plan), plan.gather) {
-        (Some(whole), _) => with(plan, whole)?,
+    let mut scan = match (plan.everything, plan.gather) {
+        (Some(inodes), _) => with(plan, Whole { inodes })?,
         (None, Gather::Whole) => with(plan, Whole::default())?,
         (None, Gather::Top(limits)) => with(plan, Top::new(limits))?,
         (None, Gather::Groups(groups)) => with(plan, groups)?,
@@ -57,7 +57,7 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
                 Gather::Whole | Gather::Groups(_) => Limits::NONE,
             }))
         }
-        (Some(whole), None) if everything(plan).is_some() => Some(match plan.gather {
+        (Some(whole), None) if plan.everything.is_some() => Some(match plan.gather {
             Gather::Whole => whole,
             Gather::Top(limits) => replay(&whole, Top::new(limits)),
             Gather::Groups(groups) => replay(&whole, groups),
@@ -65,13 +65,6 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
         (report, _) => report,
     };
     Ok(Gathered { scan, changes, saved })
-}
-
-/// What of everything is to be kept, if everything is.
-fn everything(plan: &Plan) -> Option<Whole> {
-    let to_save = plan.save.as_ref().map(|save| save.inodes);
-    let to_compare = plan.since.as_ref().map(|_| Inodes::Directories);
-    to_save.max(to_compare).map(|inodes| Whole { inodes })
 }
 
 fn with<T: Tally<Report = Tree> + 'static>(plan: &Plan, tally: T) -> Result<Scan<Tree>, Problem> {
@@ -95,12 +88,12 @@ fn earlier(path: &Path, measure: Measure) -> Result<Tree, Problem> {
 }
 
 /// Half a scan would be taken for a whole one later, and so is not saved.
-fn save(to: &Save, scan: &Scan<Tree>) -> Result<(), Problem> {
+fn save(to: &Path, scan: &Scan<Tree>) -> Result<(), Problem> {
     if scan.walked.is_interrupted {
         let interrupted = io::ErrorKind::Interrupted.into();
-        return Err(scan::problem(&to.path, Operation::Save, &interrupted));
+        return Err(scan::problem(to, Operation::Save, &interrupted));
     }
     let (measure, origin) = (scan.measure, scan.origin.clone());
     let options = json::Options { measure, full_paths: false, origin };
-    scan::save(&to.path, |out| json::write(out, &scan.walked, &options))
+    scan::save(to, |out| json::write(out, &scan.walked, &options))
 }

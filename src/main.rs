@@ -9,10 +9,10 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
-use weigh::cli::{self, Output, Plan};
+use weigh::cli::{self, Plan};
 use weigh::gather::{self, Gathered};
 use weigh::problem::Problem;
-use weigh::render::{changes, errors, json, stats, tree};
+use weigh::render::{self, errors, stats};
 use weigh::scan::Scan;
 
 /// What was not read, or could not be written.
@@ -72,16 +72,7 @@ fn on_interrupt(interrupt: &Arc<AtomicBool>) -> io::Result<()> {
 fn print(plan: &Plan, gathered: &Gathered) -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let Gathered { scan: Scan { walked, measure, .. }, changes, .. } = gathered;
-    match (plan.output(*measure), changes, &walked.report) {
-        (Output::Json(options), Some(changes), _) => {
-            changes::write(&mut out, walked, changes, &options)?;
-        }
-        (Output::Json(options), None, _) => json::write(&mut out, walked, &options)?,
-        (Output::Tree(options), changes, Some(report)) => {
-            tree::draw(&mut out, report, changes.as_ref(), &options)?;
-        }
-        (Output::Tree(_), _, None) => {}
-    }
+    render::write(&mut out, walked, changes.as_ref(), &plan.output(*measure))?;
     out.flush()
 }
 

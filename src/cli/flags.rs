@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, ValueEnum, ValueHint};
 
+use super::form::Form;
 use super::leave::LeaveFlags;
 use super::roots::RootFlags;
 use super::scans::ScanFlags;
@@ -121,6 +122,10 @@ pub(super) struct PrintFlags {
     /// Print JSON: everything, unless -n, -d, -z, -D or -F limit it
     #[arg(short = 'j', long)]
     pub(super) output_json: bool,
+
+    /// Print it for other programs; everything, as with -j
+    #[arg(long = "as", value_name = "FORM", conflicts_with = "output_json")]
+    pub(super) form: Option<Form>,
 
     /// Show paths instead of names
     #[arg(short = 'p', long)]

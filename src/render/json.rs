@@ -138,7 +138,7 @@ fn nodes(out: &mut impl Write, root: &Tree, options: &Options) -> io::Result<()>
     Ok(())
 }
 
-fn kind(child: &Child<'_>) -> &'static str {
+pub(super) fn kind(child: &Child<'_>) -> &'static str {
     match child {
         Child::Branch(tree) if tree.shape == Shape::Group => "group",
         _ => child.mode().kind().name(),

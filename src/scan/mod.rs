@@ -5,9 +5,10 @@
 //!
 //! * `compression`: zstd and gzip.
 //! * `source` and `tokens`: JSON, piece by piece.
-//! * `schema`: schema 1, weigh's own.
+//! * `schema`: schema 1, weigh's own; `ncdu`: its export.
 
 mod compression;
+mod ncdu;
 mod origin;
 mod schema;
 mod source;
@@ -55,7 +56,7 @@ pub fn save(path: &Path, write: impl FnOnce(&mut Out) -> io::Result<()>) -> Resu
     save().map_err(|error| problem(path, Operation::Save, &error))
 }
 
-/// Feeds `tally` with the scan at `path`, whose sizes must count what `measure` says, if anything.
+/// Feeds `tally` with the scan at `path`, by weigh or by ncdu, whose sizes must count what `measure` says, if anything.
 ///
 /// # Errors
 /// The system's, and what is wrong with the file.
@@ -66,7 +67,11 @@ pub fn load<T: Tally>(
 ) -> Result<Scan<T::Report>, Problem> {
     let load = || {
         let mut tokens = Tokens::new(compression::unpack(sys::open_scan(path)?)?);
-        let scan = schema::read(&mut tokens, tally)?;
+        let scan = if tokens.peek()? == b'[' {
+            ncdu::read(&mut tokens, measure.unwrap_or_default(), tally)?
+        } else {
+            schema::read(&mut tokens, tally)?
+        };
         tokens.end()?;
         let (is, wanted) = (scan.measure, measure.unwrap_or(scan.measure));
         if is != wanted {

@@ -15,7 +15,7 @@
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
 //!   [`numbers`], [`kernel`], [`disks`].
-//! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`since`].
+//! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`since`], [`export`].
 //! * What rots: [`layering`], [`leftovers`], [`readme`].
 //!
 //! Both back ends run all of it (`--features portable` builds the other one); what only holds on
@@ -41,6 +41,7 @@ mod deep;
 mod determinism;
 mod disks;
 mod errors;
+mod export;
 mod faults;
 mod filters;
 mod follow;

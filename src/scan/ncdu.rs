@@ -1,0 +1,207 @@
+//! ncdu's JSON export, format 1 (dev.yorhel.nl/ncdu/jsonfmt): nested lists, each of a directory's own
+//! object and then of what is in it. It has what every inode weighs, and no totals; so they are added
+//! up here as a walk adds them up. Names are written as they are, be they UTF-8 or not.
+
+use std::io::{self, Read};
+
+use super::tokens::Tokens;
+use super::{Origin, Scan};
+use crate::measure::{Kind, Measure, Mode};
+use crate::path;
+use crate::problem::{Operation, Problem};
+use crate::tally::{Inode, Node, Replay, Sum, Tally, Totals};
+use crate::walk::Walked;
+
+/// An object's members.
+#[derive(Default)]
+struct Members {
+    name: Vec<u8>,
+    apparent: u64,
+    disk: u64,
+    device: Option<u64>,
+    inode: u64,
+    is_linked: bool,
+    links: Option<u32>,
+    is_not_regular: bool,
+    is_unread: bool,
+    is_excluded: bool,
+    mode: Option<u16>,
+}
+
+/// A directory that has begun and not ended.
+struct Open {
+    members: Members,
+    sum: Sum,
+}
+
+/// Reads an export into `tally`, with the sizes that `measure` says.
+pub(super) fn read<R: Read, T: Tally>(
+    tokens: &mut Tokens<R>,
+    measure: Measure,
+    tally: T,
+) -> io::Result<Scan<T::Report>> {
+    tokens.take(b'[')?;
+    let version = tokens.number()?;
+    if version != 1 {
+        let what = format_args!("it is of ncdu's format {version}, and this weigh reads 1");
+        return Err(tokens.error(what));
+    }
+    tokens.take(b',')?;
+    tokens.number()?;
+    tokens.take(b',')?;
+    let origin = read_origin(tokens)?;
+    tokens.take(b',')?;
+
+    let mut replay = Replay::new(tally, false);
+    let mut problems = Vec::new();
+    let mut open = vec![begin(tokens, None, &mut problems, &[])?];
+    replay.open();
+    let root = loop {
+        let Some(directory) = open.last() else { unreachable!("the root ends the loop") };
+        if tokens.item(false)? {
+            let device = directory.members.device;
+            if tokens.peek()? == b'[' {
+                let below = begin(tokens, device, &mut problems, &open)?;
+                replay.open();
+                open.push(below);
+            } else {
+                let members = Members::read(tokens, device)?;
+                members.report(Operation::Stat, &mut problems, &open);
+                if let (false, Some(above)) = (members.is_excluded, open.last_mut()) {
+                    let size = members.weight(measure, members.kind());
+                    match members.inode().and_then(|inode| Some((inode.linked()?, inode.links?))) {
+                        Some((identity, links)) => above.sum.add_link(identity, size, links),
+                        None => above.sum.add(size),
+                    }
+                    let totals = Totals { size, entries: 1, shared: 0 };
+                    replay.leaf(&members.node(members.mode(), None, totals));
+                }
+            }
+            continue;
+        }
+        let Some(Open { members, mut sum }) = open.pop() else { continue };
+        let own = members.weight(measure, Kind::Directory);
+        sum.add(own);
+        let node = members.node(members.mode(), Some(own), sum.totals(measure));
+        match open.last_mut() {
+            None => break replay.finish(&node),
+            Some(above) => {
+                replay.close(&node);
+                above.sum.absorb(sum);
+            }
+        }
+    };
+    if tokens.item(false)? {
+        return Err(tokens.error("more than one tree"));
+    }
+    problems.sort_unstable_by(|one: &Problem, two| one.path.cmp(&two.path));
+    let walked = Walked { report: Some(root), problems, is_interrupted: false, gears: Vec::new() };
+    Ok(Scan { walked, measure, origin: Some(origin) })
+}
+
+/// Takes the beginning of a directory's list, and its own object.
+fn begin<R: Read>(
+    tokens: &mut Tokens<R>,
+    device: Option<u64>,
+    problems: &mut Vec<Problem>,
+    above: &[Open],
+) -> io::Result<Open> {
+    tokens.take(b'[')?;
+    let mut members = Members::read(tokens, device)?;
+    members.report(Operation::Open, problems, above);
+    // A directory's links are its own affair.
+    members.is_linked = false;
+    members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
+    members.mode.get_or_insert(Mode::usual(Kind::Directory).0);
+    Ok(Open { members, sum: Sum::default() })
+}
+
+fn read_origin<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Origin> {
+    let (mut origin, mut is_first) = (Origin::default(), true);
+    tokens.take(b'{')?;
+    while tokens.member(is_first)? {
+        is_first = false;
+        match tokens.text() {
+            b"timestamp" => origin.time = tokens.signed()?,
+            _ => tokens.skip()?,
+        }
+    }
+    Ok(origin)
+}
+
+impl Members {
+    /// Reads an object; what it lies in is on `device`.
+    fn read<R: Read>(tokens: &mut Tokens<R>, device: Option<u64>) -> io::Result<Self> {
+        let mut members = Self { device, ..Self::default() };
+        let mut is_first = true;
+        tokens.take(b'{')?;
+        while tokens.member(is_first)? {
+            is_first = false;
+            match tokens.text() {
+                b"name" => {
+                    tokens.string()?;
+                    members.name = tokens.text().to_vec();
+                }
+                b"asize" => members.apparent = tokens.number()?,
+                b"dsize" => members.disk = tokens.number()?,
+                b"dev" => members.device = Some(tokens.number()?),
+                b"ino" => members.inode = tokens.number()?,
+                b"nlink" => members.links = u32::try_from(tokens.number()?).ok(),
+                b"mode" => members.mode = u16::try_from(tokens.number()?).ok(),
+                b"hlnkc" => members.is_linked = tokens.boolean()?,
+                b"notreg" => members.is_not_regular = tokens.boolean()?,
+                b"read_error" => members.is_unread = tokens.boolean()?,
+                b"excluded" => {
+                    tokens.skip()?;
+                    members.is_excluded = true;
+                }
+                _ => tokens.skip()?,
+            }
+        }
+        if members.name.is_empty() {
+            return Err(tokens.error("an entry without a name"));
+        }
+        Ok(members)
+    }
+
+    /// The modes come only with ncdu's extended export.
+    fn mode(&self) -> Mode {
+        let usual = Mode::usual(if self.is_not_regular { Kind::Other } else { Kind::File });
+        self.mode.map_or(usual, Mode)
+    }
+
+    fn kind(&self) -> Kind {
+        self.mode().kind()
+    }
+
+    fn weight(&self, measure: Measure, kind: Kind) -> u64 {
+        match measure {
+            Measure::Disk => self.disk,
+            // Whatever is not regular and has a length is a symlink.
+            Measure::Apparent if kind == Kind::Directory => 0,
+            Measure::Apparent => self.apparent,
+            _ => measure.weight(kind, 0, 0, |_| 0),
+        }
+    }
+
+    /// Which inode it is, if it has several links.
+    fn inode(&self) -> Option<Inode> {
+        let identity = (0, (self.device.unwrap_or(0), self.inode));
+        let links = Some(self.links.unwrap_or(u32::MAX));
+        self.is_linked.then_some(Inode { identity, links, details: None })
+    }
+
+    fn node(&self, mode: Mode, own: Option<u64>, totals: Totals) -> Node<'_> {
+        Node { name: &self.name, mode, own, totals, inode: self.inode() }
+    }
+
+    /// Adds that it could not be read to `problems`, if that is so.
+    fn report(&self, operation: Operation, problems: &mut Vec<Problem>, above: &[Open]) {
+        if self.is_unread {
+            let names = above.iter().map(|open| open.members.name.as_slice());
+            let path = path::join_all(names.chain([self.name.as_slice()]));
+            let message = "could not be read when it was exported".to_owned();
+            problems.push(Problem { path, operation, code: None, message });
+        }
+    }
+}

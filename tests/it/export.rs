@@ -1,0 +1,187 @@
+//! Other programs' formats: what ncdu exports and what it loads, and tables.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::dice::{Dice, Names};
+use crate::document::Document;
+use crate::fixture::{Fixture, raw};
+use crate::run::weigh;
+
+fn tree() -> Fixture {
+    Fixture::new()
+        .file("top/big", 70_000)
+        .file("top/a/f", 5000)
+        .hard_link("top/a/f", "top/b/g")
+        .hard_link("top/a/f", "outside")
+        .file("top/b/h", 9000)
+        .hard_link("top/b/h", "top/b/i")
+        .symlink("../a", "top/b/link")
+        .fifo("top/b/pipe")
+        .file(raw(b"top/c/not utf-8 \xff\n\"\\\x1b\x7f"), 700)
+        .dir("top/empty")
+}
+
+/// ncdu with `args`; none if there is no ncdu.
+fn ncdu(args: &[&str], place: &Path) -> Option<()> {
+    if Command::new("ncdu").arg("-v").stdout(Stdio::null()).status().is_err() {
+        eprintln!("there is no ncdu");
+        return None;
+    }
+    let done = Command::new("ncdu").args(["-0"]).args(args).current_dir(place).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    Some(())
+}
+
+/// Every directory and file, and what it comes to.
+fn sizes(json: &[u8]) -> Vec<(Vec<u8>, u64, Option<u64>, u64)> {
+    let document = Document::parse(json);
+    let by_path = document.by_path().into_iter();
+    by_path.map(|(path, node)| (path, node.size, node.entries, node.shared)).collect()
+}
+
+#[test]
+fn what_ncdu_exports_is_what_weigh_weighs() {
+    let mut fixtures = vec![tree()];
+    fixtures.extend((0..8).map(|seed| Dice::new(seed).tree(Fixture::new(), Names::Hostile)));
+    for fixture in fixtures {
+        let place = Fixture::new();
+        let file = place.at("export");
+        let top = fixture.path().to_str().unwrap();
+        if ncdu(&["-o", file.to_str().unwrap(), top], place.path()).is_none() {
+            return;
+        }
+        for flags in ["-j", "-j -s"] {
+            let direct = weigh(flags).arg(top).run().clean();
+            let loaded = weigh(flags).arg("--load").arg(&file).run().clean();
+            assert_eq!(sizes(&loaded), sizes(&direct));
+        }
+        for flags in ["-c", "-c -n 3"] {
+            let direct = weigh(flags).arg(top).run().clean();
+            assert_eq!(weigh(flags).arg("--load").arg(&file).run().clean(), direct);
+        }
+        let saved = place.at("saved.zst");
+        weigh("--load").arg(&file).arg("--save").arg(&saved).run().clean();
+        let both = [&file, &saved].map(|file| weigh("-j --load").arg(file).run().clean());
+        assert_eq!(both[0], both[1]);
+    }
+}
+
+#[test]
+fn what_weigh_exports_is_what_ncdu_loads() {
+    for (seed, counting) in [(0, ""), (1, "-s"), (2, "")] {
+        let fixture = Dice::new(seed).tree(tree(), Names::Hostile);
+        let place = Fixture::new();
+        let run = |flags: &str| weigh(&format!("{flags} {counting}")).arg(fixture.path());
+        let direct = run("-j").run().clean();
+        fs::write(place.at("ours"), run("--as ncdu").run().clean()).unwrap();
+        let loaded = weigh(&format!("-j {counting} --load")).arg(place.at("ours")).run().clean();
+        assert_eq!(sizes(&loaded), sizes(&direct));
+        if ncdu(&["-f", "ours", "-o", "theirs"], place.path()).is_none() {
+            return;
+        }
+        let again = weigh(&format!("-j {counting} --load")).arg(place.at("theirs")).run().clean();
+        assert_eq!(sizes(&again), sizes(&direct));
+    }
+}
+
+#[test]
+fn what_ncdu_could_not_read_is_remembered() {
+    let fixture = Fixture::new();
+    let export = br#"[1,2,{"progname":"ncdu","progver":"1.18","timestamp":1},
+        [{"name":"/x","asize":4096,"dsize":4096,"dev":5},
+        [{"name":"closed","dsize":4096,"read_error":true}],
+        {"name":"out","excluded":"pattern"},
+        {"name":"f","asize":10,"dsize":8192,"ino":7,"hlnkc":true},
+        {"name":"g","asize":10,"dsize":8192,"ino":7,"hlnkc":true},
+        {"name":"lost","read_error":true}]]"#;
+    let file = fixture.at("export");
+    fs::write(&file, export).unwrap();
+    let shown = weigh("-j --load").arg(&file).run();
+    assert_eq!(shown.code(), 1);
+    let document = Document::parse(&shown.stdout);
+    assert_eq!(document.root().size, 4096 * 2 + 8192);
+    assert_eq!(document.root().entries, Some(4));
+    let paths: Vec<_> = document.errors().iter().map(|error| &error["path"]).collect();
+    assert_eq!(paths, ["/x/closed", "/x/lost"]);
+    for (bad, said) in [
+        (r#"[2,0,{},[{"name":"x"}]]"#, "format 2"),
+        (r#"[1,0,{},[{"name":"x"}]"#, "ends too early"),
+        (r#"[1,0,{},[{"name":"x"},[]]]"#, "'{'"),
+        (r#"[1,0,{},[{"dsize":5}]]"#, "name"),
+        (r#"[1,0,{},[{"name":"x"}],[{"name":"y"}]]"#, "one tree"),
+    ] {
+        fs::write(&file, bad).unwrap();
+        let shown = weigh("--load").arg(&file).run();
+        assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{bad}");
+        assert!(shown.complaint().contains(said), "{}", shown.complaint());
+    }
+}
+
+#[test]
+fn what_was_not_read_is_told_to_ncdu() {
+    let fixture = Fixture::new().file("top/f", 10).unreadable("top/closed");
+    let shown = weigh("--as ncdu top").within(fixture.path()).by_nobody(&fixture).run();
+    assert_eq!(shown.code(), 1);
+    let text = String::from_utf8(shown.stdout).unwrap();
+    let line = text.lines().find(|line| line.contains("closed")).unwrap();
+    assert!(line.contains("\"read_error\":true"), "{text}");
+    assert_eq!(text.matches("read_error").count(), 1);
+}
+
+#[test]
+fn an_export_as_deep_as_it_may_be_is_read() {
+    let fixture = Fixture::in_memory().chain("d", 100_000, 10);
+    let export = weigh("--as ncdu").arg(fixture.at("d")).run().clean();
+    fs::write(fixture.at("export"), export).unwrap();
+    let direct = weigh("-j").arg(fixture.at("d")).run().clean();
+    assert_eq!(weigh("-j --load").arg(fixture.at("export")).run().clean(), direct);
+}
+
+#[test]
+fn rows_are_what_json_says() {
+    let fixture = tree();
+    let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
+    let document = run("-j -s").document();
+    let lines = String::from_utf8(run("--as ndjson -s").clean()).unwrap();
+    let mut rows: Vec<(Vec<u8>, String, u64, u64)> = Vec::new();
+    for line in lines.lines() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let path = match row["path_bytes"].as_str() {
+            Some(text) => crate::document::from_base64(text),
+            None => row["path"].as_str().unwrap().into(),
+        };
+        let depth = path.iter().filter(|byte| **byte == b'/').count();
+        assert_eq!(row["depth"], depth, "{line}");
+        let number = |key: &str| row[key].as_u64().unwrap();
+        let kind = row["kind"].as_str().unwrap().to_owned();
+        rows.push((path, kind, number("size"), number("entries")));
+    }
+    rows.sort();
+    let nodes = document.by_path().into_iter();
+    let expected: Vec<_> = nodes
+        .map(|(path, node)| {
+            let path = if path.is_empty() { b"top".to_vec() } else { [b"top/", &*path].concat() };
+            (path, node.kind.clone(), node.size, node.entries.unwrap_or(1))
+        })
+        .collect();
+    assert_eq!(rows, expected);
+
+    let csv = run("--as csv -s").text();
+    assert_eq!(csv.lines().count(), rows.len() + 1);
+    assert!(csv.starts_with("path,kind,size,entries,depth\ntop,directory,"), "{csv}");
+    assert!(csv.contains("\"top/c/not utf-8 \\xff\\n\"\"\\\\x1b\\x7f\",file,700,1,2\n"), "{csv}");
+    assert_eq!(run("--as csv -s -n 2").text().lines().count(), 4);
+    assert!(run("--as csv -s -F -n 1").text().contains("\ntop/big,file,70000,1,1\n"));
+    assert!(run("--as csv -s -t").text().contains(",group,"));
+    assert_eq!(run("--as json").clean(), run("-j").clean());
+}
+
+#[test]
+fn what_does_not_fit_a_form_is_said() {
+    for flags in ["--as ncdu -n 5", "--as ncdu -f", "--as csv --since x", "--as csv -j", "--as x"] {
+        let shown = weigh(flags).run();
+        assert_eq!(shown.code(), 2, "weigh {flags}: {}", shown.complaint());
+    }
+}
