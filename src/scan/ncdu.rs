@@ -40,6 +40,7 @@ pub(super) fn read<R: Read, T: Tally>(
     measure: Measure,
     tally: T,
 ) -> io::Result<Scan<T::Report>> {
+    tokens.allow_any_bytes();
     tokens.take(b'[')?;
     let version = tokens.number()?;
     if version != 1 {

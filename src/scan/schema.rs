@@ -103,11 +103,14 @@ pub(super) fn read<R: Read, T: Tally>(
         depth -= 1;
         is_first = begin(tokens, &mut open, &mut depth, false)?;
     }
-    let report = match (&open[0].kind, header.schema) {
-        (_, None) => return Err(tokens.error("not a scan that weigh has saved")),
-        (None, _) => None,
-        (Some(_), _) => {
-            let root = open[0].node(tokens, (None, None), true)?;
+    let root = &open[0];
+    // Where no root could be read there is none.
+    let has_root = root.kind.is_some() || root.size.is_some() || root.has_children;
+    let report = match (header.schema, has_root) {
+        (None, _) => return Err(tokens.error("not a scan that weigh has saved")),
+        (_, false) => None,
+        (_, true) => {
+            let root = root.node(tokens, (None, None), true)?;
             let replay = replay.or_else(|| tally.map(|tally| Replay::new(tally, false)));
             replay.map(|replay| replay.finish(&root))
         }

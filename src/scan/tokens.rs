@@ -11,6 +11,8 @@ use super::source::Source;
 pub(super) struct Tokens<R> {
     source: Source<R>,
     text: Vec<u8>,
+    /// Whether strings may be other than UTF-8.
+    is_lax: bool,
 }
 
 /// No name is as long, and a path only where somebody means harm.
@@ -18,7 +20,12 @@ const LONGEST_STRING: usize = 16 * 1024 * 1024;
 
 impl<R: Read> Tokens<R> {
     pub(super) fn new(stream: R) -> Self {
-        Self { source: Source::new(stream), text: Vec::new() }
+        Self { source: Source::new(stream), text: Vec::new(), is_lax: false }
+    }
+
+    /// From here on, strings may be other than UTF-8.
+    pub(super) fn allow_any_bytes(&mut self) {
+        self.is_lax = true;
     }
 
     /// What is wrong, and where.
@@ -94,6 +101,9 @@ impl<R: Read> Tokens<R> {
             match next {
                 Some(b'"') => {
                     self.source.take(1);
+                    if !self.is_lax && std::str::from_utf8(&self.text).is_err() {
+                        return Err(self.error("a string that is not UTF-8"));
+                    }
                     return Ok(());
                 }
                 Some(b'\\') => {
@@ -110,12 +120,9 @@ impl<R: Read> Tokens<R> {
         }
     }
 
-    /// Takes a string that must be UTF-8.
+    /// Takes a string of text.
     pub(super) fn utf8(&mut self) -> io::Result<&str> {
         self.string()?;
-        if std::str::from_utf8(&self.text).is_err() {
-            return Err(self.error("a string that is not UTF-8"));
-        }
         Ok(std::str::from_utf8(&self.text).unwrap_or_default())
     }
 
@@ -123,7 +130,7 @@ impl<R: Read> Tokens<R> {
     pub(super) fn number(&mut self) -> io::Result<u64> {
         let mut number = Some(0_u64);
         let mut digits = 0;
-        self.peek()?;
+        let has_zero = self.peek()? == b'0';
         while let Some(digit) = self.source.next_if(|byte| byte.is_ascii_digit())? {
             digits += 1;
             number = number.and_then(|number| number.checked_mul(10));
@@ -131,7 +138,7 @@ impl<R: Read> Tokens<R> {
         }
         let goes_on = self.source.next_if(|byte| matches!(byte, b'.' | b'e' | b'E'))?.is_some();
         match number {
-            Some(number) if digits > 0 && !goes_on => Ok(number),
+            Some(number) if digits > 0 && !goes_on && !(has_zero && digits > 1) => Ok(number),
             _ => Err(self.error("no whole number of 64 bits where one should be")),
         }
     }
@@ -173,10 +180,12 @@ impl<R: Read> Tokens<R> {
                     self.source.take(1);
                 }
                 b',' | b':' if !ends.is_empty() => self.source.take(1),
-                _ if self.word()?.is_empty() => {
-                    return Err(self.error("no value where one should be"));
+                _ => {
+                    let word = self.word()?;
+                    if serde_json::from_slice::<serde_json::Value>(&word).is_err() {
+                        return Err(self.error("no value where one should be"));
+                    }
                 }
-                _ => {}
             }
             if ends.is_empty() {
                 return Ok(());
@@ -298,7 +307,7 @@ mod tests {
         assert_eq!(tokens(b" 18446744073709551615,").number().unwrap(), u64::MAX);
         assert_eq!(tokens(b"-9223372036854775808").signed().unwrap(), i64::MIN);
         assert_eq!(tokens(b"7").signed().unwrap(), 7);
-        for json in ["18446744073709551616", "-1", "1.0", "1e3", "", "x"] {
+        for json in ["18446744073709551616", "-1", "01", "1.0", "1e3", "", "x"] {
             assert!(tokens(json.as_bytes()).number().is_err(), "{json}");
         }
         assert!(tokens(b"9223372036854775808").signed().is_err());
@@ -312,7 +321,7 @@ mod tests {
             tokens.skip().unwrap();
             tokens.end().unwrap();
         }
-        for json in ["[}", "]", "[1", "", "{", "?"] {
+        for json in ["[}", "]", "nul", "+1", "-", "[1", "", "{", "?"] {
             assert!(tokens(json.as_bytes()).skip().is_err(), "{json}");
         }
     }

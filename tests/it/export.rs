@@ -185,3 +185,32 @@ fn what_does_not_fit_a_form_is_said() {
         assert_eq!(shown.code(), 2, "weigh {flags}: {}", shown.complaint());
     }
 }
+
+/// The README's query, by DuckDB itself (`pip install duckdb`).
+#[test]
+#[ignore = "needs DuckDB for Python"]
+fn the_query_in_the_readme_runs() {
+    let readme = include_str!("../../README.md");
+    let (_, query) = readme.split_once("```sql\n").unwrap();
+    let (query, _) = query.split_once("```").unwrap();
+    let fixture = Fixture::new().file("top/a/x", 50_000).dir("top/b");
+    let save = |name| {
+        let rows = weigh("-s --as ndjson top").within(fixture.path()).run().clean();
+        fs::write(fixture.at(name), rows).unwrap();
+    };
+    save("2026-11-01.ndjson");
+    fs::write(fixture.at("top/b/y"), vec![0; 90_000]).unwrap();
+    fs::create_dir(fixture.at("top/c")).unwrap();
+    fs::write(fixture.at("top/c/z"), vec![0; 7]).unwrap();
+    save("2026-11-08.ndjson");
+    let script = "import duckdb, sys; print(duckdb.sql(sys.argv[1]).fetchall())";
+    let python = std::env::var("DUCKDB_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let run = Command::new(python)
+        .args(["-c", script, query])
+        .current_dir(fixture.path())
+        .output()
+        .unwrap();
+    let (said, complaint) = (String::from_utf8_lossy(&run.stdout), run.stderr);
+    let expected = "[('top', 90007), ('top/b', 90000), ('top/c', 7), ('top/a', 0)]\n";
+    assert_eq!(said, expected, "{}", String::from_utf8_lossy(&complaint));
+}

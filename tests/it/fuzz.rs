@@ -303,7 +303,7 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             colors: None,
         };
         let mut picture = Vec::new();
-        tree::draw(&mut picture, &tree, &options).unwrap();
+        tree::draw(&mut picture, &tree, None, &options).unwrap();
         check_text(&picture, "a picture");
         for line in String::from_utf8(picture).unwrap().lines().filter(|_| width >= 40) {
             assert!(name::cells(line) <= width, "{width}: {line}");
