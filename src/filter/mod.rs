@@ -204,9 +204,18 @@ fn ruled_path(place: &Place, names: &[&[u8]]) -> Vec<u8> {
 }
 
 impl Judge<'_> {
-    /// What becomes of the entry called `name`. Names are looked at first, paths last.
+    /// What becomes of the entry called `name`.
+    #[inline]
     pub fn verdict(&mut self, name: &[u8], is_directory: bool) -> Verdict {
-        let (filter, Some(place)) = (self.filter, self.place) else { return Verdict::Counts };
+        match self.place {
+            None => Verdict::Counts,
+            Some(place) => self.verdict_at(place, name, is_directory),
+        }
+    }
+
+    /// What filters make of it. Names are looked at first, paths last.
+    fn verdict_at(&mut self, place: &Place, name: &[u8], is_directory: bool) -> Verdict {
+        let filter = self.filter;
         if !filter.names.admit(name) || filter.paths.name(name) || place.left_out.end(name) {
             return Verdict::LeftOut;
         }
@@ -235,6 +244,7 @@ impl Judge<'_> {
     }
 
     /// What becomes of it after all, now that the system has been asked about it.
+    #[inline]
     pub fn confirm(&self, verdict: Verdict, stat: &Stat) -> Verdict {
         if self.place.is_none() || verdict != Verdict::Counts {
             return verdict;

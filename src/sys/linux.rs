@@ -126,6 +126,15 @@ pub fn free_handles() -> usize {
     limit.saturating_sub(usize::try_from(taken).unwrap_or(0))
 }
 
+/// How many threads have room in the address space that the process may have (RLIMIT_AS). Each takes a
+/// stack of 2 MiB, and 64 MiB that glibc reserves for what it allocates, twice as much while it aligns
+/// that (malloc/arena.c, 2.36).
+pub fn threads_with_room() -> usize {
+    const ROOM: u64 = 128 << 20;
+    let room = |limit| usize::try_from(limit / ROOM).unwrap_or(usize::MAX).max(1);
+    getrlimit(Resource::As).current.map_or(usize::MAX, room)
+}
+
 /// To look at what is mounted without entering it: O_PATH triggers no automount (open(2)), but for
 /// O_DIRECTORY, which does (fs/namei.c, follow_automount, 6.18).
 const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);

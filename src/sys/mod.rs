@@ -13,6 +13,7 @@
 //!   where it really is.
 //! * `user_name`, `now` and `time_zone`, the same everywhere.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
+//! * `threads_with_room`: how many threads the limits of the process have room for.
 //! * `is_rotational`: whether a device has to move a head to where the data is.
 //!
 //! Only directories are ever opened, never triggering an automount, and the saved scans that were
@@ -40,12 +41,12 @@ pub use usage::{Usage, usage};
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
-pub use linux::{Handle, free_handles, is_rotational, mount_of, stat};
+pub use linux::{Handle, free_handles, is_rotational, mount_of, stat, threads_with_room};
 
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 mod portable;
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-pub use portable::{Handle, free_handles, is_rotational, mount_of, stat};
+pub use portable::{Handle, free_handles, is_rotational, mount_of, stat, threads_with_room};
 
 /// Whether a call follows a symlink in the last component of what it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -137,11 +137,12 @@ pub fn walk<T: Tally + 'static>(
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let wanted = options.threads.map_or_else(cores, NonZeroUsize::get).min(MOST_THREADS);
+    let room = sys::threads_with_room().min(MOST_THREADS);
+    let wanted = options.threads.map_or_else(cores, NonZeroUsize::get).min(room);
     let first_gear = first_gear(handles::workers(wanted, free));
     let workers = first_gear.as_ref().map_or(1, ThreadPool::current_num_threads);
     // Half of the handles are for directories that wait.
-    let most = handles::workers(HIGHEST_GEAR, free / 2);
+    let most = handles::workers(HIGHEST_GEAR.min(room), free / 2);
     let is_fixed = options.threads.is_some() || most <= workers;
     let gearbox = (!is_fixed).then(|| Gearbox::new(workers, most));
     let slots = if is_fixed { workers } else { workers + most };

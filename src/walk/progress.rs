@@ -41,7 +41,7 @@ pub(super) struct Slot<P> {
     at: Mutex<Option<Arc<Dir<P>>>>,
 }
 
-/// The sums of all slots.
+/// What was done, by one worker or by all.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
     /// Steps that were found to be necessary: an entry to state, a directory to open.
@@ -132,10 +132,13 @@ impl<P> Slot<P> {
         add(&self.calls, calls as u64);
     }
 
-    /// Weighed an entry.
-    pub(super) fn weigh(&self, size: u64) {
-        add(&self.entries, 1);
-        add(&self.size, size);
+    /// Did all this.
+    pub(super) fn add(&self, counts: Counts) {
+        add(&self.found, counts.found);
+        add(&self.done, counts.done);
+        add(&self.calls, counts.calls);
+        add(&self.entries, counts.entries);
+        add(&self.size, counts.size);
     }
 
     fn at(&self) -> MutexGuard<'_, Option<Arc<Dir<P>>>> {

@@ -2,10 +2,12 @@
 
 use std::ffi::CStr;
 use std::io;
+use std::mem;
 use std::sync::Arc;
 
 use super::dir::{Dir, Gathered};
 use super::handles::Lease;
+use super::progress::Counts;
 use super::task::{Task, Worker, with_patience};
 use crate::filter::{Judge, Verdict};
 use crate::measure::Kind;
@@ -21,6 +23,8 @@ pub(super) struct Visit<'a, 's, T: Tally> {
     query: Query,
     judge: Judge<'a>,
     gathered: Gathered<T::Part>,
+    /// What was done since what was gathered was added to the directory.
+    counts: Counts,
     /// The last subdirectory found, which this worker goes on with; so it may keep the parent open
     /// however scarce handles are.
     last: Option<Arc<Dir<T::Part>>>,
@@ -37,7 +41,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
         let judge = options.filter.judge(lease.place.as_ref(), || dir.names());
-        Self { worker, dir, lease, query, judge, gathered: Gathered::default(), last: None }
+        let (gathered, last) = (Gathered::default(), None);
+        Self { worker, dir, lease, query, judge, gathered, counts: Counts::default(), last }
     }
 
     /// Weighs every entry in `names`; subdirectories are handed out. In higher gears, so is whatever
@@ -72,7 +77,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     /// Weighs one entry, if it is not left out, is still there, and can be stated.
     #[inline]
     fn entry(&mut self, listed: Listed<'_>) {
-        let Worker { walk, slot, .. } = *self.worker;
+        let walk = self.worker.walk;
         let name = listed.name;
         let verdict = self.judge_listed(listed);
         if verdict == Some(Verdict::LeftOut) {
@@ -90,7 +95,9 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         if verdict == Verdict::LeftOut {
             return;
         }
-        slot.weigh(stat.weight(walk.options.measure));
+        self.counts.entries += 1;
+        let weight = stat.weight(walk.options.measure);
+        self.counts.size = self.counts.size.saturating_add(weight);
         if is_directory {
             self.enter(name, stat, symlinks, verdict);
         } else if self.is_here(&stat) {
@@ -109,9 +116,9 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     }
 
     /// What the entry called `name` is, and whether a symlink was followed to find out.
-    fn stat(&self, name: &CStr) -> io::Result<(Stat, Symlinks)> {
+    fn stat(&mut self, name: &CStr) -> io::Result<(Stat, Symlinks)> {
         let handle = &self.lease.handle;
-        self.worker.slot.call(1);
+        self.counts.calls += 1;
         let stat = handle.stat_at(name, Symlinks::Stay, self.query)?;
         if self.worker.walk.options.follow && stat.mode.kind() == Kind::Symlink {
             // A link that leads nowhere counts as itself.
@@ -181,7 +188,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
 
     /// Adds what was gathered to the directory.
     fn flush(&mut self) {
-        let Gathered { sum, part } = std::mem::take(&mut self.gathered);
+        self.worker.slot.add(mem::take(&mut self.counts));
+        let Gathered { sum, part } = mem::take(&mut self.gathered);
         let mut gathered = self.dir.gathered();
         gathered.sum.absorb(sum);
         self.worker.walk.tally.merge(&mut gathered.part, part);
