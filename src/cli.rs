@@ -31,12 +31,12 @@ use crate::render::time::Times;
 use crate::render::tree;
 use crate::render::tree::Bars;
 use crate::sys;
-use crate::tally::{By, Groups, Inodes, Limits, Show};
+use crate::tally::{By, Groups, Inodes, Limits, Order, Show};
 use crate::terminal;
 use crate::walk;
 pub use scans::{Bounds, counting};
 
-use flags::{FileTime, Flags, GroupBy, OutputFormat};
+use flags::{FileTime, Flags, GroupBy, OutputFormat, Sort};
 
 /// What to do.
 #[derive(Debug)]
@@ -166,8 +166,9 @@ impl Flags {
             one_file_system: self.leave.limit_filesystem,
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
+            unique: self.count.unique,
             query: walk::Query {
-                times: self.count.filetime.is_some()
+                times: self.filetime().is_some()
                     || self.show.by == Some(GroupBy::Age)
                     || !filter.times.is_off(),
                 owner: self.show.by == Some(GroupBy::Owner),
@@ -178,12 +179,18 @@ impl Flags {
         })
     }
 
+    /// Which time to weigh by, if by any: to sort by one is to show it.
+    fn filetime(&self) -> Option<FileTime> {
+        let by_time = self.show.sort == Some(Sort::Time);
+        self.count.filetime.or(by_time.then_some(FileTime::Modified))
+    }
+
     fn measure(&self) -> Measure {
         self.given_measure().unwrap_or_default()
     }
 
     fn given_measure(&self) -> Option<Measure> {
-        if let Some(time) = self.count.filetime {
+        if let Some(time) = self.filetime() {
             return Some(Measure::Newest(match time {
                 FileTime::Accessed => Time::Accessed,
                 FileTime::Changed => Time::Changed,
@@ -195,6 +202,14 @@ impl Flags {
             (_, true, _) => Some(Measure::Files),
             (_, _, true) => Some(Measure::Inodes),
             _ => None,
+        }
+    }
+
+    fn order(&self) -> Order {
+        match self.show.sort {
+            None | Some(Sort::Size | Sort::Time) => Order::Size,
+            Some(Sort::Name) => Order::Name,
+            Some(Sort::Count) => Order::Count,
         }
     }
 
@@ -231,7 +246,7 @@ impl Flags {
         (self.form().is_none() || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
-            min_size: self.show.min_size.unwrap_or(0),
+            min_size: self.show.min_size.filter(|_| self.filetime().is_none()).unwrap_or(0),
             show,
         })
     }
@@ -249,18 +264,20 @@ impl Flags {
                 (None, None) if self.print.screen_reader => usize::MAX,
                 (None, None) => WIDTH,
             },
-            format,
             bars: match (self.print.no_percent_bars, self.print.bars_on_right) {
                 // A time is no part of another.
-                _ if self.count.filetime.is_some() => Bars::None,
+                _ if matches!(format, Format::Time(_)) => Bars::None,
                 (true, _) => Bars::None,
                 (_, true) => Bars::Right,
                 _ => Bars::Left,
             },
+            format,
+            order: self.order(),
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),
             skip_total: self.show.skip_total,
             screen_reader: self.print.screen_reader,
+            dim: self.print.dim,
             colors: is_colored.then(|| Colors::new(&ls_colors())),
         }
     }
@@ -270,7 +287,7 @@ impl Flags {
         if matches!(measure, Measure::Files | Measure::Inodes) {
             return Format::Count;
         }
-        if self.count.filetime.is_some() {
+        if let Measure::Newest(_) = measure {
             return Format::Time(Times {
                 style: self.print.time_style.clone().unwrap_or_default(),
                 zone: sys::time_zone(),

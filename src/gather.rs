@@ -94,6 +94,6 @@ fn save(to: &Path, scan: &Scan<Tree>) -> Result<(), Problem> {
         return Err(scan::problem(to, Operation::Save, &interrupted));
     }
     let (measure, origin) = (scan.measure, scan.origin.clone());
-    let options = json::Options { measure, full_paths: false, origin };
+    let options = json::Options { measure, origin, ..json::Options::default() };
     scan::save(to, |out| json::write(out, &scan.walked, &options))
 }

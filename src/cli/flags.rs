@@ -69,6 +69,10 @@ pub(super) struct CountFlags {
     #[arg(short = 'l', long)]
     pub(super) count_links: bool,
 
+    /// Weigh only what has no hard links elsewhere: what deleting it would give back
+    #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load"])]
+    pub(super) unique: bool,
+
     /// Follow symlinks; every directory is still entered once
     #[arg(short = 'L', long)]
     pub(super) dereference_links: bool,
@@ -99,17 +103,21 @@ pub(super) struct ShowFlags {
     pub(super) only_file: bool,
 
     /// Show totals by file extension instead; as --by type
-    #[arg(short = 't', long, conflicts_with_all = ["depth", "only_dir"])]
+    #[arg(short = 't', long, conflicts_with_all = ["depth", "only_dir", "unique"])]
     pub(super) file_types: bool,
 
     /// Show totals by file extension, by owner, or by time since last written to
-    #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types"])]
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types", "unique"])]
     pub(super) by: Option<GroupBy>,
 
     /// Show a directory of this name, or this path, without what is in it
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     #[arg(conflicts_with_all = ["file_types", "by", "save", "load"])]
     pub(super) collapse: Vec<OsString>,
+
+    /// Order what lies side by side by size, name, count of inodes, or time (which -m a|c|m chooses)
+    #[arg(long, value_name = "ORDER")]
+    pub(super) sort: Option<Sort>,
 
     /// Do not show the root's line
     #[arg(long)]
@@ -142,6 +150,10 @@ pub(super) struct PrintFlags {
     /// Draw the bars from the right
     #[arg(short = 'B', long)]
     pub(super) bars_on_right: bool,
+
+    /// Draw the bars in grey, where there are colours
+    #[arg(long)]
+    pub(super) dim: bool,
 
     /// Print words in columns, for screen readers
     #[arg(short = 'R', long)]
@@ -193,6 +205,15 @@ pub(super) enum FileTime {
     Changed,
     #[value(name = "m", alias = "modified")]
     Modified,
+}
+
+/// In which order siblings are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sort {
+    Size,
+    Name,
+    Count,
+    Time,
 }
 
 /// What totals are shown by.

@@ -64,7 +64,12 @@ impl Plan {
         match flags.form() {
             Some(Form::Json) => {
                 let full_paths = flags.full_paths();
-                Output::Json(json::Options { measure, full_paths, origin: None })
+                Output::Json(json::Options {
+                    measure,
+                    full_paths,
+                    order: flags.order(),
+                    origin: None,
+                })
             }
             Some(Form::Csv) => Output::Csv,
             Some(Form::Ndjson) => Output::Ndjson,

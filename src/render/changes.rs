@@ -77,7 +77,7 @@ fn nodes(
     changes: &Changes,
     options: &json::Options,
 ) -> io::Result<()> {
-    let lines = lay_out(tree);
+    let lines = lay_out(tree, options.order, false);
     let all_sides = sides(&lines, tree, changes);
     for (i, (line, sides)) in lines.iter().zip(&all_sides).enumerate() {
         if i > 0 {

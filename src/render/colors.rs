@@ -45,6 +45,11 @@ impl Colors {
         Style::new().fg(Color::Green)
     }
 
+    /// The style of bars that are not to be bright.
+    pub(super) fn dim_bar(&self) -> Style {
+        Style::new().fg(Color::DarkGray)
+    }
+
     /// The style of what is said aside.
     pub(super) fn aside(&self) -> Style {
         Style::new().dimmed()

@@ -12,7 +12,7 @@ use super::name::is_control;
 use crate::measure::{Kind, Measure, Mode, time_of_weight};
 use crate::path::join;
 use crate::scan::Origin;
-use crate::tally::{Child, Inode, Shape, Tree};
+use crate::tally::{Child, Inode, Order, Shape, Tree};
 use crate::walk::Walked;
 
 /// The schema's number.
@@ -25,6 +25,8 @@ pub struct Options {
     pub measure: Measure,
     /// Whether `name` is a path, rather than a base name.
     pub full_paths: bool,
+    /// In which order children come.
+    pub order: Order,
     /// Where it comes from, if it is to be saved.
     pub origin: Option<Origin>,
 }
@@ -96,7 +98,7 @@ fn nodes(out: &mut impl Write, root: &Tree, options: &Options) -> io::Result<()>
         return Ok(());
     }
     let mut ahead = Vec::new();
-    open(out, root, is_saved, 0, &mut ahead)?;
+    open(out, root, options, 0, &mut ahead)?;
     while let Some(step) = ahead.pop() {
         let (child, is_first) = match step {
             Step::Child { child, is_first } => (child, is_first),
@@ -126,7 +128,7 @@ fn nodes(out: &mut impl Write, root: &Tree, options: &Options) -> io::Result<()>
             }
             Child::Branch(tree) => {
                 inode(out, tree.mode, tree.inode.as_deref(), at_root)?;
-                open(out, tree, is_saved, above, &mut ahead)?;
+                open(out, tree, options, above, &mut ahead)?;
             }
             Child::Leaf(leaf) => {
                 inode(out, leaf.mode, leaf.inode.as_ref(), at_root)?;
@@ -149,7 +151,7 @@ pub(super) fn kind(child: &Child<'_>) -> &'static str {
 fn open<'a>(
     out: &mut impl Write,
     tree: &'a Tree,
-    is_saved: bool,
+    options: &Options,
     path: usize,
     ahead: &mut Vec<Step<'a>>,
 ) -> io::Result<()> {
@@ -157,12 +159,12 @@ fn open<'a>(
     if tree.totals.shared > 0 {
         number(out, br#","shared":"#, tree.totals.shared)?;
     }
-    if let (true, Some(own)) = (is_saved, tree.own) {
+    if let (true, Some(own)) = (options.origin.is_some(), tree.own) {
         number(out, br#","own":"#, own)?;
     }
     out.write_all(br#","children":["#)?;
     ahead.push(Step::End { path });
-    let children = tree.children();
+    let children = tree.children_in(options.order);
     let first = ahead.len() + children.len();
     ahead.extend(children.into_iter().rev().map(|child| Step::Child { child, is_first: false }));
     if let Some(Step::Child { is_first, .. }) = ahead[..first].last_mut() {

@@ -2,15 +2,16 @@
 
 use crate::measure::Mode;
 use crate::path;
-use crate::tally::{Child, Tree};
+use crate::tally::{Child, Order, Tree};
 
 /// A node as it is drawn.
 pub(super) struct Line<'a> {
     pub(super) parent: Option<usize>,
     pub(super) depth: usize,
-    /// Whether it is the largest of its siblings, and whether the smallest.
+    /// Whether it is the largest of its siblings.
     pub(super) is_largest: bool,
-    pub(super) is_smallest: bool,
+    /// Whether it is the one of its siblings that is drawn farthest from their directory.
+    pub(super) is_last: bool,
     pub(super) has_children: bool,
     pub(super) name: &'a [u8],
     pub(super) mode: Mode,
@@ -31,13 +32,13 @@ pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree) -> Vec<u8> {
     path::join_all(names.into_iter().rev())
 }
 
-/// The lines from the root down, largest first.
-pub(super) fn lay_out(root: &Tree) -> Vec<Line<'_>> {
+/// The lines from the root down, siblings in `order`; backwards, if `is_backwards`.
+pub(super) fn lay_out(root: &Tree, order: Order, is_backwards: bool) -> Vec<Line<'_>> {
     let mut lines = vec![Line {
         parent: None,
         depth: 0,
         is_largest: true,
-        is_smallest: true,
+        is_last: true,
         has_children: false,
         name: if root.is_above_roots() { b"(total)" } else { &root.name },
         mode: root.mode,
@@ -49,7 +50,11 @@ pub(super) fn lay_out(root: &Tree) -> Vec<Line<'_>> {
     loop {
         if let Some(tree) = opened {
             let parent = lines.len() - 1;
-            let children = tree.children();
+            let mut children = tree.children_in(order);
+            if is_backwards {
+                children.reverse();
+            }
+            let largest = (0..children.len()).min_by(|&i, &j| children[i].compare(&children[j]));
             let last = children.len().saturating_sub(1);
             lines[parent].has_children = !children.is_empty();
             ahead.extend(children.into_iter().enumerate().rev().map(|(i, child)| {
@@ -60,8 +65,8 @@ pub(super) fn lay_out(root: &Tree) -> Vec<Line<'_>> {
                 let line = Line {
                     parent: Some(parent),
                     depth: lines[parent].depth + 1,
-                    is_largest: i == 0,
-                    is_smallest: i == last,
+                    is_largest: Some(i) == largest,
+                    is_last: i == last,
                     has_children: false,
                     name: child.name(),
                     mode: child.mode(),

@@ -15,7 +15,7 @@ use super::lines::{self, Line, lay_out};
 use super::name::{cells, escape, fit};
 use super::size::Format;
 use crate::changes::Changes;
-use crate::tally::Tree;
+use crate::tally::{Order, Tree};
 
 /// How a picture is drawn.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +26,8 @@ pub struct Options {
     pub format: Format,
     /// Where the bars are, if anywhere.
     pub bars: Bars,
+    /// In which order siblings come, from their directory on.
+    pub order: Order,
     /// The root on top and the largest first, rather than last.
     pub is_root_first: bool,
     /// Paths rather than base names.
@@ -34,6 +36,8 @@ pub struct Options {
     pub skip_total: bool,
     /// Words in columns rather than a drawing: name, depth, size, percentage.
     pub screen_reader: bool,
+    /// Bars in grey, where there are colours.
+    pub dim: bool,
     /// Colours, if any.
     pub colors: Option<Colors>,
 }
@@ -70,7 +74,9 @@ pub fn draw(
     changes: Option<&Changes>,
     options: &Options,
 ) -> io::Result<()> {
-    let lines = lay_out(tree);
+    // Names are read from top to bottom, wherever the root is.
+    let is_backwards = options.order == Order::Name && !options.is_root_first;
+    let lines = lay_out(tree, options.order, is_backwards);
     let notes = match changes {
         Some(changes) => changes::notes(&lines, tree, changes, &options.format),
         None => lines.iter().map(|line| note(line, &options.format)).collect(),
@@ -135,7 +141,10 @@ impl Picture<'_> {
         let (name, aside, padding) = self.name_in(i, room);
         let mut line = format!("{} {tree} {name}{aside}", self.painted_size(i, columns));
         if columns.bar > 0 {
-            let (bar, percent) = (self.bar(i, columns.bar), self.percent(i));
+            let (mut bar, percent) = (self.bar(i, columns.bar), self.percent(i));
+            if self.options.dim && self.notes[i].direction.is_none() {
+                bar = self.paint(&bar, Colors::dim_bar);
+            }
             let _ = write!(line, "{:padding$}│{bar} │ {percent:>4}", "");
         }
         line
@@ -212,7 +221,7 @@ impl Picture<'_> {
     fn tree(&self, i: usize, room: usize) -> String {
         let width = self.tree_width(i, room);
         let line = &self.lines[i];
-        let branch = match (self.options.is_root_first, line.is_smallest, line.has_children) {
+        let branch = match (self.options.is_root_first, line.is_last, line.has_children) {
             (false, true, true) => "┌─┴",
             (false, true, false) => "┌──",
             (false, false, true) => "├─┴",
@@ -228,7 +237,7 @@ impl Picture<'_> {
         let mut at = line.parent;
         for _ in 0..self.level(i).min(levels.div_ceil(2)) {
             let Some(above) = at else { break };
-            strokes.push(if self.lines[above].is_smallest { "  " } else { "│ " });
+            strokes.push(if self.lines[above].is_last { "  " } else { "│ " });
             at = self.lines[above].parent;
         }
         let drawn: String = strokes.into_iter().rev().collect();

@@ -21,7 +21,7 @@ pub use leaves::{Details, Inode, Leaf};
 pub use replay::{Node, Replay, replay};
 pub use sum::Sum;
 pub use top::{Limits, Show, Top};
-pub use tree::{Child, Shape, Tree};
+pub use tree::{Child, Order, Shape, Tree};
 pub use whole::{Inodes, Whole};
 
 use crate::sys::{MountedIdentity, Stat};

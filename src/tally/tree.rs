@@ -48,6 +48,18 @@ pub enum Child<'a> {
     Leaf(Leaf<'a>),
 }
 
+/// In which order siblings come. What is equal comes in the order of size, then of name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The largest first.
+    #[default]
+    Size,
+    /// By name, as bytes.
+    Name,
+    /// The one with the most inodes first.
+    Count,
+}
+
 impl Tree {
     pub(super) fn new(
         name: &[u8],
@@ -91,8 +103,17 @@ impl Tree {
 
     /// Everything directly below, largest first, then by name as bytes.
     pub fn children(&self) -> Vec<Child<'_>> {
+        self.children_in(Order::Size)
+    }
+
+    /// Everything directly below.
+    pub fn children_in(&self, order: Order) -> Vec<Child<'_>> {
         let mut children: Vec<_> = self.unsorted().collect();
-        children.sort_unstable_by(Child::compare);
+        children.sort_unstable_by(|one, other| match order {
+            Order::Size => one.compare(other),
+            Order::Name => one.name().cmp(other.name()),
+            Order::Count => other.entries().cmp(&one.entries()).then_with(|| one.compare(other)),
+        });
         children
     }
 }
@@ -122,7 +143,16 @@ impl<'a> Child<'a> {
         }
     }
 
-    fn compare(&self, other: &Self) -> Ordering {
+    /// How many inodes it comes to.
+    pub fn entries(&self) -> u64 {
+        match self {
+            Child::Branch(tree) => tree.totals.entries,
+            Child::Leaf(_) => 1,
+        }
+    }
+
+    /// The larger comes first, then the name that does.
+    pub fn compare(&self, other: &Self) -> Ordering {
         other.size().cmp(&self.size()).then_with(|| self.name().cmp(other.name()))
     }
 }

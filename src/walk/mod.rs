@@ -75,6 +75,8 @@ pub struct Options {
     pub follow: bool,
     /// Count every hard link each time.
     pub count_links: bool,
+    /// Weigh only what has no links outside: a directory without what it shares, and no link alone.
+    pub unique: bool,
     /// What else the tally and the filter want to know of an inode.
     pub query: Query,
     /// Set from outside, ends the walk early.
@@ -253,6 +255,7 @@ impl<T: Tally> Walk<T> {
             Some(identity) => gathered.sum.add_link(identity, size, links),
             None => gathered.sum.add(size),
         }
+        let size = if self.options.unique && identity.is_some() { 0 } else { size };
         let entry = Entry { name, depth, stat, size, identity, links, mount };
         if dir.is_gathered() {
             self.tally.leaf(&mut gathered.part, &entry);

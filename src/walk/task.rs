@@ -7,6 +7,7 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::mem;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -99,7 +100,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 self.slot.find(1);
                 self.run(Task::Directory { dir, parent: None });
             } else {
-                let size = root.stat.weight(walk.options.measure);
+                let is_shared = walk.options.unique && root.stat.links > 1;
+                let size = if is_shared { 0 } else { root.stat.weight(walk.options.measure) };
                 let totals = Totals { size, entries: 1, shared: 0 };
                 let (name, own) = (root.path.to_bytes(), Some(size));
                 let (stat, mount) = (&root.stat, root.mount.id);
@@ -259,6 +261,9 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             sum.add(own);
         }
         let mut totals = sum.totals(walk.options.measure);
+        if walk.options.unique {
+            totals.size -= mem::take(&mut totals.shared);
+        }
         if walk.options.follow {
             totals.shared = 0;
         }

@@ -27,6 +27,7 @@ mod dice;
 mod document;
 mod fixture;
 mod oracle;
+mod order;
 mod picture;
 mod pty;
 mod rounds;

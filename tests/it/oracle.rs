@@ -15,7 +15,7 @@ pub struct Entry {
     pub path: Vec<u8>,
     /// Device and inode number, as `find` prints them.
     pub inode: String,
-    links: u64,
+    pub links: u64,
     blocks: u64,
     len: u64,
     /// As in `find -printf %y`: `d`, `f`, `l`, `p`, `s`.
