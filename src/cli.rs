@@ -7,6 +7,8 @@ mod excludes;
 mod flags;
 mod form;
 mod leave;
+mod options;
+mod pages;
 mod read;
 mod roots;
 mod scans;
@@ -22,21 +24,15 @@ use std::process;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 
-use crate::filter::Paths;
-use crate::measure::{Measure, Time};
-use crate::render::colors::Colors;
-use crate::render::name::escape;
-use crate::render::size::{Format, Unit};
-use crate::render::time::Times;
-use crate::render::tree;
-use crate::render::tree::Bars;
-use crate::sys;
-use crate::tally::{By, Groups, Inodes, Limits, Order, Show};
-use crate::terminal;
-use crate::walk;
 pub use scans::{Bounds, counting};
 
-use flags::{FileTime, Flags, GroupBy, OutputFormat, Sort};
+use crate::measure::Measure;
+use crate::render::name::escape;
+use crate::render::size::Format;
+use crate::tally::{Groups, Inodes, Limits};
+use crate::terminal;
+use crate::walk;
+use flags::Flags;
 
 /// What to do.
 #[derive(Debug)]
@@ -92,10 +88,8 @@ pub enum Gather {
 pub fn parse() -> Plan {
     let args: Vec<OsString> = env::args_os().collect();
     let plan = read::flags(&args).and_then(|flags| {
-        if flags.leave.type_list {
-            // Whoever closes the pipe has seen enough.
-            let _ = io::stdout().write_all(leave::type_list().as_bytes());
-            process::exit(0);
+        if let Some(answer) = answer(&flags) {
+            print(&answer);
         }
         let bad_value = |message| Flags::command().error(ErrorKind::ValueValidation, message);
         Plan::new(flags).map_err(bad_value)
@@ -117,12 +111,32 @@ pub fn parse() -> Plan {
             }
             process::exit(error.exit_code())
         }
-        // `help.exit()` would end with 0 also where the help was lost.
-        Err(help) => process::exit(match help.print() {
-            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => 1,
-            _ => 0,
-        }),
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            print(pages::help(args.iter().any(|arg| arg == "--help")).as_bytes())
+        }
+        Err(version) => print(version.render().to_string().as_bytes()),
     }
+}
+
+/// What is to be printed in place of weighing, if anything.
+fn answer(flags: &Flags) -> Option<Vec<u8>> {
+    if flags.leave.type_list {
+        return Some(leave::type_list().into());
+    }
+    if flags.print.man {
+        return Some(pages::man());
+    }
+    flags.print.completions.map(pages::completions)
+}
+
+/// Prints it, and ends with 0 unless it was lost. Whoever closes the pipe has seen enough.
+fn print(answer: &[u8]) -> ! {
+    let mut out = io::stdout();
+    let printed = out.write_all(answer).and_then(|()| out.flush());
+    process::exit(match printed {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => 1,
+        _ => 0,
+    })
 }
 
 impl Plan {
@@ -154,171 +168,6 @@ impl Plan {
             flags,
         })
     }
-}
-
-impl Flags {
-    fn walk(&self) -> Result<walk::Options, String> {
-        let mut filter = self.leave.filter()?;
-        filter.collapse = Paths::new(self.show.collapse.iter().cloned());
-        Ok(walk::Options {
-            measure: self.measure(),
-            threads: self.print.threads,
-            one_file_system: self.leave.limit_filesystem,
-            follow: self.count.dereference_links,
-            count_links: self.count.count_links,
-            unique: self.count.unique,
-            query: walk::Query {
-                times: self.filetime().is_some()
-                    || self.show.by == Some(GroupBy::Age)
-                    || !filter.times.is_off(),
-                owner: self.show.by == Some(GroupBy::Owner),
-                ..Default::default()
-            },
-            filter,
-            interrupt: Default::default(),
-        })
-    }
-
-    /// Which time to weigh by, if by any: to sort by one is to show it.
-    fn filetime(&self) -> Option<FileTime> {
-        let by_time = self.show.sort == Some(Sort::Time);
-        self.count.filetime.or(by_time.then_some(FileTime::Modified))
-    }
-
-    fn measure(&self) -> Measure {
-        self.given_measure().unwrap_or_default()
-    }
-
-    fn given_measure(&self) -> Option<Measure> {
-        if let Some(time) = self.filetime() {
-            return Some(Measure::Newest(match time {
-                FileTime::Accessed => Time::Accessed,
-                FileTime::Changed => Time::Changed,
-                FileTime::Modified => Time::Modified,
-            }));
-        }
-        match (self.count.apparent_size, self.count.filecount, self.count.inodes) {
-            (true, _, _) => Some(Measure::Apparent),
-            (_, true, _) => Some(Measure::Files),
-            (_, _, true) => Some(Measure::Inodes),
-            _ => None,
-        }
-    }
-
-    fn order(&self) -> Order {
-        match self.show.sort {
-            None | Some(Sort::Size | Sort::Time) => Order::Size,
-            Some(Sort::Name) => Order::Name,
-            Some(Sort::Count) => Order::Count,
-        }
-    }
-
-    /// Groups lie nowhere.
-    fn full_paths(&self) -> bool {
-        self.print.full_paths && !self.show.file_types && self.show.by.is_none()
-    }
-
-    fn gather(&self, terminal: Option<(usize, usize)>) -> Gather {
-        let limits = self.limits(terminal);
-        let by = match (self.show.file_types, self.show.by) {
-            (true, _) | (_, Some(GroupBy::Type)) => By::Type,
-            (_, Some(GroupBy::Owner)) => By::Owner { name: sys::user_name },
-            (_, Some(GroupBy::Age)) => By::Age { now: sys::now() },
-            (false, None) => return limits.map_or(Gather::Whole, Gather::Top),
-        };
-        let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
-        Gather::Groups(Groups::new(by, self.measure(), lines, min_size))
-    }
-
-    /// JSON is whole unless told otherwise; a picture always has an end.
-    fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
-        let show = match (self.show.only_dir, self.show.only_file) {
-            (true, _) => Show::Directories,
-            (_, true) => Show::Files,
-            _ => Show::Everything,
-        };
-        let is_limited = self.show.number_of_lines.is_some()
-            || self.show.depth.is_some()
-            || self.show.min_size.is_some()
-            || show != Show::Everything;
-        let default_lines =
-            if self.form().is_some() { usize::MAX } else { default_lines(terminal) };
-        (self.form().is_none() || is_limited).then(|| Limits {
-            lines: self.show.number_of_lines.unwrap_or(default_lines),
-            depth: self.show.depth.unwrap_or(u32::MAX),
-            min_size: self.show.min_size.filter(|_| self.filetime().is_none()).unwrap_or(0),
-            show,
-        })
-    }
-
-    fn tree(&self, format: Format, terminal: Option<(usize, usize)>) -> tree::Options {
-        /// Where nothing says how wide it is. What is read out has no width.
-        const WIDTH: usize = 80;
-        let is_colored =
-            self.print.force_colors || !self.print.no_colors && terminal::wants_colors();
-        let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
-        tree::Options {
-            width: match (self.print.terminal_width, terminal) {
-                (Some(width), _) => width.into(),
-                (None, Some((width, _))) => width,
-                (None, None) if self.print.screen_reader => usize::MAX,
-                (None, None) => WIDTH,
-            },
-            bars: match (self.print.no_percent_bars, self.print.bars_on_right) {
-                // A time is no part of another.
-                _ if matches!(format, Format::Time(_)) => Bars::None,
-                (true, _) => Bars::None,
-                (_, true) => Bars::Right,
-                _ => Bars::Left,
-            },
-            format,
-            order: self.order(),
-            is_root_first: self.print.reverse,
-            full_paths: self.full_paths(),
-            skip_total: self.show.skip_total,
-            screen_reader: self.print.screen_reader,
-            dim: self.print.dim,
-            colors: is_colored.then(|| Colors::new(&ls_colors())),
-        }
-    }
-
-    fn format(&self, measure: Measure) -> Format {
-        let fixed = |name, bytes| Format::Fixed(Unit { name, bytes });
-        if matches!(measure, Measure::Files | Measure::Inodes) {
-            return Format::Count;
-        }
-        if let Measure::Newest(_) = measure {
-            return Format::Time(Times {
-                style: self.print.time_style.clone().unwrap_or_default(),
-                zone: sys::time_zone(),
-                now: sys::now(),
-            });
-        }
-        match self.print.output_format {
-            None => Format::Binary,
-            Some(OutputFormat::Si) => Format::Decimal,
-            Some(OutputFormat::B) => fixed("B", 1),
-            Some(OutputFormat::K) => fixed("Ki", 1 << 10),
-            Some(OutputFormat::M) => fixed("Mi", 1 << 20),
-            Some(OutputFormat::G) => fixed("Gi", 1 << 30),
-            Some(OutputFormat::T) => fixed("Ti", 1 << 40),
-            Some(OutputFormat::Kb) => fixed("K", 1_000),
-            Some(OutputFormat::Mb) => fixed("M", 1_000_000),
-            Some(OutputFormat::Gb) => fixed("G", 1_000_000_000),
-            Some(OutputFormat::Tb) => fixed("T", 1_000_000_000_000),
-        }
-    }
-}
-
-/// As many lines as fit above and below what the terminal shows besides.
-fn default_lines(terminal: Option<(usize, usize)>) -> usize {
-    /// Without a terminal.
-    const LINES: usize = 20;
-    /// For the prompt, the command and what was there before.
-    const OTHERS: usize = 10;
-    /// On a very low terminal.
-    const AT_LEAST: usize = 5;
-    terminal.map_or(LINES, |(_, height)| height.saturating_sub(OTHERS).max(AT_LEAST))
 }
 
 #[cfg(test)]

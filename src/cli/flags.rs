@@ -3,7 +3,8 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 
-use clap::{Args, Parser, ValueEnum, ValueHint};
+use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint};
+use clap_complete::Shell;
 
 use super::form::Form;
 use super::leave::LeaveFlags;
@@ -12,9 +13,10 @@ use super::scans::ScanFlags;
 use crate::measure::parse_size;
 use crate::render::time::Style;
 
-/// Where did the space go? Weighs directories and draws the largest of what is in them.
+/// Where did the space go? Weighs directories and draws the largest in them.
 #[derive(Debug, Parser)]
-#[command(name = "weigh", version, max_term_width = 100, args_override_self = true)]
+#[command(name = "weigh", version, disable_help_flag = true, disable_version_flag = true)]
+#[command(max_term_width = 100, args_override_self = true)]
 pub(super) struct Flags {
     #[command(flatten)]
     pub(super) roots: RootFlags,
@@ -29,20 +31,16 @@ pub(super) struct Flags {
     pub(super) show: ShowFlags,
 
     #[command(flatten)]
-    pub(super) print: PrintFlags,
-
-    #[command(flatten)]
     pub(super) scans: ScanFlags,
 
-    /// Read settings from FILE, and not from the usual config file
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
-    pub(super) config: Option<OsString>,
+    #[command(flatten)]
+    pub(super) print: PrintFlags,
 }
 
 impl Flags {
     /// Whether something is to be printed, rather than weighed.
     pub(super) fn is_question(&self) -> bool {
-        self.leave.type_list
+        self.leave.type_list || self.print.completions.is_some() || self.print.man
     }
 }
 
@@ -61,15 +59,16 @@ pub(super) struct CountFlags {
     #[arg(long, conflicts_with_all = ["apparent_size", "filecount"])]
     pub(super) inodes: bool,
 
-    /// Show the newest time of what is in a directory instead: accessed, changed, modified
+    /// Show the newest time in a directory: a (accessed), c (changed) or m (modified)
     #[arg(short = 'm', long, value_name = "TIME", conflicts_with_all = ["filecount", "inodes"])]
+    #[arg(hide_possible_values = true)]
     pub(super) filetime: Option<FileTime>,
 
     /// Count every hard link each time
     #[arg(short = 'l', long)]
     pub(super) count_links: bool,
 
-    /// Weigh only what has no hard links elsewhere: what deleting it would give back
+    /// Weigh only what deleting would give back: not what has links elsewhere
     #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load"])]
     pub(super) unique: bool,
 
@@ -81,7 +80,10 @@ pub(super) struct CountFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What to show")]
 pub(super) struct ShowFlags {
-    /// Show the NUMBER largest entries [default: as many lines as the terminal has, less ten]
+    /// Show the NUMBER largest [default: what fits]
+    ///
+    /// By default as many as the terminal has lines, less ten, or 20 where there is none. JSON is
+    /// not limited by default.
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) number_of_lines: Option<usize>,
 
@@ -102,11 +104,14 @@ pub(super) struct ShowFlags {
     #[arg(short = 'F', long)]
     pub(super) only_file: bool,
 
-    /// Show totals by file extension instead; as --by type
+    /// Show totals by file extension (--by type)
     #[arg(short = 't', long, conflicts_with_all = ["depth", "only_dir", "unique"])]
     pub(super) file_types: bool,
 
-    /// Show totals by file extension, by owner, or by time since last written to
+    /// Show totals by group
+    ///
+    /// By file extension, by owner, or by the time since it was last written to. Every inode counts in
+    /// one group.
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types", "unique"])]
     pub(super) by: Option<GroupBy>,
 
@@ -115,7 +120,10 @@ pub(super) struct ShowFlags {
     #[arg(conflicts_with_all = ["file_types", "by", "save", "load"])]
     pub(super) collapse: Vec<OsString>,
 
-    /// Order what lies side by side by size, name, count of inodes, or time (which -m a|c|m chooses)
+    /// Order what lies side by side
+    ///
+    /// By size, name, or count of inodes. By time shows the newest time of what is in a directory, of
+    /// those that -m names, or when it was last written to.
     #[arg(long, value_name = "ORDER")]
     pub(super) sort: Option<Sort>,
 
@@ -127,7 +135,9 @@ pub(super) struct ShowFlags {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct PrintFlags {
-    /// Print JSON: everything, unless -n, -d, -z, -D or -F limit it
+    /// Print JSON, of everything unless limited
+    ///
+    /// What limits it is -n, -d, -z, -D and -F.
     #[arg(short = 'j', long)]
     pub(super) output_json: bool,
 
@@ -163,7 +173,9 @@ pub(super) struct PrintFlags {
     #[arg(short, long, value_name = "FORMAT", ignore_case = true)]
     pub(super) output_format: Option<OutputFormat>,
 
-    /// Write times as full-iso, long-iso, iso, relative, or by +FORMAT, as in +%d.%m.%Y
+    /// Write times as full-iso, long-iso, iso, relative, or +FORMAT
+    ///
+    /// FORMAT is that of strftime(3), as in +%d.%m.%Y.
     #[arg(long, value_name = "STYLE", value_parser = Style::parse)]
     pub(super) time_style: Option<Style>,
 
@@ -194,6 +206,26 @@ pub(super) struct PrintFlags {
     /// Walk on NUMBER threads [default: as many as the storage keeps busy]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) threads: Option<NonZeroUsize>,
+
+    /// Read settings from FILE in place of the config file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) config: Option<OsString>,
+
+    /// Print the completions for a shell
+    #[arg(long, value_name = "SHELL", exclusive = true)]
+    pub(super) completions: Option<Shell>,
+
+    /// Print the man page
+    #[arg(long, exclusive = true)]
+    pub(super) man: bool,
+
+    /// Print the flags that are used most; --help: all of them
+    #[arg(short = 'h', long = "help", action = ArgAction::Help)]
+    _help: Option<bool>,
+
+    /// Print the version
+    #[arg(short = 'V', long = "version", action = ArgAction::Version)]
+    _version: Option<bool>,
 }
 
 /// Which of a file's times.

@@ -26,7 +26,9 @@ pub(super) struct LeaveFlags {
     #[arg(short, long)]
     pub(super) ignore_hidden: bool,
 
-    /// Leave out what has this name, or this path, absolute or below a PATH
+    /// Leave out what has this name or path
+    ///
+    /// A name has no slash in it. A path is absolute, or starts where a PATH does.
     #[arg(short = 'X', long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(super) ignore_directory: Vec<OsString>,
 
@@ -42,7 +44,9 @@ pub(super) struct LeaveFlags {
     #[arg(short = 'I', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) ignore_all_in_file: Vec<PathBuf>,
 
-    /// Leave out what matches, as a line of .gitignore would: '*.o', '/build', 'tmp/', '!keep.o'
+    /// Leave out what matches, as in .gitignore
+    ///
+    /// GLOB is what a line of .gitignore would be: '*.o', '/build', 'tmp/', '!keep.o'.
     #[arg(long, value_name = "GLOB")]
     pub(super) exclude: Vec<OsString>,
 

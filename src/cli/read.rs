@@ -29,7 +29,7 @@ pub(super) fn flags(args: &[OsString]) -> Result<Flags, Error> {
     if flags.is_question() {
         return Ok(flags);
     }
-    match file(flags.config.as_deref()) {
+    match file(flags.print.config.as_deref()) {
         Ok(None) => Ok(flags),
         Ok(Some((path, text))) => over(args, &path, &text),
         Err(message) => Err(bad(message)),

@@ -1,0 +1,181 @@
+//! What the flags mean: the options that each stage gets from them.
+
+use std::env;
+
+use super::Gather;
+use super::flags::{FileTime, Flags, GroupBy, OutputFormat, Sort};
+use crate::filter::Paths;
+use crate::measure::{Measure, Time};
+use crate::render::colors::Colors;
+use crate::render::size::{Format, Unit};
+use crate::render::time::Times;
+use crate::render::tree::{self, Bars};
+use crate::sys;
+use crate::tally::{By, Groups, Limits, Order, Show};
+use crate::terminal;
+use crate::walk;
+
+impl Flags {
+    pub(super) fn walk(&self) -> Result<walk::Options, String> {
+        let mut filter = self.leave.filter()?;
+        filter.collapse = Paths::new(self.show.collapse.iter().cloned());
+        Ok(walk::Options {
+            measure: self.measure(),
+            threads: self.print.threads,
+            one_file_system: self.leave.limit_filesystem,
+            follow: self.count.dereference_links,
+            count_links: self.count.count_links,
+            unique: self.count.unique,
+            query: walk::Query {
+                times: self.filetime().is_some()
+                    || self.show.by == Some(GroupBy::Age)
+                    || !filter.times.is_off(),
+                owner: self.show.by == Some(GroupBy::Owner),
+                ..Default::default()
+            },
+            filter,
+            interrupt: Default::default(),
+        })
+    }
+
+    /// Which time to weigh by, if by any: to sort by one is to show it.
+    pub(super) fn filetime(&self) -> Option<FileTime> {
+        let by_time = self.show.sort == Some(Sort::Time);
+        self.count.filetime.or(by_time.then_some(FileTime::Modified))
+    }
+
+    pub(super) fn measure(&self) -> Measure {
+        self.given_measure().unwrap_or_default()
+    }
+
+    pub(super) fn given_measure(&self) -> Option<Measure> {
+        if let Some(time) = self.filetime() {
+            return Some(Measure::Newest(match time {
+                FileTime::Accessed => Time::Accessed,
+                FileTime::Changed => Time::Changed,
+                FileTime::Modified => Time::Modified,
+            }));
+        }
+        match (self.count.apparent_size, self.count.filecount, self.count.inodes) {
+            (true, _, _) => Some(Measure::Apparent),
+            (_, true, _) => Some(Measure::Files),
+            (_, _, true) => Some(Measure::Inodes),
+            _ => None,
+        }
+    }
+
+    pub(super) fn order(&self) -> Order {
+        match self.show.sort {
+            None | Some(Sort::Size | Sort::Time) => Order::Size,
+            Some(Sort::Name) => Order::Name,
+            Some(Sort::Count) => Order::Count,
+        }
+    }
+
+    /// Groups lie nowhere.
+    pub(super) fn full_paths(&self) -> bool {
+        self.print.full_paths && !self.show.file_types && self.show.by.is_none()
+    }
+
+    pub(super) fn gather(&self, terminal: Option<(usize, usize)>) -> Gather {
+        let limits = self.limits(terminal);
+        let by = match (self.show.file_types, self.show.by) {
+            (true, _) | (_, Some(GroupBy::Type)) => By::Type,
+            (_, Some(GroupBy::Owner)) => By::Owner { name: sys::user_name },
+            (_, Some(GroupBy::Age)) => By::Age { now: sys::now() },
+            (false, None) => return limits.map_or(Gather::Whole, Gather::Top),
+        };
+        let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
+        Gather::Groups(Groups::new(by, self.measure(), lines, min_size))
+    }
+
+    /// JSON is whole unless told otherwise; a picture always has an end.
+    fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
+        let show = match (self.show.only_dir, self.show.only_file) {
+            (true, _) => Show::Directories,
+            (_, true) => Show::Files,
+            _ => Show::Everything,
+        };
+        let is_limited = self.show.number_of_lines.is_some()
+            || self.show.depth.is_some()
+            || self.show.min_size.is_some()
+            || show != Show::Everything;
+        let default_lines =
+            if self.form().is_some() { usize::MAX } else { default_lines(terminal) };
+        (self.form().is_none() || is_limited).then(|| Limits {
+            lines: self.show.number_of_lines.unwrap_or(default_lines),
+            depth: self.show.depth.unwrap_or(u32::MAX),
+            min_size: self.show.min_size.filter(|_| self.filetime().is_none()).unwrap_or(0),
+            show,
+        })
+    }
+
+    pub(super) fn tree(&self, format: Format, terminal: Option<(usize, usize)>) -> tree::Options {
+        /// Where nothing says how wide it is. What is read out has no width.
+        const WIDTH: usize = 80;
+        let is_colored =
+            self.print.force_colors || !self.print.no_colors && terminal::wants_colors();
+        let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
+        tree::Options {
+            width: match (self.print.terminal_width, terminal) {
+                (Some(width), _) => width.into(),
+                (None, Some((width, _))) => width,
+                (None, None) if self.print.screen_reader => usize::MAX,
+                (None, None) => WIDTH,
+            },
+            bars: match (self.print.no_percent_bars, self.print.bars_on_right) {
+                // A time is no part of another.
+                _ if matches!(format, Format::Time(_)) => Bars::None,
+                (true, _) => Bars::None,
+                (_, true) => Bars::Right,
+                _ => Bars::Left,
+            },
+            format,
+            order: self.order(),
+            is_root_first: self.print.reverse,
+            full_paths: self.full_paths(),
+            skip_total: self.show.skip_total,
+            screen_reader: self.print.screen_reader,
+            dim: self.print.dim,
+            colors: is_colored.then(|| Colors::new(&ls_colors())),
+        }
+    }
+
+    pub(super) fn format(&self, measure: Measure) -> Format {
+        let fixed = |name, bytes| Format::Fixed(Unit { name, bytes });
+        if matches!(measure, Measure::Files | Measure::Inodes) {
+            return Format::Count;
+        }
+        if let Measure::Newest(_) = measure {
+            return Format::Time(Times {
+                style: self.print.time_style.clone().unwrap_or_default(),
+                zone: sys::time_zone(),
+                now: sys::now(),
+            });
+        }
+        match self.print.output_format {
+            None => Format::Binary,
+            Some(OutputFormat::Si) => Format::Decimal,
+            Some(OutputFormat::B) => fixed("B", 1),
+            Some(OutputFormat::K) => fixed("Ki", 1 << 10),
+            Some(OutputFormat::M) => fixed("Mi", 1 << 20),
+            Some(OutputFormat::G) => fixed("Gi", 1 << 30),
+            Some(OutputFormat::T) => fixed("Ti", 1 << 40),
+            Some(OutputFormat::Kb) => fixed("K", 1_000),
+            Some(OutputFormat::Mb) => fixed("M", 1_000_000),
+            Some(OutputFormat::Gb) => fixed("G", 1_000_000_000),
+            Some(OutputFormat::Tb) => fixed("T", 1_000_000_000_000),
+        }
+    }
+}
+
+/// As many lines as fit above and below what the terminal shows besides.
+fn default_lines(terminal: Option<(usize, usize)>) -> usize {
+    /// Without a terminal.
+    const LINES: usize = 20;
+    /// For the prompt, the command and what was there before.
+    const OTHERS: usize = 10;
+    /// On a very low terminal.
+    const AT_LEAST: usize = 5;
+    terminal.map_or(LINES, |(_, height)| height.saturating_sub(OTHERS).max(AT_LEAST))
+}

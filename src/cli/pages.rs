@@ -1,0 +1,128 @@
+//! What is made from the flags to be read: help, completions for shells, the man page.
+
+use clap::CommandFactory;
+use clap_complete::{Shell, generate};
+use clap_mangen::Man;
+
+use super::flags::Flags;
+use crate::terminal;
+
+/// The flags that `-h` shows: what is asked for most. It fits 24 lines of 80 columns.
+const MOST_USED: [&str; 13] = [
+    "apparent_size",
+    "filecount",
+    "limit_filesystem",
+    "ignore_directory",
+    "exclude",
+    "number_of_lines",
+    "depth",
+    "only_dir",
+    "only_file",
+    "file_types",
+    "output_json",
+    "_help",
+    "_version",
+];
+
+/// The date of the version, which a man page has at its foot.
+const DATE: &str = "2026-11-21";
+
+/// A list of all flags would say no more.
+const SYNOPSIS: &str = r".SH SYNOPSIS
+\fBweigh\fR [\fIOPTION\fR]... [\fIPATH\fR]...
+";
+
+/// What follows the flags in the man page.
+const SECTIONS: &str = r#".SH EXAMPLES
+.TP
+\fBweigh\fR
+What is in the current directory.
+.TP
+\fBweigh \-d 1 /usr\fR
+One level of it.
+.TP
+\fBweigh \-n 50 \-p ~ /var\fR
+The fifty largest in two places, with their paths; nothing counts twice.
+.TP
+\fBweigh \-F \-e '\e.(jpg|png)$' ~/Pictures\fR
+The largest files of two kinds.
+.TP
+\fBweigh \-x /\fR
+This file system only.
+.TP
+\fBweigh \-t \-\-exclude node_modules/\fR
+Totals by file extension, with some directories left out.
+.TP
+\fBweigh \-\-unique \-D ~/backups\fR
+What deleting each directory would give back.
+.TP
+\fBweigh \-j /usr > usr.json\fR
+Everything, for scripts.
+.SH "EXIT STATUS"
+.TP
+\fB0\fR
+Everything was read.
+.TP
+\fB1\fR
+Something was not, and totals are a lower bound; or the output could not be written.
+.TP
+\fB2\fR
+The command line or the config file makes no sense.
+.TP
+\fB130\fR
+Interrupted.
+.SH ENVIRONMENT
+.TP
+\fBWEIGH_CONFIG_PATH\fR
+The config file, in place of the usual one; if empty, none is read.
+.TP
+\fBLS_COLORS\fR
+The colours of names, as in \fBdircolors\fR(1).
+.TP
+\fBNO_COLOR\fR, \fBCLICOLOR_FORCE\fR
+No colours; colours, terminal or not.
+.TP
+\fBTZ\fR
+The zone that times are written in.
+.SH FILES
+.TP
+\fI~/.config/weigh/config.toml\fR
+Settings: the long names of flags, with \fBtrue\fR or \fBfalse\fR, a value, or a list of values. It is
+looked for in \fB$XDG_CONFIG_HOME\fR first. Every switch has a counterpart that undoes it on the
+command line: \fB\-\-no\-reverse\fR, and \fB\-\-colors\fR for \fB\-\-no\-colors\fR.
+"#;
+
+/// What `-h` prints, or `--help` (`is_all`), which is as terse and shows all there is.
+pub(super) fn help(is_all: bool) -> String {
+    let mut command = Flags::command().mut_args(|arg| {
+        let is_hidden = arg.is_hide_set();
+        let is_shown = is_all || MOST_USED.contains(&arg.get_id().as_str());
+        arg.hide(is_hidden || !is_shown)
+    });
+    command = command.override_usage("weigh [OPTIONS] [PATH]...");
+    let help = command.render_help();
+    if terminal::wants_colors() { help.ansi().to_string() } else { help.to_string() }
+}
+
+/// The completions for `shell`.
+pub(super) fn completions(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    generate(shell, &mut Flags::command(), "weigh", &mut script);
+    script
+}
+
+/// The man page, weigh(1).
+pub(super) fn man() -> Vec<u8> {
+    let man = Man::new(Flags::command());
+    let mut page = Vec::new();
+    // Writing to memory cannot fail.
+    let _ = man.render_name_section(&mut page);
+    page.extend_from_slice(SYNOPSIS.as_bytes());
+    let _ = man.render_description_section(&mut page);
+    let _ = man.render_options_section(&mut page);
+    // A second break after a break is nothing, and a backslash is \e: both are warnings of mandoc.
+    let page = String::from_utf8_lossy(&page).replace("\n.br\n\n.br\n", "\n.sp\n");
+    let page = page.replace(r"\\", r"\e");
+    let version = env!("CARGO_PKG_VERSION");
+    format!(".TH WEIGH 1 {DATE} \"weigh {version}\"\n{page}{SECTIONS}").into_bytes()
+}
