@@ -10,7 +10,7 @@
 //!   [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
-//! * What is asked for: [`config`], [`help`].
+//! * What is asked for: [`config`], [`dust`], [`help`].
 //! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
