@@ -123,6 +123,19 @@ fn every_flag_that_chooses_what_is_counted() {
     }
 }
 
+/// `--collapse` shows a directory and nothing in it; lists of roots stand for roots.
+#[test]
+fn every_flag_that_has_a_long_name_only() {
+    let fixture = tree();
+    assert_eq!(names(&fixture, "--collapse src"), "top src doc page.txt link .hidden old.log");
+    std::fs::write(fixture.at("roots"), "top/src\ntop/doc\n").unwrap();
+    let both = |flags: &str| within(&fixture, &format!("-s -b -c -d 1 {flags}")).run().text();
+    let expected = both("top/src top/doc");
+    assert_eq!(both("--files-from roots"), expected);
+    std::fs::write(fixture.at("roots"), "top/src\0top/doc\0").unwrap();
+    assert_eq!(both("--files0-from roots"), expected);
+}
+
 #[test]
 fn a_config_file_can_be_named() {
     let fixture = tree();

@@ -13,7 +13,7 @@ use weigh::render::size::Format;
 use weigh::render::tree::{self, Bars};
 use weigh::render::{json, name};
 use weigh::scan;
-use weigh::tally::{Limits, Show, Top, Tree, Whole};
+use weigh::tally::{Limits, Order, Show, Top, Tree, Whole};
 
 use crate::dice::HOSTILE;
 use crate::fixture::Fixture;
@@ -300,6 +300,8 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             full_paths: is(1),
             skip_total: is(2),
             screen_reader: is(3),
+            order: [Order::Size, Order::Name, Order::Count][width % 3],
+            dim: is(4),
             colors: None,
         };
         let mut picture = Vec::new();

@@ -10,13 +10,11 @@
 //!   [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
-//! * What is asked for: [`config`], [`dust`], [`help`].
+//! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
-//! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`].
-//!   [`numbers`], [`kernel`], [`disks`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`since`], [`export`].
-//! * What rots: [`layering`], [`leftovers`], [`readme`].
+//! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! Both back ends run all of it (`--features portable` builds the other one); what only holds on
 //! Linux says so with a `cfg`. Tests that mount something, some of them through `/dev/fuse`, are ignored
@@ -59,6 +57,7 @@ mod leftovers;
 mod mounts;
 mod names;
 mod numbers;
+mod pages;
 mod random;
 mod readme;
 mod roots;
