@@ -70,14 +70,35 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
 fn with<T: Tally<Report = Tree> + 'static>(plan: &Plan, tally: T) -> Result<Scan<Tree>, Problem> {
     let roots = match &plan.source {
         Source::Roots(roots) => roots,
-        Source::Scan(path, measure) => return scan::load(path, *measure, tally),
+        Source::Scan(path, measure) => {
+            let scan = scan::load(path, *measure, tally)?;
+            let lack = lack(plan, &scan).map(io::Error::other);
+            let problem = lack.map(|lack| scan::problem(path, Operation::Load, &lack));
+            return problem.map_or(Ok(scan), Err);
+        }
     };
-    let origin = plan.save.as_ref().map(|_| Origin::here(roots, cli::counting()));
+    let has_details = plan.everything == Some(Inodes::All);
+    let origin = plan.save.as_ref().map(|_| Origin::here(roots, cli::counting(), has_details));
     let mut progress = Progress::new(plan.progress, plan.format.clone());
     let (roots, options) = (roots.clone(), plan.walk.clone());
     let walked = walk::walk(roots, options, tally, |snapshot| progress.draw(snapshot));
     progress.erase();
     Ok(Scan { walked, measure: plan.walk.measure, origin })
+}
+
+/// What a saved scan does not say and groups are made of.
+fn lack(plan: &Plan, scan: &Scan<Tree>) -> Option<&'static str> {
+    let Gather::Groups(_) = plan.gather else { return None };
+    let needs_details = plan.walk.query.times || plan.walk.query.owner;
+    match &scan.origin {
+        None => {
+            Some("what -j prints says too little to be grouped; what --save writes says enough")
+        }
+        Some(origin) if needs_details && !origin.has_details => {
+            Some("it was saved without --details")
+        }
+        Some(_) => None,
+    }
 }
 
 /// The scan to compare with.

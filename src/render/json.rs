@@ -193,7 +193,8 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
     }
     out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;
     out.write_all(br#"],"options":"#)?;
-    serde_json::to_writer(out, &origin.options).map_err(io::Error::from)
+    serde_json::to_writer(&mut *out, &origin.options)?;
+    write!(out, r#","details":{}"#, origin.has_details)
 }
 
 /// What a saved scan keeps of a node beside its size: permissions, where they are not the usual

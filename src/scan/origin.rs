@@ -17,17 +17,19 @@ pub struct Origin {
     pub roots: Vec<Vec<u8>>,
     /// The flags that had a say in what counts.
     pub options: Vec<String>,
+    /// Whether it has times and owners.
+    pub has_details: bool,
 }
 
 impl Origin {
-    /// Here and now, for a walk of `roots` with `options`.
-    pub fn here(roots: &[OsString], options: Vec<String>) -> Self {
+    /// Here and now, for a walk of `roots` with `options`, and with times and owners or without.
+    pub fn here(roots: &[OsString], options: Vec<String>, has_details: bool) -> Self {
         let absolute = |root: &OsString| {
             // What cannot be found will be among the problems.
             let path = sys::real_path(Path::new(root), Symlinks::Follow);
             path.map_or_else(|_| root.as_bytes().to_vec(), |path| path.into_os_string().into_vec())
         };
         let roots = roots.iter().map(absolute).collect();
-        Self { time: sys::now(), host: sys::host(), roots, options }
+        Self { time: sys::now(), host: sys::host(), roots, options, has_details }
     }
 }

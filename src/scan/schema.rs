@@ -23,7 +23,8 @@ struct Header {
     measure: Option<Measure>,
     is_complete: Option<bool>,
     problems: Vec<Problem>,
-    origin: Origin,
+    /// Where it comes from, if it was saved and not merely printed.
+    origin: Option<Origin>,
 }
 
 /// An object's members, as far as they have been read.
@@ -225,8 +226,7 @@ impl Members {
 
 /// With `-p`, names are paths.
 fn base_name(name: &[u8]) -> &[u8] {
-    let slash = name.iter().rposition(|byte| *byte == b'/');
-    slash.map_or(name, |slash| &name[slash + 1..])
+    name.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
 }
 
 impl Header {
@@ -249,24 +249,27 @@ impl Header {
             }
             b"complete" => self.is_complete = Some(tokens.boolean()?),
             b"errors" => self.problems = list(tokens, read_problem)?,
-            b"time" => self.origin.time = tokens.signed()?,
-            b"host" => self.origin.host = tokens.utf8()?.into(),
-            b"host_bytes" => self.origin.host = base64(tokens)?,
-            b"roots" => self.origin.roots = list(tokens, read_root)?,
-            b"options" => self.origin.options = list(tokens, |tokens| Ok(tokens.utf8()?.into()))?,
+            b"time" => self.origin().time = tokens.signed()?,
+            b"host" => self.origin().host = tokens.utf8()?.into(),
+            b"roots" => self.origin().roots = list(tokens, read_root)?,
+            b"details" => self.origin().has_details = tokens.boolean()?,
+            b"options" => self.origin().options = list(tokens, |tokens| Ok(tokens.utf8()?.into()))?,
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn origin(&mut self) -> &mut Origin {
+        self.origin.get_or_insert_default()
     }
 
     fn loaded<R: Read, T>(self, tokens: &Tokens<R>, report: Option<T>) -> io::Result<Scan<T>> {
         let (Some(measure), Some(is_complete)) = (self.measure, self.is_complete) else {
             return Err(tokens.error("a scan that does not say what was measured, and whether all"));
         };
-        let has_losses = self.problems.iter().any(Problem::is_loss);
-        let is_interrupted = !is_complete && !has_losses;
+        let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
         let walked = Walked { report, problems: self.problems, is_interrupted, gears: Vec::new() };
-        Ok(Scan { walked, measure, origin: Some(self.origin) })
+        Ok(Scan { walked, measure, origin: self.origin })
     }
 }
 

@@ -192,6 +192,28 @@ fn another_measure_than_the_saved_one_is_refused() {
     assert!(shown.complaint().contains("apparent"), "{}", shown.complaint());
 }
 
+#[test]
+fn groups_are_made_of_what_was_saved() {
+    let fixture = tree();
+    let (plain, detailed, json) = (fixture.at("plain"), fixture.at("detailed"), fixture.at("json"));
+    let top = |flags| weigh(flags).arg("top").within(fixture.path());
+    weigh("top --save").arg(&plain).within(fixture.path()).run().clean();
+    weigh("top --details --save").arg(&detailed).within(fixture.path()).run().clean();
+    fs::write(&json, top("-j").run().clean()).unwrap();
+    for flags in ["-c --by owner", "-c --by age", "-j --by owner", "-c --by type"] {
+        let direct = top(flags).run().clean();
+        let load = |file| weigh(&format!("{flags} --load")).arg(file).run();
+        assert_eq!(load(&detailed).clean(), direct, "{flags}");
+        if flags.ends_with("type") {
+            assert_eq!(load(&plain).clean(), direct, "{flags}");
+        } else {
+            assert!(load(&plain).complaint().contains("without --details"), "{flags}");
+            assert_eq!(load(&plain).code(), 1);
+        }
+        assert_eq!(load(&json).code(), 1, "{flags}");
+    }
+}
+
 /// A compressed scan has a checksum, so that a flipped bit is never taken for a size. Of a plain
 /// one, an independent reader must say the same.
 #[test]
