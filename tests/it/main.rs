@@ -16,6 +16,8 @@
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`since`], [`export`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
+//! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
+//!
 //! Both back ends run all of it (`--features portable` builds the other one); what only holds on
 //! Linux says so with a `cfg`. Tests that mount something, some of them through `/dev/fuse`, are ignored
 //! unless asked for as root: `cargo test -- --ignored`.
