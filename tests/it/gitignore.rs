@@ -265,6 +265,20 @@ fn a_second_work_tree_knows_the_rules_of_the_first() {
     compare(&fixture, "top", &[]);
 }
 
+/// Whatever rules say, a repository is not ignored; a root counts itself only if it is.
+#[test]
+fn no_rule_speaks_of_a_repository() {
+    let rules = ".*\nbuilt/\n";
+    let fixture = checkout(Fixture::new(), "top", &[(b".gitignore", rules), (b"built/f", "")]);
+    let inodes = |flags: &str| {
+        let run = weigh(&format!("-j --inodes {flags}")).within(fixture.path());
+        run.run().document().root().size
+    };
+    assert_eq!(inodes("--gitignore top"), 1 + inodes("top/.git"));
+    assert_eq!(inodes("--ignored top"), 3);
+    assert_eq!(inodes("--ignored top/built"), 2);
+}
+
 /// The index is not read: a limit that the README names.
 #[test]
 fn what_is_tracked_although_ignored_is_left_out() {
