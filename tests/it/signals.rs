@@ -17,13 +17,13 @@ use crate::rounds::rounds;
 use crate::run::weigh;
 
 /// For each signal.
-const MOMENTS: (usize, usize) = (5, 100);
+const MOMENTS: (usize, usize) = (2, 100);
 
 const CTRL_C: &[u8] = b"\x03";
 
 fn large() -> Fixture {
     let mut fixture = Fixture::in_memory();
-    for i in 0..20_000 {
+    for i in 0..10_000 {
         fixture = fixture.sparse(format!("top/{}/{}/{i}.tar", i % 150, i % 7), i);
     }
     fixture
@@ -79,7 +79,7 @@ fn check_screen(screen: &str, what: &str) {
 fn a_signal_at_any_moment_ends_it_and_leaves_the_terminal_as_it_was() {
     let fixture = large();
     let mut dice = Dice::new(5);
-    for flags in ["", "-n 3000 -C"] {
+    for flags in ["", "-n 1000 -C"] {
         for (ends, expected) in [
             (End::Sent(Signal::INT), 130),
             (End::Typed, 130),
