@@ -4,6 +4,7 @@
 //! Written straight to the writer, without recursion: a tree may be deeper than any stack.
 
 use std::io::{self, Write};
+use std::{mem, vec};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -31,10 +32,12 @@ pub struct Options {
     pub origin: Option<Origin>,
 }
 
-/// What is still to be written: a child, or the end of its parent's list.
-enum Step<'a> {
-    Child { child: Child<'a>, is_first: bool },
-    End { path: usize },
+/// A directory some of whose children are still to be written.
+struct Level<'a> {
+    children: vec::IntoIter<Child<'a>>,
+    is_first: bool,
+    /// Where the path of the directory above ends.
+    path: usize,
 }
 
 /// Writes what a walk came to.
@@ -97,18 +100,15 @@ fn nodes(out: &mut impl Write, root: &Tree, options: &Options) -> io::Result<()>
     if root.mode.kind() != Kind::Directory {
         return Ok(());
     }
-    let mut ahead = Vec::new();
-    open(out, root, options, 0, &mut ahead)?;
-    while let Some(step) = ahead.pop() {
-        let (child, is_first) = match step {
-            Step::Child { child, is_first } => (child, is_first),
-            Step::End { path: length } => {
-                path.truncate(length);
-                out.write_all(if ahead.is_empty() { b"]" } else { b"]}" })?;
-                continue;
-            }
+    let mut levels = vec![open(out, root, options, 0)?];
+    while let Some(level) = levels.last_mut() {
+        let Some(child) = level.children.next() else {
+            path.truncate(level.path);
+            levels.pop();
+            out.write_all(if levels.is_empty() { b"]" } else { b"]}" })?;
+            continue;
         };
-        out.write_all(if is_first { b"{" } else { b",{" })?;
+        out.write_all(if mem::take(&mut level.is_first) { b"{" } else { b",{" })?;
         let above = path.len();
         if options.full_paths {
             join(&mut path, child.name());
@@ -128,7 +128,7 @@ fn nodes(out: &mut impl Write, root: &Tree, options: &Options) -> io::Result<()>
             }
             Child::Branch(tree) => {
                 inode(out, tree.mode, tree.inode.as_deref(), at_root)?;
-                open(out, tree, options, above, &mut ahead)?;
+                levels.push(open(out, tree, options, above)?);
             }
             Child::Leaf(leaf) => {
                 inode(out, leaf.mode, leaf.inode.as_ref(), at_root)?;
@@ -147,14 +147,13 @@ pub(super) fn kind(child: &Child<'_>) -> &'static str {
     }
 }
 
-/// Writes what only a directory has, and puts its children ahead.
+/// Writes what only a directory has, up to its children.
 fn open<'a>(
     out: &mut impl Write,
     tree: &'a Tree,
     options: &Options,
     path: usize,
-    ahead: &mut Vec<Step<'a>>,
-) -> io::Result<()> {
+) -> io::Result<Level<'a>> {
     number(out, br#","entries":"#, tree.totals.entries)?;
     if tree.totals.shared > 0 {
         number(out, br#","shared":"#, tree.totals.shared)?;
@@ -163,14 +162,8 @@ fn open<'a>(
         number(out, br#","own":"#, own)?;
     }
     out.write_all(br#","children":["#)?;
-    ahead.push(Step::End { path });
-    let children = tree.children_in(options.order);
-    let first = ahead.len() + children.len();
-    ahead.extend(children.into_iter().rev().map(|child| Step::Child { child, is_first: false }));
-    if let Some(Step::Child { is_first, .. }) = ahead[..first].last_mut() {
-        *is_first = true;
-    }
-    Ok(())
+    let children = tree.children_in(options.order).into_iter();
+    Ok(Level { children, is_first: true, path })
 }
 
 /// A weight: a number of what it counts, or of seconds before or after the epoch; null where there

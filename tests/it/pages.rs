@@ -1,7 +1,7 @@
 //! What is generated from the flags, and checked in for packagers: it is what the program prints, it
 //! loads in the shells that are installed, and the man page is without fault.
 //!
-//! After a change of the flags: `UPDATE_GENERATED=1 cargo test pages -- --ignored`, then look at the difference.
+//! After a change of the flags: `UPDATE_GENERATED=1 cargo test pages`, then look at the difference.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -30,12 +30,11 @@ fn check(path: &str, flags: &str) {
         std::fs::write(at(path), &printed).unwrap();
     }
     let kept = std::fs::read_to_string(at(path)).unwrap_or_default();
-    let how = "to mend it: UPDATE_GENERATED=1 cargo test pages -- --ignored";
+    let how = "to mend it: UPDATE_GENERATED=1 cargo test pages";
     assert!(kept == printed, "{path} is not what `weigh {flags}` prints; {how}");
 }
 
 #[test]
-#[ignore = "for .ci/run: pages are made once a change of flags is complete"]
 fn what_is_checked_in_is_what_is_printed() {
     for (shell, path) in SHELLS {
         check(path, &format!("--completions {shell}"));
