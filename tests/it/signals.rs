@@ -62,6 +62,16 @@ fn end(fixture: &Fixture, flags: &str, end: End, moment: Duration) -> (ExitStatu
     (status, duration)
 }
 
+/// How long a run on a terminal takes that nothing ends.
+fn undisturbed(fixture: &Fixture, flags: &str) -> Duration {
+    let terminal = Terminal::new();
+    let start = Instant::now();
+    let mut child = weigh(flags).arg("top").within(fixture.path()).on(&terminal).spawn();
+    assert!(child.wait().unwrap().success());
+    terminal.close();
+    start.elapsed()
+}
+
 /// The cursor is visible, and nothing that is typed now would be coloured.
 fn check_screen(screen: &str, what: &str) {
     let [hidden, shown] = ["\x1b[?25l", "\x1b[?25h"].map(|code| screen.rfind(code));
@@ -90,9 +100,7 @@ fn a_signal_at_any_moment_ends_it_and_leaves_the_terminal_as_it_was() {
             (End::Sent(Signal::PIPE), 0),
         ] {
             let (mut slowest, mut reached) = (Duration::ZERO, 0);
-            // About how long a run takes, in microseconds: found out as it goes, for the machine
-            // may have other things to do.
-            let mut whole = 50_000;
+            let whole = undisturbed(&fixture, flags).as_micros() as usize;
             while reached < rounds(MOMENTS.0, MOMENTS.1) {
                 let moment = Duration::from_micros(dice.below(whole) as u64);
                 let (status, duration) = end(&fixture, flags, ends, moment);
@@ -101,8 +109,6 @@ fn a_signal_at_any_moment_ends_it_and_leaves_the_terminal_as_it_was() {
                 assert!(is_ended || code == 0, "{ends:?} after {moment:?}: {status}");
                 slowest = slowest.max(duration);
                 reached += usize::from(is_ended);
-                whole = if is_ended { whole + whole / 8 } else { (whole - whole / 4).max(1000) };
-                whole = whole.min(200_000);
             }
             println!("weigh {flags}: {ends:?}: {reached} reached it, the slowest took {slowest:?}");
         }
