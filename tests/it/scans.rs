@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
+use crate::rounds::rounds;
 use crate::run::{Shown, weigh};
 
 /// Links inside and outside, every kind, odd names and modes that colours tell apart.
@@ -218,16 +219,7 @@ fn groups_are_made_of_what_was_saved() {
 /// one, an independent reader must say the same.
 #[test]
 fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
-    mutate(60);
-}
-
-#[test]
-#[ignore = "takes minutes"]
-fn whatever_is_in_a_file_at_length() {
-    mutate(1000);
-}
-
-fn mutate(count: usize) {
+    let count = rounds(60, 1_000);
     let fixture = tree();
     let mut dice = Dice::new(7);
     for ending in ENDINGS {
