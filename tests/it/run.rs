@@ -104,7 +104,9 @@ impl Weigh {
     #[cfg(target_os = "linux")]
     pub fn on(mut self, terminal: &Terminal) -> Self {
         self.terminal = Some(terminal.line());
-        self.env("TERM", "xterm-256color").under(["setsid", "--ctty"])
+        // Whoever runs the tests may ignore signals, as nohup does, and that is inherited.
+        let fresh = ["env", "--default-signal", "setsid", "--ctty"];
+        self.env("TERM", "xterm-256color").under(fresh)
     }
 
     /// As a user whom permissions stop. The program is copied to `fixture`, where such a user can
