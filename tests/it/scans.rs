@@ -263,6 +263,7 @@ fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
 }
 
 #[test]
+#[cfg(not(feature = "portable"))]
 fn a_chain_deeper_than_any_stack_comes_back() {
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
     let file = fixture.at("scan.zst");
