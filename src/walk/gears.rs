@@ -190,7 +190,9 @@ impl Gearbox {
             // Too far, but maybe not in the wrong direction; or a hint was wrong.
             return self.try_again(trial, trial.threads * 2);
         }
-        if is_up && trial.threads > 1 && trial.threads <= self.cores {
+        if is_up && trial.threads > 1 {
+            // Where more do not help, one may do better: a disk that has to seek. If it does not,
+            // that shows at once.
             return self.try_again(trial, 1);
         }
         self.stay(trial.threads)
@@ -270,7 +272,7 @@ impl Sample {
     /// than they are kept from running. A few waits say nothing.
     fn is_blocked(&self) -> bool {
         const WAITS: u64 = 4;
-        const STEPS_A_WAIT: u64 = 256;
+        const STEPS_A_WAIT: u64 = 96;
         self.waits >= WAITS
             && self.waits > self.preemptions.saturating_mul(2)
             && self.waits.saturating_mul(STEPS_A_WAIT) >= self.done
