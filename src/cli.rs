@@ -60,6 +60,8 @@ pub struct Plan {
     pub print_errors: bool,
     /// Whether to say what the walk did.
     pub stats: bool,
+    /// Columns and lines of the terminal, if there is one.
+    terminal: Option<(usize, usize)>,
     flags: Flags,
 }
 
@@ -142,7 +144,8 @@ fn print(answer: &[u8]) -> ! {
 impl Plan {
     /// What to do, or in one line why not.
     fn new(mut flags: Flags) -> Result<Self, String> {
-        let gather = flags.gather(terminal::size());
+        let terminal = terminal::size();
+        let gather = flags.gather(terminal);
         if let Some(misfit) = flags.misfit(&gather) {
             return Err(misfit.to_owned());
         }
@@ -165,6 +168,7 @@ impl Plan {
             format: flags.format(flags.measure()),
             print_errors: flags.print.print_errors,
             stats: flags.print.stats,
+            terminal,
             flags,
         })
     }

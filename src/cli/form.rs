@@ -8,7 +8,6 @@ use crate::measure::Measure;
 use crate::render::{Output, json};
 use crate::sys;
 use crate::tally::Inodes;
-use crate::terminal;
 
 /// A form for programs to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,7 +73,7 @@ impl Plan {
             Some(Form::Csv) => Output::Csv,
             Some(Form::Ndjson) => Output::Ndjson,
             Some(Form::Ncdu) => Output::Ncdu { measure, time: sys::now() },
-            None => Output::Tree(Box::new(flags.tree(flags.format(measure), terminal::size()))),
+            None => Output::Tree(Box::new(flags.tree(flags.format(measure), self.terminal))),
         }
     }
 }

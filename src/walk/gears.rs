@@ -6,9 +6,8 @@
 //! brings so many more entries a second, then stays, and from time to time is tried again.
 //!
 //! Threads that wait are told from threads that are kept from running by other processes: the former
-//! gave up their cores themselves. The walk's own figures differ by orders of magnitude: warm, a
-//! thousand entries and more go by between two waits; from a cold disk, a few dozen at most, since a
-//! block of inodes holds so many.
+//! gave up their cores themselves. And where they wait for storage they do so once in a few
+//! dozen entries, since a block of inodes holds so many; warm, once in hundreds, for each other.
 
 use std::time::Duration;
 
@@ -198,7 +197,6 @@ impl Gearbox {
         self.stay(trial.threads)
     }
 
-    /// Tries `threads`, to be better than what was just measured.
     /// Whether enough was seen for a rate to be told from it.
     fn is_measured(&self) -> bool {
         const TIME: Duration = Duration::from_millis(5);
@@ -208,6 +206,7 @@ impl Gearbox {
         self.seen.wall >= TIME && self.seen.done >= steps || self.seen.wall >= MOST_TIME
     }
 
+    /// Tries `threads`, to be better than what was just measured.
     fn try_with(&mut self, threads: usize, factor: usize) -> Option<usize> {
         let trial = Trial { threads: self.threads, rate: self.seen.rate(), factor };
         self.change(threads, Phase::Changing(trial, self.threads as u64))
