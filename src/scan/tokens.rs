@@ -36,11 +36,15 @@ impl<R: Read> Tokens<R> {
 
     /// The next byte that is not white space, not yet taken.
     pub(super) fn peek(&mut self) -> io::Result<u8> {
+        self.next()?.ok_or_else(|| self.early_end())
+    }
+
+    /// The same; none at the end of the stream.
+    fn next(&mut self) -> io::Result<Option<u8>> {
         loop {
             match self.source.ahead()?.first() {
                 Some(b' ' | b'\n' | b'\r' | b'\t') => self.source.take(1),
-                Some(byte) => return Ok(*byte),
-                None => return Err(self.early_end()),
+                next => return Ok(next.copied()),
             }
         }
     }
@@ -193,13 +197,10 @@ impl<R: Read> Tokens<R> {
         }
     }
 
-    /// There must be nothing more.
+    /// There must be nothing more, not even of a checksum: what the stream itself says of its end
+    /// is an error here too.
     pub(super) fn end(&mut self) -> io::Result<()> {
-        match self.peek() {
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(()),
-            Err(error) => Err(error),
-            Ok(_) => Err(self.error("something after the end")),
-        }
+        self.next()?.map_or(Ok(()), |_| Err(self.error("something after the end")))
     }
 
     /// Takes letters, digits and what else a number or a literal may have.

@@ -262,6 +262,22 @@ fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
     }
 }
 
+/// Where only the checksum was cut off, nothing told a damaged scan from a whole one.
+#[test]
+fn a_compressed_scan_ends_where_it_ended() {
+    let fixture = tree();
+    for ending in &ENDINGS[1..] {
+        let file = fixture.at(format!("scan.{ending}"));
+        weigh("top --save").arg(&file).within(fixture.path()).run().clean();
+        let good = fs::read(&file).unwrap();
+        for cut in 1..20 {
+            fs::write(&file, &good[..good.len() - cut]).unwrap();
+            let shown = weigh("--load").arg(&file).run();
+            assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{ending}, {cut} cut off");
+        }
+    }
+}
+
 #[test]
 #[cfg(not(feature = "portable"))]
 fn a_chain_deeper_than_any_stack_comes_back() {
