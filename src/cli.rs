@@ -24,7 +24,7 @@ use std::process;
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 
-pub use scans::{Bounds, counting};
+pub use scans::Bounds;
 
 use crate::measure::Measure;
 use crate::render::name::escape;
@@ -41,6 +41,8 @@ pub struct Plan {
     pub source: Source,
     /// Where to save it, if anywhere.
     pub save: Option<PathBuf>,
+    /// The flags that have a say in what counts, as they are typed.
+    pub counting: Vec<String>,
     /// Whether everything is to be gathered, whatever of it is shown, and then what of inodes is to
     /// be kept.
     pub everything: Option<Inodes>,
@@ -162,6 +164,7 @@ impl Plan {
             since: flags.scans.since.take(),
             bounds: Bounds { size: flags.scans.fail_over, growth: flags.scans.fail_growth },
             save: flags.scans.save.take(),
+            counting: mem::take(&mut flags.counting),
             everything,
             gather,
             progress: !flags.print.no_progress && terminal::wants_progress(),

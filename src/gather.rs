@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use crate::changes::Changes;
-use crate::cli::{self, Gather, Plan, Source};
+use crate::cli::{Gather, Plan, Source};
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
@@ -78,7 +78,8 @@ fn with<T: Tally<Report = Tree> + 'static>(plan: &Plan, tally: T) -> Result<Scan
         }
     };
     let has_details = plan.everything == Some(Inodes::All);
-    let origin = plan.save.as_ref().map(|_| Origin::here(roots, cli::counting(), has_details));
+    let origin =
+        plan.save.as_ref().map(|_| Origin::here(roots, plan.counting.clone(), has_details));
     let mut progress = Progress::new(plan.progress, plan.format.clone());
     let (roots, options) = (roots.clone(), plan.walk.clone());
     let walked = walk::walk(roots, options, tally, |snapshot| progress.draw(snapshot));

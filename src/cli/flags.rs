@@ -35,6 +35,10 @@ pub(super) struct Flags {
 
     #[command(flatten)]
     pub(super) print: PrintFlags,
+
+    /// What of these has a say in what counts, as it is typed.
+    #[arg(skip)]
+    pub(super) counting: Vec<String>,
 }
 
 impl Flags {

@@ -11,6 +11,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
 use super::flags::Flags;
+use super::scans;
 use crate::config::{self, Setting};
 use crate::problem::reason;
 use crate::render::name::escape;
@@ -18,14 +19,15 @@ use crate::sys;
 
 /// The flags in `args`, of which the first is the program's name, over those of the config file.
 pub(super) fn flags(args: &[OsString]) -> Result<Flags, Error> {
-    let matches = match Flags::command().try_get_matches_from(args) {
+    let mut command = Flags::command();
+    let matches = match command.try_get_matches_from_mut(args) {
         // Perhaps it is a counterpart. There are as many as switches, and hardly any is ever used.
         Err(error) if error.kind() == ErrorKind::UnknownArgument => {
             config::with_counterparts(Flags::command()).try_get_matches_from(args)
         }
         matches => matches,
     }?;
-    let flags = Flags::from_arg_matches(&matches)?;
+    let flags = interpret(&command, &matches)?;
     if flags.is_question() {
         return Ok(flags);
     }
@@ -34,6 +36,11 @@ pub(super) fn flags(args: &[OsString]) -> Result<Flags, Error> {
         Ok(Some((path, text))) => over(args, &path, &text),
         Err(message) => Err(bad(message)),
     }
+}
+
+fn interpret(command: &Command, matches: &ArgMatches) -> Result<Flags, Error> {
+    let flags = Flags::from_arg_matches(matches)?;
+    Ok(Flags { counting: scans::counting(command, matches), ..flags })
 }
 
 /// The config file and what it says, if there is one: the one named on the command line, or in the
@@ -84,7 +91,7 @@ fn over(args: &[OsString], path: &Path, text: &str) -> Result<Flags, Error> {
     let standing: Vec<&Setting> =
         settings.iter().filter(|setting| !is_overridden(setting, &given, &command)).collect();
     with(&mut standing.iter().copied(), typed)
-        .and_then(|matches| Flags::from_arg_matches(&matches))
+        .and_then(|matches| interpret(&command, &matches))
         .map_err(|error| {
             let message = error.render().to_string();
             let message = message.lines().next().unwrap_or_default();

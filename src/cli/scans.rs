@@ -4,9 +4,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
-use clap::{Args, CommandFactory, ValueHint};
+use clap::{ArgMatches, Args, Command, ValueHint};
 
-use super::flags::Flags;
 use crate::measure::parse_size;
 use crate::render::name::escape;
 
@@ -87,13 +86,9 @@ impl Bounds {
     }
 }
 
-/// The flags that were given and have a say in what counts, spelled out.
-pub fn counting() -> Vec<String> {
+/// The flags in `given`, arguments of `command`, that have a say in what counts, spelled out.
+pub(super) fn counting(command: &Command, given: &ArgMatches) -> Vec<String> {
     const HEADINGS: [&str; 2] = ["What to weigh", "What to leave out"];
-    let mut command = Flags::command();
-    let Ok(given) = command.try_get_matches_from_mut(std::env::args_os()) else {
-        return Vec::new();
-    };
     let mut flags = Vec::new();
     for flag in command.get_arguments() {
         let name = flag.get_id().as_str();
