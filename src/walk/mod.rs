@@ -2,7 +2,8 @@
 //!
 //! It knows nothing of what is gathered ([`Tally`]) and touches the file system only through `sys`.
 //! One task a directory; no task waits for another, and none recurses, so that depth costs memory on
-//! the heap and never stack. In first gear tasks are rayon's, in one scope, on one thread a core; in
+//! the heap and never stack. The calling thread takes a first look; where that was all there is to be
+//! done, no other thread is ever started. In first gear tasks are rayon's, in one scope, on one thread a core; in
 //! the higher ones, for storage that is waited for, they are on a stack of our own, from which any
 //! number of threads may take. In the order of what it costs to coordinate:
 //!
@@ -16,7 +17,7 @@
 //! 6. `pool`, in higher gears: one lock a task, around the stack.
 //! 7. `follow`: a lock a directory, only with `-L`.
 //!
-//! The calling thread is free for `monitor`: it shows the progress, asks `gears` how many threads
+//! From then on the calling thread is free for `monitor`: it shows the progress, asks `gears` how many threads
 //! there should be, and does not wait for storage that never answers.
 
 mod dir;
@@ -48,7 +49,7 @@ use crate::filter::{Filter, Place};
 use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Handle, MountedIdentity, Stat, Symlinks};
+use crate::sys::{self, Handle, MountedIdentity, Stat, Storage, Symlinks};
 use crate::tally::{Closed, Entry, Tally};
 use dir::{Dir, Gathered};
 use follow::Follows;
@@ -141,12 +142,10 @@ pub fn walk<T: Tally + 'static>(
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let room = sys::threads_with_room().min(MOST_THREADS);
     let wanted = options.threads.map_or_else(cores, NonZeroUsize::get).min(room);
-    let first_gear = first_gear(handles::workers(wanted, free));
-    let workers = first_gear.as_ref().map_or(1, ThreadPool::current_num_threads);
+    let workers = handles::workers(wanted, free);
     // Half of the handles are for directories that wait.
     let most = handles::workers(HIGHEST_GEAR.min(room), free / 2);
     let is_fixed = options.threads.is_some() || most <= workers;
-    let gearbox = (!is_fixed).then(|| Gearbox::new(workers, most));
     let slots = if is_fixed { workers } else { workers + most };
     let walk = Arc::new(Walk {
         options,
@@ -158,23 +157,25 @@ pub fn walk<T: Tally + 'static>(
         problems: Mutex::new(problems),
         report: Mutex::new(None),
     });
-    let gears = match first_gear {
+    let monitor = Monitor::new(Arc::clone(&walk));
+    walk.begin(roots);
+    let gears = if walk.is_finished() {
+        monitor.end()
+    } else if let Some(first_gear) = first_gear(workers) {
+        let (sender, receiver) = mpsc::sync_channel(1);
+        let workers = first_gear.current_num_threads();
+        let gearbox = (!is_fixed).then(|| Gearbox::new(workers, most));
+        let walk = Arc::clone(&walk);
         // The scope lives in the pool, so that this thread is free to watch.
-        Some(first_gear) => {
-            let (sender, receiver) = mpsc::sync_channel(1);
-            let monitor = Monitor::new(Arc::clone(&walk), workers, gearbox);
-            let walk = Arc::clone(&walk);
-            first_gear.spawn(move || {
-                walk.run(roots);
-                // If nobody receives, nobody is waiting any more.
-                let _ = sender.send(());
-            });
-            monitor.watch(&receiver, watch)
-        }
-        None => {
-            walk.run_here(roots);
-            Vec::new()
-        }
+        first_gear.spawn(move || {
+            walk.run();
+            // If nobody receives, nobody is waiting any more.
+            let _ = sender.send(());
+        });
+        monitor.watch(workers, gearbox, &receiver, watch)
+    } else {
+        walk.run_here();
+        monitor.end()
     };
     walk.pool.close();
     walk.outcome(gears)
@@ -192,17 +193,33 @@ fn first_gear(mut workers: usize) -> Option<ThreadPool> {
 }
 
 impl<T: Tally> Walk<T> {
-    /// Walks on the calling thread alone, where no other can be started.
-    fn run_here(&self, roots: Vec<Root>) {
-        match ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
-            Ok(pool) => pool.install(|| self.run(roots)),
-            // This thread belongs to a pool already, and the scope will use that one.
-            Err(_) => self.run(roots),
+    /// Takes a first look from the calling thread, and leaves on the stack what remains to be done.
+    fn begin(&self, roots: Vec<Root>) {
+        // Nobody watches yet, and whoever answers for far storage may not answer.
+        let is_near = matches!(&roots[..], [root] if root.mount.storage == Storage::Local);
+        let worker = Worker::on_the_stack(self, 0);
+        worker.begin(roots);
+        if is_near && let Some(task) = self.pool.take_all().pop() {
+            worker.look(task);
         }
     }
 
-    fn run(&self, roots: Vec<Root>) {
-        rayon::scope(|scope| Worker::in_first_gear(self, scope).begin(roots));
+    /// Walks on the calling thread alone, where no other can be started.
+    fn run_here(&self) {
+        match ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
+            Ok(pool) => pool.install(|| self.run()),
+            // This thread belongs to a pool already, and the scope will use that one.
+            Err(_) => self.run(),
+        }
+    }
+
+    fn run(&self) {
+        rayon::scope(|scope| {
+            let worker = Worker::in_first_gear(self, scope);
+            for task in self.pool.take_all() {
+                worker.hand_out(task);
+            }
+        });
         self.pool.wait();
         if self.options.follow {
             self.follows.walk(self);

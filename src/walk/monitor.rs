@@ -23,7 +23,7 @@ const SHOWN: Duration = Duration::from_millis(100);
 /// Watches one walk.
 pub(super) struct Monitor<T: Tally> {
     walk: Arc<Walk<T>>,
-    /// How many threads the first gear has.
+    /// How many threads the first gear has; this one, as long as there is none.
     workers: usize,
     /// How many may be at work now.
     threads: usize,
@@ -44,21 +44,26 @@ struct Look {
 }
 
 impl<T: Tally + 'static> Monitor<T> {
-    /// Watches `walk`, which begins now with so many `workers`.
-    pub(super) fn new(walk: Arc<Walk<T>>, workers: usize, gearbox: Option<Gearbox>) -> Self {
+    /// Watches `walk`, which begins now, on the calling thread.
+    pub(super) fn new(walk: Arc<Walk<T>>) -> Self {
         let now = Look { at: Instant::now(), usage: sys::usage(), counts: Counts::default() };
         let gears = Vec::new();
-        Self { walk, workers, threads: workers, gearbox, last: now, engaged: now, gears }
+        Self { walk, workers: 1, threads: 1, gearbox: None, last: now, engaged: now, gears }
     }
 
-    /// Watches until there is word that the walk is `done`, or nothing more is to be expected of it.
-    /// About ten times a second, says how far it has come. Returns what was done with each number
-    /// of threads.
+    /// Watches `workers`, who go on with the walk, until there is word that it is `done`, or nothing
+    /// more is to be expected of it. About ten times a second, says how far it has come. Returns
+    /// what was done with each number of threads.
     pub(super) fn watch(
         mut self,
+        workers: usize,
+        gearbox: Option<Gearbox>,
         done: &Receiver<()>,
         mut show: impl FnMut(&Snapshot),
     ) -> Vec<Gear> {
+        self.workers = workers;
+        self.threads = workers;
+        self.gearbox = gearbox;
         let mut shown = Instant::now();
         loop {
             let interval = self.gearbox.as_ref().map_or(SHOWN, Gearbox::interval);
@@ -75,6 +80,11 @@ impl<T: Tally + 'static> Monitor<T> {
                 show(&self.snapshot());
             }
         }
+        self.end()
+    }
+
+    /// The walk is over: what was done with each number of threads.
+    pub(super) fn end(mut self) -> Vec<Gear> {
         self.end_gear(Look::now(&self.walk));
         self.gears
     }

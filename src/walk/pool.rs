@@ -137,7 +137,7 @@ pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, first_slot: usize,
 fn start<T: Tally + 'static>(walk: &Arc<Walk<T>>, slot: usize) -> io::Result<()> {
     let walk = Arc::clone(walk);
     let work = move || {
-        let worker = Worker { walk: &*walk, slot: walk.progress.slot(slot), scope: None };
+        let worker = Worker::on_the_stack(&*walk, slot);
         let mut is_back = false;
         while let Some(task) = walk.pool.take(is_back) {
             worker.run(task);

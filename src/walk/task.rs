@@ -50,8 +50,8 @@ impl<P> Task<P> {
 pub(super) struct Worker<'a, 's, T: Tally> {
     pub(super) walk: &'s Walk<T>,
     pub(super) slot: &'s Slot<T::Part>,
-    /// In first gear, the scope; the higher ones have a stack for all.
-    pub(super) scope: Option<&'a Scope<'s>>,
+    /// In first gear, the scope; before and after it, there is a stack for all.
+    scope: Option<&'a Scope<'s>>,
 }
 
 /// What a thread keeps from one directory to the next, so that listing allocates nothing.
@@ -72,7 +72,12 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         Self { walk, slot, scope: Some(scope) }
     }
 
-    /// Hands out the roots, or weighs the only one.
+    /// The worker that any other thread is, with a slot of its own.
+    pub(super) fn on_the_stack(walk: &'s Walk<T>, slot: usize) -> Self {
+        Self { walk, slot: walk.progress.slot(slot), scope: None }
+    }
+
+    /// Hands out the roots that are directories, and weighs the others.
     pub(super) fn begin(&self, mut roots: Vec<Root>) {
         let (walk, filter) = (self.walk, &self.walk.options.filter);
         if walk.options.follow {
@@ -98,7 +103,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             if root.stat.is_directory() {
                 let dir = Arc::new(Dir::root(None, root, filter));
                 self.slot.find(1);
-                self.run(Task::Directory { dir, parent: None });
+                self.hand_out(Task::Directory { dir, parent: None });
             } else {
                 let is_shared = walk.options.unique && root.stat.links > 1;
                 let size = if is_shared { 0 } else { root.stat.weight(walk.options.measure) };
@@ -122,6 +127,13 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         }
     }
 
+    /// Does `task` and hands out what it leads to.
+    pub(super) fn look(&self, task: Task<T::Part>) {
+        if let Some(next) = self.settle_step(task) {
+            self.hand_out(next);
+        }
+    }
+
     /// Does `task`; then the last subdirectory found, and so on down. The others are handed out. In
     /// first gear, hands itself over when a higher one is engaged.
     ///
@@ -133,18 +145,29 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             if self.scope.is_some() && self.walk.pool.is_engaged() {
                 return self.walk.pool.push(task);
             }
-            let dir = Arc::clone(task.dir());
-            self.slot.enter(&dir);
-            next = self.step(task);
-            if !self.slot.leave() {
-                // It took so long that somebody else has settled the directory.
-                return;
-            }
-            if next.is_some() {
-                dir.hand_out();
-            }
-            settle(self.walk, dir);
+            next = self.settle_step(task);
         }
+    }
+
+    /// Does one task, and then its directory has one less to wait for, or the one that it returns.
+    fn settle_step(&self, task: Task<T::Part>) -> Option<Task<T::Part>> {
+        let dir = Arc::clone(task.dir());
+        self.slot.enter(&dir);
+        let next = self.step(task);
+        if !self.slot.leave() {
+            // It took so long that somebody else has settled the directory.
+            return None;
+        }
+        if next.is_some() {
+            dir.hand_out();
+        }
+        settle(self.walk, dir);
+        next
+    }
+
+    /// Whether what there is to be done may be waited for, and is to be had in small portions.
+    pub(super) fn is_cautious(&self) -> bool {
+        self.scope.is_none() || self.walk.pool.is_engaged()
     }
 
     /// Does one task. What it returns is not counted as outstanding yet.

@@ -55,7 +55,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             if walk.is_interrupted() {
                 break;
             }
-            let is_waited_for = walk.pool.is_engaged();
+            let is_waited_for = self.worker.is_cautious();
             if is_waited_for && names.len() - i > FEW && walk.handles.is_plenty() {
                 // The last one handed out is the first one taken.
                 for names in names.parts(i, FEW).rev() {

@@ -10,6 +10,7 @@
 //!   [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
+//! * What it leaves undone: [`start`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
@@ -68,6 +69,7 @@ mod selection;
 mod signals;
 mod since;
 mod slow;
+mod start;
 mod storm;
 mod streams;
 mod terminal;
