@@ -3,12 +3,13 @@
 //! In a work tree, from the weakest to the strongest: the user's own excludes, the repository's
 //! `info/exclude`, and each `.gitignore` from the top of the work tree down. Of the rules nearest to
 //! an entry that speak of it at all, the last one decides. What lies in a directory that is ignored is
-//! ignored, and no rule in there is read. A work tree in another one has rules of its own.
+//! ignored, and no rule in there is read; but what is tracked is not, wherever it lies ([`index`]). A
+//! work tree in another one has rules of its own, unless it is ignored with all that is in it.
 //!
-//! `.ignore` files are ripgrep's: they hold everywhere, and are stronger. Git knows nothing of them,
-//! so they have no say in what *git* ignores.
+//! `.ignore` files are ripgrep's: they hold everywhere, and are stronger, also than what is tracked.
+//! Git knows nothing of them, so they have no say in what *git* ignores.
 //!
-//! The index is not read. What is tracked although a rule speaks of it is ignored here, and not by git.
+//! [`index`]: super::index
 
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
@@ -16,6 +17,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::index::Tracked;
 use super::rules::Rules;
 use crate::measure::Kind;
 use crate::path;
@@ -49,7 +51,8 @@ pub(super) struct Ground {
     /// there is none above it. The rules' paths begin with it.
     pub(super) base: Arc<[u8]>,
     region: Region,
-    is_in_work_tree: bool,
+    /// What git tracks; none outside of work trees, and where all is ignored.
+    tracked: Option<Arc<Tracked>>,
     /// Git's rules.
     rules: Option<Arc<Level>>,
     /// Those of `.ignore` files.
@@ -61,7 +64,7 @@ enum Region {
     /// Rules decide.
     #[default]
     Ruled,
-    /// Everything is ignored.
+    /// Everything is ignored that is not tracked.
     Ignored,
     /// A `.git`, of which no rule speaks.
     Repository,
@@ -100,51 +103,77 @@ impl Git {
         let mut way = Vec::new();
         for name in root.strip_prefix(top).unwrap_or(Path::new("")) {
             if let Some(dir) = open(&at) {
+                let path = || at.as_os_str().as_bytes().to_vec();
                 // Whoever is above the root is not weighed, and no problem of this walk.
-                ground = self.enter(&ground, &dir, || way.len(), |_, _| ()).unwrap_or(ground);
+                let here = self.add_rules(&ground, &dir, path, || way.len(), |_, _| ());
+                ground = here.unwrap_or(ground);
+                // If that fails, whoever enters the root says so.
+                let _ = ground.read_index();
             }
             at.push(name);
             path::join(&mut way, name.as_bytes());
-            ground.region = ground.region_of(&way, name.as_bytes());
+            ground = ground.below(&way, name.as_bytes()).unwrap_or(ground);
             way.push(b'/');
         }
         ground.base = way.into();
         ground
     }
 
-    /// The directory open as `dir` with the rules that it adds; none if it adds nothing. Paths of
-    /// what is in it begin with `from` bytes that lead to it.
+    /// The directory at `path`, open as `dir`, with the rules that it adds; none if it adds nothing.
+    /// Paths of what is in it begin with `from` bytes that lead to it. Whatever cannot be read is
+    /// reported by its path.
     pub(super) fn enter(
         &self,
         ground: &Ground,
         dir: &Handle,
+        path: impl Fn() -> Vec<u8>,
         from: impl FnOnce() -> usize,
-        mut report: impl FnMut(&CStr, &io::Error),
+        mut report: impl FnMut(Vec<u8>, &io::Error),
+    ) -> Option<Ground> {
+        let here = self.add_rules(ground, dir, path, from, &mut report);
+        let ground = here.as_ref().unwrap_or(ground);
+        if let (Err(error), Some(tracked)) = (ground.read_index(), &ground.tracked) {
+            report(tracked.index_path(), &error);
+            tracked.give_up();
+        }
+        here
+    }
+
+    fn add_rules(
+        &self,
+        ground: &Ground,
+        dir: &Handle,
+        path: impl Fn() -> Vec<u8>,
+        from: impl FnOnce() -> usize,
+        mut report: impl FnMut(Vec<u8>, &io::Error),
     ) -> Option<Ground> {
         if ground.region != Region::Ruled {
             return None;
         }
         let mut read = |name: &CStr| {
             dir.read_file_at(name).unwrap_or_else(|error| {
-                report(name, &error);
+                report(path::join_all([&*path(), name.to_bytes()]), &error);
                 None
             })
         };
         let repository = work_tree(dir);
-        let is_in_work_tree = ground.is_in_work_tree || repository.is_some();
+        let is_in_work_tree = ground.tracked.is_some() || repository.is_some();
         let rules = if is_in_work_tree { read(c".gitignore") } else { None };
         let stronger = if self.ignored == Ignored::LeftOut { read(c".ignore") } else { None };
         if repository.is_none() && rules.is_none() && stronger.is_none() {
             return None;
         }
         let from = from();
-        let mut here = Ground { is_in_work_tree, ..ground.clone() };
-        if let Some(repository) = repository {
+        let mut here = ground.clone();
+        if let Some(Repository { own, common }) = repository {
             here.rules = None;
             add(&mut here.rules, Arc::clone(&self.everywhere), from);
-            if let Some(text) = exclude_file(&repository).and_then(|name| read(&name)) {
+            if let Some(text) = within(&common, b"info/exclude").and_then(|name| read(&name)) {
                 add(&mut here.rules, Arc::new(Rules::parse(&text)), from);
             }
+            let is_absolute = own.starts_with(b"/");
+            let own = if is_absolute { own } else { path::join_all([&*path(), &*own]) };
+            here.tracked = Some(Arc::new(Tracked::new(own, from)));
         }
         if let Some(text) = rules {
             add(&mut here.rules, Arc::new(Rules::parse(&text)), from);
@@ -159,44 +188,68 @@ impl Git {
 impl Ground {
     /// Whether the entry called `name`, which has `path` from the base on, is ignored.
     pub(super) fn ignores(&self, path: &[u8], name: &[u8], is_directory: bool) -> bool {
+        self.is_against(path, name, is_directory) && !self.is_tracked(path, is_directory)
+    }
+
+    /// Whether rules are against an entry, be it tracked or not.
+    fn is_against(&self, path: &[u8], name: &[u8], is_directory: bool) -> bool {
         match self.region {
             Region::Ignored => true,
             Region::Repository => false,
             Region::Ruled => {
-                let levels =
-                    |first| std::iter::successors(first, |level: &&Level| level.above.as_deref());
-                let by_strength =
-                    levels(self.stronger.as_deref()).chain(levels(self.rules.as_deref()));
-                let mut decisions = by_strength
-                    .filter_map(|level| level.rules.decide(&path[level.from..], is_directory));
-                name != b".git" && decisions.next() == Some(true)
+                let decide = |rules| decide(rules, path, is_directory);
+                name != b".git"
+                    && decide(&self.stronger).or_else(|| decide(&self.rules)) == Some(true)
             }
         }
     }
 
-    /// Whether nothing below the directory called `name` is ignored.
+    /// Whether an entry counts whatever git's rules say.
+    fn is_tracked(&self, path: &[u8], is_directory: bool) -> bool {
+        self.tracked.as_ref().is_some_and(|tracked| tracked.has(path, is_directory))
+            && decide(&self.stronger, path, is_directory) != Some(true)
+    }
+
+    /// Whether nothing in the directory called `name` is ever ignored.
     pub(super) fn is_free_of_ignored(&self, name: &[u8]) -> bool {
-        self.region == Region::Repository || self.region == Region::Ruled && name == b".git"
+        self.region == Region::Repository || name == b".git"
     }
 
     /// Whether the directory itself is ignored.
     pub(super) fn is_ignored(&self) -> bool {
-        self.region == Region::Ignored
+        self.region == Region::Ignored && self.tracked.is_none()
     }
 
     /// The directory called `name`; none if it is as this one.
     pub(super) fn below(&self, path: &[u8], name: &[u8]) -> Option<Ground> {
-        let region = self.region_of(path, name);
-        (region != self.region).then(|| Ground { region, ..self.clone() })
+        let has_submodule = |tracked: &Arc<Tracked>| tracked.has_submodule(path);
+        let region = match self.region {
+            Region::Ruled if name == b".git" => Region::Repository,
+            Region::Repository => Region::Repository,
+            _ if !self.is_against(path, name, true) => Region::Ruled,
+            _ if self.tracked.as_ref().is_some_and(has_submodule) => Region::Ruled,
+            _ => Region::Ignored,
+        };
+        // Below a directory where nothing is tracked, nobody need ask again.
+        let is_kept = region != Region::Ignored || self.is_tracked(path, true);
+        let tracked = self.tracked.clone().filter(|_| is_kept);
+        let is_same = region == self.region && tracked.is_some() == self.tracked.is_some();
+        (!is_same).then(|| Ground { region, tracked, ..self.clone() })
     }
 
-    fn region_of(&self, path: &[u8], name: &[u8]) -> Region {
-        match self.region {
-            Region::Ruled if name == b".git" => Region::Repository,
-            Region::Ruled if self.ignores(path, name, true) => Region::Ignored,
-            region => region,
+    /// Reads what is tracked, once there is a rule that may be against it.
+    fn read_index(&self) -> io::Result<()> {
+        match (&self.tracked, &self.rules) {
+            (Some(tracked), Some(_)) => tracked.read(),
+            _ => Ok(()),
         }
     }
+}
+
+/// What the nearest of `rules` that speaks of an entry says.
+fn decide(rules: &Option<Arc<Level>>, path: &[u8], is_directory: bool) -> Option<bool> {
+    let mut levels = std::iter::successors(rules.as_deref(), |level| level.above.as_deref());
+    levels.find_map(|level| level.rules.decide(&path[level.from..], is_directory))
 }
 
 /// Lets go of what is above in a loop: the nested drops of a deep chain would overflow the stack.
@@ -215,29 +268,36 @@ fn add(chain: &mut Option<Arc<Level>>, rules: Arc<Rules>, from: usize) {
     }
 }
 
-/// The repository of the work tree whose top is open as `dir`, if it is one: the path of what git
-/// calls the common directory, from there.
-fn work_tree(dir: &Handle) -> Option<Vec<u8>> {
+/// Where the repository of a work tree is, from the top of the work tree or from `/`.
+struct Repository {
+    /// What is this work tree's own.
+    own: Vec<u8>,
+    /// What it shares with others: what git calls the common directory.
+    common: Vec<u8>,
+}
+
+/// The repository of the work tree whose top is open as `dir`, if it is one.
+fn work_tree(dir: &Handle) -> Option<Repository> {
     match dir.stat_at(c".git", Symlinks::Follow, Query::default()).ok()?.mode.kind() {
         Kind::Directory => {
             dir.stat_at(c".git/HEAD", Symlinks::Stay, Query::default()).ok()?;
-            Some(b".git".to_vec())
+            Some(Repository { own: b".git".to_vec(), common: b".git".to_vec() })
         }
         // A work tree besides the first one, or a submodule, says where its repository is.
         Kind::File => {
             let text = dir.read_file_at(c".git").ok()??;
-            let repository = text.strip_prefix(b"gitdir: ")?.trim_ascii_end().to_vec();
-            let name = CString::new([&repository, b"/commondir".as_slice()].concat()).ok()?;
-            Some(match dir.read_file_at(&name).ok().flatten() {
+            let own = text.strip_prefix(b"gitdir: ")?.trim_ascii_end().to_vec();
+            let common = match dir.read_file_at(&within(&own, b"commondir")?).ok().flatten() {
                 Some(common) if common.starts_with(b"/") => common.trim_ascii_end().to_vec(),
-                Some(common) => [&repository, b"/".as_slice(), common.trim_ascii_end()].concat(),
-                None => repository,
-            })
+                Some(common) => path::join_all([&*own, common.trim_ascii_end()]),
+                None => own.clone(),
+            };
+            Some(Repository { own, common })
         }
         _ => None,
     }
 }
 
-fn exclude_file(repository: &[u8]) -> Option<CString> {
-    CString::new([repository, b"/info/exclude"].concat()).ok()
+fn within(directory: &[u8], name: &[u8]) -> Option<CString> {
+    CString::new(path::join_all([directory, name])).ok()
 }

@@ -14,6 +14,7 @@
 mod git;
 mod glob;
 mod globs;
+mod index;
 mod names;
 mod paths;
 mod regexes;
@@ -21,7 +22,6 @@ mod rules;
 mod times;
 mod types;
 
-use std::ffi::CStr;
 use std::io;
 use std::sync::Arc;
 
@@ -143,13 +143,13 @@ impl Filter {
 
     /// What filters know of a directory once it is open as `dir`: there may be rules in it. Its
     /// `names`, from the root on, are asked for only if there are. Whatever cannot be read is
-    /// reported by its name.
+    /// reported by its path.
     pub fn enter<'n>(
         &self,
         place: Option<&Arc<Place>>,
         dir: &Handle,
-        names: impl FnOnce() -> Vec<&'n [u8]>,
-        report: impl FnMut(&CStr, &io::Error),
+        names: impl Fn() -> Vec<&'n [u8]>,
+        report: impl FnMut(Vec<u8>, &io::Error),
     ) -> Option<Arc<Place>> {
         let place = place?;
         if self.git.is_off() {
@@ -159,7 +159,8 @@ impl Filter {
             let path = ruled_path(place, &names());
             path.len() + usize::from(!path.is_empty() && !path.ends_with(b"/"))
         };
-        Some(match self.git.enter(&place.ground, dir, from, report) {
+        let path = || path::join_all(names());
+        Some(match self.git.enter(&place.ground, dir, path, from, report) {
             Some(ground) => Arc::new(Place { ground, ..(**place).clone() }),
             None => Arc::clone(place),
         })

@@ -31,7 +31,7 @@ mod roots;
 mod task;
 mod visit;
 
-use std::ffi::{CStr, OsString};
+use std::ffi::OsString;
 use std::io;
 use std::mem;
 use std::num::NonZeroUsize;
@@ -301,8 +301,7 @@ impl<T: Tally> Walk<T> {
 
     /// What filters know of `dir` now that it is open.
     fn place(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Place>> {
-        let report =
-            |name: &CStr, error: &_| self.report(dir.path_of(name), Operation::Read, error);
+        let report = |path, error: &_| self.report(path, Operation::Read, error);
         self.options.filter.enter(dir.place.as_ref(), handle, || dir.names(), report)
     }
 

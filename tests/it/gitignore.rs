@@ -2,6 +2,7 @@
 //! on ones thrown by dice.
 
 use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -12,11 +13,11 @@ use crate::run::{Weigh, weigh};
 
 type Files = BTreeSet<Vec<u8>>;
 
-const NOT_IGNORED: &[&str] = &["--cached", "--others", "--exclude-standard"];
-const IGNORED: &[&str] = &["--others", "--ignored", "--exclude-standard"];
+pub const NOT_IGNORED: &[&str] = &["--cached", "--others", "--exclude-standard"];
+pub const IGNORED: &[&str] = &["--others", "--ignored", "--exclude-standard"];
 
 /// Everything that is not a directory, less what is in a `.git`.
-fn weighed(run: Weigh, fixture: &Fixture) -> Files {
+pub fn weighed(run: Weigh, fixture: &Fixture) -> Files {
     let run = run.env("HOME", fixture.at("home")).env("GIT_CONFIG_NOSYSTEM", "1");
     let document = run.arg("-j").run().document();
     let files = document.by_path().into_iter().filter(|(path, node)| {
@@ -25,7 +26,8 @@ fn weighed(run: Weigh, fixture: &Fixture) -> Files {
     files.filter(|(path, _)| !path.is_empty()).map(|(path, _)| path).collect()
 }
 
-fn git(fixture: &Fixture, dir: &Path, args: &[&str]) -> Vec<u8> {
+/// What git writes, run in `dir`.
+pub fn git(fixture: &Fixture, dir: &Path, args: &[&str]) -> Vec<u8> {
     let mut git = Command::new("git");
     git.args(args).current_dir(dir).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
     git.env("HOME", fixture.at("home")).env("GIT_CONFIG_NOSYSTEM", "1");
@@ -34,24 +36,42 @@ fn git(fixture: &Fixture, dir: &Path, args: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// What git lists in the work tree at `dir`, and in those inside it: `nested`, of which it does not
-/// say what they ignore, or say more than their names.
-fn listed(fixture: &Fixture, dir: &Path, flags: &[&str], nested: &[&str]) -> Files {
+/// What git lists in the work tree at `dir` and is there, and in those inside it: `nested`, of which
+/// it does not say what they ignore, or say more than their names.
+pub fn listed(fixture: &Fixture, dir: &Path, flags: &[&str], nested: &[&str]) -> Files {
     let mut files = Files::new();
     let prefixes = [""].iter().chain(nested);
     for prefix in prefixes {
         let args = [&["ls-files", "-z", "--full-name"], flags].concat();
         let output = git(fixture, &dir.join(prefix), &args);
-        let names = output.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        let slash: &[u8] = if prefix.is_empty() { b"" } else { b"/" };
-        let paths = names.map(|name| [prefix.as_bytes(), slash, name].concat());
-        files.extend(paths.filter(|path| !path.ends_with(b"/")));
+        for name in output.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+            let path = Path::new(prefix).join(raw(name));
+            let is_nested = nested.iter().any(|nested| path == Path::new(nested));
+            if !is_nested && std::fs::symlink_metadata(dir.join(&path)).is_ok() {
+                add_files(&mut files, dir, &path);
+            }
+        }
     }
     files
 }
 
+/// The file at `path` in `dir`, or those below it, less what is in a `.git`: of a work tree that is
+/// ignored itself, git gives the name alone.
+fn add_files(files: &mut Files, dir: &Path, path: &Path) {
+    if !std::fs::symlink_metadata(dir.join(path)).unwrap().is_dir() {
+        files.insert(path.as_os_str().as_bytes().to_vec());
+        return;
+    }
+    for entry in std::fs::read_dir(dir.join(path)).unwrap() {
+        let name = entry.unwrap().file_name();
+        if name != ".git" {
+            add_files(files, dir, &path.join(name));
+        }
+    }
+}
+
 /// A work tree at `top/NAME` in `fixture`, with `files` in it.
-fn checkout(mut fixture: Fixture, top: &str, files: &[(&[u8], &str)]) -> Fixture {
+pub fn checkout(mut fixture: Fixture, top: &str, files: &[(&[u8], &str)]) -> Fixture {
     for (name, text) in files {
         let name = Path::new(top).join(raw(name));
         fixture = fixture.file(&name, 0);
@@ -62,7 +82,8 @@ fn checkout(mut fixture: Fixture, top: &str, files: &[(&[u8], &str)]) -> Fixture
     fixture
 }
 
-fn compare(fixture: &Fixture, top: &str, nested: &[&str]) {
+/// Holds both flags against git.
+pub fn compare(fixture: &Fixture, top: &str, nested: &[&str]) {
     let run = |flag| weighed(weigh(flag).arg(top).within(fixture.path()), fixture);
     let show = |files: &Files| -> Vec<String> {
         files.iter().map(|path| path.escape_ascii().to_string()).collect()
@@ -279,18 +300,6 @@ fn no_rule_speaks_of_a_repository() {
     assert_eq!(inodes("--ignored top/built"), 2);
 }
 
-/// The index is not read: a limit that the README names.
-#[test]
-fn what_is_tracked_although_ignored_is_left_out() {
-    let fixture = checkout(Fixture::new(), "top", &[(b".gitignore", "*.o\n"), (b"x.o", "")]);
-    git(&fixture, &fixture.at("top"), &["add", "-f", "x.o"]);
-    let top = fixture.at("top");
-    let seen = weighed(weigh("--gitignore").arg(&top), &fixture);
-    let mut tracked = listed(&fixture, &top, NOT_IGNORED, &[]);
-    assert!(tracked.remove(b"x.o".as_slice()), "git does not list it");
-    assert_eq!(seen, tracked);
-}
-
 #[test]
 fn rules_that_cannot_be_read_are_a_problem() {
     let fixture = checkout(Fixture::new(), "top", &[(b"sub/.gitignore", "*.o\n"), (b"sub/f", "")]);
@@ -381,8 +390,17 @@ fn rules_thrown_by_dice() {
                 std::fs::write(fixture.at(dir).join(".gitignore"), rules).unwrap();
             }
         }
-        let run = |flag| weighed(weigh(flag).arg("top").within(fixture.path()), &fixture);
+        // Whatever the rules say, some of it is tracked.
         let top = fixture.at("top");
+        let all = listed(&fixture, &top, &["--others"], &[]);
+        let version = *dice.of(&["2", "4"]);
+        let tracked: Vec<&[u8]> =
+            all.iter().map(Vec::as_slice).filter(|_| dice.below(3) == 0).collect();
+        std::fs::write(fixture.at("tracked"), tracked.join(&0)).unwrap();
+        let add = ["--literal-pathspecs", "add", "-f", "--pathspec-file-nul"];
+        git(&fixture, &top, &["update-index", "--index-version", version]);
+        git(&fixture, &top, &[&add[..], &["--pathspec-from-file=../tracked"]].concat());
+        let run = |flag| weighed(weigh(flag).arg("top").within(fixture.path()), &fixture);
         for (flag, flags) in [("--gitignore", NOT_IGNORED), ("--ignored", IGNORED)] {
             let (seen, expected) = (run(flag), listed(&fixture, &top, flags, &[]));
             let odd: Vec<String> = seen

@@ -7,7 +7,7 @@
 //!   trees from a seed, [`rounds`] says how often, [`storage`]
 //!   is slow, or fails, as it is told to.
 //! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`times`], [`filters`], [`gitignore`],
-//!   [`roots`], [`follow`], [`mounts`].
+//!   [`tracked`], [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
 //!   [`determinism`].
 //! * What it leaves undone: [`start`].
@@ -74,5 +74,6 @@ mod storm;
 mod streams;
 mod terminal;
 mod times;
+mod tracked;
 mod tty;
 mod wide;

@@ -1,0 +1,332 @@
+//! What git tracks counts as git has it, whatever rules say: `--gitignore` and `--ignored` against git
+//! itself, on indexes of every kind that it writes.
+
+use std::fs;
+
+use crate::dice::Dice;
+use crate::fixture::{Fixture, raw};
+use crate::gitignore::{IGNORED, NOT_IGNORED, checkout, compare, git, listed, weighed};
+use crate::rounds::{for_seeds, rounds};
+use crate::run::weigh;
+
+const COMMIT: &[&str] =
+    &["-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "m"];
+
+/// Rules against nearly everything, and tracked in spite of them: files, and directories in what is
+/// ignored whole. Names of all lengths, so that no entry of the index is padded as the next one is.
+fn against_the_rules() -> Fixture {
+    let rules = ("*.o\n/ign/\n/sub/*\n!/sub/in\n", "/sub/in/*\n");
+    let mut fixture = checkout(
+        Fixture::new(),
+        "top",
+        &[
+            (b".gitignore", rules.0),
+            (b"sub/.gitignore", rules.1),
+            (b"f", ""),
+            (b"x.o", ""),
+            (b"y.o", ""),
+            (b"ign/untracked", ""),
+            (b"ign/deep/er/kept", ""),
+            (b"ign/deep/er/not", ""),
+            (b"ign/deep/er.not", ""),
+            (b"ign/deep-not/f", ""),
+            (b"sub/kept", ""),
+            (b"sub/not", ""),
+            (b"sub/in/kept\xff\n", ""),
+            (b"sub/in/not", ""),
+        ],
+    );
+    let mut kept: Vec<String> =
+        ["f", "x.o", "ign/deep/er/kept", "sub/kept"].map(str::to_owned).into();
+    for length in 1..=200 {
+        let name = format!("long/{}.o", "n".repeat(length));
+        fixture = fixture.file(format!("top/{name}"), 0);
+        if length % 3 > 0 {
+            kept.push(name);
+        }
+    }
+    let fixture = fixture.symlink("nowhere", "top/ign/link").symlink("nowhere", "top/ign/other");
+    kept.push("ign/link".to_owned());
+    let kept: Vec<&str> = kept.iter().map(String::as_str).collect();
+    let top = fixture.at("top");
+    git(&fixture, &top, &[&["add", "-f", "--"], &kept[..]].concat());
+    // As a pathspec, this is whatever begins so.
+    git(&fixture, &top, &["add", "-f", "--", "sub/in/kept*"]);
+    // Longer than an entry can say, and than a path may be. The id is that of an empty file.
+    for length in [4094, 4095, 4096, 5000] {
+        let id = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391";
+        let entry = format!("100644,{id},middle/{}", "n".repeat(length - "middle/".len()));
+        git(&fixture, &top, &["update-index", "--add", "--cacheinfo", &entry]);
+    }
+    fixture
+}
+
+#[test]
+fn what_is_tracked_counts_in_every_version_of_the_index() {
+    let fixture = against_the_rules();
+    let top = fixture.at("top");
+    let version = || fs::read(top.join(".git/index")).unwrap()[7];
+    assert_eq!(version(), 2);
+    compare(&fixture, "top", &[]);
+    git(&fixture, &top, &["update-index", "--index-version", "4"]);
+    assert_eq!(version(), 4);
+    compare(&fixture, "top", &[]);
+    // To be added, but not yet: what needs another flag of version 3.
+    git(&fixture, &top, &["add", "-f", "--intent-to-add", "ign/deep-not/f"]);
+    compare(&fixture, "top", &[]);
+    git(&fixture, &top, &["update-index", "--index-version", "3"]);
+    assert_eq!(version(), 3);
+    compare(&fixture, "top", &[]);
+    // With extensions.
+    git(&fixture, &top, &["update-index", "--force-untracked-cache"]);
+    git(&fixture, &top, COMMIT);
+    git(&fixture, &top, &["status"]);
+    compare(&fixture, "top", &[]);
+}
+
+#[test]
+fn ids_may_be_of_sha_256() {
+    let fixture = Fixture::new().dir("home").dir("top");
+    let top = fixture.at("top");
+    git(&fixture, &top, &["init", "-q", "--object-format=sha256"]);
+    let files: [(&[u8], &str); 4] =
+        [(b".gitignore", "*.o\n"), (b"x.o", ""), (b"yy.o", ""), (b"zzz.o", "")];
+    let fixture = checkout(fixture, "top", &files);
+    for version in ["2", "4"] {
+        git(&fixture, &top, &["update-index", "--index-version", version]);
+        git(&fixture, &top, &["add", "-f", "x.o", "zzz.o"]);
+        compare(&fixture, "top", &[]);
+    }
+}
+
+/// In conflict, a name is in the index three times.
+#[test]
+fn what_is_in_conflict_is_tracked() {
+    let files: [(&[u8], &str); 2] = [(b".gitignore", "*.o\n"), (b"x.o", "one\n")];
+    let fixture = checkout(Fixture::new(), "top", &files);
+    let top = fixture.at("top");
+    let commit = |text: &str| {
+        fs::write(top.join("x.o"), text).unwrap();
+        git(&fixture, &top, &["add", "-f", "x.o"]);
+        git(&fixture, &top, COMMIT);
+    };
+    commit("one\n");
+    git(&fixture, &top, &["checkout", "-q", "-b", "other"]);
+    commit("two\n");
+    git(&fixture, &top, &["checkout", "-q", "-"]);
+    commit("three\n");
+    git(&fixture, &top, &["read-tree", "-m", "HEAD~1", "HEAD", "other"]);
+    assert!(!git(&fixture, &top, &["ls-files", "--unmerged"]).is_empty(), "there is no conflict");
+    compare(&fixture, "top", &[]);
+}
+
+/// In a sparse index a directory of which nothing is checked out is one entry. What lies there all
+/// the same is what the build left.
+#[test]
+fn a_sparse_index_has_directories_in_it() {
+    let files: [(&[u8], &str); 5] = [
+        (b".gitignore", "*.o\n"),
+        (b"in/x.o", ""),
+        (b"out/deep/f", ""),
+        (b"out/y.o", ""),
+        (b"outer/z.o", ""),
+    ];
+    let fixture = checkout(Fixture::new(), "top", &files);
+    let top = fixture.at("top");
+    git(&fixture, &top, &["add", "-f", "."]);
+    git(&fixture, &top, COMMIT);
+    git(&fixture, &top, &["sparse-checkout", "set", "--cone", "--sparse-index", "in"]);
+    let index = fs::read(top.join(".git/index")).unwrap();
+    assert!(index.windows(4).any(|name| name == b"sdir"), "the index is not sparse");
+    let fixture = fixture.file("top/out/left.o", 0).file("top/in/new.o", 0);
+    compare(&fixture, "top", &[]);
+}
+
+/// Submodules have rules and an index of their own, also in what is ignored; work trees that are
+/// ignored and not tracked have neither.
+#[test]
+fn work_trees_in_one_another_track_for_themselves() {
+    let fixture = checkout(Fixture::new(), "top", &[(b".gitignore", "*.o\n/ign/\n")]);
+    let nested: [(&[u8], &str); 5] = [
+        (b".gitignore", "*.c\n/ign\n"),
+        (b"x.o", ""),
+        (b"x.c", ""),
+        (b"y.c", ""),
+        (b"ign/deep/f", ""),
+    ];
+    let mut fixture = fixture;
+    for place in ["top/ign/module", "top/module.o", "top/ign/deep/other", "top/plain"] {
+        fixture = checkout(fixture, place, &nested);
+        let at = fixture.at(place);
+        git(&fixture, &at, &["add", "-f", ".gitignore", "x.c", "ign/deep/f"]);
+        git(&fixture, &at, COMMIT);
+    }
+    git(&fixture, &fixture.at("top"), &["add", "-f", "ign/module", "module.o"]);
+    compare(&fixture, "top", &["ign/module", "module.o", "plain"]);
+    // What deinit leaves, and what a clone without submodules has: a directory alone.
+    fs::remove_dir_all(fixture.at("top/module.o")).unwrap();
+    fs::create_dir(fixture.at("top/module.o")).unwrap();
+    compare(&fixture, "top", &["ign/module", "plain"]);
+}
+
+/// As `git submodule` and `git worktree` have it: the index is where the `.git` file says.
+#[test]
+fn an_index_may_be_elsewhere() {
+    let files: [(&[u8], &str); 2] = [(b".gitignore", "*.o\n"), (b"first.o", "")];
+    let fixture = checkout(Fixture::new(), "first", &files);
+    let first = fixture.at("first");
+    git(&fixture, &first, &["add", "-f", "first.o"]);
+    git(&fixture, &first, COMMIT);
+    git(&fixture, &first, &["worktree", "add", "-q", "../second"]);
+    let fixture = fixture.file("second/second.o", 1).file("second/third.o", 1);
+    git(&fixture, &fixture.at("second"), &["add", "-f", "second.o"]);
+    for top in ["first", "second"] {
+        compare(&fixture, top, &[]);
+    }
+    let at = fixture.at("first").into_os_string().into_string().unwrap();
+    let module = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", &at, "mod"];
+    let fixture = checkout(fixture, "top", &[(b"mod.o", "")]);
+    git(&fixture, &fixture.at("top"), &module);
+    let fixture = fixture.file("top/mod/third.o", 1);
+    compare(&fixture, "top", &["mod"]);
+}
+
+/// A root may lie in what is ignored, under another name, or be one that nothing tracked is in.
+#[test]
+fn roots_inside_what_is_ignored() {
+    let fixture = against_the_rules();
+    let fixture = fixture.symlink("top/ign/deep", "short");
+    for root in ["top/ign", "top/ign/deep/er", "top/ign/deep-not", "top/sub/in", "short"] {
+        let real = fixture.at(root).canonicalize().unwrap();
+        for (flag, flags) in [("--gitignore", NOT_IGNORED), ("--ignored", IGNORED)] {
+            let run = weigh(flag).arg(root).within(fixture.path());
+            let from = real.strip_prefix(fixture.at("top")).unwrap();
+            let all = listed(&fixture, &fixture.at("top"), flags, &[]);
+            let expected: Vec<_> =
+                all.iter().filter_map(|path| raw(path).strip_prefix(from).ok()).collect();
+            let seen = weighed(run, &fixture);
+            let seen: Vec<_> = seen.iter().map(|path| raw(path)).collect();
+            assert_eq!(seen, expected, "{flag} {root}");
+        }
+    }
+    // A directory is ignored if nothing in it is tracked.
+    let inodes = |root| weigh("-j --inodes --ignored").arg(fixture.at(root)).run().document();
+    assert_eq!(inodes("top/ign/deep/er").root().size, 1);
+    assert_eq!(inodes("top/ign/deep-not").root().size, 2);
+}
+
+/// Git knows nothing of `.ignore`, so what it says of a tracked file holds.
+#[test]
+fn an_ignore_file_is_stronger_than_the_index() {
+    let fixture = against_the_rules();
+    fs::write(fixture.at("top/.ignore"), "x.o\n/ign/deep\n").unwrap();
+    let seen = weighed(weigh("--gitignore").arg(fixture.at("top")), &fixture);
+    let mut expected = listed(&fixture, &fixture.at("top"), NOT_IGNORED, &[]);
+    for path in ["x.o", "ign/deep/er/kept"] {
+        assert!(expected.remove(path.as_bytes()), "git does not list {path}");
+    }
+    assert_eq!(seen, expected);
+}
+
+/// What is split is not put together, and what is damaged not guessed at: it is named, and what is
+/// tracked counts as if it were not.
+#[test]
+fn an_index_that_cannot_be_read_is_a_problem() {
+    let fixture = against_the_rules();
+    let index = fixture.at("top/.git/index");
+    let whole = fs::read(&index).unwrap();
+    let untracked = {
+        fs::remove_file(&index).unwrap();
+        weighed(weigh("--gitignore").arg(fixture.at("top")), &fixture)
+    };
+    let damaged = "it is damaged, or newer than version 4";
+    for (content, message) in [
+        (Vec::new(), damaged),
+        (b"DIRC".to_vec(), damaged),
+        (whole[..whole.len() / 2].to_vec(), damaged),
+        (whole[..whole.len() - 1].to_vec(), damaged),
+        ([b"DIRC\0\0\0\x05".as_slice(), &whole[8..]].concat(), damaged),
+        ([b"DIRC\0\0\0\x02\xff\xff\xff\xff".as_slice(), &whole[12..]].concat(), damaged),
+    ] {
+        fs::write(&index, content).unwrap();
+        for root in ["top", "top/sub/in"] {
+            let shown = weigh("-j --gitignore").arg(root).within(fixture.path()).run();
+            assert_eq!(shown.code(), 1);
+            // From inside, the top of the work tree is found by its real path.
+            let top = if root == "top" { "top".into() } else { fixture.at("top") };
+            let said = format!("cannot read {}/.git/index: {message};", top.display());
+            assert!(shown.complaint().contains(&said), "{}", shown.complaint());
+        }
+        let shown = weigh("-j --gitignore top").within(fixture.path()).run();
+        let document = crate::document::Document::parse(&shown.stdout);
+        let files = document.by_path().into_iter().filter(|(_, node)| node.kind != "directory");
+        let files = files.map(|(path, _)| path).filter(|path| !path.starts_with(b".git/"));
+        assert_eq!(files.collect::<std::collections::BTreeSet<_>>(), untracked);
+    }
+    fs::write(&index, &whole).unwrap();
+    git(&fixture, &fixture.at("top"), &["update-index", "--split-index"]);
+    // Some of it is in the other half now, and some of that taken back.
+    git(&fixture, &fixture.at("top"), &["rm", "-q", "--cached", "f"]);
+    let shown = weigh("-j --gitignore top").within(fixture.path()).run();
+    let message = "cannot read top/.git/index: it is split, and the other half is not read;";
+    assert!(shown.complaint().contains(message), "{}", shown.complaint());
+    // What is no file is not waited for, and is none.
+    fs::remove_file(&index).unwrap();
+    let fixture = fixture.fifo("top/.git/index");
+    assert_eq!(weighed(weigh("--gitignore").arg(fixture.at("top")), &fixture), untracked);
+}
+
+/// Without rules nothing can be ignored, and without the flags nobody asks.
+#[test]
+fn an_index_is_read_only_if_it_matters() {
+    let files: [(&[u8], &str); 2] = [(b"sub/.gitignore", "*.o\n"), (b"sub/x.o", "")];
+    let fixture = checkout(Fixture::new(), "top", &files);
+    fs::write(fixture.at("top/.git/info/exclude"), "# nothing\n").unwrap();
+    fs::write(fixture.at("top/.git/index"), "damaged").unwrap();
+    let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
+    assert_eq!(run("-j").code(), 0);
+    let shown = run("-j --gitignore");
+    assert_eq!(shown.code(), 1);
+    assert!(shown.complaint().contains("cannot read top/.git/index: "), "{}", shown.complaint());
+    fs::write(fixture.at("top/sub/.gitignore"), "").unwrap();
+    assert_eq!(run("-j --gitignore").code(), 0);
+    assert_eq!(run("-j --ignored").code(), 0);
+}
+
+/// Bytes changed, cut out or put in, anywhere: taken or named, never a breakdown.
+#[test]
+fn a_damaged_index_breaks_nothing() {
+    let fixture = against_the_rules();
+    let index = fixture.at("top/.git/index");
+    let of_version = |version| {
+        git(&fixture, &fixture.at("top"), &["update-index", "--index-version", version]);
+        fs::read(&index).unwrap()
+    };
+    let whole = [of_version("2"), of_version("4")];
+    for_seeds(rounds(60, 3_000), |seed| {
+        let mut dice = Dice::new(seed + 7_000_000);
+        let mut bytes = dice.of(&whole).clone();
+        for _ in 0..1 + dice.below(4) {
+            // Mostly near the start, where a mistake shifts all the rest.
+            let end = if dice.below(2) == 0 { 300 } else { bytes.len() };
+            let at = dice.below(end.min(bytes.len()));
+            let byte = u8::try_from(dice.below(256)).unwrap();
+            match dice.below(4) {
+                0 => bytes.truncate(at),
+                1 => bytes.insert(at, byte),
+                2 => drop(bytes.drain(at..(at + 1 + dice.below(9)).min(bytes.len()))),
+                _ => bytes[at] = byte,
+            }
+            if bytes.is_empty() {
+                break;
+            }
+        }
+        let home = Fixture::in_memory().dir("top/.git").file("top/.git/HEAD", 1);
+        fs::write(home.at("top/.gitignore"), "*.o\n/ign/\n").unwrap();
+        fs::write(home.at("top/.git/index"), bytes).unwrap();
+        let home = home.file("top/x.o", 1).file("top/ign/deep/er/kept", 1);
+        let shown = weigh("-j --gitignore top").within(home.path()).run();
+        let is_named = shown.complaint().contains("cannot read top/.git/index: ");
+        assert_eq!(shown.code(), i32::from(is_named), "seed {seed}: {}", shown.complaint());
+    });
+}
