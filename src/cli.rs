@@ -21,7 +21,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process;
 
-use clap::CommandFactory;
 use clap::error::ErrorKind;
 
 pub use scans::Bounds;
@@ -91,12 +90,11 @@ pub enum Gather {
 /// make no sense, and with 0 after `--help`, `--version` and `--type-list`.
 pub fn parse() -> Plan {
     let args: Vec<OsString> = env::args_os().collect();
-    let plan = read::flags(&args).and_then(|flags| {
+    let plan = read::flags(&args, |flags| {
         if let Some(answer) = answer(&flags) {
             print(&answer);
         }
-        let bad_value = |message| Flags::command().error(ErrorKind::ValueValidation, message);
-        Plan::new(flags).map_err(bad_value)
+        Plan::new(flags)
     });
     match plan {
         Ok(plan) => plan,
@@ -105,7 +103,7 @@ pub fn parse() -> Plan {
             // made anew from arguments that can forge no line.
             let harmless = |arg: &OsString| OsString::from(escape(arg.as_bytes()));
             let harmless: Vec<OsString> = args.iter().map(harmless).collect();
-            let error = read::flags(&harmless).err().unwrap_or(error);
+            let error = read::flags(&harmless, |_| Ok(())).err().unwrap_or(error);
             let is_bad_value = error.kind() == ErrorKind::ValueValidation;
             // What is wrong with a value is said in one line.
             let most = if is_bad_value { 1 } else { usize::MAX };
@@ -179,6 +177,8 @@ impl Plan {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[test]

@@ -17,8 +17,12 @@ use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys;
 
-/// The flags in `args`, of which the first is the program's name, over those of the config file.
-pub(super) fn flags(args: &[OsString]) -> Result<Flags, Error> {
+/// What `make` makes of the flags in `args`, of which the first is the program's name, over those of
+/// the config file.
+pub(super) fn flags<T>(
+    args: &[OsString],
+    make: impl Fn(Flags) -> Result<T, String>,
+) -> Result<T, Error> {
     let mut command = Flags::command();
     let matches = match command.try_get_matches_from_mut(args) {
         // Perhaps it is a counterpart. There are as many as switches, and hardly any is ever used.
@@ -29,11 +33,11 @@ pub(super) fn flags(args: &[OsString]) -> Result<Flags, Error> {
     }?;
     let flags = interpret(&command, &matches)?;
     if flags.is_question() {
-        return Ok(flags);
+        return make(flags).map_err(bad);
     }
     match file(flags.print.config.as_deref()) {
-        Ok(None) => Ok(flags),
-        Ok(Some((path, text))) => over(args, &path, &text),
+        Ok(None) => make(flags).map_err(bad),
+        Ok(Some((path, text))) => over(args, &path, &text, make),
         Err(message) => Err(bad(message)),
     }
 }
@@ -75,8 +79,13 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
 }
 
-/// The flags in `args` over what `text` says, which is the config file at `path`.
-fn over(args: &[OsString], path: &Path, text: &str) -> Result<Flags, Error> {
+/// What `make` makes of the flags in `args` over what `text` says, which is the config file at `path`.
+fn over<T>(
+    args: &[OsString],
+    path: &Path,
+    text: &str,
+    make: impl Fn(Flags) -> Result<T, String>,
+) -> Result<T, Error> {
     let command = config::with_counterparts(Flags::command());
     let at = |line: usize, message: &str| bad(format!("{}:{line}: {message}", printable(path)));
     let settings =
@@ -90,20 +99,30 @@ fn over(args: &[OsString], path: &Path, text: &str) -> Result<Flags, Error> {
     let given = with(&mut [].iter(), typed)?;
     let standing: Vec<&Setting> =
         settings.iter().filter(|setting| !is_overridden(setting, &given, &command)).collect();
-    with(&mut standing.iter().copied(), typed)
-        .and_then(|matches| interpret(&command, &matches))
-        .map_err(|error| {
-            let message = error.render().to_string();
-            let message = message.lines().next().unwrap_or_default();
-            let message = message.strip_prefix("error: ").unwrap_or(message);
-            let makes_no_sense =
-                |setting: &&&Setting| with(&mut [**setting].into_iter(), &[]).is_err();
-            match standing.iter().find(makes_no_sense) {
-                Some(setting) => at(setting.line, message),
-                // Each for itself does; together they do not.
-                None => bad(format!("{}: {message}", printable(path))),
-            }
-        })
+    let made = |settings: &mut dyn Iterator<Item = &Setting>, typed: &[OsString]| {
+        let flags = interpret(&command, &with(settings, typed)?)?;
+        make(flags).map_err(bad)
+    };
+    made(&mut standing.iter().copied(), typed).map_err(|error| {
+        let message = message(&error);
+        let is_cause = |alone: Result<T, Error>| alone.is_err_and(|e| self::message(&e) == message);
+        let is_at_fault = |setting: &&&Setting| is_cause(made(&mut [**setting].into_iter(), &[]));
+        if is_cause(made(&mut [].iter(), typed)) {
+            return error;
+        }
+        match standing.iter().find(is_at_fault) {
+            Some(setting) => at(setting.line, &message),
+            // Each for itself makes sense; together they do not.
+            None => bad(format!("{}: {message}", printable(path))),
+        }
+    })
+}
+
+/// What is wrong, in one line.
+fn message(error: &Error) -> String {
+    let text = error.render().to_string();
+    let line = text.lines().next().unwrap_or_default();
+    line.strip_prefix("error: ").unwrap_or(line).to_owned()
 }
 
 /// Whether what was typed says otherwise. What can be given several times adds up instead.

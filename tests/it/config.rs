@@ -94,12 +94,30 @@ fn a_mistake_is_one_line_that_says_where_and_what() {
         ("depth = [1]", ":1: depth takes a string or a number, not a list"),
         ("depth = 1\nmin-size = 'x'", ":2: invalid value 'x' for '--min-size <SIZE>'"),
         ("a b", ":1: "),
+        ("depth = 1\nexclude = ['a', 'b[']", ":2: invalid value 'b[' for '--exclude <GLOB>'"),
+        (
+            "filter = 'a'\ninvert-filter = '('",
+            ":2: invalid value '(' for '--invert-filter <REGEX>'",
+        ),
+        ("type = 'none'", ":1: invalid value 'none' for '--type <NAME>'"),
+        ("ignore-file = 'none'", ":1: cannot read 'none' for '--ignore-file <FILE>'"),
+        ("fail-over = '1 x'", ":1: invalid value '1 x' for '--fail-over <SIZE>'"),
+        // What needs another flag is no mistake where that stands, too.
+        (
+            "details = true\nsave = 'x'\nfilter = '('",
+            ":3: invalid value '(' for '--filter <REGEX>'",
+        ),
         ("config = 'x'", ":1: no flag is called config"),
     ] {
         let complaint = refused(config, "");
         let expected = format!("error: home/.config/weigh/config.toml{expected}");
         assert!(complaint.starts_with(&expected), "{config}\n{complaint}");
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    }
+    // What is wrong on the command line is not the file's fault.
+    for (config, flags) in [("filter = 'a'", "-e ("), ("filter = ')'", "-e ( --exclude a[")] {
+        let complaint = refused(config, flags);
+        assert!(complaint.starts_with("error: invalid value '"), "{complaint}");
     }
     // With a mistake in the file it is still to be found out what flags there are.
     for flags in ["--help", "--version"] {
