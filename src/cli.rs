@@ -45,6 +45,10 @@ pub struct Plan {
     /// Whether everything is to be gathered, whatever of it is shown, and then what of inodes is to
     /// be kept.
     pub everything: Option<Inodes>,
+    /// Whether a saved scan has to have times and owners.
+    pub wants_details: bool,
+    /// Whether to show times of last change, by what is saved or loaded.
+    pub is_by_saved_time: bool,
     /// The saved scan to compare it with, if any.
     pub since: Option<PathBuf>,
     /// What it may come to.
@@ -149,14 +153,17 @@ impl Plan {
         if let Some(misfit) = flags.misfit(&gather) {
             return Err(misfit.to_owned());
         }
-        let everything = flags.everything();
         let mut walk = flags.walk()?;
-        walk.query.times |= flags.scans.details;
-        walk.query.owner |= flags.scans.details;
+        let everything = flags.everything(&walk.filter);
+        let (wants_details, is_by_saved_time) = (flags.wants_details(), flags.is_by_saved_time());
+        if flags.scans.save.is_some() {
+            walk.query.times |= wants_details;
+            walk.query.owner |= wants_details;
+        }
         Ok(Self {
             walk,
             source: match flags.scans.load.take() {
-                Some(path) => Source::Scan(path, flags.given_measure()),
+                Some(path) => Source::Scan(path, flags.size_measure()),
                 None => Source::Roots(mem::take(&mut flags.roots).roots()?),
             },
             since: flags.scans.since.take(),
@@ -164,6 +171,8 @@ impl Plan {
             save: flags.scans.save.take(),
             counting: mem::take(&mut flags.counting),
             everything,
+            wants_details,
+            is_by_saved_time,
             gather,
             progress: !flags.print.no_progress && terminal::wants_progress(),
             format: flags.format(flags.measure()),

@@ -1,6 +1,7 @@
 //! Gathers what is asked for, from a walk or from a saved scan, saves it if it is to be saved, and
 //! compares it with an earlier one if it is to be compared.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
@@ -48,10 +49,13 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
         (None, Gather::Groups(groups)) => with(plan, groups)?,
     };
     let saved = plan.save.as_ref().map_or(Ok(()), |to| save(to, &scan));
+    if plan.is_by_saved_time {
+        scan::by_time(&mut scan, plan.everything.unwrap_or_default());
+    }
     let mut changes = None;
     scan.walked.report = match (scan.walked.report, &plan.since) {
         (Some(now), Some(since)) => {
-            let both = changes.insert(Changes::new(earlier(since, scan.measure)?, now));
+            let both = changes.insert(Changes::new(earlier(plan, since, scan.measure)?, now));
             Some(both.largest(match plan.gather {
                 Gather::Top(limits) => limits,
                 Gather::Whole | Gather::Groups(_) => Limits::NONE,
@@ -68,43 +72,63 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
 }
 
 fn with<T: Tally<Report = Tree> + 'static>(plan: &Plan, tally: T) -> Result<Scan<Tree>, Problem> {
-    let roots = match &plan.source {
-        Source::Roots(roots) => roots,
+    match &plan.source {
+        Source::Roots(roots) => Ok(walked(plan, roots, tally)),
         Source::Scan(path, measure) => {
             let scan = scan::load(path, *measure, tally)?;
-            let lack = lack(plan, &scan).map(io::Error::other);
-            let problem = lack.map(|lack| scan::problem(path, Operation::Load, &lack));
-            return problem.map_or(Ok(scan), Err);
+            with_enough(plan, scan).map_err(|error| scan::problem(path, Operation::Load, &error))
         }
-    };
+    }
+}
+
+fn walked<T>(plan: &Plan, roots: &[OsString], tally: T) -> Scan<Tree>
+where
+    T: Tally<Report = Tree> + 'static,
+{
     let has_details = plan.everything == Some(Inodes::All);
     let origin =
         plan.save.as_ref().map(|_| Origin::here(roots, plan.counting.clone(), has_details));
     let mut progress = Progress::new(plan.progress, plan.format.clone());
-    let (roots, options) = (roots.clone(), plan.walk.clone());
+    let (roots, options) = (roots.to_owned(), plan.walk.clone());
     let walked = walk::walk(roots, options, tally, |snapshot| progress.draw(snapshot));
     progress.erase();
-    Ok(Scan { walked, measure: plan.walk.measure, origin })
+    Scan { walked, measure: plan.walk.measure, origin }
 }
 
-/// What a saved scan does not say and groups are made of.
-fn lack(plan: &Plan, scan: &Scan<Tree>) -> Option<&'static str> {
-    let Gather::Groups(_) = plan.gather else { return None };
-    let needs_details = plan.walk.query.times || plan.walk.query.owner;
-    match &scan.origin {
-        None => {
-            Some("what -j prints says too little to be grouped; what --save writes says enough")
+/// What filters leave of a loaded scan, if it says what it takes to show that.
+fn with_enough(plan: &Plan, mut scan: Scan<Tree>) -> io::Result<Scan<Tree>> {
+    let kept = plan.everything.unwrap_or_default();
+    match &mut scan.origin {
+        None if plan.wants_details || matches!(plan.gather, Gather::Groups(_)) => {
+            return Err(io::Error::other(scan::TOO_LITTLE));
         }
-        Some(origin) if needs_details && !origin.has_details => {
-            Some("it was saved without --details")
+        Some(origin) if plan.wants_details && !origin.has_details => {
+            return Err(io::Error::other("it was saved without --details, and so without times"));
         }
-        Some(_) => None,
+        Some(origin) => {
+            // As it may be saved again.
+            origin.has_details = kept == Inodes::All;
+            let is_new = |flag: &&String| !origin.options.contains(flag);
+            let new: Vec<_> = plan.counting.iter().filter(is_new).cloned().collect();
+            origin.options.extend(new);
+        }
+        None => {}
     }
+    scan::sift(&mut scan, &plan.walk.filter, kept)?;
+    Ok(scan)
 }
 
-/// The scan to compare with.
-fn earlier(path: &Path, measure: Measure) -> Result<Tree, Problem> {
-    let scan = scan::load(path, Some(measure), Whole { inodes: Inodes::Directories })?;
+/// The scan to compare with, without what is left out of this one, as far as it can tell.
+fn earlier(plan: &Plan, path: &Path, measure: Measure) -> Result<Tree, Problem> {
+    let filter = &plan.walk.filter;
+    let is_by_time = filter.times.modified.is_some();
+    let inodes = if is_by_time { Inodes::All } else { Inodes::Directories };
+    let mut scan = scan::load(path, Some(measure), Whole { inodes })?;
+    if let Some(origin) = &scan.origin {
+        let filter = filter.of_saved(origin.has_details);
+        let sifted = scan::sift(&mut scan, &filter, inodes);
+        sifted.map_err(|error| scan::problem(path, Operation::Load, &error))?;
+    }
     let nothing = || io::Error::other("nothing could be read when it was made");
     scan.walked.report.ok_or_else(|| scan::problem(path, Operation::Load, &nothing()))
 }

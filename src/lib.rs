@@ -20,8 +20,8 @@
 //!   knows nothing of what is gathered.
 //! * [`tally`] is what is gathered: the N largest nodes, the whole tree, totals by group. It knows nothing of how
 //!   the walk goes. A new kind of report is a new file there.
-//! * [`scan`] is a walk's result in a file: written whole or not at all, and fed to any tally as if
-//!   it were walked.
+//! * [`scan`] is a walk's result in a file: written whole or not at all, fed to any tally as if it
+//!   were walked, and weighed anew where filters leave out some of it.
 //! * [`changes`] is what there is between two scans: what grew, what shrank.
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
 //! * [`cli`] turns flags into the options of each stage, [`gather`] gathers what they ask for, from a
@@ -33,7 +33,7 @@
 //! # Imports run one way
 //!
 //! `main → gather → cli → {config, walk, tally, render, sys, terminal}`, `terminal → {walk, render}`,
-//! `gather → scan → walk → {sys, filter, tally}`, `tally → sys` (its types),
+//! `gather → scan → {walk, filter}`, `walk → {sys, filter, tally}`, `tally → sys` (its types),
 //! `render → {scan, walk, tally}` (what they come to), and everything may
 //! use those words, which use nothing. A test reads the `use` lines and keeps it so.
 //!

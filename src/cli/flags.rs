@@ -121,7 +121,7 @@ pub(super) struct ShowFlags {
 
     /// Show a directory of this name, or this path, without what is in it
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    #[arg(conflicts_with_all = ["file_types", "by", "save", "load"])]
+    #[arg(conflicts_with_all = ["file_types", "by", "save"])]
     pub(super) collapse: Vec<OsString>,
 
     /// Order what lies side by side

@@ -2,8 +2,9 @@
 
 use clap::ValueEnum;
 
-use super::flags::Flags;
+use super::flags::{FileTime, Flags, GroupBy};
 use super::{Gather, Plan};
+use crate::filter::Filter;
 use crate::measure::Measure;
 use crate::render::{Output, json};
 use crate::sys;
@@ -28,21 +29,41 @@ impl Flags {
         if self.print.output_json { Some(Form::Json) } else { self.print.form }
     }
 
-    /// What of inodes is to be kept, if everything is, because it is to be saved, to be compared, or
-    /// for ncdu to add up anew.
-    pub(super) fn everything(&self) -> Option<Inodes> {
+    /// What of inodes is to be kept, if everything is, because it is to be saved, to be compared, to
+    /// be weighed anew, or for ncdu to add up.
+    pub(super) fn everything(&self, filter: &Filter) -> Option<Inodes> {
         let scans = &self.scans;
         let if_so = |is_so: bool, inodes| is_so.then_some(inodes);
-        let to_save = if scans.details { Inodes::All } else { Inodes::Linked };
-        if_so(scans.save.is_some(), to_save)
+        let kept = if self.wants_details() { Inodes::All } else { Inodes::Linked };
+        let is_anew = scans.load.is_some() && !filter.is_off() || self.is_by_saved_time();
+        if_so(scans.save.is_some() || is_anew, kept)
             .max(if_so(scans.since.is_some(), Inodes::Directories))
             .max(if_so(self.form() == Some(Form::Ncdu), Inodes::Linked))
+    }
+
+    /// Whether a scan, saved or loaded, has to have times and owners.
+    pub(super) fn wants_details(&self) -> bool {
+        self.scans.details
+            || self.is_by_saved_time()
+            || self.scans.load.is_some() && self.leave.mtime.is_some()
+            || matches!(self.show.by, Some(GroupBy::Owner | GroupBy::Age))
+    }
+
+    /// Whether times are shown that are, or will be, in a saved scan.
+    pub(super) fn is_by_saved_time(&self) -> bool {
+        self.filetime().is_some() && (self.scans.load.is_some() || self.scans.save.is_some())
     }
 
     /// What is wrong with the form, in one line.
     pub(super) fn misfit(&self, gather: &Gather) -> Option<&'static str> {
         let is_whole = matches!(gather, Gather::Whole);
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
+        if self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified)) {
+            return Some("a saved scan has times of last change: -m m, but neither -m a nor -m c");
+        }
+        if self.scans.since.is_some() && self.filetime().is_some() {
+            return Some("--since shows what became of sizes, and not of times");
+        }
         match self.form() {
             None | Some(Form::Json) => None,
             Some(_) if self.scans.since.is_some() => Some("changes can be drawn, or printed by -j"),

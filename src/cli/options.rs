@@ -20,7 +20,10 @@ impl Flags {
         let mut filter = self.leave.filter()?;
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
         Ok(walk::Options {
-            measure: self.measure(),
+            measure: match self.scans.save {
+                Some(_) => self.size_measure().unwrap_or_default(),
+                None => self.measure(),
+            },
             threads: self.print.threads,
             one_file_system: self.leave.limit_filesystem,
             follow: self.count.dereference_links,
@@ -45,17 +48,16 @@ impl Flags {
     }
 
     pub(super) fn measure(&self) -> Measure {
-        self.given_measure().unwrap_or_default()
+        match self.filetime() {
+            None => self.size_measure().unwrap_or_default(),
+            Some(FileTime::Accessed) => Measure::Newest(Time::Accessed),
+            Some(FileTime::Changed) => Measure::Newest(Time::Changed),
+            Some(FileTime::Modified) => Measure::Newest(Time::Modified),
+        }
     }
 
-    pub(super) fn given_measure(&self) -> Option<Measure> {
-        if let Some(time) = self.filetime() {
-            return Some(Measure::Newest(match time {
-                FileTime::Accessed => Time::Accessed,
-                FileTime::Changed => Time::Changed,
-                FileTime::Modified => Time::Modified,
-            }));
-        }
+    /// What sizes are to count, if that was said.
+    pub(super) fn size_measure(&self) -> Option<Measure> {
         match (self.count.apparent_size, self.count.filecount, self.count.inodes) {
             (true, _, _) => Some(Measure::Apparent),
             (_, true, _) => Some(Measure::Files),

@@ -13,7 +13,7 @@ use crate::render::name::escape;
 #[command(next_help_heading = "Saved scans")]
 pub(super) struct ScanFlags {
     /// Save everything in FILE too, compressed if it ends in .zst or .gz
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "filetime")]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
 
     /// Save inode, owner and time of last change of everything too
@@ -22,7 +22,8 @@ pub(super) struct ScanFlags {
 
     /// Show what is saved in FILE instead of weighing PATH; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
-        "RootFlags", "filetime", "LeaveFlags", "dereference_links", "count_links", "threads",
+        "RootFlags", "dereference_links", "count_links", "threads", "limit_filesystem",
+        "gitignore", "ignored", "atime", "ctime",
     ])]
     pub(super) load: Option<PathBuf>,
 

@@ -22,7 +22,10 @@ mod rules;
 mod times;
 mod types;
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use git::{Git, Ignored};
@@ -35,7 +38,7 @@ pub use times::{Days, Times};
 pub use types::{Types, known_types};
 
 use crate::path;
-use crate::sys::{Handle, Stat};
+use crate::sys::{self, Handle, Stat, Symlinks};
 use git::Ground;
 use paths::Ends;
 
@@ -117,7 +120,8 @@ pub struct Judge<'a> {
 }
 
 impl Filter {
-    fn is_off(&self) -> bool {
+    /// Whether everything counts, and is gathered.
+    pub fn is_off(&self) -> bool {
         self.names.is_off()
             && self.paths.is_off()
             && self.types.is_off()
@@ -131,13 +135,29 @@ impl Filter {
         self.globs.is_off() && self.git.is_off()
     }
 
+    /// What of it a saved scan can tell: nothing of git, and of times the last change, if it
+    /// `has_details`.
+    pub fn of_saved(&self, has_details: bool) -> Self {
+        let modified = self.times.modified.filter(|_| has_details);
+        let times = Times { modified, accessed: None, changed: None, ..self.times };
+        Self { git: Git::default(), times, ..self.clone() }
+    }
+
     /// What filters know of the root at `path`; nothing if there are none.
     pub fn root(&self, path: &[u8]) -> Option<Arc<Place>> {
+        let root = Path::new(OsStr::from_bytes(path));
+        let real = || sys::real_path(root, Symlinks::Follow).unwrap_or_else(|_| root.to_owned());
+        self.root_at(path, real)
+    }
+
+    /// The same, where somebody else knows what it really `is_at`.
+    pub fn root_at(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Option<Arc<Place>> {
         if self.is_off() {
             return None;
         }
         let ground = if self.git.is_off() { Ground::default() } else { self.git.root(path) };
-        let (left_out, collapsed) = (self.paths.below(path), self.collapse.below(path));
+        let (left_out, collapsed) =
+            (self.paths.below(path, &is_at), self.collapse.below(path, &is_at));
         Some(Arc::new(Place { left_out, collapsed, ground, ..Place::default() }))
     }
 

@@ -53,15 +53,16 @@ impl Paths {
         self.names.iter().any(|known| **known == *name)
     }
 
-    /// What is meant below the root at `path`.
-    pub(super) fn below(&self, path: &[u8]) -> Ends {
+    /// What is meant below the root at `path`, which really `is_at` some place.
+    pub(super) fn below(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Ends {
         if self.absolute.is_empty() {
             return Ends::default();
         }
-        let root = Path::new(OsStr::from_bytes(path));
-        let root = sys::real_path(root, Symlinks::Follow).unwrap_or_else(|_| root.to_owned());
-        let absolute = self.absolute.iter().filter_map(|path| path.strip_prefix(&root).ok());
-        let ends = self.relative.iter().map(PathBuf::as_path).chain(absolute);
+        let (root, place) = (Path::new(OsStr::from_bytes(path)), is_at());
+        let absolute = self.absolute.iter().filter_map(|path| path.strip_prefix(&place).ok());
+        // As the root is spelled, there need not be anything at the place any more.
+        let spelled = self.relative.iter().filter_map(|path| path.strip_prefix(root).ok());
+        let ends = self.relative.iter().map(PathBuf::as_path).chain(absolute).chain(spelled);
         Ends(ends.map(|end| end.as_os_str().as_bytes().into()).collect())
     }
 }

@@ -6,15 +6,18 @@
 //! * `compression`: zstd and gzip.
 //! * `source` and `tokens`: JSON, piece by piece.
 //! * `schema`: schema 1, weigh's own; `ncdu`: its export.
+//! * `sift`: weighed anew, with filters, or by time.
 
 mod compression;
 mod ncdu;
 mod origin;
 mod schema;
+mod sift;
 mod source;
 mod tokens;
 
 pub use origin::Origin;
+pub use sift::{by_time, sift};
 
 use std::io::{self, BufWriter};
 use std::os::unix::ffi::OsStrExt;
@@ -27,6 +30,10 @@ use crate::tally::Tally;
 use crate::walk::Walked;
 use compression::Packer;
 use tokens::Tokens;
+
+/// What is wrong with a scan that has sizes and little more.
+pub const TOO_LITTLE: &str =
+    "what -j prints says too little for that; what --save writes says enough";
 
 /// Where a saved scan is written to.
 pub type Out = BufWriter<Packer<Draft>>;

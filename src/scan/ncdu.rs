@@ -70,10 +70,7 @@ pub(super) fn read<R: Read, T: Tally>(
                 members.report(Operation::Stat, &mut problems, &open);
                 if let (false, Some(above)) = (members.is_excluded, open.last_mut()) {
                     let size = members.weight(measure, members.kind());
-                    match members.inode().and_then(|inode| Some((inode.linked()?, inode.links?))) {
-                        Some((identity, links)) => above.sum.add_link(identity, size, links),
-                        None => above.sum.add(size),
-                    }
+                    above.sum.add_known(members.inode(), size);
                     let totals = Totals { size, entries: 1, shared: 0 };
                     replay.leaf(&members.node(members.mode(), None, totals));
                 }

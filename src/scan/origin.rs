@@ -1,8 +1,8 @@
 //! Where a scan comes from.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::sys::{self, Symlinks};
 
@@ -31,5 +31,18 @@ impl Origin {
         };
         let roots = roots.iter().map(absolute).collect();
         Self { time: sys::now(), host: sys::host(), roots, options, has_details }
+    }
+
+    /// Where the root was that is called `name`.
+    pub(super) fn place(&self, name: &[u8]) -> PathBuf {
+        let name = Path::new(OsStr::from_bytes(name));
+        let mut roots = self.roots.iter().map(|root| Path::new(OsStr::from_bytes(root)));
+        let only = roots.len() == 1;
+        roots.find(|root| only || root.ends_with(name)).unwrap_or(name).to_owned()
+    }
+
+    /// Whether symlinks were followed: nobody knows how many of them lead to an inode.
+    pub(super) fn follows(&self) -> bool {
+        self.options.iter().any(|option| option == "--dereference-links")
     }
 }

@@ -47,12 +47,14 @@ struct Members {
     has_children: bool,
 }
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum NodeKind {
     /// The node above several roots.
     Total,
     Of(Kind),
 }
+
+const TOTAL: Option<NodeKind> = Some(NodeKind::Total);
 
 /// Reads a scan into `tally`.
 pub(super) fn read<R: Read, T: Tally>(
@@ -77,7 +79,7 @@ pub(super) fn read<R: Read, T: Tally>(
                 }
                 members.has_children = true;
                 if depth == 0 {
-                    let is_total = members.kind == Some(NodeKind::Total);
+                    let is_total = members.kind == TOTAL;
                     replay = tally.take().map(|tally| Replay::new(tally, is_total));
                 }
                 if let Some(replay) = &mut replay {
@@ -93,8 +95,7 @@ pub(super) fn read<R: Read, T: Tally>(
         if depth == 0 {
             break;
         }
-        let at_root = (open[0].device, open[0].mount);
-        let node = open[depth].node(tokens, at_root, false)?;
+        let node = open[depth].node(tokens, Some((&open[0], depth)))?;
         if let Some(replay) = &mut replay {
             match node.mode.kind() {
                 Kind::Directory => replay.close(&node),
@@ -111,7 +112,7 @@ pub(super) fn read<R: Read, T: Tally>(
         (None, _) => return Err(tokens.error("not a scan that weigh has saved")),
         (_, false) => None,
         (_, true) => {
-            let root = root.node(tokens, (None, None), true)?;
+            let root = root.node(tokens, None)?;
             let replay = replay.or_else(|| tally.map(|tally| Replay::new(tally, false)));
             replay.map(|replay| replay.finish(&root))
         }
@@ -185,22 +186,20 @@ impl Members {
         Ok(true)
     }
 
-    /// The node that they make, on the root's device and mount if they do not say another.
-    fn node<R: Read>(
-        &self,
-        tokens: &Tokens<R>,
-        at_root: (Option<u64>, Option<u64>),
-        is_root: bool,
-    ) -> io::Result<Node<'_>> {
-        let wrong = |what| Err(tokens.error(what));
+    /// The node that they make, so deep below a root: on its device and mount if they do not say
+    /// another. Below the node above several roots, those are called by their paths.
+    fn node<R: Read>(&self, at: &Tokens<R>, root: Option<(&Self, usize)>) -> io::Result<Node<'_>> {
+        let wrong = |what| Err(at.error(what));
+        let is_path = root.is_none_or(|(root, depth)| depth == 1 && root.kind == TOTAL);
+        let root = root.map(|(root, _)| root);
         let Some(size) = self.size else { return wrong("a node without a size") };
         let (name, kind) = match self.kind {
-            Some(NodeKind::Total) if is_root => (b"".as_slice(), Kind::Directory),
-            Some(NodeKind::Of(kind)) if is_root => (self.name.as_slice(), kind),
+            TOTAL if root.is_none() => (b"".as_slice(), Kind::Directory),
+            Some(NodeKind::Of(kind)) if is_path => (self.name.as_slice(), kind),
             Some(NodeKind::Of(kind)) => (base_name(&self.name), kind),
             _ => return wrong("a node without a kind"),
         };
-        if name.is_empty() && self.kind != Some(NodeKind::Total) {
+        if name.is_empty() && self.kind != TOTAL {
             return wrong("a node without a name");
         }
         if (kind == Kind::Directory) != self.has_children {
@@ -212,8 +211,8 @@ impl Members {
         }
         let inode = self.inode.map(|inode| Inode {
             identity: (
-                self.mount.or(at_root.1).unwrap_or(0),
-                (self.device.or(at_root.0).unwrap_or(0), inode),
+                self.mount.or(root.and_then(|root| root.mount)).unwrap_or(0),
+                (self.device.or(root.and_then(|root| root.device)).unwrap_or(0), inode),
             ),
             links: self.links.map(|links| if links == 0 { u32::MAX } else { links }),
             details: self.modified.map(|modified| Details { modified, owner: self.owner }),

@@ -62,6 +62,11 @@ impl<T: Tally> Replay<T> {
         }
     }
 
+    /// The directory that has begun last ends, and is as if it had never been.
+    pub fn forget(&mut self) {
+        self.open.pop();
+    }
+
     /// The root ends, be it a directory or not.
     pub fn finish(mut self, node: &Node<'_>) -> T::Report {
         let part = self.open.pop().unwrap_or_default();
@@ -129,7 +134,7 @@ pub fn replay<T: Tally>(tree: &Tree, tally: T) -> T::Report {
 
 impl<'a> Child<'a> {
     /// All that is known of it.
-    fn node(&self) -> Node<'a> {
+    pub fn node(&self) -> Node<'a> {
         let (name, mode) = (self.name(), self.mode());
         match self {
             Child::Branch(tree) => Node {

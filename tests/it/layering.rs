@@ -15,7 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("config", &[]),
     ("terminal", &["walk", "render"]),
     ("changes", &["sys", "tally", "measure", "path"]),
-    ("scan", &["walk", "sys", "tally", "measure", "problem", "path"]),
+    ("scan", &["walk", "filter", "sys", "tally", "measure", "problem", "path"]),
     ("walk", &["sys", "filter", "tally", "measure", "problem", "path", "gear"]),
     ("tally", &["sys", "measure", "path"]),
     ("render", &["changes", "scan", "walk", "tally", "measure", "problem", "path", "gear"]),

@@ -36,7 +36,8 @@ fn tree() -> Fixture {
 /// Each compression, as the name's ending says.
 const ENDINGS: [&str; 3] = ["json", "json.zst", "json.gz"];
 
-fn same(shown: &Shown, expected: &Shown, what: &str) {
+/// What is shown, said and answered is what was expected, to the byte.
+pub fn same(shown: &Shown, expected: &Shown, what: &str) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     assert_eq!(text(&shown.stdout), text(&expected.stdout), "{what}");
     assert_eq!(text(&shown.stderr), text(&expected.stderr), "{what}");
@@ -75,7 +76,8 @@ fn every_picture_of_a_saved_scan_is_the_one_of_the_tree() {
         let place = Fixture::new();
         let file = place.at(format!("scan.{ending}"));
         let run = |flags: String| weigh(&flags).within(fixture.path()).env("LS_COLORS", "ex=32");
-        for roots in [&["top"][..], &["top", "other/x", "other"], &["top/big"]] {
+        for roots in [&["top"][..], &["top/b/", "top/../other"], &["top", "other/x"], &["top/big"]]
+        {
             let with_roots = |flags| {
                 roots.iter().fold(run(format!("{counting} {flags}")), |run, root| run.arg(root))
             };

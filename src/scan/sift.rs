@@ -1,0 +1,243 @@
+//! A saved scan weighed anew: what filters leave of it, or by its times. As a walk weighs, with the
+//! same judge and the same sum; but nobody can be asked for what the scan does not say.
+//!
+//! The tree is in memory, and what is left of it becomes another: a filter has to know a directory's
+//! name before what is in it, and a scan may say it after.
+
+use std::io;
+use std::sync::Arc;
+
+use super::{Origin, Scan, TOO_LITTLE};
+use crate::filter::{Filter, Place, Verdict};
+use crate::measure::{Kind, Measure, Time, weight_of_time};
+use crate::problem::{Operation, Problem};
+use crate::sys::Stat;
+use crate::tally::{Child, Inode, Inodes, Node, Replay, Sum, Totals, Tree, Whole};
+
+/// Leaves of `scan` what `filter` leaves of it, and of its inodes what is to be kept.
+///
+/// # Errors
+/// Where something is left out of a scan that says too little to add up the rest.
+pub fn sift(scan: &mut Scan<Tree>, filter: &Filter, keep: Inodes) -> io::Result<()> {
+    let Some(tree) = scan.walked.report.as_ref().filter(|_| !filter.is_off()) else {
+        return Ok(());
+    };
+    let mut sieve = Sieve::new(scan, filter, scan.measure);
+    let left = sieve.tree(tree, keep);
+    if !sieve.is_less {
+        return Ok(());
+    }
+    match &scan.origin {
+        None => return Err(io::Error::other(TOO_LITTLE)),
+        Some(origin) if origin.follows() => {
+            let other_ways = "symlinks were followed, and may lead to what would be left out";
+            return Err(io::Error::other(other_ways));
+        }
+        Some(_) => {}
+    }
+    let problems = &scan.walked.problems;
+    let seen = problems.iter().filter(|problem| !sieve.leaves_out(tree, problem));
+    scan.walked.problems = seen.cloned().collect();
+    scan.walked.report = Some(left);
+    Ok(())
+}
+
+/// Makes of `scan`, which has details, what a walk by the time of last change would have come to.
+pub fn by_time(scan: &mut Scan<Tree>, keep: Inodes) {
+    let measure = Measure::Newest(Time::Modified);
+    if let Some(tree) = &scan.walked.report {
+        let newest = Sieve::new(scan, &Filter::default(), measure).tree(tree, keep);
+        scan.walked.report = Some(newest);
+    }
+    scan.measure = measure;
+}
+
+/// What is weighed, and how.
+struct Sieve<'s> {
+    filter: &'s Filter,
+    measure: Measure,
+    origin: Option<&'s Origin>,
+    /// Whether something has been left out.
+    is_less: bool,
+}
+
+/// A directory that counts, or in which something may.
+struct Dir<'t> {
+    tree: &'t Tree,
+    place: Option<Arc<Place>>,
+    is_counted: bool,
+    is_root: bool,
+}
+
+/// A directory that has begun and not ended.
+struct Open<'t> {
+    dir: Dir<'t>,
+    /// The directories in it that have not begun.
+    ahead: Vec<Dir<'t>>,
+    sum: Sum,
+}
+
+impl Dir<'_> {
+    /// Whether what is in it is gathered, and not only counted.
+    fn is_gathered(&self) -> bool {
+        !self.place.as_ref().is_some_and(|place| place.is_collapsed())
+    }
+}
+
+impl<'s> Sieve<'s> {
+    fn new(scan: &'s Scan<Tree>, filter: &'s Filter, measure: Measure) -> Self {
+        Self { filter, measure, origin: scan.origin.as_ref(), is_less: false }
+    }
+
+    /// What is left of the tree at `root`.
+    fn tree(&mut self, root: &Tree, inodes: Inodes) -> Tree {
+        let mut replay = Replay::new(Whole { inodes }, root.is_above_roots());
+        if root.mode.kind() != Kind::Directory {
+            let size = self.weight(root.totals.size, root.inode.as_deref());
+            return replay.finish(&sized(Child::Branch(root), size));
+        }
+        let mut open: Vec<Open<'_>> = Vec::new();
+        let mut begun = Some(match root.is_above_roots() {
+            true => Dir { tree: root, place: None, is_counted: true, is_root: true },
+            false => self.root(root),
+        });
+        loop {
+            if let Some(dir) = begun.take() {
+                let begun = self.begin(dir, &open, &mut replay);
+                open.push(begun);
+            }
+            let Some(directory) = open.last_mut() else { unreachable!("the root ends the loop") };
+            begun = directory.ahead.pop();
+            if begun.is_some() {
+                continue;
+            }
+            let Some(Open { dir, mut sum, .. }) = open.pop() else { continue };
+            let own = dir.tree.own.filter(|_| dir.is_counted);
+            let own = own.map(|own| self.weight(own, dir.tree.inode.as_deref()));
+            if let Some(own) = own {
+                sum.add(own);
+            }
+            let mut totals = sum.totals(self.measure);
+            if self.origin.is_some_and(Origin::follows) {
+                totals.shared = 0;
+            }
+            let node = Node { own, totals, ..Child::Branch(dir.tree).node() };
+            let Some(above) = open.last_mut() else { return replay.finish(&node) };
+            above.sum.absorb(sum);
+            match above.dir.is_gathered() {
+                true if totals.entries > 0 || dir.is_root => replay.close(&node),
+                true => replay.forget(),
+                false => {}
+            }
+        }
+    }
+
+    /// Weighs what is in `dir`, which lies in those that are open, but for the directories.
+    fn begin<'t>(
+        &mut self,
+        dir: Dir<'t>,
+        above: &[Open<'t>],
+        replay: &mut Replay<Whole>,
+    ) -> Open<'t> {
+        if above.last().is_none_or(|above| above.dir.is_gathered()) {
+            replay.open();
+        }
+        self.is_less |= !dir.is_counted || !dir.is_gathered();
+        let (mut sum, mut ahead) = (Sum::default(), Vec::new());
+        let is_above_roots = above.is_empty() && dir.tree.is_above_roots();
+        let names = || {
+            let above = above.iter().map(|open| &*open.dir.tree.name);
+            above.chain([&*dir.tree.name]).filter(|name| !name.is_empty()).collect()
+        };
+        let mut judge = self.filter.judge(dir.place.as_ref(), names);
+        for child in dir.tree.unsorted() {
+            if let (true, Child::Branch(root)) = (is_above_roots, child) {
+                ahead.push(self.root(root));
+                continue;
+            }
+            let (name, stat) = (child.name(), stat(&child));
+            let verdict = judge.verdict(name, stat.is_directory());
+            let verdict = judge.confirm(verdict, &stat);
+            self.is_less |= verdict != Verdict::Counts;
+            match child {
+                _ if verdict == Verdict::LeftOut => {}
+                Child::Branch(tree) => {
+                    let (place, is_counted) = (judge.below(name), verdict == Verdict::Counts);
+                    ahead.push(Dir { tree, place, is_counted, is_root: false });
+                }
+                Child::Leaf(leaf) => {
+                    let size = self.weight(leaf.size, leaf.inode.as_ref());
+                    sum.add_known(leaf.inode, size);
+                    if dir.is_gathered() {
+                        replay.leaf(&sized(child, size));
+                    }
+                }
+            }
+        }
+        Open { dir, ahead, sum }
+    }
+
+    fn root<'t>(&self, tree: &'t Tree) -> Dir<'t> {
+        let was_at =
+            || self.origin.map_or_else(Default::default, |origin| origin.place(&tree.name));
+        let place = self.filter.root_at(&tree.name, was_at);
+        let stat = stat(&Child::Branch(tree));
+        let is_counted = self.filter.admits_root(place.as_ref(), &tree.name, &stat);
+        Dir { tree, place, is_counted, is_root: true }
+    }
+
+    /// What an inode weighs that weighed `size`.
+    fn weight(&self, size: u64, inode: Option<&Inode>) -> u64 {
+        match (self.measure, inode.and_then(|inode| inode.details)) {
+            (Measure::Newest(_), details) => {
+                details.map_or(0, |details| weight_of_time(details.modified))
+            }
+            _ => size,
+        }
+    }
+
+    /// Whether a walk with these filters would not have come to where `problem` was met.
+    fn leaves_out(&self, tree: &Tree, problem: &Problem) -> bool {
+        let is_left_out = |root: &Tree| {
+            way(root, &problem.path).is_some_and(|way| self.leaves_out_at(root, way, problem))
+        };
+        if !tree.is_above_roots() {
+            return is_left_out(tree);
+        }
+        tree.unsorted().any(|root| matches!(root, Child::Branch(root) if is_left_out(root)))
+    }
+
+    /// Whether it would not have come to `way` below `root`.
+    fn leaves_out_at(&self, root: &Tree, way: &[u8], problem: &Problem) -> bool {
+        let mut place = self.root(root).place;
+        let mut names = vec![&*root.name];
+        let mut ahead = way.split(|byte| *byte == b'/').peekable();
+        while let Some(name) = ahead.next() {
+            let is_directory = ahead.peek().is_some() || problem.operation != Operation::Stat;
+            let mut judge = self.filter.judge(place.as_ref(), || names.clone());
+            if judge.verdict(name, is_directory) == Verdict::LeftOut {
+                return true;
+            }
+            place = judge.below(name);
+            names.push(name);
+        }
+        false
+    }
+}
+
+/// What leads from `root` to `path`, if that is below it.
+fn way<'p>(root: &Tree, path: &'p [u8]) -> Option<&'p [u8]> {
+    let way = path.strip_prefix(&*root.name)?;
+    if root.name.ends_with(b"/") { Some(way) } else { way.strip_prefix(b"/") }
+}
+
+/// What filters ask of an inode.
+fn stat(child: &Child<'_>) -> Stat {
+    let details = child.node().inode.and_then(|inode| inode.details);
+    let modified = details.map_or(0, |details| details.modified);
+    Stat { mode: child.mode(), modified, ..Stat::default() }
+}
+
+fn sized(child: Child<'_>, size: u64) -> Node<'_> {
+    Node { totals: Totals { size, entries: 1, shared: 0 }, ..child.node() }
+}

@@ -1,0 +1,265 @@
+//! What filters leave of a saved scan, and what it says of times: the same as of the tree itself, to
+//! the byte, and what `find` says.
+
+use std::fs;
+use std::process::Command;
+
+use crate::dice::{Dice, Names};
+use crate::fixture::{Fixture, raw};
+use crate::run::weigh;
+use crate::scans::same;
+
+/// Links in and out of what is left out, names that filters tell apart, times of a year.
+fn project() -> Fixture {
+    let mut fixture = Fixture::new()
+        .file("top/README.md", 1)
+        .file("top/src/main.py", 10)
+        .file("top/src/main.pyc", 5000)
+        .hard_link("top/src/main.py", "top/cache/main.py")
+        .hard_link("top/src/main.pyc", "outside")
+        .file("top/src/cache/x.py", 9000)
+        .file("top/cache/y.js", 10_000)
+        .symlink("../src", "top/cache/link.py")
+        .fifo("top/src/pipe")
+        .file("top/.git/config", 70_000)
+        .file(raw(b"top/\xff/\n.py"), 300)
+        .file("top/only.py/deep/er/z", 40)
+        .dir("top/empty")
+        .file("other/src/w.py", 6000)
+        .hard_link("top/src/main.py", "other/v.py");
+    for (name, day) in [("src/main.py", 3), ("src", 30), ("cache/y.js", 300), (".git/config", 31)] {
+        fixture = fixture.modified(format!("top/{name}"), days_ago(day));
+    }
+    fixture
+}
+
+fn days_ago(days: i64) -> i64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    i64::try_from(now.as_secs()).unwrap() - days * 86_400 - 3600
+}
+
+const FILTERS: [&str; 20] = [
+    "-i",
+    "-X cache",
+    "-X src/cache",
+    "-X top/src",
+    "-X nowhere",
+    r"-e \.py$",
+    r"-e ^top/src/ -v c$",
+    "-v src",
+    "-v ^",
+    "--exclude cache/",
+    "--exclude *.py --exclude !main.py",
+    "--exclude /src/cache",
+    "--include *.py",
+    "--include src/ -X main.py",
+    "--type py",
+    "--type-not py -i",
+    "--collapse src",
+    "-M -7",
+    "-M +29",
+    "-M 30 -e py",
+];
+
+#[test]
+fn filters_leave_of_a_scan_what_they_leave_of_the_tree() {
+    let fixture = project();
+    let forms = ["-j", "-c", "-j -n 3", "-c -F", "-c -D -d 1", "--as csv"];
+    for counting in ["", "-s", "-f", "--inodes", "-l"] {
+        for roots in ["top", "top other", "top/src/main.py", "other/src top/"] {
+            let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+            run(&format!("{counting} {roots} --details --save scan")).clean();
+            for (filter, form) in FILTERS.iter().zip(forms.iter().cycle()) {
+                let load = run(&format!("{form} {filter} --load scan"));
+                let direct = run(&format!("{form} {counting} {filter} {roots}"));
+                let what = format!("{form} {counting} {filter} {roots}");
+                same(&load, &direct, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn random_trees_are_sifted_alike() {
+    let filters =
+        ["-X a1", "-e [2-5]", "-v [2-5]$", "--exclude *3", "--include *4 -i", "-M 0 -e b"];
+    for seed in 0..12 {
+        let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
+        let place = Fixture::new();
+        let file = place.at("scan.zst");
+        weigh("--details --save").arg(&file).arg(fixture.path()).run().clean();
+        for filter in filters {
+            for form in ["-j", "-c", "-j --by type", "-j --by owner"] {
+                let direct = weigh(&format!("{form} {filter}")).arg(fixture.path()).run();
+                let load = weigh(&format!("{form} {filter} --load")).arg(&file).run();
+                same(&load, &direct, &format!("seed {seed}: {form} {filter}"));
+            }
+        }
+    }
+}
+
+/// Nothing is left of the tree by the time that the scan is looked at.
+#[test]
+fn find_says_the_same_of_what_is_gone_by_now() {
+    let fixture = project();
+    fs::remove_file(fixture.at("outside")).unwrap();
+    fs::remove_file(fixture.at("other/v.py")).unwrap();
+    weigh("-s top --save scan").within(fixture.path()).run().clean();
+    let of = |tests: &[&str]| {
+        let output = Command::new("find")
+            .arg("top")
+            .args(tests)
+            .args(["-type", "f,l", "-printf", "%i %s\n"])
+            .current_dir(fixture.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        let text = String::from_utf8(output.stdout).unwrap();
+        // Every inode once.
+        let inodes: std::collections::BTreeMap<_, u64> = text
+            .lines()
+            .filter_map(|line| line.split_once(' '))
+            .map(|(i, s)| (i.to_owned(), s.parse().unwrap()))
+            .collect();
+        inodes.values().sum::<u64>()
+    };
+    let cases: [(&str, &[&str]); 7] = [
+        ("-X cache", &["-name", "cache", "-prune", "-o"]),
+        (r"-e \.py$", &["-name", "*.py"]),
+        (r"-v \.py$", &["!", "-name", "*.py"]),
+        ("-i", &["-name", ".*", "-prune", "-o"]),
+        ("--exclude /src/cache", &["-path", "top/src/cache", "-prune", "-o"]),
+        ("--include src/", &["-path", "*/src/*"]),
+        ("--type py -X src", &["-name", "src", "-prune", "-o", "-name", "*.py"]),
+    ];
+    let expected = cases.map(|(_, tests)| of(tests));
+    let absolute = fixture.at("top/src");
+    fs::rename(fixture.at("top"), fixture.at("gone")).unwrap();
+    for ((filter, _), expected) in cases.iter().zip(expected) {
+        let shown = weigh(&format!("-j {filter} --load scan")).within(fixture.path()).run();
+        assert_eq!(shown.document().root().size, expected, "{filter}");
+    }
+    // By the path where it was, and as the root was spelled.
+    let load = || weigh("-j --load scan").within(fixture.path());
+    let without = load().arg("-X").arg("src").run().clean();
+    assert_eq!(load().arg("-X").arg(absolute).run().clean(), without);
+    assert_eq!(load().arg("-X").arg("top/src").run().clean(), without);
+}
+
+#[test]
+fn what_is_saved_again_is_what_was_left() {
+    let fixture = project();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("top --details --save all").clean();
+    run("--load all -X cache --save less").clean();
+    same(&run("-j --load less"), &run("-j -X cache top"), "-X cache");
+    same(&run("-j -i --load less"), &run("-j -i -X cache top"), "-X cache, then -i");
+    let less = String::from_utf8(fs::read(fixture.at("less")).unwrap()).unwrap();
+    assert!(less.contains(r#""options":["--ignore-directory=cache"],"details":false"#), "{less}");
+    run("--load all -X cache --details --save less").clean();
+    same(&run("-m m --load less"), &run("-m m -X cache top"), "-X cache --details");
+}
+
+#[test]
+fn what_could_not_be_read_is_left_out_with_what_it_lies_in() {
+    let fixture = Fixture::new()
+        .file("top/open/f", 5000)
+        .unreadable("top/closed")
+        .unreadable("top/in/closed")
+        .mode("place", 0o777);
+    let direct = |flags: &str| weigh(flags).arg("top").within(fixture.path()).by_nobody(&fixture);
+    assert_eq!(direct("--save place/scan").run().code(), 1);
+    for filter in ["-X closed", "-X in", "--exclude /top/closed", "-e f$"] {
+        let load = weigh(&format!("-j {filter} --load")).arg(fixture.at("place/scan")).run();
+        same(&load, &direct(&format!("-j {filter}")).run(), filter);
+    }
+}
+
+/// With times, the scan of sizes has them too, and the picture is the one that was drawn.
+#[test]
+fn times_are_saved_with_sizes() {
+    let fixture = project();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for flags in
+        ["-j -m m", "-c -m m -n 3", "-c --sort time", "-j -m m --by type", "-j -m m -X cache"]
+    {
+        let direct = run(&format!("{flags} top"));
+        same(&run(&format!("{flags} top --save scan")), &direct, flags);
+        same(&run(&format!("{flags} --load scan")), &direct, flags);
+        same(&run("-j -X cache --load scan"), &run("-j -X cache top"), "sizes");
+    }
+    run("top --by owner --save owned").clean();
+    same(&run("-c --by owner --load owned"), &run("-c --by owner top"), "--by owner");
+    run("top --save plain").clean();
+    for flags in ["-m m", "-M 3", "--sort time", "--details --save again"] {
+        let shown = run(&format!("{flags} --load plain"));
+        assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{flags}");
+        assert!(shown.complaint().contains("without --details"), "{}", shown.complaint());
+    }
+}
+
+#[test]
+fn what_a_scan_cannot_tell_is_said() {
+    let fixture = project();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let json = run("-j top").clean();
+    fs::write(fixture.at("json"), &json).unwrap();
+    run("top --save scan").clean();
+    for flag in ["--gitignore", "--ignored", "-x", "-A 3", "-y 3", "-m a", "-m c"] {
+        let shown = run(&format!("{flag} --load scan"));
+        let long = match flag.split(' ').next() {
+            Some("-x") => "--limit-filesystem",
+            Some("-A") => "--atime",
+            Some("-y") => "--ctime",
+            Some("-m") => flag,
+            _ => flag,
+        };
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{flag}");
+        assert!(shown.complaint().lines().next().unwrap().contains(long), "{}", shown.complaint());
+    }
+    assert_eq!(run("-m a top --save other").code(), 2);
+    run("-L top --details --save followed").clean();
+    same(&run("-j -m m --load followed"), &run("-j -L -m m top"), "-L -m m");
+    let shown = run("-X cache --load followed");
+    assert_eq!((shown.code(), shown.stdout.len()), (1, 0));
+    assert!(shown.complaint().contains("symlinks were followed"), "{}", shown.complaint());
+    // Sizes are all that -j prints: enough as long as nothing is left out.
+    assert_eq!(run("-j -X nowhere --load json").clean(), json);
+    let shown = run("-j -X cache --load json");
+    assert_eq!((shown.code(), shown.stdout.len()), (1, 0));
+    assert!(shown.complaint().contains("what --save writes"), "{}", shown.complaint());
+}
+
+/// What is left out now has not gone.
+#[test]
+fn changes_are_of_what_counts() {
+    let fixture = project();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("-s top --details --save scan").clean();
+    let grown = fixture.file("top/src/grown.py", 100_000).file("top/cache/grown", 1_000_000);
+    let run = |flags: &str| weigh(flags).within(grown.path()).run();
+    let change = |flags: &str| {
+        let json = run(&format!("-j -s --since scan {flags}")).clean();
+        let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        json["change"].as_i64().unwrap()
+    };
+    run("-s top --save later").clean();
+    for from in ["top", "--load later"] {
+        assert_eq!(change(from), 1_100_000);
+        assert_eq!(change(&format!("-X cache {from}")), 100_000);
+        assert_eq!(change(&format!(r"-e \.py$ {from}")), 100_000);
+        assert_eq!(change(&format!("--collapse cache -X src {from}")), 1_000_000);
+    }
+    assert_eq!(change("-M +100 top"), 0);
+    let picture = run("-c -s -X cache --since scan top").text();
+    assert!(!picture.contains("gone"), "{picture}");
+}
+
+#[test]
+#[cfg(not(feature = "portable"))]
+fn a_chain_deeper_than_any_stack_is_sifted() {
+    let fixture = Fixture::in_memory().chain("d", 100_000, 10);
+    weigh("-s d -n 1 --save scan").within(fixture.path()).run().clean();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    same(&run("-j -X end --load scan"), &run("-j -s -X end d"), "-X end");
+}
