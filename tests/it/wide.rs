@@ -1,6 +1,8 @@
 //! Breadth: a directory too large for one listing is shared out in parts, and no entry may be lost
 //! or counted twice at the seams.
 
+use std::time::{Duration, Instant};
+
 use crate::fixture::Fixture;
 use crate::rounds::rounds;
 use crate::run::weigh;
@@ -11,15 +13,37 @@ const LINKED: (usize, usize) = (20_000, 500_000);
 /// Links to one inode. Only in memory may there be so many (65,000 on ext4).
 const LINKS: (usize, usize) = (20_000, 1_000_000);
 
+/// Grows a tree by `grow`, and says how much longer the whole of it takes than its first half: no
+/// more than twice as long, if nothing is looked for among all that was met before.
+fn grown(mut fixture: Fixture, count: usize, grow: impl Fn(Fixture, usize) -> Fixture) -> Fixture {
+    let mut took = Vec::new();
+    for half in [0..count / 2, count / 2..count] {
+        fixture = half.fold(fixture, &grow);
+        took.push(quickest(&fixture));
+    }
+    println!("{count}: {:?}, {:.2} × half of it", took[1], took[1].div_duration_f64(took[0]));
+    fixture
+}
+
+/// The quickest of a few runs, on a machine that may have more to do.
+fn quickest(fixture: &Fixture) -> Duration {
+    let run = |_| {
+        let weigh = weigh("-s -n 10").arg(fixture.at("top"));
+        let start = Instant::now();
+        weigh.run().clean();
+        start.elapsed()
+    };
+    (0..3).map(run).min().unwrap()
+}
+
 /// Lengths 0, 1, 2, … so that a wrong sum cannot come out right by two mistakes of one kind. The
 /// names are of many lengths, so that no record is where another was.
 #[test]
 fn a_directory_of_many_files_is_exact() {
     let count = rounds(COUNT.0, COUNT.1);
-    let mut fixture = Fixture::in_memory();
-    for i in 0..count {
-        fixture = fixture.sparse(format!("top/{i}{}", "x".repeat(i % 60)), i as u64);
-    }
+    let fixture = grown(Fixture::in_memory(), count, |fixture, i| {
+        fixture.sparse(format!("top/{i}{}", "x".repeat(i % 60)), i as u64)
+    });
     let count = count as u64;
     let sum = (0..count).sum();
     for threads in [1, 2, 8] {
@@ -46,11 +70,10 @@ fn a_directory_of_many_files_is_exact() {
 #[test]
 fn many_links_across_two_directories_count_once() {
     let count = rounds(LINKED.0, LINKED.1);
-    let mut fixture = Fixture::in_memory().dir("top/a").dir("top/b");
-    for i in 0..count {
+    let fixture = grown(Fixture::in_memory(), count, |fixture, i| {
         let name = format!("top/a/{i}");
-        fixture = fixture.sparse(&name, 1).hard_link(&name, format!("top/b/{i}"));
-    }
+        fixture.sparse(&name, 1).hard_link(&name, format!("top/b/{i}"))
+    });
     for threads in [1, 2, 8] {
         let flags = format!("-j -s -d 1 -T {threads}");
         let document = weigh(&flags).arg(fixture.at("top")).run().document();
@@ -91,10 +114,9 @@ fn many_links_within_a_directory_count_once() {
 #[test]
 fn many_links_to_one_inode_count_once() {
     let links = rounds(LINKS.0, LINKS.1);
-    let mut fixture = Fixture::in_memory().file("top/f", 5000);
-    for i in 1..links {
-        fixture = fixture.hard_link("top/f", format!("top/{}/{i}", i % 3));
-    }
+    let fixture = grown(Fixture::in_memory().file("top/f", 5000), links, |fixture, i| {
+        fixture.hard_link("top/f", format!("top/{}/{i}", i % 3))
+    });
     for threads in [1, 2, 8] {
         let flags = format!("-j -s -n 10 -T {threads}");
         let document = weigh(&flags).arg(fixture.at("top")).run().document();
