@@ -276,26 +276,25 @@ struct Repository {
     common: Vec<u8>,
 }
 
-/// The repository of the work tree whose top is open as `dir`, if it is one.
+/// The repository of the work tree whose top is open as `dir`, if it is one. As for git, that is
+/// where a HEAD is.
 fn work_tree(dir: &Handle) -> Option<Repository> {
-    match dir.stat_at(c".git", Symlinks::Follow, Query::default()).ok()?.mode.kind() {
-        Kind::Directory => {
-            dir.stat_at(c".git/HEAD", Symlinks::Stay, Query::default()).ok()?;
-            Some(Repository { own: b".git".to_vec(), common: b".git".to_vec() })
-        }
+    let own = match dir.stat_at(c".git", Symlinks::Follow, Query::default()).ok()?.mode.kind() {
+        Kind::Directory => b".git".to_vec(),
         // A work tree besides the first one, or a submodule, says where its repository is.
         Kind::File => {
             let text = dir.read_file_at(c".git").ok()??;
-            let own = text.strip_prefix(b"gitdir: ")?.trim_ascii_end().to_vec();
-            let common = match dir.read_file_at(&within(&own, b"commondir")?).ok().flatten() {
-                Some(common) if common.starts_with(b"/") => common.trim_ascii_end().to_vec(),
-                Some(common) => path::join_all([&*own, common.trim_ascii_end()]),
-                None => own.clone(),
-            };
-            Some(Repository { own, common })
+            text.strip_prefix(b"gitdir: ")?.trim_ascii_end().to_vec()
         }
-        _ => None,
-    }
+        _ => return None,
+    };
+    dir.stat_at(&within(&own, b"HEAD")?, Symlinks::Stay, Query::default()).ok()?;
+    let common = match dir.read_file_at(&within(&own, b"commondir")?).ok().flatten() {
+        Some(common) if common.starts_with(b"/") => common.trim_ascii_end().to_vec(),
+        Some(common) => path::join_all([&*own, common.trim_ascii_end()]),
+        None => own.clone(),
+    };
+    Some(Repository { own, common })
 }
 
 fn within(directory: &[u8], name: &[u8]) -> Option<CString> {

@@ -191,6 +191,21 @@ fn an_index_may_be_elsewhere() {
     compare(&fixture, "top", &["mod"]);
 }
 
+/// What a copied submodule has: a `.git` that leads nowhere. Git takes no notice of it.
+#[test]
+fn a_repository_that_is_gone_is_none() {
+    let files: [(&[u8], &str); 5] = [
+        (b".gitignore", "*.o\n"),
+        (b"gone/.git", "gitdir: ../nowhere\n"),
+        (b"gone/x.o", ""),
+        (b"gone/y.o", ""),
+        (b"gone/z", ""),
+    ];
+    let fixture = checkout(Fixture::new(), "top", &files);
+    git(&fixture, &fixture.at("top"), &["add", "-f", "gone/x.o"]);
+    compare(&fixture, "top", &[]);
+}
+
 /// A root may lie in what is ignored, under another name, or be one that nothing tracked is in.
 #[test]
 fn roots_inside_what_is_ignored() {
