@@ -8,9 +8,10 @@
 //! Both trees are in memory, and so is nothing else but the moved directories.
 
 mod join;
+mod lookup;
 mod moves;
 
-use std::collections::HashMap;
+pub use lookup::Lookup;
 
 use crate::tally::{Child, Limits, Top, Tree};
 use moves::Moves;
@@ -59,7 +60,7 @@ impl Changes {
     }
 }
 
-impl<'a> Sides<'a> {
+impl Sides<'_> {
     /// Its size before, and now.
     pub fn sizes(&self) -> (Option<u64>, Option<u64>) {
         (self.before.map(|child| child.size()), self.now.map(|child| child.size()))
@@ -69,31 +70,6 @@ impl<'a> Sides<'a> {
     pub fn change(&self) -> i128 {
         let (before, now) = self.sizes();
         i128::from(now.unwrap_or(0)) - i128::from(before.unwrap_or(0))
-    }
-
-    /// What is in it, by name.
-    pub fn children(&self) -> HashMap<&'a [u8], Sides<'a>> {
-        let mut children: HashMap<_, Sides<'_>> = HashMap::new();
-        let none = Sides { before: None, now: None };
-        for child in self.before.iter().flat_map(below) {
-            children.entry(child.name()).or_insert(none).before = Some(child);
-        }
-        for child in self.now.iter().flat_map(below) {
-            children.entry(child.name()).or_insert(none).now = Some(child);
-        }
-        children
-    }
-
-    /// What lies at `path` below it.
-    pub fn at(self, path: &[u8]) -> Option<Sides<'a>> {
-        let find = |child: Option<Child<'a>>, name: &[u8]| {
-            child.iter().flat_map(below).find(|child| child.name() == name)
-        };
-        let mut at = self;
-        for name in path.split(|byte| *byte == b'/') {
-            at = Sides { before: find(at.before, name), now: find(at.now, name) };
-        }
-        (at.before.is_some() || at.now.is_some()).then_some(at)
     }
 }
 

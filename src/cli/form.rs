@@ -66,7 +66,9 @@ impl Flags {
         }
         match self.form() {
             None | Some(Form::Json) => None,
-            Some(_) if self.scans.since.is_some() => Some("changes can be drawn, or printed by -j"),
+            Some(Form::Ncdu) if self.scans.since.is_some() => {
+                Some("ncdu knows sizes, and no changes of them: --as csv and --as ndjson do")
+            }
             Some(_) if self.count.filetime.is_some() => {
                 Some("times can be drawn, or printed by -j")
             }

@@ -2,15 +2,14 @@
 //! difference.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::json::{self, bytes};
 use super::lines::{Line, lay_out};
 use super::name::{cells, escape};
 use super::size::Format;
-use crate::changes::{Changes, Sides};
-use crate::tally::{Shape, Tree};
+use crate::changes::{Changes, Lookup, Sides};
+use crate::tally::Tree;
 use crate::walk::Walked;
 
 /// What is said of a line beside its name.
@@ -24,31 +23,57 @@ pub(super) struct Note {
     pub(super) direction: Option<Ordering>,
 }
 
-/// What is said of each of `lines`, which are those of `tree`: the size now, and the change.
-pub(super) fn notes(
-    lines: &[Line<'_>],
-    tree: &Tree,
-    changes: &Changes,
-    format: &Format,
-) -> Vec<Note> {
-    let sides = sides(lines, tree, changes);
-    let sizes: Vec<_> = sides.iter().map(|sides| format.write(now(sides))).collect();
-    let differences: Vec<_> =
-        sides.iter().map(|sides| signed(shown(sides, changes), format)).collect();
+/// What became of a node.
+pub(super) struct Change<'a> {
+    pub(super) kind: &'static str,
+    pub(super) before: Option<u64>,
+    pub(super) now: Option<u64>,
+    pub(super) difference: i128,
+    pub(super) moved_from: Option<&'a [u8]>,
+}
+
+/// What became of the node that is at `sides`. What was moved has not changed, wherever it was.
+pub(super) fn change<'a>(sides: &Sides<'_>, changes: &'a Changes) -> Change<'a> {
+    let (before, now) = sides.sizes();
+    let moved_from = changes.moved_from(sides);
+    let difference = if moved_from.is_some() { 0 } else { sides.change() };
+    let kind = sides.now.or(sides.before).map_or("other", |child| json::kind(&child));
+    Change { kind, before, now, difference, moved_from }
+}
+
+impl Change<'_> {
+    /// Writes fields of JSON, after others.
+    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
+        out.write_all(br#","before":"#)?;
+        serde_json::to_writer(&mut *out, &self.before)?;
+        out.write_all(br#","size":"#)?;
+        serde_json::to_writer(&mut *out, &self.now)?;
+        write!(out, r#","change":{}"#, self.difference)?;
+        self.moved_from.map_or(Ok(()), |origin| {
+            out.write_all(b",")?;
+            bytes(out, "moved_from", origin)
+        })
+    }
+}
+
+/// What is said of each of `lines`: the size now, and the change.
+pub(super) fn notes(lines: &[Line<'_>], changes: &Changes, format: &Format) -> Vec<Note> {
+    let all = all(lines, changes);
+    let sizes: Vec<_> = all.iter().map(|one| format.write(one.now.unwrap_or(0))).collect();
+    let differences: Vec<_> = all.iter().map(|one| signed(one.difference, format)).collect();
     let width = |texts: &[String]| texts.iter().map(|text| cells(text)).max().unwrap_or(0);
     let (size_width, change_width) = (width(&sizes), width(&differences));
-    sides
-        .iter()
+    all.iter()
         .zip(sizes.iter().zip(&differences))
-        .map(|(sides, (size, change))| Note {
+        .map(|(one, (size, change))| Note {
             size: format!("{size:>size_width$} {change:>change_width$}"),
-            aside: match (sides.sizes(), changes.moved_from(sides)) {
-                (_, Some(origin)) => format!(" (moved from {})", escape(origin)),
-                ((None, _), _) => " (new)".to_owned(),
-                ((_, None), _) => " (gone)".to_owned(),
+            aside: match (one.moved_from, one.before, one.now) {
+                (Some(origin), ..) => format!(" (moved from {})", escape(origin)),
+                (_, None, _) => " (new)".to_owned(),
+                (_, _, None) => " (gone)".to_owned(),
                 _ => String::new(),
             },
-            direction: Some(shown(sides, changes).cmp(&0)),
+            direction: Some(one.difference.cmp(&0)),
         })
         .collect()
 }
@@ -78,8 +103,8 @@ fn nodes(
     options: &json::Options,
 ) -> io::Result<()> {
     let lines = lay_out(tree, options.order, false);
-    let all_sides = sides(&lines, tree, changes);
-    for (i, (line, sides)) in lines.iter().zip(&all_sides).enumerate() {
+    let all = all(&lines, changes);
+    for (i, (line, change)) in lines.iter().zip(&all).enumerate() {
         if i > 0 {
             out.write_all(if lines[i - 1].depth < line.depth { b"{" } else { b",{" })?;
         }
@@ -94,18 +119,10 @@ fn nodes(
         };
         bytes(out, "name", name)?;
         let is_total = i == 0 && tree.is_above_roots();
-        let kind = if is_total { "total" } else { line.mode.kind().name() };
-        let (before, now) = sides.sizes();
-        write!(out, r#","kind":"{kind}","before":"#)?;
-        serde_json::to_writer(&mut *out, &before)?;
-        out.write_all(br#","size":"#)?;
-        serde_json::to_writer(&mut *out, &now)?;
-        let (change, churn) = (shown(sides, changes), line.size);
-        write!(out, r#","change":{change},"churn":{churn}"#)?;
-        if let Some(origin) = changes.moved_from(sides) {
-            out.write_all(b",")?;
-            bytes(out, "moved_from", origin)?;
-        }
+        let kind = if is_total { "total" } else { change.kind };
+        write!(out, r#","kind":"{kind}""#)?;
+        change.write(out)?;
+        write!(out, r#","churn":{}"#, line.size)?;
         let next = lines.get(i + 1).map_or(0, |next| next.depth);
         if next > line.depth {
             out.write_all(br#","children":["#)?;
@@ -123,15 +140,6 @@ fn nodes(
     Ok(())
 }
 
-/// What was moved has not changed, wherever it was.
-fn shown(sides: &Sides<'_>, changes: &Changes) -> i128 {
-    if changes.moved_from(sides).is_some() { 0 } else { sides.change() }
-}
-
-fn now(sides: &Sides<'_>) -> u64 {
-    sides.sizes().1.unwrap_or(0)
-}
-
 fn signed(change: i128, format: &Format) -> String {
     let size = format.write(u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX));
     match change.cmp(&0) {
@@ -141,21 +149,13 @@ fn signed(change: i128, format: &Format) -> String {
     }
 }
 
-/// Each line in both trees.
-fn sides<'a>(lines: &[Line<'_>], tree: &Tree, changes: &'a Changes) -> Vec<Sides<'a>> {
-    let nowhere = Sides { before: None, now: None };
-    let mut all: Vec<Sides<'a>> = Vec::with_capacity(lines.len());
-    let mut children: HashMap<usize, HashMap<&'a [u8], Sides<'a>>> = HashMap::new();
+/// What became of each line.
+fn all<'a>(lines: &[Line<'_>], changes: &'a Changes) -> Vec<Change<'a>> {
+    let mut lookup = Lookup::new(changes.root());
+    let mut numbers: Vec<usize> = Vec::with_capacity(lines.len());
     for line in lines {
-        let sides = match line.parent {
-            None => Some(changes.root()),
-            Some(parent) if tree.shape == Shape::List => all[parent].at(line.name),
-            Some(parent) => {
-                let known = children.entry(parent).or_insert_with(|| all[parent].children());
-                known.get(line.name).copied()
-            }
-        };
-        all.push(sides.unwrap_or(nowhere));
+        let above = line.parent.map(|parent| numbers[parent]);
+        numbers.push(above.map_or(Lookup::ROOT, |above| lookup.find(above, line.name)));
     }
-    all
+    numbers.iter().map(|number| change(&lookup.sides(*number), changes)).collect()
 }

@@ -58,8 +58,8 @@ pub fn write(
         (Output::Json(options), None, _) => json::write(out, walked, options),
         (Output::Ncdu { measure, time }, _, _) => ncdu::write(out, walked, *measure, *time),
         (Output::Tree(options), _, Some(tree)) => tree::draw(out, tree, changes, options),
-        (Output::Csv, _, Some(tree)) => rows::csv(out, tree),
-        (Output::Ndjson, _, Some(tree)) => rows::ndjson(out, tree),
+        (Output::Csv, _, Some(tree)) => rows::csv(out, tree, changes),
+        (Output::Ndjson, _, Some(tree)) => rows::ndjson(out, tree, changes),
         (Output::Tree(_) | Output::Csv | Output::Ndjson, _, None) => Ok(()),
     }
 }

@@ -2,10 +2,12 @@
 
 use std::io::{self, Write};
 
+use super::changes::{Change, change};
 use super::json;
 use super::name::escape;
 use super::visits::{Visit, Visits};
-use crate::tally::{Child, Tree};
+use crate::changes::{Changes, Lookup};
+use crate::tally::Tree;
 
 /// A node as a row.
 struct Row<'a> {
@@ -14,24 +16,37 @@ struct Row<'a> {
     size: u64,
     entries: u64,
     depth: usize,
+    /// What became of it, if that is what is shown.
+    change: Option<Change<'a>>,
 }
 
 /// Writes CSV with a header. Paths are text: what is none is escaped, as in a picture.
 ///
 /// # Errors
 /// The writer's.
-pub fn csv(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
+pub fn csv(out: &mut impl Write, tree: &Tree, changes: Option<&Changes>) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
-    table.write_record(["path", "kind", "size", "entries", "depth"])?;
-    each(tree, |row| {
-        let [size, entries] = [row.size, row.entries].map(|number| number.to_string());
-        table.write_record([
-            &escape(row.path),
-            row.kind,
-            &size,
-            &entries,
-            &row.depth.to_string(),
-        ])?;
+    table.write_record(match changes {
+        None => &["path", "kind", "size", "entries", "depth"][..],
+        Some(_) => &["path", "kind", "before", "size", "change", "depth", "moved_from"],
+    })?;
+    let field = |size: Option<u64>| size.map_or_else(String::new, |size| size.to_string());
+    each(tree, changes, |Row { path, kind, size, entries, depth, change }| {
+        let (path, depth) = (escape(path), depth.to_string());
+        match change {
+            None => {
+                table.write_record([&path, kind, &size.to_string(), &entries.to_string(), &depth])
+            }
+            Some(Change { before, now, difference, moved_from, .. }) => table.write_record([
+                &path,
+                kind,
+                &field(before),
+                &field(now),
+                &difference.to_string(),
+                &depth,
+                &moved_from.map_or_else(String::new, escape),
+            ]),
+        }?;
         Ok(())
     })?;
     table.flush()
@@ -41,29 +56,45 @@ pub fn csv(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
 ///
 /// # Errors
 /// The writer's.
-pub fn ndjson(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
-    each(tree, |Row { path, kind, size, entries, depth }| {
+pub fn ndjson(out: &mut impl Write, tree: &Tree, changes: Option<&Changes>) -> io::Result<()> {
+    each(tree, changes, |Row { path, kind, size, entries, depth, change }| {
         out.write_all(b"{")?;
         json::bytes(out, "path", path)?;
-        writeln!(out, r#","kind":"{kind}","size":{size},"entries":{entries},"depth":{depth}}}"#)
+        write!(out, r#","kind":"{kind}""#)?;
+        match change {
+            None => write!(out, r#","size":{size},"entries":{entries}"#)?,
+            Some(change) => change.write(out)?,
+        }
+        writeln!(out, r#","depth":{depth}}}"#)
     })
 }
 
-fn each(tree: &Tree, mut write: impl FnMut(Row<'_>) -> io::Result<()>) -> io::Result<()> {
+fn each(
+    tree: &Tree,
+    changes: Option<&Changes>,
+    mut write: impl FnMut(Row<'_>) -> io::Result<()>,
+) -> io::Result<()> {
     let mut visits = Visits::new(tree);
+    let mut lookup = changes.map(|changes| (changes, Lookup::new(changes.root()), Vec::new()));
     while let Some(visit) = visits.next() {
+        let mut known = None;
+        if let Some((changes, lookup, open)) = &mut lookup {
+            let Visit::Begin(child) = &visit else {
+                open.pop();
+                continue;
+            };
+            let above = open.last().map(|above| lookup.find(*above, child.name()));
+            let number = above.unwrap_or(Lookup::ROOT);
+            open.push(number);
+            known = Some(change(&lookup.sides(number), changes));
+        }
         let Visit::Begin(child) = visit else { continue };
         let (path, depth) = (visits.path(), visits.depth());
-        let entries = match child {
-            Child::Branch(tree) => tree.totals.entries,
-            Child::Leaf(_) => 1,
-        };
         let is_total = depth == 0 && tree.is_above_roots();
-        let (path, kind) = match is_total {
-            true => (b"(total)".as_slice(), "total"),
-            false => (path, json::kind(&child)),
-        };
-        write(Row { path, kind, size: child.size(), entries, depth })?;
+        let kind = known.as_ref().map_or_else(|| json::kind(&child), |change| change.kind);
+        let (path, kind) = if is_total { (b"(total)".as_slice(), "total") } else { (path, kind) };
+        let (size, entries) = (child.size(), child.entries());
+        write(Row { path, kind, size, entries, depth, change: known })?;
     }
     Ok(())
 }

@@ -78,7 +78,7 @@ pub fn draw(
     let is_backwards = options.order == Order::Name && !options.is_root_first;
     let lines = lay_out(tree, options.order, is_backwards);
     let notes = match changes {
-        Some(changes) => changes::notes(&lines, tree, changes, &options.format),
+        Some(changes) => changes::notes(&lines, changes, &options.format),
         None => lines.iter().map(|line| note(line, &options.format)).collect(),
     };
     let picture = Picture { lines, notes, root: tree, options };

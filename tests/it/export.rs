@@ -181,7 +181,8 @@ fn rows_are_what_json_says() {
 
 #[test]
 fn what_does_not_fit_a_form_is_said() {
-    for flags in ["--as ncdu -n 5", "--as ncdu -f", "--as csv --since x", "--as csv -j", "--as x"] {
+    for flags in ["--as ncdu -n 5", "--as ncdu -f", "--as ncdu --since x", "--as csv -j", "--as x"]
+    {
         let shown = weigh(flags).run();
         assert_eq!(shown.code(), 2, "weigh {flags}: {}", shown.complaint());
     }

@@ -210,6 +210,110 @@ fn collect(node: &Value, path: &mut Vec<String>, found: &mut BTreeMap<String, Va
     }
 }
 
+/// A row a line, by its path: what it was, is, and the difference.
+fn rows(json: &[u8]) -> BTreeMap<String, Value> {
+    let mut found = BTreeMap::new();
+    for line in String::from_utf8_lossy(json).lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let path = match row["path_bytes"].as_str() {
+            Some(text) => crate::document::from_base64(text),
+            None => row["path"].as_str().unwrap().as_bytes().to_vec(),
+        };
+        let path: String = path.iter().map(|byte| *byte as char).collect();
+        let depth = path.trim_start_matches("top").matches('/').count();
+        assert_eq!(row["depth"], depth, "{line}");
+        let change = serde_json::json!([row["before"], row["size"], row["change"]]);
+        assert!(found.insert(path, change).is_none(), "{line}");
+    }
+    found
+}
+
+#[test]
+fn tables_of_changes_are_what_json_says() {
+    for seed in 0..3 {
+        let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
+        let (top, place) = (fixture.at("tree"), Fixture::new());
+        let top = top.as_path();
+        std::os::unix::fs::symlink(top, place.at("top")).unwrap();
+        let run = |flags: &str| weigh(flags).within(place.path()).run().clean();
+        run("-s top --save scan");
+        shake(top, seed);
+        for limits in ["", "-F", "-n 5", "-D -d 2"] {
+            let json = run(&format!("-s -j {limits} top --since scan"));
+            let root: Value = serde_json::from_slice(&json).unwrap();
+            let mut expected = BTreeMap::new();
+            collect(&root, &mut vec!["top".to_owned()], &mut expected);
+            let lines = run(&format!("-s --as ndjson {limits} top --since scan"));
+            let mut found = rows(&lines);
+            if limits == "-F" {
+                // There, JSON has names and no paths.
+                assert_eq!(found.len(), expected.len());
+            } else {
+                found.retain(|_, change| change[2] != 0);
+                assert_eq!(found, expected, "seed {seed}, {limits}");
+            }
+            let table = String::from_utf8(run(&format!("-s --as csv {limits} top --since scan")));
+            let mut table = table.unwrap();
+            let header = "path,kind,before,size,change,depth,moved_from\n";
+            assert!(table.starts_with(header), "{table}");
+            for (line, row) in
+                String::from_utf8_lossy(&lines).lines().zip(table.split_off(header.len()).lines())
+            {
+                let node: Value = serde_json::from_str(line).unwrap();
+                let number =
+                    |key: &str| node[key].as_i64().map_or_else(String::new, |n| n.to_string());
+                let [before, size, change] = ["before", "size", "change"].map(number);
+                let end = format!(",{before},{size},{change},{},", node["depth"]);
+                assert!(row.ends_with(&end), "{row} is not {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_table_says_what_moved_and_where_from() {
+    let fixture = project().sparse("top/deep/er/x", 7_000_000).dir("top/other");
+    save(&fixture, "-s --details");
+    fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
+    let run = |form: &str| {
+        let flags = format!("-s --as {form} top --since scan.json.zst");
+        weigh(&flags).within(fixture.path()).run().text()
+    };
+    let row = "\ntop/other/er,directory,,7000000,0,2,deep/er\n";
+    assert!(run("csv").contains(row), "{}", run("csv"));
+    assert!(run("ndjson").contains(r#""change":0,"moved_from":"deep/er","depth":2}"#));
+}
+
+/// Each root may have slashes in its name, and at its end.
+#[test]
+fn files_below_several_roots_are_found_again() {
+    let fixture = Fixture::new().file("a/b/x", 10).file("a/c/y", 20).file("d/z", 30);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("-s a/b a/c/ d --save scan").clean();
+    fs::write(fixture.at("a/c/y"), vec![0; 25]).unwrap();
+    fs::write(fixture.at("a/b/x"), vec![0; 7]).unwrap();
+    for flags in ["", "-F"] {
+        let table = run(&format!("-s --as csv {flags} a/b a/c/ d --since scan")).text();
+        assert!(table.contains("\na/c/y,file,20,25,5,"), "{table}");
+        assert!(table.contains("\na/b/x,file,10,7,-3,"), "{table}");
+    }
+}
+
+/// Each file looked for among all took minutes.
+#[test]
+fn one_directory_of_many_files_is_compared_at_once() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..60_000 {
+        fixture = fixture.sparse(format!("top/{i}"), 1);
+    }
+    weigh("-s -n 1 top --save scan").within(fixture.path()).run().clean();
+    for i in 0..60_000 {
+        fixture = fixture.sparse(format!("top/{i}"), 3);
+    }
+    let shown = weigh("-s -F --as csv top --since scan").within(fixture.path()).run().text();
+    assert_eq!(shown.matches(",file,1,3,2,1,\n").count(), 60_000);
+}
+
 #[test]
 fn bounds_end_with_a_status_of_their_own() {
     let fixture = project();
