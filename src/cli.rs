@@ -86,8 +86,8 @@ pub enum Gather {
     Whole,
     /// The largest, within limits.
     Top(Limits),
-    /// Totals by group.
-    Groups(Groups),
+    /// Totals by group, and how much of them to show of what changed.
+    Groups(Groups, Limits),
 }
 
 /// Reads the command line, and the config file beneath it. Ends the process with status 2 if they

@@ -46,7 +46,7 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
         (Some(inodes), _) => with(plan, Whole { inodes })?,
         (None, Gather::Whole) => with(plan, Whole::default())?,
         (None, Gather::Top(limits)) => with(plan, Top::new(limits))?,
-        (None, Gather::Groups(groups)) => with(plan, groups)?,
+        (None, Gather::Groups(groups, _)) => with(plan, groups)?,
     };
     let saved = plan.save.as_ref().map_or(Ok(()), |to| save(to, &scan));
     if plan.is_by_saved_time {
@@ -55,16 +55,23 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
     let mut changes = None;
     scan.walked.report = match (scan.walked.report, &plan.since) {
         (Some(now), Some(since)) => {
-            let both = changes.insert(Changes::new(earlier(plan, since, scan.measure)?, now));
-            Some(both.largest(match plan.gather {
-                Gather::Top(limits) => limits,
-                Gather::Whole | Gather::Groups(_) => Limits::NONE,
+            let before = earlier(plan, since, scan.measure)?;
+            let both = match plan.gather {
+                Gather::Groups(groups, _) => {
+                    let now = if plan.everything.is_some() { replay(&now, groups) } else { now };
+                    Changes::new(replay(&before, groups), now)
+                }
+                Gather::Whole | Gather::Top(_) => Changes::new(before, now),
+            };
+            Some(changes.insert(both).largest(match plan.gather {
+                Gather::Top(limits) | Gather::Groups(_, limits) => limits,
+                Gather::Whole => Limits::NONE,
             }))
         }
         (Some(whole), None) if plan.everything.is_some() => Some(match plan.gather {
             Gather::Whole => whole,
             Gather::Top(limits) => replay(&whole, Top::new(limits)),
-            Gather::Groups(groups) => replay(&whole, groups),
+            Gather::Groups(groups, _) => replay(&whole, groups),
         }),
         (report, _) => report,
     };
@@ -97,40 +104,49 @@ where
 
 /// What filters leave of a loaded scan, if it says what it takes to show that.
 fn with_enough(plan: &Plan, mut scan: Scan<Tree>) -> io::Result<Scan<Tree>> {
+    ensure_enough(plan, &scan, plan.wants_details)?;
     let kept = plan.everything.unwrap_or_default();
-    match &mut scan.origin {
-        None if plan.wants_details || matches!(plan.gather, Gather::Groups(_)) => {
-            return Err(io::Error::other(scan::TOO_LITTLE));
-        }
-        Some(origin) if plan.wants_details && !origin.has_details => {
-            return Err(io::Error::other("it was saved without --details, and so without times"));
-        }
-        Some(origin) => {
-            // As it may be saved again.
-            origin.has_details = kept == Inodes::All;
-            let is_new = |flag: &&String| !origin.options.contains(flag);
-            let new: Vec<_> = plan.counting.iter().filter(is_new).cloned().collect();
-            origin.options.extend(new);
-        }
-        None => {}
+    if let Some(origin) = &mut scan.origin {
+        // As it may be saved again.
+        origin.has_details = kept == Inodes::All;
+        let is_new = |flag: &&String| !origin.options.contains(flag);
+        let new: Vec<_> = plan.counting.iter().filter(is_new).cloned().collect();
+        origin.options.extend(new);
     }
     scan::sift(&mut scan, &plan.walk.filter, kept)?;
     Ok(scan)
 }
 
+/// Whether a loaded scan says what groups are made of, and has details if those are wanted.
+fn ensure_enough(plan: &Plan, scan: &Scan<Tree>, wants_details: bool) -> io::Result<()> {
+    match &scan.origin {
+        None if wants_details || matches!(plan.gather, Gather::Groups(..)) => {
+            Err(io::Error::other(scan::TOO_LITTLE))
+        }
+        Some(origin) if wants_details && !origin.has_details => {
+            Err(io::Error::other("it was saved without --details, and so without times"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// The scan to compare with, without what is left out of this one, as far as it can tell.
 fn earlier(plan: &Plan, path: &Path, measure: Measure) -> Result<Tree, Problem> {
     let filter = &plan.walk.filter;
-    let is_by_time = filter.times.modified.is_some();
-    let inodes = if is_by_time { Inodes::All } else { Inodes::Directories };
+    let by_details = matches!(plan.gather, Gather::Groups(groups, _) if groups.needs_details());
+    let is_asked = by_details || filter.times.modified.is_some();
+    let inodes = if is_asked { Inodes::All } else { Inodes::Directories };
     let mut scan = scan::load(path, Some(measure), Whole { inodes })?;
-    if let Some(origin) = &scan.origin {
-        let filter = filter.of_saved(origin.has_details);
-        let sifted = scan::sift(&mut scan, &filter, inodes);
-        sifted.map_err(|error| scan::problem(path, Operation::Load, &error))?;
-    }
-    let nothing = || io::Error::other("nothing could be read when it was made");
-    scan.walked.report.ok_or_else(|| scan::problem(path, Operation::Load, &nothing()))
+    let compared = || {
+        ensure_enough(plan, &scan, by_details)?;
+        if let Some(origin) = &scan.origin {
+            let filter = filter.of_saved(origin.has_details);
+            scan::sift(&mut scan, &filter, inodes)?;
+        }
+        let nothing = || io::Error::other("nothing could be read when it was made");
+        scan.walked.report.ok_or_else(nothing)
+    };
+    compared().map_err(|error| scan::problem(path, Operation::Load, &error))
 }
 
 /// Half a scan would be taken for a whole one later, and so is not saved.

@@ -37,7 +37,7 @@ impl Flags {
         let kept = if self.wants_details() { Inodes::All } else { Inodes::Linked };
         let is_anew = scans.load.is_some() && !filter.is_off() || self.is_by_saved_time();
         if_so(scans.save.is_some() || is_anew, kept)
-            .max(if_so(scans.since.is_some(), Inodes::Directories))
+            .max(if_so(scans.since.is_some() && !self.is_grouped(), Inodes::Directories))
             .max(if_so(self.form() == Some(Form::Ncdu), Inodes::Linked))
     }
 

@@ -76,7 +76,11 @@ impl Flags {
 
     /// Groups lie nowhere.
     pub(super) fn full_paths(&self) -> bool {
-        self.print.full_paths && !self.show.file_types && self.show.by.is_none()
+        self.print.full_paths && !self.is_grouped()
+    }
+
+    pub(super) fn is_grouped(&self) -> bool {
+        self.show.file_types || self.show.by.is_some()
     }
 
     pub(super) fn gather(&self, terminal: Option<(usize, usize)>) -> Gather {
@@ -88,7 +92,10 @@ impl Flags {
             (false, None) => return limits.map_or(Gather::Whole, Gather::Top),
         };
         let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
-        Gather::Groups(Groups::new(by, self.measure(), lines, min_size))
+        let limits = Limits { lines, min_size, ..Limits::NONE };
+        // What is in a group of others now may have had one of its own before.
+        let gathered = if self.scans.since.is_some() { Limits::NONE } else { limits };
+        Gather::Groups(Groups::new(by, self.measure(), gathered), limits)
     }
 
     /// JSON is whole unless told otherwise; a picture always has an end.

@@ -29,7 +29,7 @@ pub(super) struct ScanFlags {
 
     /// Show what changed since FILE was saved: most of it first
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    #[arg(conflicts_with_all = ["filetime", "file_types", "by"])]
+    #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,
 
     /// End with status 3 if it comes to more than SIZE

@@ -18,6 +18,7 @@ use crate::tally::by::By;
 use crate::tally::leaves::Leaves;
 use crate::tally::links::{Link, Links};
 use crate::tally::sum::Settled;
+use crate::tally::top::Limits;
 use crate::tally::tree::{Shape, Tree};
 use crate::tally::{Closed, Entry, Tally, Totals};
 
@@ -26,8 +27,7 @@ use crate::tally::{Closed, Entry, Tally, Totals};
 pub struct Groups {
     by: By,
     measure: Measure,
-    lines: usize,
-    min_size: u64,
+    limits: Limits,
 }
 
 /// The groups met in one directory and below.
@@ -46,10 +46,15 @@ struct Linked {
 }
 
 impl Groups {
-    /// Shows the `lines` largest groups, of those that come to `min_size` or more in `measure`. What
-    /// is too much becomes one group.
-    pub fn new(by: By, measure: Measure, lines: usize, min_size: u64) -> Self {
-        Self { by, measure, lines, min_size }
+    /// Shows the largest groups in `measure`, within `limits` of lines and size. What is too much
+    /// becomes one group.
+    pub fn new(by: By, measure: Measure, limits: Limits) -> Self {
+        Self { by, measure, limits }
+    }
+
+    /// Whether names do not tell the groups.
+    pub fn needs_details(&self) -> bool {
+        !matches!(self.by, By::Type)
     }
 
     fn tree(&self, label: &[u8], group: &Settled) -> Tree {
@@ -116,19 +121,20 @@ impl Tally for Groups {
         }
         let size = |group: &Settled| group.size(self.measure);
         let mut groups: Vec<(Box<[u8]>, Settled)> = part.groups.into_iter().collect();
-        groups.retain(|(_, group)| group.entries > 0 && size(group) >= self.min_size);
+        let Limits { lines, min_size, .. } = self.limits;
+        groups.retain(|(_, group)| group.entries > 0 && size(group) >= min_size);
         groups.sort_unstable_by(|(key, group), (other_key, other)| {
             size(other).cmp(&size(group)).then_with(|| key.cmp(other_key))
         });
-        let is_too_much = groups.len() > self.lines;
-        let shown = if is_too_much { self.lines.saturating_sub(1) } else { groups.len() };
+        let is_too_much = groups.len() > lines;
+        let shown = if is_too_much { lines.saturating_sub(1) } else { groups.len() };
         let mut others = Settled::default();
         for (_, group) in groups.drain(shown..) {
             others.absorb(group);
         }
         let mut branches: Vec<Tree> =
             groups.iter().map(|(key, group)| self.tree(&self.by.label(key), group)).collect();
-        if is_too_much && self.lines > 0 {
+        if is_too_much && lines > 0 {
             branches.push(self.tree(b"(others)", &others));
         }
         Tree::new(root.name, root.stat.mode, root.totals, Leaves::default(), branches)

@@ -284,6 +284,75 @@ fn a_table_says_what_moved_and_where_from() {
     assert!(run("ndjson").contains(r#""change":0,"moved_from":"deep/er","depth":2}"#));
 }
 
+/// What `find` says files come to by their ending; `/` are directories.
+fn endings(fixture: &Fixture) -> BTreeMap<String, i64> {
+    let find = Command::new("find")
+        .args(["top", "-printf", "%y %b %f\n"])
+        .current_dir(fixture.path())
+        .output()
+        .unwrap();
+    let mut sizes = BTreeMap::new();
+    for line in String::from_utf8(find.stdout).unwrap().lines() {
+        let mut parts = line.splitn(3, ' ');
+        let [kind, blocks, name] = [(); 3].map(|()| parts.next().unwrap());
+        let ending = match name.rfind('.') {
+            _ if kind == "d" => "(directories)",
+            Some(dot) if dot > 0 => &name[dot..],
+            _ => "(no extension)",
+        };
+        *sizes.entry(ending.to_owned()).or_default() += blocks.parse::<i64>().unwrap() * 512;
+    }
+    sizes
+}
+
+#[test]
+fn groups_grow_and_shrink_too() {
+    let fixture = Fixture::new()
+        .file("top/a.rs", 5000)
+        .file("top/old/b.rs", 9000)
+        .file("top/gone.o", 20_000)
+        .file("top/same.txt", 6000)
+        .file("top/Makefile", 700);
+    weigh("top --details --save scan").within(fixture.path()).run().clean();
+    let before = endings(&fixture);
+    fs::remove_file(fixture.at("top/gone.o")).unwrap();
+    let fixture =
+        fixture.file("top/new/c.rs", 50_000).file("top/d.py", 8000).file("top/Makefile", 0);
+    let now = endings(&fixture);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("top --details --save later").clean();
+    for from in ["top", "--load later", "top --save again", "--load later -X nowhere"] {
+        let json = run(&format!("-j -t {from} --since scan")).clean();
+        let json: Value = serde_json::from_slice(&json).unwrap();
+        let mut found = BTreeMap::new();
+        for group in json["children"].as_array().unwrap() {
+            assert_eq!(group["kind"], "group");
+            let change = [&group["before"], &group["size"], &group["change"]].map(Value::as_i64);
+            found.insert(group["name"].as_str().unwrap().to_owned(), change);
+        }
+        let names = before.keys().chain(now.keys()).cloned();
+        let changed = names.filter(|name| before.get(name) != now.get(name)).map(|name| {
+            let sides = (before.get(&name).copied(), now.get(&name).copied());
+            let change = sides.1.unwrap_or(0) - sides.0.unwrap_or(0);
+            (name, [sides.0, sides.1, Some(change)])
+        });
+        assert_eq!(found, changed.collect(), "{from}");
+        assert_eq!(json["size"].as_i64(), Some(now.values().sum()));
+    }
+    let picture = run("-c -t -n 1 top --since scan").text();
+    assert!(picture.contains("─ .rs") && picture.lines().count() == 2, "{picture}");
+    assert!(run("-c -t top --since scan").text().contains(".o (gone)"));
+    assert!(
+        run("-c --as csv -t top --since scan").text().contains("\ntop/.py,group,,8192,8192,1,\n")
+    );
+    let owner = run("-j --by owner top --since scan").clean();
+    let owner: Value = serde_json::from_slice(&owner).unwrap();
+    assert_eq!(owner["children"][0]["change"], owner["change"]);
+    run("top --save plain").clean();
+    assert!(run("--by age top --since plain").complaint().contains("without --details"));
+    assert_eq!(run("-t top --since plain").code(), 0);
+}
+
 /// Each root may have slashes in its name, and at its end.
 #[test]
 fn files_below_several_roots_are_found_again() {
