@@ -3,7 +3,8 @@
 //! Warm, one thread a core is best, and nothing may disturb it. Where threads wait for storage,
 //! more of them help, up to what the storage serves at the same time; on a disk that has to seek,
 //! fewer do. Nobody can tell in advance, so it is tried: the number goes up by steps as long as each
-//! brings so many more entries a second, then stays, and from time to time is tried again.
+//! brings so many more entries a second, then stays, and from time to time is tried again. Where a
+//! step brings hardly anything, one thread is tried before anything else.
 //!
 //! Threads that wait are told from threads that are kept from running by other processes: the former
 //! gave up their cores themselves. And where they wait for storage they do so once in a few
@@ -69,6 +70,8 @@ struct Trial {
 
 /// A step up must bring so much.
 const GAIN: f64 = 1.15;
+/// Four times the threads bring so much at least, or else one may do as well.
+const CLEAR: f64 = 1.5;
 /// A step down may cost so much.
 const LOSS: f64 = 0.95;
 /// A step up multiplies the threads by so much, as long as that is better; then by 2.
@@ -167,34 +170,40 @@ impl Gearbox {
 
     /// Says whether what is tried is better, as soon as that can be said.
     fn judge(&mut self, trial: Trial) -> Option<usize> {
-        /// Where so many would have been done before, and not half of them is done, it is clear.
-        const ENOUGH: f64 = 16.0;
-        let expected = trial.rate * self.seen.wall.as_secs_f64();
-        let is_bad = expected >= ENOUGH && (self.seen.done as f64) < expected / 2.0;
-        if !(is_bad || self.is_measured()) {
+        let (rate, is_up) = (self.seen.rate(), self.threads > trial.threads);
+        if !(self.is_bad(trial) || self.is_measured()) {
             return None;
         }
-        let (rate, is_up) = (self.seen.rate(), self.threads > trial.threads);
         if is_up && rate >= trial.rate * GAIN {
             if self.threads >= self.most || self.seen.is_busy(self.cores) {
                 return self.stay(self.threads);
             }
-            let next = self.threads.saturating_mul(trial.factor);
+            let is_doubtful = trial.threads <= self.cores && rate < trial.rate * CLEAR;
+            let next = if is_doubtful { 1 } else { self.threads.saturating_mul(trial.factor) };
             return self.try_with(next, trial.factor);
         }
         if !is_up && rate >= trial.rate * LOSS {
             return self.stay(self.threads);
-        }
-        if trial.threads * 2 < self.threads || !is_up && trial.factor > 2 {
-            // Too far, but maybe not in the wrong direction; or a hint was wrong.
-            return self.try_again(trial, trial.threads * 2);
         }
         if is_up && trial.threads > 1 {
             // Where more do not help, one may do better: a disk that has to seek. If it does not,
             // that shows at once.
             return self.try_again(trial, 1);
         }
+        if !is_up && trial.factor > 2 {
+            // Too far, but maybe not in the wrong direction; or a hint was wrong.
+            return self.try_again(Trial { factor: 2, ..trial }, trial.threads * 2);
+        }
         self.stay(trial.threads)
+    }
+
+    /// Whether it is clear early that `trial` brings nothing: where so many steps would have been done
+    /// before, not half of them is done; or four times the threads get hardly more done.
+    fn is_bad(&self, trial: Trial) -> bool {
+        let enough = 16.0_f64.max(self.threads as f64 / 2.0);
+        let (done, expected) = (self.seen.done as f64, trial.rate * self.seen.wall.as_secs_f64());
+        let is_leap = self.threads >= trial.threads.saturating_mul(FACTOR);
+        expected >= enough && done < expected * if is_leap { CLEAR } else { 0.5 }
     }
 
     /// Whether enough was seen for a rate to be told from it.
@@ -214,7 +223,6 @@ impl Gearbox {
 
     /// Tries `threads`, to be better than what was measured before what was just tried.
     fn try_again(&mut self, trial: Trial, threads: usize) -> Option<usize> {
-        let trial = Trial { factor: 2, ..trial };
         self.change(threads, Phase::Changing(trial, self.threads as u64))
     }
 

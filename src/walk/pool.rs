@@ -25,6 +25,8 @@ pub(super) struct Pool<P> {
     idle: Condvar,
     /// Set once, when the first thread is there. Relaxed: who sees it late hands its task over late.
     is_engaged: AtomicBool,
+    /// More are at work than may be; written under the lock. Relaxed: who sees it late stops late.
+    is_crowded: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -48,6 +50,7 @@ impl<P> Default for Pool<P> {
             work: Condvar::new(),
             idle: Condvar::new(),
             is_engaged: AtomicBool::new(false),
+            is_crowded: AtomicBool::new(false),
         }
     }
 }
@@ -57,6 +60,12 @@ impl<P> Pool<P> {
     #[inline]
     pub(super) fn is_engaged(&self) -> bool {
         self.is_engaged.load(Ordering::Relaxed)
+    }
+
+    /// Whether whoever is at work should rather stop, and hand out what remains.
+    #[inline]
+    pub(super) fn is_crowded(&self) -> bool {
+        self.is_crowded.load(Ordering::Relaxed)
     }
 
     /// Adds a task.
@@ -94,6 +103,7 @@ impl<P> Pool<P> {
         let mut state = self.state();
         if is_back {
             state.at_work -= 1;
+            self.is_crowded.store(state.at_work > state.limit, Ordering::Relaxed);
             if state.at_work == 0 && state.tasks.is_empty() {
                 self.idle.notify_all();
             }
@@ -120,6 +130,7 @@ pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, first_slot: usize,
     let missing = {
         let mut state = pool.state();
         state.limit = limit;
+        pool.is_crowded.store(state.at_work > limit, Ordering::Relaxed);
         let first = state.threads;
         state.threads = first.max(limit);
         first..limit

@@ -46,7 +46,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     }
 
     /// Weighs every entry in `names`; subdirectories are handed out. In higher gears, so is whatever
-    /// is more than a few names.
+    /// is more than a few names, and what remains when fewer threads are to be at work.
     pub(super) fn weigh(&mut self, names: &Names) {
         /// How many entries a worker takes when each may be waited for.
         const FEW: usize = 32;
@@ -56,7 +56,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 break;
             }
             let is_waited_for = self.worker.is_cautious();
-            if is_waited_for && names.len() - i > FEW && walk.handles.is_plenty() {
+            let is_too_much = names.len() - i > FEW || walk.pool.is_crowded();
+            if is_waited_for && is_too_much && walk.handles.is_plenty() {
                 // The last one handed out is the first one taken.
                 for names in names.parts(i, FEW).rev() {
                     let (dir, lease) = (Arc::clone(self.dir), Arc::clone(self.lease));

@@ -68,6 +68,18 @@ fn one_thread_a_core_again_once_it_is_warm() {
     assert_eq!([warm; 100].map(look), [None; 100]);
 }
 
+#[test]
+fn where_more_threads_get_hardly_more_done_one_is_tried() {
+    let few = Sample { wall: 200 * MS, cpu: MS, waits: 20, done: 20, ..WORK };
+    let hardly_more = Sample { done: 26, ..few };
+    let many = Sample { done: 200, ..few };
+    for (second, expected) in [(few, Some(1)), (hardly_more, Some(1)), (many, Some(32))] {
+        let mut gearbox = Gearbox::new(2, 128);
+        let mut look = |sample| gearbox.look(&sample, || (Storage::Process, false));
+        assert_eq!([few, many, second].map(&mut look), [Some(8), None, expected]);
+    }
+}
+
 const WORK: Sample = Sample {
     wall: Duration::ZERO,
     cpu: Duration::ZERO,
