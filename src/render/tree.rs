@@ -284,7 +284,8 @@ impl Picture<'_> {
     fn share(&self, i: usize, width: usize) -> usize {
         let whole = u128::from(self.lines[0].size.max(1));
         let cells = u128::from(self.lines[i].size) * width as u128 / whole;
-        (cells as usize + 1).min(width)
+        // In a scan that somebody made, it may be far more than the whole.
+        (cells + 1).min(width as u128) as usize
     }
 }
 
