@@ -2,18 +2,19 @@
 //! thrown by proptest, which also finds the shortest that fails; how much, is for [`rounds`] to say.
 
 use std::fs;
+use std::path::Path;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use weigh::config;
-use weigh::filter::{Days, Regexes, Rules};
+use weigh::filter::{Days, Filter, Names, Regexes, Rules};
 use weigh::render::size::Format;
 use weigh::render::tree::{self, Bars};
 use weigh::render::{json, name};
 use weigh::scan;
-use weigh::tally::{Limits, Order, Show, Top, Tree, Whole};
+use weigh::tally::{Inodes, Limits, Order, Show, Top, Tree, Whole};
 
 use crate::dice::HOSTILE;
 use crate::fixture::Fixture;
@@ -222,6 +223,7 @@ fn document() -> impl Strategy<Value = Value> {
         }
         let header = json!({
             "schema": 1, "tool": "weigh", "version": "0", "measure": "disk", "unit": "bytes", "complete": true,
+            "details": true,
         });
         let Value::Object(mut all) = header else { unreachable!("it is an object") };
         all.extend(root.as_object().cloned().unwrap_or_else(Map::new));
@@ -258,9 +260,11 @@ fn damaged(mut bytes: Vec<u8>, damage: &[(prop::sample::Index, u8, u8)]) -> Vec<
     bytes
 }
 
-/// Loads what is at `path`; what `json` writes of it.
-fn load_and_write(path: &std::path::Path) -> Option<(Tree, Vec<u8>)> {
-    let mut loaded = scan::load(path, None, Whole::default()).ok()?;
+/// Loads what `filter` leaves of what is at `path`; what `json` writes of it.
+fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
+    let inodes = Inodes::All;
+    let mut loaded = scan::load(path, None, Whole { inodes }).ok()?;
+    scan::sift(&mut loaded, filter, inodes).ok()?;
     let options = json::Options {
         measure: loaded.measure,
         origin: loaded.origin.take(),
@@ -277,19 +281,35 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
     let fixture = Fixture::in_memory();
     let (one, two) = (fixture.at("one"), fixture.at("two"));
     let looks = (0..100_usize, 0..64_u8);
+    let mut filter = Filter { names: Names { hidden: true }, ..Filter::default() };
+    filter.globs.exclude.add(b"*e*").unwrap();
+    filter.regexes = Regexes::default().never(&[b"[0-9]$".to_vec()]).unwrap();
     throw(FILES, (document(), damage(), looks), |(document, damage, (width, look))| {
         fs::write(&one, damaged(document.to_string().into_bytes(), &damage)).unwrap();
         let limits =
             Limits { lines: width, depth: u32::from(look), min_size: 3, show: Show::default() };
         let _ = scan::load(&one, None, Top::new(limits));
-        let Some((tree, text)) = load_and_write(&one) else { return };
+        let all = Filter::default();
+        let Some((tree, text)) = load_and_write(&one, &all) else { return };
         check_text(&text, "JSON");
         fs::write(&two, &text).unwrap();
-        let again = load_and_write(&two).map(|(_, text)| text);
+        let again = load_and_write(&two, &all).map(|(_, text)| text);
         assert_eq!(
             again.as_deref().map(String::from_utf8_lossy),
             Some(String::from_utf8_lossy(&text))
         );
+        // What filters leave, they leave again.
+        if let Some((_, left)) = load_and_write(&one, &filter) {
+            fs::write(&two, &left).unwrap();
+            let again = load_and_write(&two, &filter).map(|(_, text)| text);
+            assert_eq!(
+                again.as_deref().map(String::from_utf8_lossy),
+                Some(String::from_utf8_lossy(&left))
+            );
+        }
+        if let Ok(mut loaded) = scan::load(&one, None, Whole { inodes: Inodes::All }) {
+            scan::by_time(&mut loaded, Inodes::All);
+        }
 
         let is = |bit: u8| look & (1 << bit) != 0;
         let options = tree::Options {
