@@ -2,6 +2,7 @@
 //! itself, on indexes of every kind that it writes.
 
 use std::fs;
+use std::path::Path;
 
 use crate::dice::Dice;
 use crate::fixture::{Fixture, raw};
@@ -167,6 +168,74 @@ fn work_trees_in_one_another_track_for_themselves() {
     fs::remove_dir_all(fixture.at("top/module.o")).unwrap();
     fs::create_dir(fixture.at("top/module.o")).unwrap();
     compare(&fixture, "top", &["ign/module", "plain"]);
+}
+
+/// The same of work trees thrown by dice: in one another, with rules against anything, and anything
+/// tracked in spite of them.
+#[test]
+fn work_trees_thrown_by_dice() {
+    for_seeds(rounds(20, 1_000), |seed| {
+        let fixture = Fixture::in_memory().dir("home").dir("top");
+        let top = fixture.at("top");
+        throw_work_tree(&fixture, &top, &mut Dice::new(seed + 8_000_000), 0);
+        let mut nested = Vec::new();
+        find_nested(&fixture, &top, "", &mut nested);
+        let nested: Vec<&str> = nested.iter().map(String::as_str).collect();
+        for (flag, flags) in [("--gitignore", NOT_IGNORED), ("--ignored", IGNORED)] {
+            let seen = weighed(weigh(flag).arg("top").within(fixture.path()), &fixture);
+            let expected = listed(&fixture, &top, flags, &nested);
+            let odd: Vec<_> = seen.symmetric_difference(&expected).map(|path| raw(path)).collect();
+            assert!(odd.is_empty(), "seed {seed}, {flag}: {odd:?}");
+        }
+    });
+}
+
+fn throw_work_tree(fixture: &Fixture, top: &Path, dice: &mut Dice, depth: usize) {
+    const RULES: [&str; 12] =
+        ["*.o", "/a", "b/", "ign", "!b.o", "a/b", "c/*", "!/c/a", "*", "!*/", "!x", "/ign/"];
+    git(fixture, top, &["init", "-q", "--template="]);
+    let rules: Vec<&str> = (0..1 + dice.below(3)).map(|_| *dice.of(&RULES)).collect();
+    fs::write(top.join(".gitignore"), rules.join("\n")).unwrap();
+    throw_entries(fixture, top, dice, depth);
+    git(fixture, top, COMMIT);
+    let all = git(fixture, top, &["ls-files", "-z", "--others"]);
+    let tracked: Vec<&[u8]> = all.split(|byte| *byte == 0).filter(|_| dice.below(3) == 0).collect();
+    fs::write(fixture.at("tracked"), tracked.join(&0)).unwrap();
+    let list = format!("--pathspec-from-file={}", fixture.at("tracked").display());
+    git(fixture, top, &["add", "-f", "--pathspec-file-nul", &list]);
+}
+
+fn throw_entries(fixture: &Fixture, dir: &Path, dice: &mut Dice, depth: usize) {
+    const DEEPEST: usize = 4;
+    for _ in 0..3 + dice.below(6) {
+        let path = dir.join(dice.of(&["a", "b", "c", "a.o", "b.o", "x", "ign"]));
+        let kind = dice.below(8);
+        if path.exists() {
+            continue;
+        }
+        if kind < 4 || depth == DEEPEST {
+            fs::write(path, "").unwrap();
+            continue;
+        }
+        fs::create_dir(&path).unwrap();
+        if kind < 6 {
+            throw_entries(fixture, &path, dice, depth + 1);
+        } else {
+            throw_work_tree(fixture, &path, dice, depth + 1);
+        }
+    }
+}
+
+/// The work trees below `prefix` in `top` that are not ignored.
+fn find_nested(fixture: &Fixture, top: &Path, prefix: &str, nested: &mut Vec<String>) {
+    let names = git(fixture, &top.join(prefix), &[&["ls-files", "-z"], NOT_IGNORED].concat());
+    for name in String::from_utf8(names).unwrap().split_terminator('\0') {
+        let path = format!("{prefix}{}", name.trim_end_matches('/'));
+        if top.join(&path).join(".git").exists() {
+            find_nested(fixture, top, &format!("{path}/"), nested);
+            nested.push(path);
+        }
+    }
 }
 
 /// As `git submodule` and `git worktree` have it: the index is where the `.git` file says.
