@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::mem;
 
+use smallvec::SmallVec;
+
 use crate::measure::{Kind, Mode};
 use crate::path;
 use crate::sys::MountedIdentity;
@@ -21,12 +23,15 @@ pub struct Carrier {
     /// How many nodes count as lines.
     lines: usize,
     /// The size of the last line and the name under which it lies, once a cut has been made.
-    last: Option<(u64, Box<[u8]>)>,
+    last: Option<(u64, Name)>,
 }
+
+/// A name. Most fit in place, and copying them allocates nothing.
+pub(super) type Name = SmallVec<[u8; 24]>;
 
 #[derive(Debug)]
 pub(super) struct Node {
-    pub(super) name: Box<[u8]>,
+    pub(super) name: Name,
     pub(super) mode: Mode,
     pub(super) totals: Totals,
     pub(super) identity: Option<MountedIdentity>,
@@ -39,7 +44,7 @@ impl Carrier {
     /// Whether enough lines come before `entry`: as large, and under a name that sorts before.
     pub(super) fn is_past_last(&self, entry: &Entry<'_>) -> bool {
         self.last.as_ref().is_some_and(|(size, name)| {
-            entry.size < *size || entry.size == *size && *entry.name > **name
+            entry.size < *size || entry.size == *size && entry.name > name.as_slice()
         })
     }
 

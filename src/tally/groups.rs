@@ -103,7 +103,7 @@ impl Tally for Groups {
                 number
             })
             .collect();
-        for (identity, link) in other.links.into_iter() {
+        for (identity, link) in other.links.drain() {
             let renumbered = link.map(|one| Linked { group: numbers[one.group as usize], ..one });
             part.meet(identity, renumbered);
         }

@@ -79,9 +79,14 @@ impl<V: Copy> Links<V> {
         }
     }
 
-    /// Takes the set apart.
-    pub(super) fn into_iter(self) -> impl Iterator<Item = (MountedIdentity, Link<V>)> {
-        self.open.into_iter()
+    /// How many inodes it has room for.
+    pub(super) fn capacity(&self) -> usize {
+        self.open.capacity()
+    }
+
+    /// Takes every inode out of the set.
+    pub(super) fn drain(&mut self) -> impl Iterator<Item = (MountedIdentity, Link<V>)> {
+        self.open.drain()
     }
 
     /// What is known of each inode.

@@ -1,5 +1,6 @@
 //! What a directory comes to, on its way up: every inode once.
 
+use std::cell::RefCell;
 use std::mem;
 
 use crate::measure::Measure;
@@ -27,6 +28,14 @@ pub(super) struct Settled {
     /// Also of what may be met again: a maximum is none the larger for it.
     largest: u64,
     pub(super) entries: u64,
+}
+
+thread_local! {
+    /// Sets that this thread has emptied, for the next directories in which it meets links.
+    ///
+    /// In a store of packages, where most files are links, every directory grew a set of its own in
+    /// steps: 0.42 allocations an entry where 0.23 are left, and a twentieth of the time.
+    static SPARE: RefCell<Vec<Links<u64>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Sum {
@@ -57,9 +66,10 @@ impl Sum {
             mem::swap(&mut self.links, &mut other.links);
             mem::swap(&mut self.open, &mut other.open);
         }
-        for (identity, link) in other.links.into_iter() {
+        for (identity, link) in other.links.drain() {
             self.meet(identity, link);
         }
+        other.links.spare();
     }
 
     /// What it comes to by now, in `measure`.
@@ -73,6 +83,9 @@ impl Sum {
     }
 
     fn meet(&mut self, identity: MountedIdentity, link: Link<u64>) {
+        if self.links.capacity() == 0 {
+            self.links = Links::from_spare();
+        }
         // A file that grows while it is weighed has its larger self.
         let met = self.links.meet(identity, link, u64::max);
         self.open -= u128::from(met.before.unwrap_or(0));
@@ -81,6 +94,24 @@ impl Sum {
         } else {
             self.open += u128::from(met.now);
         }
+    }
+}
+
+impl Links<u64> {
+    /// An empty set, with room in it if there is one to spare.
+    fn from_spare() -> Self {
+        SPARE.with_borrow_mut(Vec::pop).unwrap_or_default()
+    }
+
+    /// Keeps an empty set, if it is worth it and not so large that memory would miss it.
+    fn spare(self) {
+        const MOST: usize = 8;
+        const LARGEST: usize = 512;
+        SPARE.with_borrow_mut(|spare| {
+            if spare.len() < MOST && (1..=LARGEST).contains(&self.capacity()) {
+                spare.push(self);
+            }
+        });
     }
 }
 

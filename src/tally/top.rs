@@ -18,6 +18,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use smallvec::SmallVec;
+
 use crate::tally::carrier::{Carrier, Node};
 use crate::tally::tree::Tree;
 use crate::tally::{Closed, Entry, Tally, Totals};
@@ -96,7 +98,7 @@ impl Tally for Top {
             return;
         }
         part.add(Node {
-            name: entry.name.into(),
+            name: SmallVec::from_slice(entry.name),
             mode: entry.stat.mode,
             totals: Totals { size: entry.size, entries: 1, shared: 0 },
             identity: entry.identity,
@@ -121,7 +123,7 @@ impl Tally for Top {
             return;
         }
         part.add_above(Node {
-            name: directory.name.into(),
+            name: SmallVec::from_slice(directory.name),
             mode: directory.stat.mode,
             totals: directory.totals,
             identity: None,
