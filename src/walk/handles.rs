@@ -7,6 +7,7 @@
 //! way, each half as far from the goal as the one before: the next to come is from nearby.
 
 use std::io;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::dir::Dir;
@@ -36,8 +37,9 @@ pub(super) struct Handles<P> {
     /// Each lease holds one more; the reserve for each worker covers what two of them may take at
     /// the same time.
     leases: Arc<()>,
-    /// How many leases may be held while there is plenty.
-    plenty: usize,
+    /// How many leases may be held while there is plenty. Relaxed: it changes only before more than
+    /// one thread looks.
+    plenty: AtomicUsize,
     /// Guards the list alone; no system call is made under it.
     waypoints: Mutex<Vec<Waypoint<P>>>,
 }
@@ -53,12 +55,20 @@ pub(super) fn workers(wanted: usize, free: usize) -> usize {
     wanted.min(free.saturating_sub(WAYPOINTS + SPARE) / PER_WORKER).max(1)
 }
 
+fn plenty(free: usize, workers: usize) -> usize {
+    free.saturating_sub(WAYPOINTS + SPARE + PER_WORKER * workers)
+}
+
 impl<P: Default> Handles<P> {
-    /// Shares `free` handles among `workers`.
-    pub(super) fn new(free: usize, workers: usize) -> Self {
-        let reserve = WAYPOINTS + SPARE + PER_WORKER * workers;
-        let plenty = free.saturating_sub(reserve);
+    /// There are `free` handles, for one worker as yet.
+    pub(super) fn new(free: usize) -> Self {
+        let plenty = AtomicUsize::new(plenty(free, 1));
         Self { leases: Arc::new(()), plenty, waypoints: Mutex::default() }
+    }
+
+    /// Shares `free` handles among `workers` from now on.
+    pub(super) fn share(&self, free: usize, workers: usize) {
+        self.plenty.store(plenty(free, workers), Ordering::Relaxed);
     }
 
     /// Counts an open directory.
@@ -69,7 +79,7 @@ impl<P: Default> Handles<P> {
     /// Whether directories may stay open for entries whose turn comes later.
     pub(super) fn is_plenty(&self) -> bool {
         // One is our own.
-        Arc::strong_count(&self.leases) <= self.plenty
+        Arc::strong_count(&self.leases) <= self.plenty.load(Ordering::Relaxed)
     }
 
     /// Closes the waypoints: handles ran out although we had counted them.

@@ -33,6 +33,7 @@ mod visit;
 
 use std::ffi::OsString;
 use std::io;
+use std::iter;
 use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -121,6 +122,8 @@ struct Walk<T: Tally> {
 
 /// More than any storage serves at the same time.
 const MOST_THREADS: usize = 1_024;
+/// As many as keep a network file system busy (DESIGN's figures, measured on FUSE).
+const HIGHEST_GEAR: usize = 128;
 
 /// Weighs `roots` and everything below, gathering with `tally`. While it goes on, `watch` is called
 /// about ten times a second, on the calling thread.
@@ -135,61 +138,65 @@ pub fn walk<T: Tally + 'static>(
     tally: T,
     watch: impl FnMut(&Snapshot),
 ) -> Walked<T::Report> {
-    /// As many as keep a network file system busy (DESIGN's figures, measured on FUSE).
-    const HIGHEST_GEAR: usize = 128;
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
-    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let room = sys::threads_with_room().min(MOST_THREADS);
-    let wanted = options.threads.map_or_else(cores, NonZeroUsize::get).min(room);
-    let workers = handles::workers(wanted, free);
-    // Half of the handles are for directories that wait.
-    let most = handles::workers(HIGHEST_GEAR.min(room), free / 2);
-    let is_fixed = options.threads.is_some() || most <= workers;
-    let slots = if is_fixed { workers } else { workers + most };
     let walk = Arc::new(Walk {
         options,
         tally,
-        handles: Handles::new(free, workers),
+        handles: Handles::new(free),
         follows: Follows::default(),
-        progress: Progress::new(slots),
+        progress: Progress::default(),
         pool: Pool::default(),
         problems: Mutex::new(problems),
         report: Mutex::new(None),
     });
     let monitor = Monitor::new(Arc::clone(&walk));
     walk.begin(roots);
-    let gears = if walk.is_finished() {
-        monitor.end()
-    } else if let Some(first_gear) = first_gear(workers) {
-        let (sender, receiver) = mpsc::sync_channel(1);
-        let workers = first_gear.current_num_threads();
-        let gearbox = (!is_fixed).then(|| Gearbox::new(workers, most));
-        let walk = Arc::clone(&walk);
-        // The scope lives in the pool, so that this thread is free to watch.
-        first_gear.spawn(move || {
-            walk.run();
-            // If nobody receives, nobody is waiting any more.
-            let _ = sender.send(());
-        });
-        monitor.watch(workers, gearbox, &receiver, watch)
-    } else {
-        walk.run_here();
-        monitor.end()
-    };
+    let gears = if walk.is_finished() { monitor.end() } else { go_on(&walk, free, monitor, watch) };
     walk.pool.close();
     walk.outcome(gears)
 }
 
+/// Goes on with what the first look left, on as many threads as are wanted and `free` handles are
+/// enough for. Returns what was done with each number of them.
+fn go_on<T: Tally + 'static>(
+    walk: &Arc<Walk<T>>,
+    free: usize,
+    monitor: Monitor<T>,
+    watch: impl FnMut(&Snapshot),
+) -> Vec<Gear> {
+    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let room = sys::threads_with_room().min(MOST_THREADS);
+    let fixed = walk.options.threads;
+    let wanted = fixed.map_or_else(cores, NonZeroUsize::get).min(room);
+    let Some(first_gear) = first_gear(handles::workers(wanted, free)) else {
+        walk.run_here();
+        return monitor.end();
+    };
+    let workers = first_gear.current_num_threads();
+    walk.handles.share(free, workers);
+    walk.progress.make_room_for(workers);
+    // Half of the handles are for directories that wait.
+    let most = handles::workers(HIGHEST_GEAR.min(room), free / 2);
+    let is_fixed = fixed.is_some() || most <= workers;
+    let gearbox = (!is_fixed).then(|| Gearbox::new(workers, most));
+
+    let (sender, receiver) = mpsc::sync_channel(1);
+    let walk = Arc::clone(walk);
+    // The scope lives in the pool, so that this thread is free to watch.
+    first_gear.spawn(move || {
+        walk.run();
+        // If nobody receives, nobody is waiting any more.
+        let _ = sender.send(());
+    });
+    monitor.watch(workers, gearbox, &receiver, watch)
+}
+
 /// A pool of as many threads as can be started, up to `workers`; none if none can.
-fn first_gear(mut workers: usize) -> Option<ThreadPool> {
-    while workers > 0 {
-        match ThreadPoolBuilder::new().num_threads(workers).build() {
-            Ok(pool) => return Some(pool),
-            Err(_) => workers /= 2,
-        }
-    }
-    None
+fn first_gear(workers: usize) -> Option<ThreadPool> {
+    let halves = iter::successors(Some(workers), |workers| Some(workers / 2));
+    let mut some = halves.take_while(|workers| *workers > 0);
+    some.find_map(|workers| ThreadPoolBuilder::new().num_threads(workers).build().ok())
 }
 
 impl<T: Tally> Walk<T> {
@@ -197,7 +204,7 @@ impl<T: Tally> Walk<T> {
     fn begin(&self, roots: Vec<Root>) {
         // Nobody watches yet, and whoever answers for far storage may not answer.
         let is_near = matches!(&roots[..], [root] if root.mount.storage == Storage::Local);
-        let worker = Worker::on_the_stack(self, 0);
+        let worker = Worker::on_the_stack(self, self.progress.caller());
         worker.begin(roots);
         if is_near && let Some(task) = self.pool.take_all().pop() {
             worker.look(task);

@@ -23,9 +23,7 @@ const SHOWN: Duration = Duration::from_millis(100);
 /// Watches one walk.
 pub(super) struct Monitor<T: Tally> {
     walk: Arc<Walk<T>>,
-    /// How many threads the first gear has; this one, as long as there is none.
-    workers: usize,
-    /// How many may be at work now.
+    /// How many threads may be at work now.
     threads: usize,
     /// None if the number of threads is fixed.
     gearbox: Option<Gearbox>,
@@ -48,7 +46,7 @@ impl<T: Tally + 'static> Monitor<T> {
     pub(super) fn new(walk: Arc<Walk<T>>) -> Self {
         let now = Look { at: Instant::now(), usage: sys::usage(), counts: Counts::default() };
         let gears = Vec::new();
-        Self { walk, workers: 1, threads: 1, gearbox: None, last: now, engaged: now, gears }
+        Self { walk, threads: 1, gearbox: None, last: now, engaged: now, gears }
     }
 
     /// Watches `workers`, who go on with the walk, until there is word that it is `done`, or nothing
@@ -61,7 +59,6 @@ impl<T: Tally + 'static> Monitor<T> {
         done: &Receiver<()>,
         mut show: impl FnMut(&Snapshot),
     ) -> Vec<Gear> {
-        self.workers = workers;
         self.threads = workers;
         self.gearbox = gearbox;
         let mut shown = Instant::now();
@@ -97,7 +94,7 @@ impl<T: Tally + 'static> Monitor<T> {
         self.last = now;
         if let Some(threads) = threads {
             self.end_gear(now);
-            pool::engage(&self.walk, self.workers, threads);
+            pool::engage(&self.walk, threads);
             self.threads = threads;
         }
     }

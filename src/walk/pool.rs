@@ -123,9 +123,8 @@ impl<P> Pool<P> {
     }
 }
 
-/// Lets `limit` threads be at work from now on; fewer, if no more can be started. Their slots begin
-/// at `first_slot`.
-pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, first_slot: usize, limit: usize) {
+/// Lets `limit` threads be at work from now on; fewer, if no more can be started.
+pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, limit: usize) {
     let pool = &walk.pool;
     let missing = {
         let mut state = pool.state();
@@ -137,7 +136,7 @@ pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, first_slot: usize,
     };
     pool.work.notify_all();
     for thread in missing {
-        if start(walk, first_slot + thread).is_err() {
+        if start(walk, thread).is_err() {
             pool.state().threads = thread;
             break;
         }
@@ -145,17 +144,17 @@ pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, first_slot: usize,
     }
 }
 
-fn start<T: Tally + 'static>(walk: &Arc<Walk<T>>, slot: usize) -> io::Result<()> {
+fn start<T: Tally + 'static>(walk: &Arc<Walk<T>>, thread: usize) -> io::Result<()> {
     let walk = Arc::clone(walk);
     let work = move || {
-        let worker = Worker::on_the_stack(&*walk, slot);
+        let worker = Worker::on_the_stack(&*walk, walk.progress.higher(thread));
         let mut is_back = false;
         while let Some(task) = walk.pool.take(is_back) {
             worker.run(task);
             is_back = true;
         }
     };
-    thread::Builder::new().name(format!("weigh {slot}")).spawn(work).map(drop)
+    thread::Builder::new().name(format!("weigh {thread}")).spawn(work).map(drop)
 }
 
 #[cfg(test)]

@@ -4,11 +4,13 @@
 //! an entry, and where it is, once a directory. Nobody waits for anybody; only a watcher, ten times a
 //! second, reads them all.
 
+use std::iter;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crossbeam_utils::CachePadded;
 
+use super::HIGHEST_GEAR;
 use super::dir::Dir;
 
 /// What has been weighed so far.
@@ -22,11 +24,15 @@ pub struct Snapshot {
     pub directory: Vec<u8>,
 }
 
-/// The slots of all workers.
+/// The slots of all workers. Those of a gear are made when it is engaged.
 #[derive(Debug)]
 pub(super) struct Progress<P> {
-    slots: Box<[CachePadded<Slot<P>>]>,
+    caller: CachePadded<Slot<P>>,
+    first: OnceLock<Slots<P>>,
+    higher: OnceLock<Slots<P>>,
 }
+
+type Slots<P> = Box<[CachePadded<Slot<P>>]>;
 
 /// What one worker has done. All orderings are relaxed: the numbers are for looking at, and for a
 /// gearbox that measures, nothing is concluded from them.
@@ -57,19 +63,35 @@ pub(super) struct Counts {
 }
 
 impl<P> Progress<P> {
-    pub(super) fn new(workers: usize) -> Self {
-        Self { slots: (0..workers.max(1)).map(|_| CachePadded::default()).collect() }
+    /// Makes room for the first gear's `workers`.
+    pub(super) fn make_room_for(&self, workers: usize) {
+        self.first.get_or_init(|| slots(workers));
     }
 
-    /// The slot of a worker, by its number.
-    pub(super) fn slot(&self, worker: usize) -> &Slot<P> {
-        &self.slots[worker % self.slots.len()]
+    /// The slot of the calling thread.
+    pub(super) fn caller(&self) -> &Slot<P> {
+        &self.caller
+    }
+
+    /// The slot of a worker in first gear, by its number; the calling thread's if it is the worker.
+    pub(super) fn first(&self, worker: usize) -> &Slot<P> {
+        self.first.get().and_then(|slots| slots.get(worker)).map_or(&self.caller, |slot| &**slot)
+    }
+
+    /// The slot of a worker in the higher gears, by its number.
+    pub(super) fn higher(&self, worker: usize) -> &Slot<P> {
+        &self.higher.get_or_init(|| slots(HIGHEST_GEAR))[worker % HIGHEST_GEAR]
+    }
+
+    fn slots(&self) -> impl Iterator<Item = &Slot<P>> {
+        let engaged = [&self.first, &self.higher].into_iter().filter_map(OnceLock::get).flatten();
+        iter::once(&self.caller).chain(engaged).map(|slot| &**slot)
     }
 
     /// What all workers have done.
     pub(super) fn counts(&self) -> Counts {
         let sum = |field: fn(&Slot<P>) -> &AtomicU64| {
-            let values = self.slots.iter().map(|slot| field(slot).load(Ordering::Relaxed));
+            let values = self.slots().map(|slot| field(slot).load(Ordering::Relaxed));
             values.fold(0, u64::saturating_add)
         };
         Counts {
@@ -83,13 +105,23 @@ impl<P> Progress<P> {
 
     /// Where the workers are.
     pub(super) fn places(&self) -> Vec<Arc<Dir<P>>> {
-        self.slots.iter().filter_map(|slot| slot.at().clone()).collect()
+        self.slots().filter_map(|slot| slot.at().clone()).collect()
     }
 
     /// Takes every worker's directory from it, to be settled by the caller.
     pub(super) fn give_up(&self) -> Vec<Arc<Dir<P>>> {
-        self.slots.iter().filter_map(|slot| slot.at().take()).collect()
+        self.slots().filter_map(|slot| slot.at().take()).collect()
     }
+}
+
+impl<P> Default for Progress<P> {
+    fn default() -> Self {
+        Self { caller: CachePadded::default(), first: OnceLock::new(), higher: OnceLock::new() }
+    }
+}
+
+fn slots<P>(workers: usize) -> Slots<P> {
+    (0..workers).map(|_| CachePadded::default()).collect()
 }
 
 impl<P> Default for Slot<P> {

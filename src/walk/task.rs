@@ -68,13 +68,13 @@ thread_local! {
 impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     /// The worker that a thread of the scope's pool is.
     pub(super) fn in_first_gear(walk: &'s Walk<T>, scope: &'a Scope<'s>) -> Self {
-        let slot = walk.progress.slot(rayon::current_thread_index().unwrap_or(0));
+        let slot = walk.progress.first(rayon::current_thread_index().unwrap_or(0));
         Self { walk, slot, scope: Some(scope) }
     }
 
     /// The worker that any other thread is, with a slot of its own.
-    pub(super) fn on_the_stack(walk: &'s Walk<T>, slot: usize) -> Self {
-        Self { walk, slot: walk.progress.slot(slot), scope: None }
+    pub(super) fn on_the_stack(walk: &'s Walk<T>, slot: &'s Slot<T::Part>) -> Self {
+        Self { walk, slot, scope: None }
     }
 
     /// Hands out the roots that are directories, and weighs the others.
