@@ -170,6 +170,11 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         self.scope.is_none() || self.walk.pool.is_engaged()
     }
 
+    /// Whether this is the calling thread, which nobody watches while it takes its first look.
+    pub(super) fn is_unwatched(&self) -> bool {
+        self.scope.is_none() && !self.walk.pool.is_engaged()
+    }
+
     /// Does one task. What it returns is not counted as outstanding yet.
     fn step(&self, task: Task<T::Part>) -> Option<Task<T::Part>> {
         if self.walk.is_interrupted() {

@@ -46,17 +46,21 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     }
 
     /// Weighs every entry in `names`; subdirectories are handed out. In higher gears, so is whatever
-    /// is more than a few names, and what remains when fewer threads are to be at work.
+    /// is more than a few names, and what remains when fewer threads are to be at work; and, as long as
+    /// nobody watches, all where there are subdirectories, for which others are wanted anyway.
     pub(super) fn weigh(&mut self, names: &Names) {
         /// How many entries a worker takes when each may be waited for.
         const FEW: usize = 32;
         let Worker { walk, slot, .. } = *self.worker;
+        // A directory may be where something is mounted that never answers.
+        let may_hang = |listed: Listed<'_>| listed.kind.is_none_or(|kind| kind == Kind::Directory);
+        let is_for_others = self.worker.is_unwatched() && names.iter().any(may_hang);
         for (i, listed) in names.iter().enumerate() {
             if walk.is_interrupted() {
                 break;
             }
             let is_waited_for = self.worker.is_cautious();
-            let is_too_much = names.len() - i > FEW || walk.pool.is_crowded();
+            let is_too_much = is_for_others || names.len() - i > FEW || walk.pool.is_crowded();
             if is_waited_for && is_too_much && walk.handles.is_plenty() {
                 // The last one handed out is the first one taken.
                 for names in names.parts(i, FEW).rev() {
