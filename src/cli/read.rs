@@ -43,8 +43,11 @@ pub(super) fn flags<T>(
 }
 
 fn interpret(command: &Command, matches: &ArgMatches) -> Result<Flags, Error> {
-    let flags = Flags::from_arg_matches(matches)?;
-    Ok(Flags { counting: scans::counting(command, matches), ..flags })
+    let mut flags = Flags::from_arg_matches(matches)?;
+    if flags.scans.save.is_some() {
+        flags.counting = scans::counting(command, matches);
+    }
+    Ok(flags)
 }
 
 /// The config file and what it says, if there is one: the one named on the command line, or in the

@@ -11,13 +11,14 @@
 //!   reads a handle goes on where the last one ended, so that several threads can share a listing.
 //! * `stat`: what a root path names; `mount_of`: what it lies on; `real_path`, the same everywhere:
 //!   where it really is.
-//! * `user_name`, `now` and `time_zone`, the same everywhere.
+//! * `user_name`, `host`, `now` and `time_zone`, the same everywhere.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
 //! * `threads_with_room`: how many threads the limits of the process have room for.
 //! * `is_rotational`: whether a device has to move a head to where the data is.
 //!
-//! Only directories are ever opened, never triggering an automount, and the saved scans that were
-//! asked for by name ([`Draft`], [`open_scan`]). Errors are the system's own.
+//! Only directories are ever opened, never triggering an automount, and what was asked for: files
+//! that were named (`read_file`), git's rules and index (`read_file_at`), saved scans ([`Draft`],
+//! [`open_scan`]). Errors are the system's own.
 
 use std::fs;
 use std::io;

@@ -65,6 +65,13 @@ pub struct Entry<'a> {
     pub mount: u64,
 }
 
+impl<'a> Entry<'a> {
+    /// An entry whose inode is not met again, as far as is known yet.
+    pub(crate) fn new(name: &'a [u8], depth: u32, stat: &'a Stat, size: u64, mount: u64) -> Self {
+        Self { name, depth, stat, size, identity: None, links: stat.links, mount }
+    }
+}
+
 /// A directory that is done.
 #[derive(Clone, Copy, Debug)]
 pub struct Closed<'a> {

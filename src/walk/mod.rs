@@ -260,27 +260,22 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Adds an entry that is no directory, seen through `mount`, to what is gathered in `dir`.
+    /// Adds an entry that is no directory to what is gathered in `dir`. Whether its inode may be met
+    /// again is found out here.
     #[inline]
-    fn weigh(
-        &self,
-        dir: &Dir<T::Part>,
-        gathered: &mut Gathered<T::Part>,
-        name: &[u8],
-        depth: u32,
-        stat: &Stat,
-        mount: u64,
-    ) {
-        let size = stat.weight(self.options.measure);
-        let identity = self.identity(stat, mount);
-        // Symlinks that are followed add ways to an inode that its link count does not know.
-        let links = if self.options.follow { u32::MAX } else { stat.links };
-        match identity {
-            Some(identity) => gathered.sum.add_link(identity, size, links),
-            None => gathered.sum.add(size),
+    fn weigh(&self, dir: &Dir<T::Part>, gathered: &mut Gathered<T::Part>, mut entry: Entry<'_>) {
+        entry.identity = self.identity(entry.stat, entry.mount);
+        if self.options.follow {
+            // Symlinks that are followed add ways to an inode that its link count does not know.
+            entry.links = u32::MAX;
         }
-        let size = if self.options.unique && identity.is_some() { 0 } else { size };
-        let entry = Entry { name, depth, stat, size, identity, links, mount };
+        match entry.identity {
+            Some(identity) => gathered.sum.add_link(identity, entry.size, entry.links),
+            None => gathered.sum.add(entry.size),
+        }
+        if self.options.unique && entry.identity.is_some() {
+            entry.size = 0;
+        }
         if dir.is_gathered() {
             self.tally.leaf(&mut gathered.part, &entry);
         }

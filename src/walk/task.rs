@@ -22,7 +22,7 @@ use super::roots::Root;
 use super::visit::Visit;
 use crate::problem::Operation;
 use crate::sys::{self, Handle, Names};
-use crate::tally::{Closed, Tally, Totals};
+use crate::tally::{Closed, Entry, Tally, Totals};
 
 /// Something to be done in a directory, which counts it as outstanding.
 #[derive(Debug)]
@@ -94,8 +94,10 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     self.slot.find(1);
                     self.hand_out(Task::Directory { dir, parent: None });
                 } else {
-                    let (name, mount) = (root.path.to_bytes(), root.mount.id);
-                    walk.weigh(&above, &mut above.gathered(), name, 0, &root.stat, mount);
+                    let (name, stat, mount) = (root.path.to_bytes(), &root.stat, root.mount.id);
+                    let size = stat.weight(walk.options.measure);
+                    let entry = Entry::new(name, 0, stat, size, mount);
+                    walk.weigh(&above, &mut above.gathered(), entry);
                 }
             }
             settle(walk, above);

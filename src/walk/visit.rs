@@ -13,7 +13,7 @@ use crate::filter::{Judge, Verdict};
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Carries, Listed, Mount, Names, Query, Stat, Storage, Symlinks};
-use crate::tally::Tally;
+use crate::tally::{Entry, Tally};
 
 /// A directory whose entries are being weighed.
 pub(super) struct Visit<'a, 's, T: Tally> {
@@ -101,13 +101,14 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             return;
         }
         self.counts.entries += 1;
-        let weight = stat.weight(walk.options.measure);
-        self.counts.size = self.counts.size.saturating_add(weight);
+        let size = stat.weight(walk.options.measure);
+        self.counts.size = self.counts.size.saturating_add(size);
         if is_directory {
             self.enter(name, stat, symlinks, verdict);
         } else if self.is_here(&stat) {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
-            walk.weigh(self.dir, &mut self.gathered, name.to_bytes(), depth, &stat, mount);
+            let entry = Entry::new(name.to_bytes(), depth, &stat, size, mount);
+            walk.weigh(self.dir, &mut self.gathered, entry);
         }
     }
 

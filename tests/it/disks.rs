@@ -2,13 +2,12 @@
 //! directory is what `find` says it is. The mounts are in a namespace that ends with the run.
 #![cfg(target_os = "linux")]
 
-use std::process::{Command, Stdio};
-
 use crate::dice::{Dice, Names};
 use crate::document::Document;
 use crate::fixture::{Fixture, raw};
 use crate::oracle::{self, Measure, Weight};
 use crate::rounds::rounds;
+use crate::run::in_namespace;
 
 const SEEDS: (usize, usize) = (2, 20);
 
@@ -60,13 +59,7 @@ fn check(fixture: &Fixture, fill: &str, what: &str) {
     });
     let (format, weigh) = (oracle::FORMAT, weigh.join("; "));
     let script = format!("{fill} >&2; find top -printf '{format}' > listing; {weigh}; rm -f disk");
-    let output = Command::new("unshare")
-        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
-        .arg(env!("CARGO_BIN_EXE_weigh"))
-        .current_dir(fixture.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let output = in_namespace(fixture, &script);
     assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
     let read = |name: &str| std::fs::read(fixture.at(name)).unwrap();
     let entries = oracle::read(&read("listing"), b"top");

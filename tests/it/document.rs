@@ -148,8 +148,16 @@ impl Document {
     }
 }
 
+/// The name or path under `key`, to the byte: what is not UTF-8 stands beside it in base64.
+pub fn exact(object: &Value, key: &str) -> Vec<u8> {
+    match object[format!("{key}_bytes")].as_str() {
+        Some(bytes) => from_base64(bytes),
+        None => object[key].as_str().unwrap().into(),
+    }
+}
+
 /// The bytes behind standard base64 with padding.
-pub fn from_base64(text: &str) -> Vec<u8> {
+fn from_base64(text: &str) -> Vec<u8> {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     assert_eq!(text.len() % 4, 0, "{text} is not padded");
     let (mut bytes, mut bits, mut held) = (Vec::new(), 0_u32, 0);

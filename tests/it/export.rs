@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::dice::{Dice, Names};
-use crate::document::Document;
+use crate::document::{Document, exact};
 use crate::fixture::{Fixture, raw};
 use crate::run::weigh;
 
@@ -149,10 +149,7 @@ fn rows_are_what_json_says() {
     let mut rows: Vec<(Vec<u8>, String, u64, u64)> = Vec::new();
     for line in lines.lines() {
         let row: serde_json::Value = serde_json::from_str(line).unwrap();
-        let path = match row["path_bytes"].as_str() {
-            Some(text) => crate::document::from_base64(text),
-            None => row["path"].as_str().unwrap().into(),
-        };
+        let path = exact(&row, "path");
         let depth = path.iter().filter(|byte| **byte == b'/').count();
         assert_eq!(row["depth"], depth, "{line}");
         let number = |key: &str| row[key].as_u64().unwrap();

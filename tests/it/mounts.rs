@@ -3,22 +3,14 @@
 //! nothing is left mounted.
 #![cfg(target_os = "linux")]
 
-use std::process::{Command, Stdio};
-
 use crate::document::Document;
 use crate::fixture::Fixture;
-use crate::run::weigh;
+use crate::run::{in_namespace, weigh};
 
 /// Runs `weigh FLAGS top` within `fixture` after the shell has done `mounts` there.
 fn with_mounts(fixture: &Fixture, mounts: &str, flags: &str) -> (Document, String, Option<i32>) {
     let script = format!("set -e; {mounts}; exec \"$0\" {flags} top");
-    let output = Command::new("unshare")
-        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
-        .arg(env!("CARGO_BIN_EXE_weigh"))
-        .current_dir(fixture.path())
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
+    let output = in_namespace(fixture, &script);
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert!(!output.stdout.is_empty(), "{complaint}");
     (Document::parse(&output.stdout), complaint, output.status.code())

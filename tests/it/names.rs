@@ -8,7 +8,7 @@ use weigh::render::progress;
 use weigh::render::size::Format;
 
 use crate::dice::{Dice, HOSTILE};
-use crate::document::{Document, from_base64};
+use crate::document::{Document, exact};
 use crate::fixture::{Fixture, raw};
 use crate::run::{Shown, weigh};
 
@@ -175,14 +175,7 @@ fn an_error_gives_back_its_path() {
     let top = fixture.at("top");
     let shown = weigh("-j").arg(&top).by_nobody(&fixture).run();
     let document = Document::parse(&shown.stdout);
-    let mut found: Vec<Vec<u8>> = document
-        .errors()
-        .iter()
-        .map(|error| match error.get("path_bytes") {
-            Some(bytes) => from_base64(bytes.as_str().unwrap()),
-            None => error["path"].as_str().unwrap().into(),
-        })
-        .collect();
+    let mut found: Vec<_> = document.errors().iter().map(|error| exact(error, "path")).collect();
     found.sort();
     let path = |name: &[u8]| {
         use std::os::unix::ffi::OsStrExt;
@@ -279,14 +272,7 @@ fn a_thousand_names_are_complained_of_without_a_control() {
     let document = Document::parse(
         &weigh("-j").arg("top").within(fixture.path()).by_nobody(&fixture).run().stdout,
     );
-    let back: BTreeSet<Vec<u8>> = document
-        .errors()
-        .iter()
-        .map(|error| match error.get("path_bytes") {
-            Some(bytes) => from_base64(bytes.as_str().unwrap()),
-            None => error["path"].as_str().unwrap().into(),
-        })
-        .collect();
+    let back: BTreeSet<_> = document.errors().iter().map(|error| exact(error, "path")).collect();
     assert!(back.into_iter().eq(names.iter().map(|name| [b"top/", name.as_slice()].concat())));
 }
 

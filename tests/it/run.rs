@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
@@ -204,6 +204,19 @@ pub fn become_nobody(command: &mut Command) {
     if rustix::process::geteuid().is_root() {
         command.uid(NOBODY).gid(NOBODY);
     }
+}
+
+/// Runs a shell `script` within `fixture`, as root, where `$0` is the program. What it mounts is seen
+/// by nobody else and ends with it.
+#[cfg(target_os = "linux")]
+pub fn in_namespace(fixture: &Fixture, script: &str) -> Output {
+    Command::new("unshare")
+        .args(["--mount", "--propagation", "private", "sh", "-c", script])
+        .arg(env!("CARGO_BIN_EXE_weigh"))
+        .current_dir(fixture.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
 }
 
 fn drain(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {

@@ -4,12 +4,13 @@
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
 use crate::rounds::rounds;
+#[cfg(target_os = "linux")]
+use crate::run::in_namespace;
 use crate::run::{Shown, weigh};
 
 /// Links inside and outside, every kind, odd names and modes that colours tell apart.
@@ -377,12 +378,7 @@ fn a_full_file_system_leaves_the_old_file_whole() {
     let script = "mount -t tmpfs -o size=8k none small; echo -n the old one > small/scan
         \"$0\" -j --save small/scan top > /dev/null; echo $? >&2
         ls -A small; cat small/scan";
-    let output = Command::new("unshare")
-        .args(["--mount", "--propagation", "private", "sh", "-c", script])
-        .arg(env!("CARGO_BIN_EXE_weigh"))
-        .current_dir(fixture.path())
-        .output()
-        .unwrap();
+    let output = in_namespace(&fixture, script);
     assert_eq!(String::from_utf8(output.stdout).unwrap(), "scan\nthe old one");
     let complaint = String::from_utf8(output.stderr).unwrap();
     let said = "weigh: cannot save small/scan: No space left on device\n1\n";

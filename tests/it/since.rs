@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::dice::{Dice, Names};
+use crate::document::exact;
 use crate::fixture::Fixture;
 use crate::run::weigh;
 
@@ -200,10 +201,7 @@ fn collect(node: &Value, path: &mut Vec<String>, found: &mut BTreeMap<String, Va
     assert!(node["churn"].as_u64() >= node["change"].as_i64().map(i64::unsigned_abs));
     for child in node["children"].as_array().into_iter().flatten() {
         assert!(child["churn"].as_u64() <= node["churn"].as_u64());
-        let name = match child["name_bytes"].as_str() {
-            Some(text) => crate::document::from_base64(text),
-            None => child["name"].as_str().unwrap().as_bytes().to_vec(),
-        };
+        let name = exact(child, "name");
         path.push(name.iter().map(|byte| *byte as char).collect());
         collect(child, path, found);
         path.pop();
@@ -215,11 +213,7 @@ fn rows(json: &[u8]) -> BTreeMap<String, Value> {
     let mut found = BTreeMap::new();
     for line in String::from_utf8_lossy(json).lines() {
         let row: Value = serde_json::from_str(line).unwrap();
-        let path = match row["path_bytes"].as_str() {
-            Some(text) => crate::document::from_base64(text),
-            None => row["path"].as_str().unwrap().as_bytes().to_vec(),
-        };
-        let path: String = path.iter().map(|byte| *byte as char).collect();
+        let path: String = exact(&row, "path").iter().map(|byte| *byte as char).collect();
         let depth = path.trim_start_matches("top").matches('/').count();
         assert_eq!(row["depth"], depth, "{line}");
         let change = serde_json::json!([row["before"], row["size"], row["change"]]);
