@@ -1,5 +1,6 @@
 //! Linux: raw `getdents64` and `statx`, relative to an open directory, through rustix.
 
+use std::collections::HashSet;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -12,7 +13,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{Carries, Identity, Mount, Names, Query, Stat, Storage, Symlinks, read_if_file};
+use super::{Carries, Identity, Mount, Names, Query, Stat, Symlinks, file_systems, read_if_file};
 use crate::measure::{Kind, Mode};
 
 /// An open directory.
@@ -201,62 +202,13 @@ fn convert(stat: &Statx) -> Stat {
     }
 }
 
-/// File systems that show the kernel's own state: nothing of it is on a device or in memory that
-/// a user could give back. Numbers from statfs(2) and linux/magic.h (6.18). tmpfs, ramfs,
-/// hugetlbfs and devtmpfs hold real memory and are not among them.
-const SYNTHETIC: [u32; 19] = [
-    0x0000_9fa0, // proc
-    0x6265_6572, // sysfs
-    0x0027_e0eb, // cgroup
-    0x6367_7270, // cgroup2
-    0x6462_6720, // debugfs
-    0x7472_6163, // tracefs
-    0x7363_6673, // securityfs
-    0x6165_676c, // pstore
-    0xcafe_4a11, // bpf
-    0x6265_6570, // configfs
-    0x6573_5543, // fusectl (fs/fuse/control.c; fuse itself ends in 46)
-    0x4249_4e4d, // binfmt_misc
-    0xde5e_81e4, // efivarfs
-    0xf97c_ff8c, // selinuxfs
-    0x4341_5d53, // smackfs
-    0x6e73_6673, // nsfs
-    0x6759_6969, // rpc_pipefs
-    0x6e66_7364, // nfsd
-    0x5a3c_69f0, // apparmorfs
-];
-
-/// File systems on another machine. Numbers from statfs(2) and linux/magic.h (6.18); those of
-/// Lustre, GPFS, BeeGFS and PanFS, which are not in the kernel, from GNU coreutils' stat.
-const REMOTE: [u32; 13] = [
-    0x0000_6969, // nfs
-    0x0000_517b, // smb
-    0xff53_4d42, // cifs
-    0xfe53_4d42, // smb2
-    0x00c3_6400, // ceph
-    0x5346_414f, // afs
-    0x6b41_4653, // kafs
-    0x0102_1997, // 9p
-    0x7375_7245, // coda
-    0x0bd0_0bd0, // lustre
-    0x4750_4653, // gpfs
-    0x1983_0326, // beegfs
-    0xaad7_aaea, // panfs
-];
-
-/// fuse, from linux/magic.h.
-const PROCESS: u32 = 0x6573_5546;
-
-/// autofs, from linux/magic.h.
-const AUTOMOUNT: u32 = 0x187;
-
 fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
     let stat = retry_on_intr(|| fs::statx(parent, name, at(symlinks), StatxFlags::MNT_ID))?;
     // Before 5.8 the kernel does not tell, and 0 stands for every mount.
     let has_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     let id = if has_id { stat.stx_mnt_id } else { 0 };
     if stat.stx_attributes.contains(StatxAttributes::AUTOMOUNT) {
-        return Ok(Mount { id, carries: Carries::Automount, storage: Storage::Local });
+        return Ok(Mount { id, carries: Carries::Automount, ..Mount::UNKNOWN });
     }
     let fd = open(parent, name, LOOK | nofollow(symlinks))?;
     let number = match retry_on_intr(|| fs::fstatfs(&fd)) {
@@ -266,17 +218,39 @@ fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<
         Err(Errno::NOSYS | Errno::OPNOTSUPP) => 0,
         Err(error) => return Err(error.into()),
     };
-    let carries = match number {
-        AUTOMOUNT => Carries::Automount,
-        number if SYNTHETIC.contains(&number) => Carries::Synthetic,
-        _ => Carries::Data,
-    };
-    let storage = match number {
-        PROCESS => Storage::Process,
-        number if REMOTE.contains(&number) => Storage::Remote,
-        _ => Storage::Local,
-    };
-    Ok(Mount { id, carries, storage })
+    Ok(file_systems::mount(id, number))
+}
+
+/// What every mount point is called, without the way to it; none where the system does not tell
+/// (proc_pid_mountinfo(5)).
+pub fn mount_names() -> Option<HashSet<Vec<u8>>> {
+    let mounts = std::fs::read("/proc/self/mountinfo").ok()?;
+    let points = mounts.split(|byte| *byte == b'\n').filter_map(|line| {
+        const MOUNT_POINT: usize = 4;
+        line.split(|byte| *byte == b' ').nth(MOUNT_POINT)
+    });
+    Some(
+        points
+            .filter_map(|point| point.rsplit(|byte| *byte == b'/').next())
+            .map(unescape)
+            .collect(),
+    )
+}
+
+/// A name in which blanks, line ends and backslashes are written as a backslash and three octal digits.
+fn unescape(mut escaped: &[u8]) -> Vec<u8> {
+    let mut name = Vec::with_capacity(escaped.len());
+    while let [first, rest @ ..] = escaped {
+        let (byte, rest) = match escaped {
+            [b'\\', high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', rest @ ..] => {
+                ((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'), rest)
+            }
+            _ => (*first, rest),
+        };
+        name.push(byte);
+        escaped = rest;
+    }
+    name
 }
 
 /// Whether the device with this number has to move a head to where the data is; false where the
@@ -287,35 +261,4 @@ pub fn is_rotational(device: u64) -> bool {
         let flag = format!("/sys/dev/block/{major}:{minor}/{queue}/rotational");
         std::fs::read(flag).is_ok_and(|flag| flag.starts_with(b"1"))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// fusectl differs from fuse in one digit, and to take one for the other loses whole mounts.
-    #[test]
-    fn what_users_store_on_is_not_synthetic() {
-        for (name, number) in [
-            ("ext4", 0xef53),
-            ("xfs", 0x5846_5342),
-            ("btrfs", 0x9123_683e),
-            ("zfs", 0x2fc1_2fc1),
-            ("f2fs", 0xf2f5_2010),
-            ("vfat", 0x4d44),
-            ("exfat", 0x2011_bab0),
-            ("fuse", 0x6573_5546),
-            ("nfs", 0x6969),
-            ("smb2", 0xfe53_4d42),
-            ("ceph", 0x00c3_6400),
-            ("9p", 0x0102_1997),
-            ("overlay", 0x794c_7630),
-            ("squashfs", 0x7371_7368),
-            ("tmpfs", 0x0102_1994),
-            ("ramfs", 0x8584_58f6),
-            ("hugetlbfs", 0x9584_58f6),
-        ] {
-            assert!(!SYNTHETIC.contains(&number) && number != AUTOMOUNT, "{name}");
-        }
-    }
 }

@@ -11,6 +11,8 @@ pub struct Listed<'a> {
     pub name: &'a CStr,
     /// What it is, where the listing says so.
     pub kind: Option<Kind>,
+    /// Its inode number; on most file systems, the one that stating it would give.
+    pub inode: u64,
 }
 
 /// The names of a directory's entries, or of a part of them, in the order of the listing. Kept and
@@ -49,7 +51,11 @@ impl Names {
 
     /// The entries, in the order they were listed, or sorted.
     pub fn iter(&self) -> impl Iterator<Item = Listed<'_>> {
-        self.entries.iter().map(|entry| Listed { name: self.name(entry), kind: entry.kind })
+        let listed = |entry: &Entry| {
+            let Entry { inode, kind, .. } = *entry;
+            Listed { name: self.name(entry), kind, inode }
+        };
+        self.entries.iter().map(listed)
     }
 
     /// Sorts by inode number: the order in which inodes lie on a disk. A listing may be in any.

@@ -8,8 +8,9 @@
 //! number of threads may take. In the order of what it costs to coordinate:
 //!
 //! 1. `visit`: the way of a file. No lock, no allocation; two relaxed loads (interrupted? a higher
-//!    gear?), and a count on the worker's own cache line (`progress`).
-//! 2. `task`, once a directory: two uncontended locks that say where the worker is.
+//!    gear?), and a count on the worker's own cache line (`progress`). Where a link to the same inode
+//!    has been stated, not even a system call (`known`).
+//! 2. `task`, once a directory: four uncontended locks, for where the worker is and what it knows.
 //! 3. `dir`, once a directory or part of one: one lock around what was gathered, one atomic count of
 //!    what is outstanding. Whoever brings it to 0 goes on to the parent.
 //! 4. `handles`, once a directory: one atomic count. A lock only when handles are scarce.
@@ -24,6 +25,7 @@ mod dir;
 mod follow;
 mod gears;
 mod handles;
+mod known;
 mod monitor;
 mod pool;
 mod progress;
@@ -31,6 +33,7 @@ mod roots;
 mod task;
 mod visit;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::iter;
@@ -38,7 +41,7 @@ use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -114,6 +117,8 @@ struct Walk<T: Tally> {
     follows: Follows<T::Part>,
     progress: Progress<T::Part>,
     pool: Pool<T::Part>,
+    /// What mount points are called, if the system tells; read when first asked for.
+    mount_names: OnceLock<Option<HashSet<Vec<u8>>>>,
     /// Guards the list of what could not be read; taken once an error.
     problems: Mutex<Vec<Problem>>,
     /// Guards the tally's report; set once, when the root closes.
@@ -147,6 +152,7 @@ pub fn walk<T: Tally + 'static>(
         follows: Follows::default(),
         progress: Progress::default(),
         pool: Pool::default(),
+        mount_names: OnceLock::new(),
         problems: Mutex::new(problems),
         report: Mutex::new(None),
     });
@@ -293,6 +299,12 @@ impl<T: Tally> Walk<T> {
         } else {
             None
         }
+    }
+
+    /// Whether something may be mounted on a name like this.
+    fn is_mount_name(&self, name: &[u8]) -> bool {
+        let names = self.mount_names.get_or_init(sys::mount_names);
+        names.as_ref().is_none_or(|names| names.contains(name))
     }
 
     /// The root is closed.

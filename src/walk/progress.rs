@@ -5,6 +5,7 @@
 //! second, reads them all.
 
 use std::iter;
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -12,6 +13,7 @@ use crossbeam_utils::CachePadded;
 
 use super::HIGHEST_GEAR;
 use super::dir::Dir;
+use super::known::Known;
 
 /// What has been weighed so far.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +47,8 @@ pub(super) struct Slot<P> {
     size: AtomicU64,
     /// Guards a pointer; only a watcher ever contends for it.
     at: Mutex<Option<Arc<Dir<P>>>>,
+    /// Guards what the worker takes for each directory, and puts back; nobody contends for it.
+    known: Mutex<Known>,
 }
 
 /// What was done, by one worker or by all.
@@ -133,6 +137,7 @@ impl<P> Default for Slot<P> {
             entries: AtomicU64::new(0),
             size: AtomicU64::new(0),
             at: Mutex::new(None),
+            known: Mutex::default(),
         }
     }
 }
@@ -171,6 +176,20 @@ impl<P> Slot<P> {
         add(&self.calls, counts.calls);
         add(&self.entries, counts.entries);
         add(&self.size, counts.size);
+    }
+
+    /// Takes what the worker knows.
+    pub(super) fn take_known(&self) -> Known {
+        mem::take(&mut *self.known())
+    }
+
+    /// Puts back what the worker knows.
+    pub(super) fn put_known(&self, known: Known) {
+        *self.known() = known;
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn at(&self) -> MutexGuard<'_, Option<Arc<Dir<P>>>> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::dir::{Dir, Gathered};
 use super::handles::Lease;
+use super::known::Known;
 use super::progress::Counts;
 use super::task::{Task, Worker, with_patience};
 use crate::filter::{Judge, Verdict};
@@ -25,6 +26,10 @@ pub(super) struct Visit<'a, 's, T: Tally> {
     gathered: Gathered<T::Part>,
     /// What was done since what was gathered was added to the directory.
     counts: Counts,
+    known: Known,
+    /// Whether a link was met here that was not known: there may be more, and they may be asked for. In
+    /// a directory that may not be searched they may not, whatever is known of their inodes.
+    has_links: bool,
     /// The last subdirectory found, which this worker goes on with; so it may keep the parent open
     /// however scarce handles are.
     last: Option<Arc<Dir<T::Part>>>,
@@ -41,8 +46,18 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
         let judge = options.filter.judge(lease.place.as_ref(), || dir.names());
-        let (gathered, last) = (Gathered::default(), None);
-        Self { worker, dir, lease, query, judge, gathered, counts: Counts::default(), last }
+        Self {
+            worker,
+            dir,
+            lease,
+            query,
+            judge,
+            gathered: Gathered::default(),
+            counts: Counts::default(),
+            known: worker.slot.take_known(),
+            has_links: false,
+            last: None,
+        }
     }
 
     /// Weighs every entry in `names`; subdirectories are handed out. In higher gears, so is whatever
@@ -88,7 +103,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         if verdict == Some(Verdict::LeftOut) {
             return;
         }
-        let (stat, symlinks) = match self.stat(name) {
+        let (stat, symlinks) = match self.stat(listed) {
             Ok(known) => known,
             Err(error) if sys::is_vanished(&error) => return,
             Err(error) => return walk.report(self.dir.path_of(name), Operation::Stat, &error),
@@ -113,7 +128,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     }
 
     /// What becomes of an entry, if the listing already says enough to tell.
-    fn judge_listed(&mut self, Listed { name, kind }: Listed<'_>) -> Option<Verdict> {
+    fn judge_listed(&mut self, Listed { name, kind, .. }: Listed<'_>) -> Option<Verdict> {
         match kind? {
             // It may be a directory once it is followed.
             Kind::Symlink if self.worker.walk.options.follow => None,
@@ -121,9 +136,12 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// What the entry called `name` is, and whether a symlink was followed to find out.
-    fn stat(&mut self, name: &CStr) -> io::Result<(Stat, Symlinks)> {
-        let handle = &self.lease.handle;
+    /// What an entry is, and whether a symlink was followed to find out.
+    fn stat(&mut self, listed: Listed<'_>) -> io::Result<(Stat, Symlinks)> {
+        if let Some(stat) = self.known(listed) {
+            return Ok((stat, Symlinks::Stay));
+        }
+        let (handle, name) = (&self.lease.handle, listed.name);
         self.counts.calls += 1;
         let stat = handle.stat_at(name, Symlinks::Stay, self.query)?;
         if self.worker.walk.options.follow && stat.mode.kind() == Kind::Symlink {
@@ -132,7 +150,32 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 return Ok((target, Symlinks::Follow));
             }
         }
+        if self.is_worth_knowing(&stat, listed) {
+            self.has_links = true;
+            self.known.remember(self.dir.mount.id, &stat);
+        }
         Ok((stat, Symlinks::Stay))
+    }
+
+    /// What is known of a file from another link to it.
+    #[inline]
+    fn known(&mut self, Listed { name, kind, inode }: Listed<'_>) -> Option<Stat> {
+        if kind != Some(Kind::File) || !self.has_links {
+            return None;
+        }
+        let stat = self.known.get((self.dir.mount.id, (self.dir.stat.device, inode)))?;
+        (!self.worker.walk.is_mount_name(name.to_bytes())).then_some(*stat)
+    }
+
+    /// Whether more links to this file may be met, and will be known by what they are listed as.
+    fn is_worth_knowing(&self, stat: &Stat, listed: Listed<'_>) -> bool {
+        let is_listed_so = (self.dir.stat.device, listed.inode) == stat.identity();
+        let is_file = stat.mode.kind() == Kind::File;
+        is_file
+            && stat.links > 1
+            && is_listed_so
+            && self.dir.mount.lists_inodes
+            && !stat.mount_point
     }
 
     /// Whether an entry lies on a file system that is to be weighed.
@@ -189,6 +232,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     pub(super) fn finish(mut self) -> Option<Task<T::Part>> {
         let last = self.last.take();
         self.flush();
+        self.worker.slot.put_known(self.known);
         Some(Task::Directory { dir: last?, parent: Some(Arc::clone(self.lease)) })
     }
 

@@ -44,6 +44,28 @@ fn an_unreadable_directory_leaves_the_rest_right() {
     assert_eq!(errors, [of("top/closed"), of("top/open/shut")]);
 }
 
+/// Their inode is known from elsewhere, but not by rights, and not in every order of the walk.
+#[test]
+fn links_in_a_directory_that_may_only_be_listed_are_named() {
+    let mut fixture = Fixture::in_memory().file("top/open/f", 5000);
+    for link in 0..50 {
+        fixture = fixture.hard_link("top/open/f", format!("top/open/{link}"));
+        for listed in 0..10 {
+            fixture = fixture.hard_link("top/open/f", format!("top/listed{listed}/{link}"));
+        }
+    }
+    for listed in 0..10 {
+        fixture = fixture.mode(format!("top/listed{listed}"), 0o444);
+    }
+    for threads in [1, 2, 8] {
+        let flags = format!("-j -s -T {threads}");
+        let shown = weigh(&flags).arg(fixture.at("top")).by_nobody(&fixture).run();
+        assert_eq!(shown.code(), 1);
+        let document = Document::parse(&shown.stdout);
+        assert_eq!((document.root().size, document.errors().len()), (5000, 500));
+    }
+}
+
 #[test]
 fn a_picture_is_drawn_beside_the_complaint() {
     let fixture = closed();

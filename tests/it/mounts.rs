@@ -92,6 +92,26 @@ fn hard_links_count_once_a_mount() {
     }
 }
 
+/// What a listing tells of a link is what lies beneath what is mounted on it.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs root"]
+fn a_link_on_which_something_is_mounted_is_not_that_link() {
+    let fixture = Fixture::new().file("other", 9000).dir("top");
+    // On both sides of the others, whichever way it is listed.
+    let mounts = r#"mount -t tmpfs none top; mkdir top/a top/b; head -c 70 /dev/zero > top/a/0
+        cover() { ln top/a/0 "top/b/$1"; mount --bind other "top/b/$1"; }
+        cover first; cover 'a name'; cover 'back\slash'; cover '\040'; cover "tab$(printf '\t')"
+        for i in $(seq 50); do ln top/a/0 top/a/$i; ln top/a/0 top/b/$i; done
+        cover last; cover 'one more'; cover 'back\\slash'; cover '\134'; cover 'line
+end'"#;
+    for flags in ["-j -s -T 1", "-j -s -T 2", "-j -s -l -T 1"] {
+        let (document, complaint, code) = with_mounts(&fixture, mounts, flags);
+        let links = if flags.contains("-l") { 101 } else { 1 };
+        assert_eq!((document.root().size, code), (10 * 9000 + links * 70, Some(0)), "{complaint}");
+    }
+}
+
 /// The same directory by two mounts is one root.
 #[test]
 #[ignore = "needs root"]

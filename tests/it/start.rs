@@ -39,3 +39,17 @@ fn no_subdirectory_is_looked_at_before_somebody_watches() {
     let first = |what| calls.find(what).expect("it is called");
     assert!(first("clone") < first(", \"d\","), "{calls}");
 }
+
+/// The listing says that they are the same one; but for the first link in each directory, which tells
+/// whether others there may be asked about at all.
+#[test]
+#[ignore = "needs strace"]
+#[cfg(not(feature = "portable"))]
+fn an_inode_is_not_asked_about_for_every_link() {
+    let mut fixture = Fixture::in_memory().file("tree/0/0", 100);
+    for link in 1..500 {
+        fixture = fixture.hard_link("tree/0/0", format!("tree/{}/{link}", link % 10));
+    }
+    let asked = calls(&fixture, "tree", "trace=statx").matches("statx").count();
+    assert!(asked < 100, "{asked}");
+}

@@ -1,0 +1,107 @@
+//! What is known of each kind of file system, by the number that statfs(2) gives it on Linux.
+
+use super::{Carries, Mount, Storage};
+
+/// What the mount `id` is, when its file system is of the kind with this number.
+pub(super) fn mount(id: u64, number: u32) -> Mount {
+    let carries = match number {
+        AUTOMOUNT => Carries::Automount,
+        number if SYNTHETIC.contains(&number) => Carries::Synthetic,
+        _ => Carries::Data,
+    };
+    let storage = match number {
+        PROCESS => Storage::Process,
+        number if REMOTE.contains(&number) => Storage::Remote,
+        _ => Storage::Local,
+    };
+    Mount { id, carries, storage, lists_inodes: LISTS_INODES.contains(&number) }
+}
+
+/// File systems that show the kernel's own state: nothing of it is on a device or in memory that
+/// a user could give back. Numbers from statfs(2) and linux/magic.h (6.18). tmpfs, ramfs,
+/// hugetlbfs and devtmpfs hold real memory and are not among them.
+const SYNTHETIC: [u32; 19] = [
+    0x0000_9fa0, // proc
+    0x6265_6572, // sysfs
+    0x0027_e0eb, // cgroup
+    0x6367_7270, // cgroup2
+    0x6462_6720, // debugfs
+    0x7472_6163, // tracefs
+    0x7363_6673, // securityfs
+    0x6165_676c, // pstore
+    0xcafe_4a11, // bpf
+    0x6265_6570, // configfs
+    0x6573_5543, // fusectl (fs/fuse/control.c; fuse itself ends in 46)
+    0x4249_4e4d, // binfmt_misc
+    0xde5e_81e4, // efivarfs
+    0xf97c_ff8c, // selinuxfs
+    0x4341_5d53, // smackfs
+    0x6e73_6673, // nsfs
+    0x6759_6969, // rpc_pipefs
+    0x6e66_7364, // nfsd
+    0x5a3c_69f0, // apparmorfs
+];
+
+/// File systems on another machine. Numbers from statfs(2) and linux/magic.h (6.18); those of
+/// Lustre, GPFS, BeeGFS and PanFS, which are not in the kernel, from GNU coreutils' stat.
+const REMOTE: [u32; 13] = [
+    0x0000_6969, // nfs
+    0x0000_517b, // smb
+    0xff53_4d42, // cifs
+    0xfe53_4d42, // smb2
+    0x00c3_6400, // ceph
+    0x5346_414f, // afs
+    0x6b41_4653, // kafs
+    0x0102_1997, // 9p
+    0x7375_7245, // coda
+    0x0bd0_0bd0, // lustre
+    0x4750_4653, // gpfs
+    0x1983_0326, // beegfs
+    0xaad7_aaea, // panfs
+];
+
+/// fuse, from linux/magic.h.
+const PROCESS: u32 = 0x6573_5546;
+
+/// autofs, from linux/magic.h.
+const AUTOMOUNT: u32 = 0x187;
+
+/// File systems whose listings give the inode number that stat(2) gives, for whatever is no directory:
+/// those on which it has been tried. Overlays and FUSE may give another one.
+const LISTS_INODES: [u32; 4] = [
+    0x0000_ef53, // ext2, ext3, ext4
+    0x5846_5342, // xfs
+    0x9123_683e, // btrfs
+    0x0102_1994, // tmpfs
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// fusectl differs from fuse in one digit, and to take one for the other loses whole mounts.
+    #[test]
+    fn what_users_store_on_is_not_synthetic() {
+        for (name, number) in [
+            ("ext4", 0xef53),
+            ("xfs", 0x5846_5342),
+            ("btrfs", 0x9123_683e),
+            ("zfs", 0x2fc1_2fc1),
+            ("f2fs", 0xf2f5_2010),
+            ("vfat", 0x4d44),
+            ("exfat", 0x2011_bab0),
+            ("fuse", 0x6573_5546),
+            ("nfs", 0x6969),
+            ("smb2", 0xfe53_4d42),
+            ("ceph", 0x00c3_6400),
+            ("9p", 0x0102_1997),
+            ("overlay", 0x794c_7630),
+            ("squashfs", 0x7371_7368),
+            ("tmpfs", 0x0102_1994),
+            ("ramfs", 0x8584_58f6),
+            ("hugetlbfs", 0x9584_58f6),
+        ] {
+            assert!(!SYNTHETIC.contains(&number) && number != AUTOMOUNT, "{name}");
+        }
+    }
+}
