@@ -10,6 +10,10 @@ fn home(config: &str) -> Fixture {
         .file("top/b.txt", 300)
         .file("top/c.log", 20)
         .dir("home/.config/weigh");
+    // Two of them are the same at any time.
+    let fixture = ["top/a.rs", "top/b.txt", "top/c.log", "top"]
+        .into_iter()
+        .fold(fixture, |fixture, name| fixture.modified(name, 1_000_000));
     std::fs::write(fixture.at("home/.config/weigh/config.toml"), config).unwrap();
     fixture
 }
