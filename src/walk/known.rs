@@ -5,12 +5,13 @@
 //! with this it takes half as long. Where links are far apart, as in a row of backups, it brings
 //! nothing, took a tenth longer, and so is soon left alone.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::mem;
+use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
 
-use crate::sys::{MountedIdentity, Stat};
+use crate::sys::{self, MountedIdentity, Stat};
 
 /// What a worker knows. Each has its own, so that nobody waits for anybody.
 #[derive(Debug, Default)]
@@ -50,5 +51,21 @@ impl Known {
             }
         }
         self.stats.insert((mount, stat.identity()), *stat);
+    }
+}
+
+/// What mount points are called. What a listing tells of such a name is what lies beneath.
+#[derive(Debug, Default)]
+pub(super) struct MountNames {
+    /// Read when first asked for; none where the system does not tell.
+    names: OnceLock<Option<HashSet<Vec<u8>>>>,
+}
+
+impl MountNames {
+    /// Whether something may be mounted on `name`.
+    #[inline]
+    pub(super) fn may_hide(&self, name: &[u8]) -> bool {
+        let names = self.names.get_or_init(sys::mount_names);
+        names.as_ref().is_none_or(|names| names.contains(name))
     }
 }

@@ -33,7 +33,6 @@ mod roots;
 mod task;
 mod visit;
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::iter;
@@ -41,7 +40,7 @@ use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -59,6 +58,7 @@ use dir::{Dir, Gathered};
 use follow::Follows;
 use gears::Gearbox;
 use handles::Handles;
+use known::MountNames;
 use monitor::Monitor;
 use pool::Pool;
 use progress::Progress;
@@ -117,8 +117,7 @@ struct Walk<T: Tally> {
     follows: Follows<T::Part>,
     progress: Progress<T::Part>,
     pool: Pool<T::Part>,
-    /// What mount points are called, if the system tells; read when first asked for.
-    mount_names: OnceLock<Option<HashSet<Vec<u8>>>>,
+    mount_names: MountNames,
     /// Guards the list of what could not be read; taken once an error.
     problems: Mutex<Vec<Problem>>,
     /// Guards the tally's report; set once, when the root closes.
@@ -152,7 +151,7 @@ pub fn walk<T: Tally + 'static>(
         follows: Follows::default(),
         progress: Progress::default(),
         pool: Pool::default(),
-        mount_names: OnceLock::new(),
+        mount_names: MountNames::default(),
         problems: Mutex::new(problems),
         report: Mutex::new(None),
     });
@@ -299,12 +298,6 @@ impl<T: Tally> Walk<T> {
         } else {
             None
         }
-    }
-
-    /// Whether something may be mounted on a name like this.
-    fn is_mount_name(&self, name: &[u8]) -> bool {
-        let names = self.mount_names.get_or_init(sys::mount_names);
-        names.as_ref().is_none_or(|names| names.contains(name))
     }
 
     /// The root is closed.

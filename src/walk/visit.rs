@@ -164,7 +164,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             return None;
         }
         let stat = self.known.get((self.dir.mount.id, (self.dir.stat.device, inode)))?;
-        (!self.worker.walk.is_mount_name(name.to_bytes())).then_some(*stat)
+        (!self.worker.walk.mount_names.may_hide(name.to_bytes())).then_some(*stat)
     }
 
     /// Whether more links to this file may be met, and will be known by what they are listed as.
