@@ -4,7 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal};
 use std::time::Instant;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use console::Term;
 use terminal_size::{Height, Width, terminal_size};
 
 use crate::render::progress;
@@ -44,13 +44,13 @@ pub struct Progress {
     is_wanted: bool,
     format: Format,
     start: Instant,
-    bar: Option<ProgressBar>,
+    drawn_on: Option<Term>,
 }
 
 impl Progress {
     /// A line that is drawn only if `is_wanted`; sizes are written in `format`.
     pub fn new(is_wanted: bool, format: Format) -> Self {
-        Self { is_wanted, format, start: Instant::now(), bar: None }
+        Self { is_wanted, format, start: Instant::now(), drawn_on: None }
     }
 
     /// Draws the line anew.
@@ -58,25 +58,25 @@ impl Progress {
         if !self.is_wanted {
             return;
         }
-        let bar = self.bar.get_or_insert_with(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-            bar.with_style(
-                ProgressStyle::with_template("{msg}")
-                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-            )
-        });
         // The last column stays free: some terminals wrap when it is written to.
         let width = size().map_or(80, |(width, _)| width).saturating_sub(1);
         let Snapshot { entries, size, directory } = snapshot;
         let elapsed = self.start.elapsed();
-        bar.set_message(progress::line(*entries, *size, elapsed, directory, &self.format, width));
-        bar.tick();
+        let line = progress::line(*entries, *size, elapsed, directory, &self.format, width);
+        replace(self.drawn_on.get_or_insert_with(Term::buffered_stderr), &line);
     }
 
     /// Erases the line.
     pub fn erase(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        if let Some(terminal) = &self.drawn_on {
+            replace(terminal, "");
         }
     }
+}
+
+/// Writes `line` over the one that the cursor is on, in one piece, so that it does not flicker.
+fn replace(terminal: &Term, line: &str) {
+    let written = terminal.clear_line().and_then(|()| terminal.write_str(line));
+    // Whatever becomes of it, the totals are right.
+    let _ = written.and_then(|()| terminal.flush());
 }
