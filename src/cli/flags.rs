@@ -14,7 +14,7 @@ use crate::measure::parse_size;
 use crate::render::time::Style;
 
 /// Where did the space go? Weighs directories and draws the largest in them.
-#[derive(Debug, Parser)]
+#[derive(Debug, Default, Parser)]
 #[command(name = "weigh", version, disable_help_flag = true, disable_version_flag = true)]
 #[command(max_term_width = 100, args_override_self = true)]
 pub(super) struct Flags {
@@ -48,7 +48,7 @@ impl Flags {
     }
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to weigh")]
 pub(super) struct CountFlags {
     /// Weigh file lengths instead of allocated blocks
@@ -81,7 +81,7 @@ pub(super) struct CountFlags {
     pub(super) dereference_links: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to show")]
 pub(super) struct ShowFlags {
     /// Show the NUMBER largest [default: what fits]
@@ -136,7 +136,7 @@ pub(super) struct ShowFlags {
     pub(super) skip_total: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct PrintFlags {
     /// Print JSON, of everything unless limited

@@ -15,7 +15,7 @@ use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to leave out")]
 pub(super) struct LeaveFlags {
     /// Stay on the file system of each PATH

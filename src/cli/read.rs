@@ -11,6 +11,7 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
 use super::flags::Flags;
+use super::roots::RootFlags;
 use super::scans;
 use crate::config::{self, Setting};
 use crate::problem::reason;
@@ -23,15 +24,7 @@ pub(super) fn flags<T>(
     args: &[OsString],
     make: impl Fn(Flags) -> Result<T, String>,
 ) -> Result<T, Error> {
-    let mut command = Flags::command();
-    let matches = match command.try_get_matches_from_mut(args) {
-        // Perhaps it is a counterpart. There are as many as switches, and hardly any is ever used.
-        Err(error) if error.kind() == ErrorKind::UnknownArgument => {
-            config::with_counterparts(Flags::command()).try_get_matches_from(args)
-        }
-        matches => matches,
-    }?;
-    let flags = interpret(&command, &matches)?;
+    let flags = paths_alone(args).map_or_else(|| parse(args), Ok)?;
     if flags.is_question() {
         return make(flags).map_err(bad);
     }
@@ -40,6 +33,27 @@ pub(super) fn flags<T>(
         Ok(Some((path, text))) => over(args, &path, &text, make),
         Err(message) => Err(bad(message)),
     }
+}
+
+/// What paths without a flag come to. To tell clap of some eighty flags takes a fifth of what weighing
+/// an empty directory does.
+fn paths_alone(args: &[OsString]) -> Option<Flags> {
+    let paths = args.get(1..)?;
+    let is_path = |arg: &OsString| !arg.is_empty() && !arg.as_bytes().starts_with(b"-");
+    let flags = || Flags { roots: RootFlags::only(paths), ..Flags::default() };
+    paths.iter().all(is_path).then(flags)
+}
+
+fn parse(args: &[OsString]) -> Result<Flags, Error> {
+    let mut command = Flags::command();
+    let matches = match command.try_get_matches_from_mut(args) {
+        // Perhaps it is a counterpart. There are as many as switches, and hardly any is ever used.
+        Err(error) if error.kind() == ErrorKind::UnknownArgument => {
+            config::with_counterparts(Flags::command()).try_get_matches_from(args)
+        }
+        matches => matches,
+    }?;
+    interpret(&command, &matches)
 }
 
 fn interpret(command: &Command, matches: &ArgMatches) -> Result<Flags, Error> {
@@ -153,4 +167,21 @@ fn bad(message: String) -> Error {
 
 fn printable(path: &Path) -> String {
     escape(path.as_os_str().as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_alone_are_what_clap_makes_of_them() {
+        for args in [&["weigh"][..], &["weigh", "a"], &["weigh", "b", "a", "a=b", "/"]] {
+            let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+            let [alone, parsed] = [paths_alone(&args), parse(&args).ok()];
+            assert_eq!(format!("{alone:?}"), format!("{parsed:?}"));
+        }
+        for other in ["-d", "--", "-", ""] {
+            assert!(paths_alone(&["weigh".into(), "a".into(), other.into()]).is_none(), "{other}");
+        }
+    }
 }

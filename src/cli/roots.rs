@@ -29,6 +29,11 @@ pub(super) struct RootFlags {
 }
 
 impl RootFlags {
+    /// Only these.
+    pub(super) fn only(paths: &[OsString]) -> Self {
+        Self { paths: paths.to_vec(), ..Self::default() }
+    }
+
     /// The roots: those given, and those in a file; where neither is asked for, where we stand. Or,
     /// in one line, why the file cannot be read.
     pub(super) fn roots(self) -> Result<Vec<OsString>, String> {

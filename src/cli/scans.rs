@@ -9,7 +9,7 @@ use clap::{ArgMatches, Args, Command, ValueHint};
 use crate::measure::parse_size;
 use crate::render::name::escape;
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Saved scans")]
 pub(super) struct ScanFlags {
     /// Save everything in FILE too, compressed if it ends in .zst or .gz
