@@ -1,6 +1,5 @@
 //! Linux: raw `getdents64` and `statx`, relative to an open directory, through rustix.
 
-use std::collections::HashSet;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read};
@@ -219,38 +218,6 @@ fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<
         Err(error) => return Err(error.into()),
     };
     Ok(file_systems::mount(id, number))
-}
-
-/// What every mount point is called, without the way to it; none where the system does not tell
-/// (proc_pid_mountinfo(5)).
-pub fn mount_names() -> Option<HashSet<Vec<u8>>> {
-    let mounts = std::fs::read("/proc/self/mountinfo").ok()?;
-    let points = mounts.split(|byte| *byte == b'\n').filter_map(|line| {
-        const MOUNT_POINT: usize = 4;
-        line.split(|byte| *byte == b' ').nth(MOUNT_POINT)
-    });
-    Some(
-        points
-            .filter_map(|point| point.rsplit(|byte| *byte == b'/').next())
-            .map(unescape)
-            .collect(),
-    )
-}
-
-/// A name in which blanks, line ends and backslashes are written as a backslash and three octal digits.
-fn unescape(mut escaped: &[u8]) -> Vec<u8> {
-    let mut name = Vec::with_capacity(escaped.len());
-    while let [first, rest @ ..] = escaped {
-        let (byte, rest) = match escaped {
-            [b'\\', high @ b'0'..=b'3', middle @ b'0'..=b'7', low @ b'0'..=b'7', rest @ ..] => {
-                ((high - b'0') << 6 | (middle - b'0') << 3 | (low - b'0'), rest)
-            }
-            _ => (*first, rest),
-        };
-        name.push(byte);
-        escaped = rest;
-    }
-    name
 }
 
 /// Whether the device with this number has to move a head to where the data is; false where the

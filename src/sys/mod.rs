@@ -9,9 +9,9 @@
 //!   without entering or triggering it), and `read`, which appends the next names to a [`Names`],
 //!   about one system call's worth at a time, without `.` and `..`, and none at the end. Whoever
 //!   reads a handle goes on where the last one ended, so that several threads can share a listing.
-//! * `stat`: what a root path names; `mount_of`: what it lies on; `mount_names`: what all mount points
-//!   are called; `real_path`, the same everywhere: where it really is.
-//! * `user_name`, `host`, `now` and `time_zone`, the same everywhere.
+//! * `stat`: what a root path names; `mount_of`: what it lies on; `real_path`, the same everywhere:
+//!   where it really is.
+//! * [`MountTable`], `user_name`, `host`, `now` and `time_zone`, the same everywhere.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
 //! * `threads_with_room`: how many threads the limits of the process have room for.
 //! * `is_rotational`: whether a device has to move a head to where the data is.
@@ -31,10 +31,12 @@ use nix::unistd::{Uid, User};
 
 use crate::measure::{Kind, Measure, Mode, Time};
 
+mod mount_table;
 mod names;
 mod scan_file;
 mod usage;
 
+pub use mount_table::MountTable;
 pub use names::{Listed, Names};
 pub use scan_file::{Draft, open as open_scan};
 pub use usage::{Usage, usage};
@@ -44,16 +46,12 @@ mod file_systems;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
-pub use linux::{
-    Handle, free_handles, is_rotational, mount_names, mount_of, stat, threads_with_room,
-};
+pub use linux::{Handle, free_handles, is_rotational, mount_of, stat, threads_with_room};
 
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 mod portable;
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-pub use portable::{
-    Handle, free_handles, is_rotational, mount_names, mount_of, stat, threads_with_room,
-};
+pub use portable::{Handle, free_handles, is_rotational, mount_of, stat, threads_with_room};
 
 /// Whether a call follows a symlink in the last component of what it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,6 @@
 //! Every other Unix, by std::fs alone: an open directory is its path, so paths are bounded by
 //! PATH_MAX, and a directory renamed while it is walked has vanished.
 
-use std::collections::HashSet;
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, FileType, Metadata, ReadDir};
 use std::io;
@@ -87,11 +86,6 @@ pub fn stat(path: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
 /// std cannot tell.
 pub fn mount_of(_: &CStr, _: Symlinks) -> io::Result<Mount> {
     Ok(Mount::UNKNOWN)
-}
-
-/// std cannot tell.
-pub fn mount_names() -> Option<HashSet<Vec<u8>>> {
-    None
 }
 
 /// std cannot tell.

@@ -5,18 +5,19 @@
 //! with this it takes half as long. Where links are far apart, as in a row of backups, it brings
 //! nothing, took a tenth longer, and so is soon left alone.
 
-use std::collections::{HashMap, HashSet};
-use std::mem;
-use std::sync::OnceLock;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use foldhash::fast::RandomState;
 
-use crate::sys::{self, MountedIdentity, Stat};
+use crate::sys::{MountedIdentity, Stat};
 
 /// What a worker knows. Each has its own, so that nobody waits for anybody.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    stats: HashMap<MountedIdentity, Stat, RandomState>,
+    /// What each inode is, and how many more links it had when that was asked. By then it is to be asked
+    /// again: more may have been made meanwhile, and to count each once takes their true number.
+    stats: HashMap<MountedIdentity, (Stat, u32), RandomState>,
     /// How often it was of use since it was empty.
     hits: usize,
     /// How many inodes are let pass before it is tried again.
@@ -24,18 +25,24 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// What is known of an inode.
+    /// What is known of the inode of one more link.
     #[inline]
-    pub(super) fn get(&mut self, identity: MountedIdentity) -> Option<&Stat> {
-        let stat = self.stats.get(&identity)?;
+    pub(super) fn recall(&mut self, identity: MountedIdentity) -> Option<Stat> {
+        if self.stats.is_empty() {
+            return None;
+        }
+        let Entry::Occupied(mut known) = self.stats.entry(identity) else { return None };
         self.hits += 1;
-        Some(stat)
+        let (stat, left) = known.get_mut();
+        *left -= 1;
+        Some(if *left > 0 { *stat } else { known.remove().0 })
     }
 
-    /// Remembers an inode seen through `mount`, if that promises to be of use.
+    /// Remembers what was said of the inode of a link seen through `mount`, if that promises to be of
+    /// use.
     #[inline]
     pub(super) fn remember(&mut self, mount: u64, stat: &Stat) {
-        /// What fits 8,192 slots, of 0.9 MB. Those that are met again and again are soon back.
+        /// What fits 8,192 slots, of 1 MB. Those that are met again and again are soon back.
         const MOST: usize = 7_168;
         /// So many times as long as an attempt that was of no use.
         const REST: usize = 31;
@@ -44,28 +51,45 @@ impl Known {
             return;
         }
         if self.stats.len() >= MOST {
-            self.stats.clear();
-            if mem::take(&mut self.hits) < MOST {
-                self.rest = REST * MOST;
-                return;
-            }
+            let rest = if self.hits < MOST { REST * MOST } else { 0 };
+            *self = Self { rest, ..Self::default() };
         }
-        self.stats.insert((mount, stat.identity()), *stat);
+        let left = stat.links.saturating_sub(1);
+        if left > 0 {
+            self.stats.insert((mount, stat.identity()), (*stat, left));
+        }
     }
 }
 
-/// What mount points are called. What a listing tells of such a name is what lies beneath.
-#[derive(Debug, Default)]
-pub(super) struct MountNames {
-    /// Read when first asked for; none where the system does not tell.
-    names: OnceLock<Option<HashSet<Vec<u8>>>>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl MountNames {
-    /// Whether something may be mounted on `name`.
-    #[inline]
-    pub(super) fn may_hide(&self, name: &[u8]) -> bool {
-        let names = self.names.get_or_init(sys::mount_names);
-        names.as_ref().is_none_or(|names| names.contains(name))
+    fn inode(inode: u64, links: u32) -> Stat {
+        Stat { inode, links, ..Stat::default() }
+    }
+
+    /// Else an inode to which links are made during the walk would count anew for every two of them.
+    #[test]
+    fn an_inode_is_asked_about_again_once_all_its_links_are_met() {
+        let mut known = Known::default();
+        known.remember(7, &inode(1, 3));
+        known.remember(7, &inode(2, 1));
+        assert!(known.recall((8, (0, 1))).is_none());
+        assert_eq!(known.recall((7, (0, 1))).map(|stat| stat.links), Some(3));
+        assert!(known.recall((7, (0, 1))).is_some());
+        assert!(known.recall((7, (0, 1))).is_none());
+        assert!(known.recall((7, (0, 2))).is_none());
+    }
+
+    #[test]
+    fn what_is_of_no_use_is_left_alone_for_a_while() {
+        let mut known = Known::default();
+        let mut recalled = |number| {
+            known.remember(7, &inode(number, 9));
+            known.recall((7, (0, number / 2))).is_some()
+        };
+        let useful = (0..100_000).filter(|number| recalled(*number)).count();
+        assert!((1..20_000).contains(&useful), "{useful}");
     }
 }

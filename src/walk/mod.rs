@@ -40,7 +40,7 @@ use std::mem;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -52,13 +52,12 @@ use crate::filter::{Filter, Place};
 use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Handle, MountedIdentity, Stat, Storage, Symlinks};
+use crate::sys::{self, Handle, MountTable, MountedIdentity, Stat, Storage, Symlinks};
 use crate::tally::{Closed, Entry, Tally};
 use dir::{Dir, Gathered};
 use follow::Follows;
 use gears::Gearbox;
 use handles::Handles;
-use known::MountNames;
 use monitor::Monitor;
 use pool::Pool;
 use progress::Progress;
@@ -117,7 +116,8 @@ struct Walk<T: Tally> {
     follows: Follows<T::Part>,
     progress: Progress<T::Part>,
     pool: Pool<T::Part>,
-    mount_names: MountNames,
+    /// Read when first asked for.
+    mounts: OnceLock<MountTable>,
     /// Guards the list of what could not be read; taken once an error.
     problems: Mutex<Vec<Problem>>,
     /// Guards the tally's report; set once, when the root closes.
@@ -151,7 +151,7 @@ pub fn walk<T: Tally + 'static>(
         follows: Follows::default(),
         progress: Progress::default(),
         pool: Pool::default(),
-        mount_names: MountNames::default(),
+        mounts: OnceLock::new(),
         problems: Mutex::new(problems),
         report: Mutex::new(None),
     });

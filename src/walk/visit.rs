@@ -13,7 +13,7 @@ use super::task::{Task, Worker, with_patience};
 use crate::filter::{Judge, Verdict};
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Carries, Listed, Mount, Names, Query, Stat, Storage, Symlinks};
+use crate::sys::{self, Carries, Listed, Mount, MountTable, Names, Query, Stat, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 
 /// A directory whose entries are being weighed.
@@ -138,7 +138,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
 
     /// What an entry is, and whether a symlink was followed to find out.
     fn stat(&mut self, listed: Listed<'_>) -> io::Result<(Stat, Symlinks)> {
-        if let Some(stat) = self.known(listed) {
+        if let Some(stat) = self.recall(listed) {
             return Ok((stat, Symlinks::Stay));
         }
         let (handle, name) = (&self.lease.handle, listed.name);
@@ -150,32 +150,32 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 return Ok((target, Symlinks::Follow));
             }
         }
-        if self.is_worth_knowing(&stat, listed) {
+        if self.is_recognizable(&stat, listed) {
             self.has_links = true;
             self.known.remember(self.dir.mount.id, &stat);
         }
         Ok((stat, Symlinks::Stay))
     }
 
-    /// What is known of a file from another link to it.
+    /// What another link to the same file has told.
     #[inline]
-    fn known(&mut self, Listed { name, kind, inode }: Listed<'_>) -> Option<Stat> {
-        if kind != Some(Kind::File) || !self.has_links {
+    fn recall(&mut self, Listed { name, kind, inode }: Listed<'_>) -> Option<Stat> {
+        if !self.has_links || kind != Some(Kind::File) {
             return None;
         }
-        let stat = self.known.get((self.dir.mount.id, (self.dir.stat.device, inode)))?;
-        (!self.worker.walk.mount_names.may_hide(name.to_bytes())).then_some(*stat)
+        let (walk, mount) = (self.worker.walk, self.dir.mount.id);
+        let stat = self.known.recall((mount, (self.dir.stat.device, inode)))?;
+        let mounts = walk.mounts.get_or_init(MountTable::read);
+        mounts.is_bare(mount, name.to_bytes()).then_some(stat)
     }
 
-    /// Whether more links to this file may be met, and will be known by what they are listed as.
-    fn is_worth_knowing(&self, stat: &Stat, listed: Listed<'_>) -> bool {
-        let is_listed_so = (self.dir.stat.device, listed.inode) == stat.identity();
-        let is_file = stat.mode.kind() == Kind::File;
-        is_file
-            && stat.links > 1
-            && is_listed_so
+    /// Whether other links to what was stated will be known for that by what they are listed as.
+    fn is_recognizable(&self, stat: &Stat, listed: Listed<'_>) -> bool {
+        stat.links > 1
+            && stat.mode.kind() == Kind::File
             && self.dir.mount.lists_inodes
             && !stat.mount_point
+            && stat.identity() == (self.dir.stat.device, listed.inode)
     }
 
     /// Whether an entry lies on a file system that is to be weighed.

@@ -112,6 +112,26 @@ end'"#;
     }
 }
 
+/// By way of a process elsewhere, which has mounts that no list of our own shows.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs root"]
+fn what_is_mounted_on_links_in_another_namespace_is_weighed() {
+    let fixture = Fixture::new().file("other", 9000).dir("top");
+    let elsewhere = r#"mount -t tmpfs none top; head -c 70 /dev/zero > top/0
+        for i in $(seq 10); do ln top/0 top/a$i; ln top/0 top/b$i; mount --bind other top/b$i; done
+        for i in $(seq 10); do ln top/0 top/c$i; done
+        touch ready; read -r end < wait"#;
+    let script = format!(
+        r#"set -e; mkfifo wait; unshare --mount --propagation private sh -ec '{elsewhere}' &
+        while ! [ -e ready ]; do sleep 0.01; done
+        "$0" -j -s -T 1 /proc/$!/root$PWD/top; echo > wait; wait"#
+    );
+    let output = in_namespace(&fixture, &script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(Document::parse(&output.stdout).root().size, 10 * 9000 + 70);
+}
+
 /// The same directory by two mounts is one root.
 #[test]
 #[ignore = "needs root"]
