@@ -1,10 +1,9 @@
 //! What the terminal is, and the line on it that shows the progress.
 
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
-use console::Term;
 use terminal_size::{Height, Width, terminal_size};
 
 use crate::render::progress;
@@ -38,19 +37,19 @@ fn is_dumb() -> bool {
     env::var_os("TERM").is_some_and(|term| term == "dumb")
 }
 
-/// The progress line, on stderr. Nothing is set up before the first time it is drawn.
+/// The progress line, on stderr.
 #[derive(Debug)]
 pub struct Progress {
     is_wanted: bool,
     format: Format,
     start: Instant,
-    drawn_on: Option<Term>,
+    is_drawn: bool,
 }
 
 impl Progress {
     /// A line that is drawn only if `is_wanted`; sizes are written in `format`.
     pub fn new(is_wanted: bool, format: Format) -> Self {
-        Self { is_wanted, format, start: Instant::now(), drawn_on: None }
+        Self { is_wanted, format, start: Instant::now(), is_drawn: false }
     }
 
     /// Draws the line anew.
@@ -58,25 +57,26 @@ impl Progress {
         if !self.is_wanted {
             return;
         }
-        // The last column stays free: some terminals wrap when it is written to.
-        let width = size().map_or(80, |(width, _)| width).saturating_sub(1);
+        // Some terminals wrap when the last column is written to, and all echo "^C" behind the line.
+        let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
         let Snapshot { entries, size, directory } = snapshot;
         let elapsed = self.start.elapsed();
         let line = progress::line(*entries, *size, elapsed, directory, &self.format, width);
-        replace(self.drawn_on.get_or_insert_with(Term::buffered_stderr), &line);
+        replace(&line);
+        self.is_drawn = true;
     }
 
     /// Erases the line.
     pub fn erase(&self) {
-        if let Some(terminal) = &self.drawn_on {
-            replace(terminal, "");
+        if self.is_drawn {
+            replace("");
         }
     }
 }
 
 /// Writes `line` over the one that the cursor is on, in one piece, so that it does not flicker.
-fn replace(terminal: &Term, line: &str) {
-    let written = terminal.clear_line().and_then(|()| terminal.write_str(line));
+fn replace(line: &str) {
+    const CLEAR: &str = "\r\x1b[2K";
     // Whatever becomes of it, the totals are right.
-    let _ = written.and_then(|()| terminal.flush());
+    let _ = io::stderr().write_all(format!("{CLEAR}{line}").as_bytes());
 }
