@@ -29,7 +29,7 @@ pub(super) struct RootFlags {
 }
 
 impl RootFlags {
-    /// Only these.
+    /// These paths, and none from a file.
     pub(super) fn only(paths: &[OsString]) -> Self {
         Self { paths: paths.to_vec(), ..Self::default() }
     }
