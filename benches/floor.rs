@@ -10,7 +10,8 @@
 //!
 //! What it does not do: know hard links, mounts, loops or roots inside each other; keep a name, a
 //! size or a tree; filter, sort, draw, report progress, or be interrupted. It leaves out no call that
-//! a correct program needs, and makes none that it does not.
+//! a correct program needs, unless that knows from the listing that it has asked about an inode already,
+//! and makes none that it does not.
 //!
 //! How it is shared out, in the order of what it costs: a thread works on a stack of its own, last in
 //! first out, so that few directories are open at once. After a buffer it looks whether anybody is
