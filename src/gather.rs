@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::changes::Changes;
@@ -48,7 +49,8 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
         (None, Gather::Top(limits)) => with(plan, Top::new(limits))?,
         (None, Gather::Groups(groups, _)) => with(plan, groups)?,
     };
-    let saved = plan.save.as_ref().map_or(Ok(()), |to| save(to, &scan));
+    let threads = plan.walk.threads;
+    let saved = plan.save.as_ref().map_or(Ok(()), |to| save(to, &scan, threads));
     if plan.is_by_saved_time {
         scan::by_time(&mut scan, plan.everything.unwrap_or_default());
     }
@@ -150,12 +152,12 @@ fn earlier(plan: &Plan, path: &Path, measure: Measure) -> Result<Tree, Problem> 
 }
 
 /// Half a scan would be taken for a whole one later, and so is not saved.
-fn save(to: &Path, scan: &Scan<Tree>) -> Result<(), Problem> {
+fn save(to: &Path, scan: &Scan<Tree>, threads: Option<NonZeroUsize>) -> Result<(), Problem> {
     if scan.walked.is_interrupted {
         let interrupted = io::ErrorKind::Interrupted.into();
         return Err(scan::problem(to, Operation::Save, &interrupted));
     }
     let (measure, origin) = (scan.measure, scan.origin.clone());
-    let options = json::Options { measure, origin, ..json::Options::default() };
+    let options = json::Options { measure, origin, threads, ..json::Options::default() };
     scan::save(to, |out| json::write(out, &scan.walked, &options))
 }

@@ -91,6 +91,7 @@ impl Plan {
                     full_paths,
                     order: flags.order(),
                     origin: None,
+                    threads: self.walk.threads,
                 })
             }
             Some(Form::Csv) => Output::Csv,

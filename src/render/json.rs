@@ -1,15 +1,18 @@
 //! JSON, schema 1: one object, the root node with the header beside it. In a saved scan, the header
 //! says where it comes from, and nodes have what it takes to draw every picture from it.
 //!
-//! Written straight to the writer, without recursion: a tree may be deeper than any stack.
+//! Written straight to the writer, without recursion: a tree may be deeper than any stack; and by all
+//! cores, where it is large.
 
 use std::io::{self, Write};
+use std::num::NonZeroUsize;
 use std::{mem, vec};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::name::is_control;
+use super::ordered::{Ordered, Sink};
 use crate::measure::{Kind, Measure, Mode, time_of_weight};
 use crate::path::join;
 use crate::scan::Origin;
@@ -30,6 +33,8 @@ pub struct Options {
     pub order: Order,
     /// Where it comes from, if it is to be saved.
     pub origin: Option<Origin>,
+    /// How many threads may write it; one for each core if not said.
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// A directory some of whose children are still to be written.
@@ -83,24 +88,41 @@ pub(super) fn end(out: &mut impl Write, walked: &Walked<Tree>) -> io::Result<()>
 
 /// Writes the root's fields and, below it, everything else.
 fn nodes(out: &mut impl Write, root: &Tree, options: &Options) -> io::Result<()> {
-    let (mut path, is_saved) = (Vec::new(), options.origin.is_some());
-    let at_root = root.inode.as_deref();
-    let inode = |out: &mut _, mode, inode: Option<&Inode>, at_root| {
-        if is_saved { kept(out, mode, inode, at_root) } else { Ok(()) }
-    };
     if root.is_above_roots() {
         write!(out, r#""name":"(total)","kind":"total""#)?;
     } else {
-        path.extend_from_slice(&root.name);
         bytes(out, "name", &root.name)?;
         write!(out, r#","kind":"{}""#, root.mode.kind().name())?;
     }
     size(out, root.totals.size, options.measure)?;
-    inode(out, root.mode, root.inode.as_deref(), None)?;
+    if options.origin.is_some() {
+        kept(out, root.mode, root.inode.as_deref(), None)?;
+    }
     if root.mode.kind() != Kind::Directory {
         return Ok(());
     }
-    let mut levels = vec![open(out, root, options, 0)?];
+    let path: &[u8] = if root.is_above_roots() { b"" } else { &root.name };
+    let mut out = Ordered::new(out, options.threads, |out, tree, path| {
+        content(out, tree, path, root, options)
+    });
+    content(&mut out, root, path, root, options)?;
+    out.settle()
+}
+
+/// Writes what only a directory has, to the end of its children. `path` leads to it from `root`.
+fn content<'a>(
+    out: &mut impl Sink<'a>,
+    tree: &'a Tree,
+    path: &[u8],
+    root: &Tree,
+    options: &Options,
+) -> io::Result<()> {
+    let (mut path, is_saved) = (path.to_vec(), options.origin.is_some());
+    let at_root = root.inode.as_deref();
+    let inode = |out: &mut _, mode, inode: Option<&Inode>| {
+        if is_saved { kept(out, mode, inode, at_root) } else { Ok(()) }
+    };
+    let mut levels = vec![open(out, tree, options, 0)?];
     while let Some(level) = levels.last_mut() {
         let Some(child) = level.children.next() else {
             path.truncate(level.path);
@@ -123,19 +145,18 @@ fn nodes(out: &mut impl Write, root: &Tree, options: &Options) -> io::Result<()>
         match child {
             Child::Branch(tree) if tree.shape == Shape::Group => {
                 number(out, br#","entries":"#, tree.totals.entries)?;
-                path.truncate(above);
-                out.write_all(b"}")?;
             }
             Child::Branch(tree) => {
-                inode(out, tree.mode, tree.inode.as_deref(), at_root)?;
-                levels.push(open(out, tree, options, above)?);
+                inode(out, tree.mode, tree.inode.as_deref())?;
+                if !out.takes_over(tree, &path)? {
+                    levels.push(open(out, tree, options, above)?);
+                    continue;
+                }
             }
-            Child::Leaf(leaf) => {
-                inode(out, leaf.mode, leaf.inode.as_ref(), at_root)?;
-                path.truncate(above);
-                out.write_all(b"}")?;
-            }
+            Child::Leaf(leaf) => inode(out, leaf.mode, leaf.inode.as_ref())?,
         }
+        path.truncate(above);
+        out.write_all(b"}")?;
     }
     Ok(())
 }

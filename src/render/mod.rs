@@ -8,6 +8,7 @@ pub mod json;
 mod lines;
 pub mod name;
 pub mod ncdu;
+mod ordered;
 pub mod progress;
 pub mod rows;
 pub mod size;

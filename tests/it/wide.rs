@@ -1,8 +1,10 @@
 //! Breadth: a directory too large for one listing is shared out in parts, and no entry may be lost
 //! or counted twice at the seams.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::rounds::rounds;
 use crate::run::weigh;
@@ -34,6 +36,40 @@ fn quickest(fixture: &Fixture) -> Duration {
         start.elapsed()
     };
     (0..3).map(run).min().unwrap()
+}
+
+/// Large enough that its JSON is written in parts, by several threads: directories that are one part,
+/// some that are more, and between them text that is long itself. Every node is where it belongs.
+#[test]
+fn json_of_many_directories_is_in_order() {
+    let mut fixture = Fixture::in_memory();
+    let mut expected = Vec::new();
+    for i in 0..50_000_usize {
+        let dir = match i % 10 {
+            0 => "top".to_owned(),
+            1 => format!("top/large/{}", i % 70),
+            _ => format!("top/{}/deep/er/{}", i % 60, i % 7),
+        };
+        expected.push((format!("{dir}/{i}"), i as u64 * 8));
+        fixture = fixture.sparse(format!("{dir}/{i}"), i as u64 * 8);
+    }
+    let json = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run().clean();
+    let written = json("-j -s");
+    let document = Document::parse(&written);
+    let by_path = document.by_path();
+    for (path, size) in &expected {
+        assert_eq!(by_path[&path.as_bytes()["top/".len()..]].size, *size, "{path}");
+    }
+    assert_eq!(document.root().entries, Some(document.nodes.len() as u64));
+    assert_eq!(by_path.len(), document.nodes.len());
+    for node in &document.nodes {
+        let sizes: Vec<_> = node.children.iter().map(|&i| document.nodes[i].size).collect();
+        assert!(sizes.is_sorted_by(|one, other| one >= other), "{sizes:?}");
+    }
+    assert!(written == json("-j -s -T 1") && written == json("-j -s -T 8"), "it varies");
+    let paths = Document::parse(&json("-j -s -p"));
+    let names: HashSet<_> = paths.nodes.iter().map(|node| node.name.clone()).collect();
+    assert!(expected.iter().all(|(path, _)| names.contains(path.as_bytes())));
 }
 
 /// Lengths 0, 1, 2, … so that a wrong sum cannot come out right by two mistakes of one kind. The

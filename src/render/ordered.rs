@@ -1,0 +1,132 @@
+//! Puts out in order what is written in parallel: text, and amid it parts of a tree, which other
+//! threads write meanwhile.
+
+use std::io::{self, Write};
+use std::mem;
+use std::num::NonZeroUsize;
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::tally::Tree;
+
+/// What text about a tree is written to.
+pub(super) trait Sink<'a>: Write {
+    /// Takes over what is to be written of `tree` here, to be done by somebody else, if that is worth
+    /// it. `path` leads to it.
+    ///
+    /// # Errors
+    /// The writer's.
+    fn takes_over(&mut self, tree: &'a Tree, path: &[u8]) -> io::Result<bool>;
+}
+
+impl<'a> Sink<'a> for Vec<u8> {
+    fn takes_over(&mut self, _: &'a Tree, _: &[u8]) -> io::Result<bool> {
+        Ok(false)
+    }
+}
+
+/// Has parts of a tree written in parallel by `write`, and puts them out in order.
+pub(super) struct Ordered<'a, W, F> {
+    out: W,
+    write: F,
+    threads: Option<NonZeroUsize>,
+    /// Made when first needed.
+    pool: Option<ThreadPool>,
+    waiting: Vec<Part<'a>>,
+    /// How many entries are in what is waiting.
+    entries: u64,
+}
+
+/// A part of a tree that is still to be written.
+struct Part<'a> {
+    tree: &'a Tree,
+    path: Vec<u8>,
+    /// What comes after it.
+    after: Vec<u8>,
+}
+
+/// So much is written by one thread at a time: of so few entries that all threads have something to
+/// do, and of so many that handing them out costs nothing.
+const PART: u64 = 4_096;
+/// So much is written at a time: some 4 MB of JSON.
+const BATCH: u64 = 32_768;
+
+impl<'a, W, F> Ordered<'a, W, F>
+where
+    W: Write,
+    F: Fn(&mut Vec<u8>, &'a Tree, &[u8]) -> io::Result<()> + Sync,
+{
+    /// Writes to `out`, on so many threads; one for each core if not said.
+    pub(super) fn new(out: W, threads: Option<NonZeroUsize>, write: F) -> Self {
+        Self { out, write, threads, pool: None, waiting: Vec::new(), entries: 0 }
+    }
+
+    /// Puts out what is waiting.
+    ///
+    /// # Errors
+    /// The writer's.
+    pub(super) fn settle(&mut self) -> io::Result<()> {
+        let (parts, entries) = (mem::take(&mut self.waiting), mem::take(&mut self.entries));
+        if entries > PART && self.pool.is_none() {
+            // Of 0, rayon makes one for each core. Where none are to be had, this one does it.
+            let threads = self.threads.map_or(0, NonZeroUsize::get);
+            self.pool = ThreadPoolBuilder::new().num_threads(threads).build().ok();
+        }
+        let write = |part: &Part<'a>| {
+            let mut text = Vec::new();
+            (self.write)(&mut text, part.tree, &part.path).map(|()| text)
+        };
+        let texts: Vec<_> = match &self.pool {
+            Some(pool) => pool.install(|| parts.par_iter().map(write).collect()),
+            None => parts.iter().map(write).collect(),
+        };
+        for (part, text) in parts.iter().zip(texts) {
+            self.out.write_all(&text?)?;
+            self.out.write_all(&part.after)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'a, W, F> Sink<'a> for Ordered<'a, W, F>
+where
+    W: Write,
+    F: Fn(&mut Vec<u8>, &'a Tree, &[u8]) -> io::Result<()> + Sync,
+{
+    fn takes_over(&mut self, tree: &'a Tree, path: &[u8]) -> io::Result<bool> {
+        let entries = tree.totals.entries;
+        if entries > PART {
+            return Ok(false);
+        }
+        if self.entries >= BATCH {
+            self.settle()?;
+        }
+        self.entries += entries;
+        self.waiting.push(Part { tree, path: path.to_vec(), after: Vec::new() });
+        Ok(true)
+    }
+}
+
+impl<'a, W, F> Write for Ordered<'a, W, F>
+where
+    W: Write,
+    F: Fn(&mut Vec<u8>, &'a Tree, &[u8]) -> io::Result<()> + Sync,
+{
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        /// So much text may wait for what comes before it.
+        const LONG: usize = 64 << 10;
+        if self.waiting.last().is_some_and(|last| last.after.len() > LONG) {
+            self.settle()?;
+        }
+        match self.waiting.last_mut() {
+            Some(last) => last.after.write(text),
+            None => self.out.write(text),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.settle()?;
+        self.out.flush()
+    }
+}
