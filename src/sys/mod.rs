@@ -18,7 +18,7 @@
 //!
 //! Only directories are ever opened, never triggering an automount, and what was asked for: files
 //! that were named (`read_file`), git's rules and index (`read_file_at`), saved scans ([`Draft`],
-//! [`open_scan`]). Errors are the system's own.
+//! [`open_scan`]); and what the system tells of itself ([`MountTable`], `is_rotational`). Errors are the system's own.
 
 use std::fs;
 use std::io;

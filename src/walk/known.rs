@@ -6,7 +6,6 @@
 //! nothing, took a tenth longer, and so is soon left alone.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 
 use foldhash::fast::RandomState;
 
@@ -28,14 +27,14 @@ impl Known {
     /// What is known of the inode of one more link.
     #[inline]
     pub(super) fn recall(&mut self, identity: MountedIdentity) -> Option<Stat> {
-        if self.stats.is_empty() {
-            return None;
-        }
-        let Entry::Occupied(mut known) = self.stats.entry(identity) else { return None };
-        self.hits += 1;
-        let (stat, left) = known.get_mut();
+        let (stat, left) = self.stats.get_mut(&identity)?;
         *left -= 1;
-        Some(if *left > 0 { *stat } else { known.remove().0 })
+        let (stat, is_last) = (*stat, *left == 0);
+        self.hits += 1;
+        if is_last {
+            self.stats.remove(&identity);
+        }
+        Some(stat)
     }
 
     /// Remembers what was said of the inode of a link seen through `mount`, if that promises to be of
