@@ -42,15 +42,14 @@ mod listing {
     fn list(path: &CString, mut each: impl FnMut(&Handle, &Names)) -> usize {
         let handle = Handle::open(path).unwrap();
         let (mut buffer, mut names, mut count) = (Vec::new(), Names::default(), 0);
-        loop {
+        let mut may_go_on = true;
+        while may_go_on {
             names.clear();
-            handle.read(&mut buffer, &mut names).unwrap();
-            if names.is_empty() {
-                return count;
-            }
+            may_go_on = handle.read(&mut buffer, &mut names, None).unwrap();
             count += names.len();
             each(&handle, &names);
         }
+        count
     }
 
     #[divan::bench]

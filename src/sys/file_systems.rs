@@ -14,7 +14,8 @@ pub(super) fn mount(id: u64, number: u32) -> Mount {
         number if REMOTE.contains(&number) => Storage::Remote,
         _ => Storage::Local,
     };
-    Mount { id, carries, storage, lists_inodes: LISTS_INODES.contains(&number) }
+    let end = ENDS.iter().find(|(kind, _)| *kind == number).map(|(_, end)| *end);
+    Mount { id, carries, storage, lists_inodes: LISTS_INODES.contains(&number), end }
 }
 
 /// File systems that show the kernel's own state: nothing of it is on a device or in memory that
@@ -73,6 +74,14 @@ const LISTS_INODES: [u32; 4] = [
     0x5846_5342, // xfs
     0x9123_683e, // btrfs
     0x0102_1994, // tmpfs
+];
+
+/// Where a listing ends, on file systems where no entry can be: then nobody need ask whether there is
+/// more. That a buffer was not full would not do: getdents64(2) stops early for a signal. From
+/// fs/ext4/dir.c and fs/libfs.c (6.18); a directory without an index, and tmpfs before 6.6, end elsewhere.
+const ENDS: [(u32, u64); 2] = [
+    (0x0000_ef53, i64::MAX as u64), // ext3, ext4
+    (0x0102_1994, i32::MAX as u64), // tmpfs
 ];
 
 #[cfg(test)]

@@ -86,12 +86,19 @@ pub struct Mount {
     /// Whether a listing's inode numbers are what stating the names would give, unless something is
     /// mounted on one.
     pub lists_inodes: bool,
+    /// Where in a listing the last entry says that the next one is, if that tells it from all others.
+    pub end: Option<u64>,
 }
 
 impl Mount {
     /// Where the system does not tell.
-    pub const UNKNOWN: Mount =
-        Mount { id: 0, carries: Carries::Data, storage: Storage::Local, lists_inodes: false };
+    pub const UNKNOWN: Mount = Mount {
+        id: 0,
+        carries: Carries::Data,
+        storage: Storage::Local,
+        lists_inodes: false,
+        end: None,
+    };
 }
 
 /// Who answers for a file system.

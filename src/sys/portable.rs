@@ -58,11 +58,12 @@ impl Handle {
         read_if_file(self.stat_at(path, Symlinks::Stay, Query::default()), read)
     }
 
-    /// Appends the next names to `names`; none at the end. The buffer is for other systems.
+    /// Appends the next names to `names`. Returns whether there may be more. The rest is for other
+    /// systems.
     ///
     /// # Errors
     /// The system's, from readdir(3). What was read before it has been appended.
-    pub fn read(&self, _: &mut Vec<u8>, names: &mut Names) -> io::Result<()> {
+    pub fn read(&self, _: &mut Vec<u8>, names: &mut Names, _: Option<u64>) -> io::Result<bool> {
         /// About what Linux gives in one call.
         const NAMES: usize = 2_000;
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
@@ -74,7 +75,7 @@ impl Handle {
                 names.push(&name, kind, entry.ino());
             }
         }
-        Ok(())
+        Ok(!names.is_empty())
     }
 }
 

@@ -234,9 +234,9 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         SCRATCH.with_borrow_mut(|Scratch { buffer, names }| {
             loop {
                 names.clear();
-                let read = lease.handle.read(buffer, names);
+                let read = lease.handle.read(buffer, names, dir.mount.end);
                 self.slot.call(1);
-                let is_end = names.is_empty() || read.is_err() || walk.is_interrupted();
+                let is_end = !matches!(read, Ok(true)) || walk.is_interrupted();
                 if let Err(error) = read
                     && !sys::is_vanished(&error)
                 {

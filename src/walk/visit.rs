@@ -75,8 +75,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 break;
             }
             let is_waited_for = self.worker.is_cautious();
-            let is_too_much = is_for_others || names.len() - i > FEW || walk.pool.is_crowded();
-            if is_waited_for && is_too_much && walk.handles.is_plenty() {
+            let is_too_much = || is_for_others || names.len() - i > FEW || walk.pool.is_crowded();
+            if is_waited_for && is_too_much() && walk.handles.is_plenty() {
                 // The last one handed out is the first one taken.
                 for names in names.parts(i, FEW).rev() {
                     let (dir, lease) = (Arc::clone(self.dir), Arc::clone(self.lease));
@@ -187,6 +187,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     }
 
     /// Hands out the subdirectory called `name`, if it is to be entered.
+    #[inline(never)]
     fn enter(&mut self, name: &CStr, stat: Stat, symlinks: Symlinks, verdict: Verdict) {
         let Worker { walk, slot, .. } = *self.worker;
         let dir = self.dir;

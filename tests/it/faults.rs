@@ -19,7 +19,11 @@ const CALL_NUMBERS: (usize, usize) = (12, 50);
 /// 60 directories, so that each kind of call is made more than 50 times. Two names of each inode
 /// are far apart: with one of them lost, what is shared changes.
 fn branched() -> Fixture {
-    (0..60).fold(Fixture::new(), |fixture, i| {
+    branched_in(Fixture::new())
+}
+
+fn branched_in(empty: Fixture) -> Fixture {
+    (0..60).fold(empty, |fixture, i| {
         let dir = format!("top/{}/{}/{i}", i % 3, i % 7);
         let file = format!("{dir}/f");
         fixture.file(&file, 100 * i).hard_link(&file, format!("top/links/{i}"))
@@ -164,4 +168,19 @@ fn an_interrupted_call_is_made_again() {
         assert_eq!(document.nodes.len(), injection.entries.len(), "{what}");
         injection.check_rest(&document, what);
     });
+}
+
+/// A call that lists a directory stops early for a signal, with room left for more.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs strace"]
+fn a_listing_that_was_cut_short_is_read_on() {
+    for empty in [Fixture::new(), Fixture::in_memory()] {
+        let fixture = branched_in(empty);
+        let injection = Injection::into(&fixture);
+        let what = "getdents64:signal=SIGWINCH";
+        let document = injection.run(what, 2).0.document();
+        assert_eq!(document.nodes.len(), injection.entries.len());
+        injection.check_rest(&document, what);
+    }
 }

@@ -53,3 +53,12 @@ fn an_inode_is_not_asked_about_for_every_link() {
     let asked = calls(&fixture, "tree", "trace=statx").matches("statx").count();
     assert!(asked < 100, "{asked}");
 }
+
+/// The last entry of a listing tells that it is the last.
+#[test]
+#[ignore = "needs strace, and tmpfs as of Linux 6.6"]
+#[cfg(not(feature = "portable"))]
+fn nobody_asks_twice_where_a_listing_ends() {
+    let fixture = Fixture::in_memory().dir("tree/empty").file("tree/few/a", 100);
+    assert_eq!(calls(&fixture, "tree", "trace=getdents64").matches("getdents64").count(), 3);
+}
