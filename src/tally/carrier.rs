@@ -99,7 +99,8 @@ impl Carrier {
     pub(super) fn cut(&mut self, count: usize) {
         let ranks = self.ranks();
         let nodes = &self.nodes;
-        let mut lines: Vec<usize> = (0..nodes.len()).filter(|&i| nodes[i].is_line).collect();
+        let mut lines: Vec<usize> = (0..nodes.len()).collect();
+        lines.retain(|&i| nodes[i].is_line);
         lines.sort_unstable_by_key(|&i| (std::cmp::Reverse(nodes[i].totals.size), ranks[i]));
         let mut seen = HashSet::new();
         lines.retain(|&i| nodes[i].identity.is_none_or(|identity| seen.insert(identity)));
