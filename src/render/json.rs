@@ -254,7 +254,8 @@ pub(super) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Resu
     out.write_all(b"\"")?;
     out.write_all(field.as_bytes())?;
     out.write_all(b"\":")?;
-    if value.iter().all(|byte| is_plain(*byte)) {
+    // All of them are looked at, many at a time.
+    if value.iter().fold(true, |plain, byte| plain & is_plain(*byte)) {
         out.write_all(b"\"")?;
         out.write_all(value)?;
         return out.write_all(b"\"");

@@ -2,6 +2,8 @@
 //! the names: length of name, name, type and permissions, size, and what is kept of the inode.
 //! Numbers are LEB128; the two lowest bits of the length say what of the inode there is.
 
+use std::cell::Cell;
+
 use crate::measure::Mode;
 use crate::sys::{MountedIdentity, Stat};
 
@@ -57,6 +59,14 @@ impl Inode {
 #[derive(Debug, Default)]
 pub(super) struct Leaves(Vec<u8>);
 
+/// Room that grew beyond this is not kept for the next directory.
+const LARGE: usize = 64 << 10;
+
+thread_local! {
+    /// The room in which this thread has gathered leaves, for those of the next directory.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
 /// The inode is kept, and the details.
 const INODE: u64 = 1;
 const DETAILS: u64 = 2;
@@ -68,6 +78,9 @@ impl Leaves {
         let flags = if inode.is_some() { INODE } else { 0 };
         let flags = if details.is_some() { flags | DETAILS } else { flags };
         let block = &mut self.0;
+        if block.capacity() == 0 {
+            *block = SPARE.take();
+        }
         push_number(block, (name.len() as u64) << 2 | flags);
         block.extend_from_slice(name);
         block.extend_from_slice(&mode.0.to_le_bytes());
@@ -86,11 +99,16 @@ impl Leaves {
         }
     }
 
+    /// Adds what is in `other`, in as little room as it takes.
     pub(super) fn append(&mut self, mut other: Leaves) {
         if self.0.is_empty() {
-            self.0 = other.0;
+            self.0 = other.0.as_slice().into();
         } else {
             self.0.append(&mut other.0);
+        }
+        other.0.clear();
+        if other.0.capacity() <= LARGE {
+            SPARE.set(other.0);
         }
     }
 
