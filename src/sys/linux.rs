@@ -77,7 +77,7 @@ impl Handle {
     }
 
     /// Appends the next names to `names`, read through `buffer`: those of one system call. Returns
-    /// whether there may be more, which there are not where the last one leads to `end`.
+    /// whether there may be more; not so after an entry that leads to `end`.
     ///
     /// # Errors
     /// The system's, from getdents64(2).

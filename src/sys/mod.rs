@@ -86,7 +86,7 @@ pub struct Mount {
     /// Whether a listing's inode numbers are what stating the names would give, unless something is
     /// mounted on one.
     pub lists_inodes: bool,
-    /// Where in a listing the last entry says that the next one is, if that tells it from all others.
+    /// The position to which only the last entry of a listing leads, if there is one.
     pub end: Option<u64>,
 }
 

@@ -59,7 +59,7 @@ impl Inode {
 #[derive(Debug, Default)]
 pub(super) struct Leaves(Vec<u8>);
 
-/// Room that grew beyond this is not kept for the next directory.
+/// Room that grew beyond this is not kept for the next directory, in bytes.
 const LARGE: usize = 64 << 10;
 
 thread_local! {
