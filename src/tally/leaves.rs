@@ -107,7 +107,7 @@ impl Leaves {
             self.0.append(&mut other.0);
         }
         other.0.clear();
-        if other.0.capacity() <= LARGE {
+        if (1..=LARGE).contains(&other.0.capacity()) {
             SPARE.set(other.0);
         }
     }

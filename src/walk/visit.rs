@@ -186,7 +186,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             && stat.device != self.dir.stat.device)
     }
 
-    /// Hands out the subdirectory called `name`, if it is to be entered.
+    /// Hands out the subdirectory called `name`, if it is to be entered. Not inlined: there are fewer
+    /// registers left for the way of a file then.
     #[inline(never)]
     fn enter(&mut self, name: &CStr, stat: Stat, symlinks: Symlinks, verdict: Verdict) {
         let Worker { walk, slot, .. } = *self.worker;
