@@ -28,7 +28,7 @@ fn main() -> ExitCode {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
     let gathered = match gather::gather(&plan) {
-        // Left to the end of the process: to take a tree of millions apart is a twentieth of all.
+        // Left to the end of the process: taking a tree of millions apart takes time for nothing.
         Ok(gathered) => Box::leak(Box::new(gathered)),
         Err(problem) => return fail(&problem),
     };

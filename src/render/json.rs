@@ -101,11 +101,10 @@ fn nodes(out: &mut impl Write, root: &Tree, options: &Options) -> io::Result<()>
     if root.mode.kind() != Kind::Directory {
         return Ok(());
     }
-    let path: &[u8] = if root.is_above_roots() { b"" } else { &root.name };
     let mut out = Ordered::new(out, options.threads, |out, tree, path| {
         content(out, tree, path, root, options)
     });
-    content(&mut out, root, path, root, options)?;
+    content(&mut out, root, &root.name, root, options)?;
     out.settle()
 }
 

@@ -78,9 +78,9 @@ const LISTS_INODES: [u32; 4] = [
 
 /// The position at which listings end, on file systems where no entry is ever there: whoever has read
 /// the entry that leads to it need not ask whether there is more. That a buffer was not full would not
-/// do: getdents64(2) stops early for a signal. From fs/ext4/dir.c and fs/libfs.c (6.18). On ext4 without
-/// dir_index, and in older tmpfs, listings end elsewhere; tmpfs from 6.6 to 6.13 has an entry there
-/// once a directory has had two thousand million.
+/// do: getdents64(2) stops early for a signal. From fs/ext4/hash.c and fs/libfs.c (6.18). On ext4 without
+/// dir_index, and in older tmpfs, listings end elsewhere; some older tmpfs have an entry there, the one
+/// that was made after two thousand million others in the same directory.
 const ENDS: [(u32, u64); 2] = [
     (0x0000_ef53, i64::MAX as u64), // ext3, ext4
     (0x0102_1994, i32::MAX as u64), // tmpfs

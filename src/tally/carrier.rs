@@ -19,7 +19,7 @@ use crate::tally::{Closed, Entry, Totals};
 pub struct Carrier {
     nodes: Vec<Node>,
     /// The nodes directly in the directory that the carrier belongs to.
-    tops: Vec<u32>,
+    tops: Vec<usize>,
     /// How many nodes count as lines.
     lines: usize,
     /// The size of the last line and the name under which it lies, once a cut has been made.
@@ -37,7 +37,7 @@ pub(super) struct Node {
     pub(super) identity: Option<MountedIdentity>,
     /// Whether it takes a line, rather than only leading to one.
     pub(super) is_line: bool,
-    pub(super) parent: Option<u32>,
+    pub(super) parent: Option<usize>,
 }
 
 impl Carrier {
@@ -61,15 +61,15 @@ impl Carrier {
     /// Adds a node directly in the directory that the carrier belongs to.
     pub(super) fn add(&mut self, node: Node) {
         self.lines += usize::from(node.is_line);
-        self.tops.push(index(self.nodes.len()));
+        self.tops.push(self.nodes.len());
         self.nodes.push(node);
     }
 
     /// Adds the directory that the carrier belonged to; from now on it is the parent's.
     pub(super) fn add_above(&mut self, node: Node) {
-        let above = index(self.nodes.len());
+        let above = self.nodes.len();
         for top in self.tops.drain(..) {
-            self.nodes[top as usize].parent = Some(above);
+            self.nodes[top].parent = Some(above);
         }
         self.last = None;
         self.add(node);
@@ -86,7 +86,7 @@ impl Carrier {
             (None, two) => two,
             (one, _) => one,
         };
-        let offset = index(self.nodes.len());
+        let offset = self.nodes.len();
         self.lines += other.lines;
         self.tops.extend(other.tops.into_iter().map(|top| top + offset));
         self.nodes.extend(other.nodes.into_iter().map(|mut node| {
@@ -120,7 +120,7 @@ impl Carrier {
         }
         for i in 0..self.nodes.len() {
             if let (true, Some(parent)) = (is_kept[i], self.nodes[i].parent) {
-                is_kept[parent as usize] = true;
+                is_kept[parent] = true;
             }
         }
         self.compact(&is_kept);
@@ -129,11 +129,11 @@ impl Carrier {
     /// Each node's place when paths are sorted name by name.
     fn ranks(&self) -> Vec<usize> {
         let by_name_backwards =
-            |a: &u32, b: &u32| self.nodes[*b as usize].name.cmp(&self.nodes[*a as usize].name);
+            |a: &usize, b: &usize| self.nodes[*b].name.cmp(&self.nodes[*a].name);
         let mut below = vec![Vec::new(); self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate() {
             if let Some(parent) = node.parent {
-                below[parent as usize].push(index(i));
+                below[parent].push(i);
             }
         }
         let mut ranks = vec![0; self.nodes.len()];
@@ -141,9 +141,9 @@ impl Carrier {
         let mut ahead = self.tops.clone();
         ahead.sort_unstable_by(by_name_backwards);
         while let Some(node) = ahead.pop() {
-            ranks[node as usize] = rank;
+            ranks[node] = rank;
             rank += 1;
-            let children = &mut below[node as usize];
+            let children = &mut below[node];
             children.sort_unstable_by(by_name_backwards);
             ahead.append(children);
         }
@@ -152,17 +152,17 @@ impl Carrier {
 
     fn top_above(&self, mut node: usize) -> usize {
         while let Some(parent) = self.nodes[node].parent {
-            node = parent as usize;
+            node = parent;
         }
         node
     }
 
     fn compact(&mut self, is_kept: &[bool]) {
         let mut kept = 0;
-        let moved_to: Vec<u32> = is_kept
+        let moved_to: Vec<usize> = is_kept
             .iter()
             .map(|is_kept| {
-                kept += u32::from(*is_kept);
+                kept += usize::from(*is_kept);
                 kept.wrapping_sub(1)
             })
             .collect();
@@ -172,11 +172,11 @@ impl Carrier {
             is_kept[i - 1]
         });
         for node in &mut self.nodes {
-            node.parent = node.parent.map(|parent| moved_to[parent as usize]);
+            node.parent = node.parent.map(|parent| moved_to[parent]);
         }
-        self.tops.retain(|&top| is_kept[top as usize]);
+        self.tops.retain(|&top| is_kept[top]);
         for top in &mut self.tops {
-            *top = moved_to[*top as usize];
+            *top = moved_to[*top];
         }
     }
 
@@ -188,7 +188,7 @@ impl Carrier {
         content.resize_with(above_all + 1, Default::default);
         for (i, node) in self.nodes.into_iter().enumerate() {
             let (leaves, branches) = mem::take(&mut content[i]);
-            let parent = &mut content[node.parent.map_or(above_all, |parent| parent as usize)];
+            let parent = &mut content[node.parent.unwrap_or(above_all)];
             if node.mode.kind() == Kind::Directory {
                 parent.1.push(Tree::new(&node.name, node.mode, node.totals, leaves, branches));
             } else {
@@ -207,8 +207,8 @@ impl Carrier {
             let mut parent = line.parent;
             names.push(&*line.name);
             while let Some(above) = parent {
-                names.push(&self.nodes[above as usize].name);
-                parent = self.nodes[above as usize].parent;
+                names.push(&self.nodes[above].name);
+                parent = self.nodes[above].parent;
             }
             let path = path::join_all(names.drain(..).rev());
             leaves.push(&leaf(line, &path));
@@ -222,9 +222,4 @@ impl Carrier {
 /// `node` under the name that a tree has it by.
 fn leaf<'a>(node: &Node, name: &'a [u8]) -> Leaf<'a> {
     Leaf { name, mode: node.mode, size: node.totals.size, inode: None }
-}
-
-/// Nodes are numbered by 32 bits: with names and sizes, as many would take half a terabyte.
-fn index(position: usize) -> u32 {
-    u32::try_from(position).expect("fewer than 2^32 nodes fit in memory")
 }

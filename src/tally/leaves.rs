@@ -99,13 +99,9 @@ impl Leaves {
         }
     }
 
-    /// Adds what is in `other`, in as little room as it takes.
+    /// Adds what is in `other`; where nothing was, in as little room as it takes.
     pub(super) fn append(&mut self, mut other: Leaves) {
-        if self.0.is_empty() {
-            self.0 = other.0.as_slice().into();
-        } else {
-            self.0.append(&mut other.0);
-        }
+        self.0.extend_from_slice(&other.0);
         other.0.clear();
         if (1..=LARGE).contains(&other.0.capacity()) {
             SPARE.set(other.0);

@@ -75,8 +75,9 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 break;
             }
             let is_waited_for = self.worker.is_cautious();
-            let is_too_much = || is_for_others || names.len() - i > FEW || walk.pool.is_crowded();
-            if is_waited_for && is_too_much() && walk.handles.is_plenty() {
+            let is_too_much =
+                is_waited_for && (is_for_others || names.len() - i > FEW || walk.pool.is_crowded());
+            if is_too_much && walk.handles.is_plenty() {
                 // The last one handed out is the first one taken.
                 for names in names.parts(i, FEW).rev() {
                     let (dir, lease) = (Arc::clone(self.dir), Arc::clone(self.lease));

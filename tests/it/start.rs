@@ -56,7 +56,7 @@ fn an_inode_is_not_asked_about_for_every_link() {
 
 /// The last entry of a listing tells that it is the last.
 #[test]
-#[ignore = "needs strace, and tmpfs as of Linux 6.6"]
+#[ignore = "needs strace, and a tmpfs that marks where a listing ends, as Linux 6.18 does"]
 #[cfg(not(feature = "portable"))]
 fn nobody_asks_twice_where_a_listing_ends() {
     let fixture = Fixture::in_memory().dir("tree/empty").file("tree/few/a", 100);
