@@ -59,9 +59,6 @@ impl Inode {
 #[derive(Debug, Default)]
 pub(super) struct Leaves(Vec<u8>);
 
-/// Room that grew beyond this is not kept for the next directory, in bytes.
-const LARGE: usize = 64 << 10;
-
 thread_local! {
     /// The room in which this thread has gathered leaves, for those of the next directory.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
@@ -101,6 +98,8 @@ impl Leaves {
 
     /// Adds what is in `other`; where nothing was, in as little room as it takes.
     pub(super) fn append(&mut self, mut other: Leaves) {
+        /// Room that grew beyond this is not kept for the next directory, in bytes.
+        const LARGE: usize = 64 << 10;
         self.0.extend_from_slice(&other.0);
         other.0.clear();
         if (1..=LARGE).contains(&other.0.capacity()) {
