@@ -5,7 +5,7 @@
 //! belong to several groups (`a.txt` and `a.bak`); it counts in the one whose key sorts first, so
 //! that nothing depends on which link was met when.
 //!
-//! Memory grows with the number of groups, and with the inodes that are still to be met again.
+//! Memory grows with the number of groups, and with the inodes that have several links.
 
 use std::mem;
 
@@ -34,7 +34,7 @@ pub struct Groups {
 #[derive(Debug, Default)]
 pub struct Part {
     groups: IndexMap<Box<[u8]>, Settled, RandomState>,
-    /// Inodes that may be met again; they are in no group yet.
+    /// Inodes with several links; they are in no group yet.
     links: Links<Linked>,
 }
 
@@ -155,13 +155,10 @@ impl Part {
     fn meet(&mut self, identity: MountedIdentity, link: Link<Linked>) {
         let groups = &self.groups;
         let key = |one: Linked| groups.get_index(one.group as usize).map(|(key, _)| key);
-        let met = self.links.meet(identity, link, |one, two| Linked {
+        self.links.meet(identity, link, |one, two| Linked {
             group: if key(one) <= key(two) { one.group } else { two.group },
             // A file that grows while it is weighed has its larger self.
             size: one.size.max(two.size),
         });
-        if met.is_last {
-            self.groups[met.now.group as usize].add(met.now.size);
-        }
     }
 }

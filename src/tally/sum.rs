@@ -12,12 +12,14 @@ use crate::tally::links::{Link, Links};
 /// What a directory comes to, exactly.
 #[derive(Debug, Default)]
 pub struct Sum {
-    /// What cannot be met again.
+    /// What has one link.
     settled: Settled,
-    /// The weight of each inode that may be met again.
+    /// The weight of each inode with several links.
     links: Links<u64>,
-    /// The weight of all that may be met again.
-    open: u128,
+    /// The weight of all of them.
+    linked: u128,
+    /// The weight of those with links that have not been met.
+    shared: u128,
 }
 
 /// What inodes come to that are met once. 128 bits, because sparse files can be nearly 2^63 bytes
@@ -25,7 +27,7 @@ pub struct Sum {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Settled {
     sum: u128,
-    /// Also of what may be met again: a maximum is none the larger for it.
+    /// Also of what has several links: a maximum is none the larger for it.
     largest: u64,
     pub(super) entries: u64,
 }
@@ -39,7 +41,7 @@ thread_local! {
 }
 
 impl Sum {
-    /// Adds an inode that cannot be met again.
+    /// Adds an inode that has one link.
     #[inline]
     pub fn add(&mut self, weight: u64) {
         self.settled.add(weight);
@@ -64,7 +66,8 @@ impl Sum {
         self.settled.absorb(other.settled);
         if self.links.len() < other.links.len() {
             mem::swap(&mut self.links, &mut other.links);
-            mem::swap(&mut self.open, &mut other.open);
+            mem::swap(&mut self.linked, &mut other.linked);
+            mem::swap(&mut self.shared, &mut other.shared);
         }
         for (identity, link) in other.links.drain() {
             self.meet(identity, link);
@@ -74,10 +77,20 @@ impl Sum {
 
     /// What it comes to by now, in `measure`.
     pub fn totals(&self, measure: Measure) -> Totals {
+        self.in_totals(measure, self.linked)
+    }
+
+    /// The same without the weight of what is shared: with links that have not been met.
+    pub fn unshared(&self, measure: Measure) -> Totals {
+        Totals { shared: 0, ..self.in_totals(measure, self.linked - self.shared) }
+    }
+
+    /// What it comes to where inodes with several links come to `linked`.
+    fn in_totals(&self, measure: Measure, linked: u128) -> Totals {
         let entries = self.settled.entries + self.links.len() as u64;
         let (size, shared) = match measure {
             Measure::Newest(_) => (self.settled.largest, 0),
-            _ => (saturate(self.settled.sum + self.open), saturate(self.open)),
+            _ => (saturate(self.settled.sum + linked), saturate(self.shared)),
         };
         Totals { size, entries, shared }
     }
@@ -86,14 +99,15 @@ impl Sum {
         if self.links.capacity() == 0 {
             self.links = Links::from_spare();
         }
+        let shared = |link: Link<u64>| if link.has_others() { u128::from(link.value) } else { 0 };
         // A file that grows while it is weighed has its larger self.
-        let met = self.links.meet(identity, link, u64::max);
-        self.open -= u128::from(met.before.unwrap_or(0));
-        if met.is_last {
-            self.settled.add(met.now);
-        } else {
-            self.open += u128::from(met.now);
+        let (before, now) = self.links.meet(identity, link, u64::max);
+        if let Some(before) = before {
+            self.linked -= u128::from(before.value);
+            self.shared -= shared(before);
         }
+        self.linked += u128::from(now.value);
+        self.shared += shared(now);
     }
 }
 
@@ -159,14 +173,22 @@ mod tests {
     }
 
     #[test]
-    fn an_inode_counts_once_and_leaves_with_its_last_link() {
+    fn an_inode_counts_once_and_is_shared_until_its_last_link() {
         let mut above = sum(&[(1, 10, 3), (2, 5, 2)]);
         assert_eq!(above.totals(Measure::Disk), totals(15, 15, 2));
         above.absorb(sum(&[(1, 10, 3)]));
         assert_eq!(above.totals(Measure::Disk), totals(15, 15, 2));
         above.absorb(sum(&[(1, 10, 3), (2, 5, 2), (3, 7, 2)]));
         assert_eq!(above.totals(Measure::Disk), totals(22, 7, 3));
-        assert_eq!(above.links.len(), 1);
+        assert_eq!(above.unshared(Measure::Disk), totals(15, 0, 3));
+    }
+
+    /// A link that is renamed may be met twice, and then more of an inode's links than it has.
+    #[test]
+    fn an_inode_counts_once_however_often_it_is_met() {
+        let mut above = sum(&[(1, 10, 2), (1, 10, 2)]);
+        above.absorb(sum(&[(1, 10, 2)]));
+        assert_eq!(above.totals(Measure::Disk), totals(10, 0, 1));
     }
 
     #[test]
@@ -181,5 +203,7 @@ mod tests {
         assert_eq!(huge.totals(Measure::Disk), totals(u64::MAX, 0, 1));
         huge.add(1);
         assert_eq!(huge.totals(Measure::Disk).size, u64::MAX);
+        huge.absorb(sum(&[(2, u64::MAX, 2)]));
+        assert_eq!(huge.unshared(Measure::Disk).size, u64::MAX);
     }
 }

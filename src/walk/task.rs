@@ -7,7 +7,6 @@
 
 use std::cell::RefCell;
 use std::io;
-use std::mem;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -290,10 +289,9 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
         if let Some(own) = own {
             sum.add(own);
         }
-        let mut totals = sum.totals(walk.options.measure);
-        if walk.options.unique {
-            totals.size -= mem::take(&mut totals.shared);
-        }
+        let measure = walk.options.measure;
+        let mut totals =
+            if walk.options.unique { sum.unshared(measure) } else { sum.totals(measure) };
         if walk.options.follow {
             totals.shared = 0;
         }
