@@ -14,8 +14,8 @@ use crate::sys::{MountedIdentity, Stat};
 /// What a worker knows. Each has its own, so that nobody waits for anybody.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// What each inode is, and how many more links it had when that was asked. By then it is to be asked
-    /// again: more may have been made meanwhile, and to count each once takes their true number.
+    /// What each inode is, and how many more links it had when that was asked. With the last of them it
+    /// is forgotten: kept until there is no more room, inodes of two links took a third longer.
     stats: HashMap<MountedIdentity, (Stat, u32), RandomState>,
     /// How often it was of use since it was empty.
     hits: usize,
@@ -68,9 +68,8 @@ mod tests {
         Stat { inode, links, ..Stat::default() }
     }
 
-    /// Else an inode to which links are made during the walk would count anew for every two of them.
     #[test]
-    fn an_inode_is_asked_about_again_once_all_its_links_are_met() {
+    fn an_inode_is_forgotten_once_all_its_links_are_met() {
         let mut known = Known::default();
         known.remember(7, &inode(1, 3));
         known.remember(7, &inode(2, 1));
