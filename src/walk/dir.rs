@@ -101,10 +101,13 @@ impl<P: Default> Dir<P> {
         !self.place.as_ref().is_some_and(|place| place.is_collapsed())
     }
 
-    /// One more thing is to be done before this directory is finished. Called by someone who has
-    /// not finished yet, so the count cannot be at 0, and relaxed ordering is enough.
-    pub(super) fn hand_out(&self) {
-        self.outstanding.fetch_add(1, Ordering::Relaxed);
+    /// One more thing is to be done before this directory is finished. False if it is finished: whoever
+    /// calls was given up on meanwhile, and is to leave it alone. Else the caller has something to finish
+    /// there, so that the count stays above 0, and relaxed ordering is enough.
+    #[must_use]
+    pub(super) fn hand_out(&self) -> bool {
+        let one_more = |outstanding| (outstanding > 0).then_some(outstanding + 1);
+        self.outstanding.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 
     /// One thing is done; true for whoever finishes the last.
@@ -112,7 +115,7 @@ impl<P: Default> Dir<P> {
         self.outstanding.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// What has been gathered. A worker that panicked while adding to it has ended the walk.
+    /// What has been gathered. A tally that panicked while adding to it has ended the walk.
     pub(super) fn gathered(&self) -> MutexGuard<'_, Gathered<P>> {
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -191,9 +194,17 @@ mod tests {
     #[test]
     fn whoever_hands_in_last_is_told() {
         let dir = root_dir::<()>(None, c"r");
-        dir.hand_out();
+        assert!(dir.hand_out());
         assert!(!dir.hand_in());
         assert!(dir.hand_in());
+    }
+
+    /// Else it would be finished a second time, and count twice in its parent.
+    #[test]
+    fn nothing_is_handed_out_in_a_directory_that_is_finished() {
+        let dir = root_dir::<()>(None, c"r");
+        assert!(dir.hand_in());
+        assert!(!dir.hand_out());
     }
 
     /// On Miri (`tests/README.md`), in many of the orders that threads may run in.
@@ -212,7 +223,7 @@ mod tests {
         let root = Arc::new(root_dir::<u32>(None, c"r"));
         let mut dirs = vec![Arc::clone(&root)];
         let below = |dir: &Arc<Dir<u32>>| {
-            dir.hand_out();
+            assert!(dir.hand_out());
             Arc::new(Dir::below(Arc::clone(dir), c"d".into(), Stat::default(), Mount::UNKNOWN))
         };
         for _ in 0..2 {

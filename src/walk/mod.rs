@@ -33,14 +33,16 @@ mod roots;
 mod task;
 mod visit;
 
+use std::any::Any;
 use std::ffi::OsString;
 use std::io;
 use std::iter;
 use std::mem;
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -122,6 +124,8 @@ struct Walk<T: Tally> {
     problems: Mutex<Vec<Problem>>,
     /// Guards the tally's report; set once, when the root closes.
     report: Mutex<Option<T::Report>>,
+    /// Guards what the tally panicked with on another thread, if it did.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 /// More than any storage serves at the same time.
@@ -136,6 +140,9 @@ const HIGHEST_GEAR: usize = 128;
 /// name is empty. A root that is another one, or lies inside another, is weighed once.
 ///
 /// What cannot be read is among the problems, and the rest is weighed.
+///
+/// # Panics
+/// If the tally does. That also sets [`Options::interrupt`], by which the other threads end.
 pub fn walk<T: Tally + 'static>(
     roots: Vec<OsString>,
     options: Options,
@@ -144,21 +151,14 @@ pub fn walk<T: Tally + 'static>(
 ) -> Walked<T::Report> {
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
-    let walk = Arc::new(Walk {
-        options,
-        tally,
-        handles: Handles::new(free),
-        follows: Follows::default(),
-        progress: Progress::default(),
-        pool: Pool::default(),
-        mounts: OnceLock::new(),
-        problems: Mutex::new(problems),
-        report: Mutex::new(None),
-    });
+    let walk = Arc::new(Walk::new(options, tally, problems, free));
     let monitor = Monitor::new(Arc::clone(&walk));
     walk.begin(roots);
     let gears = if walk.is_finished() { monitor.end() } else { go_on(&walk, free, monitor, watch) };
     walk.pool.close();
+    if let Some(panic) = lock(&walk.panic).take() {
+        resume_unwind(panic);
+    }
     walk.outcome(gears)
 }
 
@@ -205,6 +205,22 @@ fn first_gear(workers: usize) -> Option<ThreadPool> {
 }
 
 impl<T: Tally> Walk<T> {
+    /// A walk that has not begun, with room for `free` open directories.
+    fn new(options: Options, tally: T, problems: Vec<Problem>, free: usize) -> Self {
+        Self {
+            options,
+            tally,
+            handles: Handles::new(free),
+            follows: Follows::default(),
+            progress: Progress::default(),
+            pool: Pool::default(),
+            mounts: OnceLock::new(),
+            problems: Mutex::new(problems),
+            report: Mutex::new(None),
+            panic: Mutex::new(None),
+        }
+    }
+
     /// Takes a first look from the calling thread, and leaves on the stack what remains to be done.
     fn begin(&self, roots: Vec<Root>) {
         // Nobody watches yet, and whoever answers for far storage may not answer.
@@ -221,7 +237,10 @@ impl<T: Tally> Walk<T> {
         match ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
             Ok(pool) => pool.install(|| self.run()),
             // This thread belongs to a pool already, and the scope will use that one.
-            Err(_) => self.run(),
+            Err(_) => {
+                self.progress.make_room_for(rayon::current_num_threads());
+                self.run();
+            }
         }
     }
 
@@ -246,19 +265,24 @@ impl<T: Tally> Walk<T> {
     }
 
     fn is_finished(&self) -> bool {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        lock(&self.report).is_some()
+    }
+
+    /// Ends the walk: the tally has panicked on a thread that nobody waits for.
+    fn fail(&self, panic: Box<dyn Any + Send>) {
+        lock(&self.panic).get_or_insert(panic);
+        self.options.interrupt.store(true, Ordering::Relaxed);
     }
 
     /// What it came to.
     fn outcome(&self, gears: Vec<Gear>) -> Walked<T::Report> {
-        let mut problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut problems = mem::take(&mut *problems);
+        let mut problems = mem::take(&mut *lock(&self.problems));
         problems.sort_unstable_by(|one, two| {
             (&one.path, one.operation).cmp(&(&two.path, two.operation))
         });
         problems.dedup();
         Walked {
-            report: self.report.lock().unwrap_or_else(PoisonError::into_inner).take(),
+            report: lock(&self.report).take(),
             problems,
             is_interrupted: self.is_interrupted(),
             gears,
@@ -303,7 +327,7 @@ impl<T: Tally> Walk<T> {
     /// The root is closed.
     fn finish(&self, root: &Closed<'_>, part: T::Part) {
         let report = self.tally.finish(root, part);
-        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+        *lock(&self.report) = Some(report);
     }
 
     /// What filters know of `dir` now that it is open.
@@ -325,6 +349,11 @@ impl<T: Tally> Walk<T> {
     }
 
     fn record(&self, problem: Problem) {
-        self.problems.lock().unwrap_or_else(PoisonError::into_inner).push(problem);
+        lock(&self.problems).push(problem);
     }
+}
+
+/// Whoever panics leaves nothing behind that is half done.
+fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

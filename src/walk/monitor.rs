@@ -103,24 +103,26 @@ impl<T: Tally + 'static> Monitor<T> {
     /// answer: its directory is settled without it.
     fn give_up(&self, done: &Receiver<()>) {
         let walk = &self.walk;
-        let mut before = Vec::new();
-        while !walk.is_finished() && done.recv_timeout(SHOWN).is_err() {
+        let mut before: Option<Vec<Arc<_>>> = None;
+        let is_going_on = || done.recv_timeout(SHOWN) == Err(RecvTimeoutError::Timeout);
+        while !walk.is_finished() && is_going_on() {
             for task in walk.pool.take_all() {
                 settle(walk, Arc::clone(task.dir()));
             }
+            let is_between = walk.progress.is_between();
             let places = walk.progress.places();
-            let is_moving = |dir| !before.iter().any(|other| Arc::ptr_eq(other, dir));
-            if !places.iter().any(is_moving) {
+            let is_new = |dir| !before.iter().flatten().any(|other| Arc::ptr_eq(other, dir));
+            if !is_between && before.is_some() && !places.iter().any(is_new) {
                 for dir in walk.progress.give_up() {
                     walk.record(Problem::unanswered(dir.path()));
                     settle(walk, dir);
                 }
                 walk.follows.give_up(walk);
-                if before.is_empty() {
+                if before.is_some_and(|before| before.is_empty()) {
                     break;
                 }
             }
-            before = places;
+            before = Some(places);
         }
     }
 

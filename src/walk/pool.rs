@@ -164,8 +164,10 @@ mod tests {
     use super::*;
     use crate::filter::Filter;
     use crate::sys::{Mount, Stat};
+    use crate::tally::{Closed, Entry};
     use crate::walk::dir::Dir;
-    use crate::walk::roots::Root;
+    use crate::walk::roots::{self, Root};
+    use crate::walk::{Options, lock};
 
     /// On Miri (`tests/README.md`), in many of the orders that threads may run in: no task is lost,
     /// none is done twice, and nobody waits for ever, whatever the limit is changed to meanwhile.
@@ -200,5 +202,35 @@ mod tests {
             assert_eq!((done.load(Ordering::Relaxed), pool.take_all().len()), (7, 0));
             pool.close();
         });
+    }
+
+    struct Panics;
+
+    impl Tally for Panics {
+        type Part = ();
+        type Report = ();
+
+        fn leaf(&self, (): &mut (), _: &Entry<'_>) {
+            panic!("a tally that panics");
+        }
+
+        fn merge(&self, (): &mut (), (): ()) {}
+
+        fn close(&self, (): &mut (), _: &Closed<'_>, (): ()) {}
+
+        fn finish(&self, _: &Closed<'_>, (): ()) {}
+    }
+
+    /// Else whoever waits for the task would wait for ever.
+    #[test]
+    fn a_task_that_panics_is_done() {
+        let options = Options::default();
+        let (roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
+        let walk = Arc::new(Walk::new(options, Panics, problems, 100));
+        Worker::on_the_stack(&*walk, walk.progress.caller()).begin(roots);
+        engage(&walk, 2);
+        walk.pool.wait();
+        walk.pool.close();
+        assert!(lock(&walk.panic).is_some() && walk.is_interrupted());
     }
 }

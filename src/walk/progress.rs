@@ -6,7 +6,7 @@
 
 use std::iter;
 use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crossbeam_utils::CachePadded;
@@ -47,6 +47,9 @@ pub(super) struct Slot<P> {
     size: AtomicU64,
     /// Guards a pointer; only a watcher ever contends for it.
     at: Mutex<Option<Arc<Dir<P>>>>,
+    /// Whether the worker has something to do, be it in a directory or on its way to the next. Released
+    /// by the worker and acquired by a watcher, who then sees what was done before it ended.
+    is_at_work: AtomicBool,
     /// Guards what the worker takes for each directory, and puts back; nobody contends for it.
     known: Mutex<Known>,
 }
@@ -112,9 +115,20 @@ impl<P> Progress<P> {
         self.slots().filter_map(|slot| slot.at().clone()).collect()
     }
 
+    /// Whether a worker is on its way from one directory to the next, and will come there by itself.
+    pub(super) fn is_between(&self) -> bool {
+        // In this order: who is nowhere any more, and at work no more, has closed what he was in.
+        self.slots().any(|slot| slot.at().is_none() && slot.is_at_work.load(Ordering::Acquire))
+    }
+
     /// Takes every worker's directory from it, to be settled by the caller.
     pub(super) fn give_up(&self) -> Vec<Arc<Dir<P>>> {
-        self.slots().filter_map(|slot| slot.at().take()).collect()
+        let give_up = |slot: &Slot<P>| {
+            let dir = slot.at().take()?;
+            slot.end();
+            Some(dir)
+        };
+        self.slots().filter_map(give_up).collect()
     }
 }
 
@@ -137,12 +151,23 @@ impl<P> Default for Slot<P> {
             entries: AtomicU64::new(0),
             size: AtomicU64::new(0),
             at: Mutex::new(None),
+            is_at_work: AtomicBool::new(false),
             known: Mutex::default(),
         }
     }
 }
 
 impl<P> Slot<P> {
+    /// The worker has something to do now.
+    pub(super) fn begin(&self) {
+        self.is_at_work.store(true, Ordering::Release);
+    }
+
+    /// It has not, or nobody waits for it any more.
+    pub(super) fn end(&self) {
+        self.is_at_work.store(false, Ordering::Release);
+    }
+
     /// The worker is in `dir` now.
     pub(super) fn enter(&self, dir: &Arc<Dir<P>>) {
         *self.at() = Some(Arc::clone(dir));

@@ -81,7 +81,9 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 // The last one handed out is the first one taken.
                 for names in names.parts(i, FEW).rev() {
                     let (dir, lease) = (Arc::clone(self.dir), Arc::clone(self.lease));
-                    dir.hand_out();
+                    if !dir.hand_out() {
+                        break;
+                    }
                     self.worker.hand_out(Task::Entries { dir, lease, names });
                 }
                 break;
@@ -222,10 +224,12 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         below.place = self.judge.below(name.to_bytes());
         let below = Arc::new(below);
         if is_followed {
-            dir.hand_out();
-            walk.follows.wait(below);
-        } else if let Some(earlier) = self.last.replace(below) {
-            dir.hand_out();
+            if dir.hand_out() {
+                walk.follows.wait(below);
+            }
+        } else if let Some(earlier) = self.last.replace(below)
+            && dir.hand_out()
+        {
             let parent = walk.handles.is_plenty().then(|| Arc::clone(self.lease));
             self.worker.hand_out(Task::Directory { dir: earlier, parent });
         }

@@ -58,6 +58,7 @@ mod json;
 mod kernel;
 mod layering;
 mod leftovers;
+mod library;
 mod mounts;
 mod names;
 mod numbers;

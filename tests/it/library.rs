@@ -1,0 +1,87 @@
+//! The library as another program uses it: what the program cannot do, but its caller may.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use weigh::tally::{Closed, Entry, Tally};
+use weigh::walk::{Options, walk};
+
+use crate::fixture::Fixture;
+
+/// Panics at the entry with this number.
+struct Panics(usize, AtomicUsize);
+
+impl Tally for Panics {
+    type Part = ();
+    type Report = ();
+
+    fn leaf(&self, (): &mut (), _: &Entry<'_>) {
+        assert_ne!(self.1.fetch_add(1, Ordering::Relaxed), self.0, "a tally that panics");
+    }
+
+    fn merge(&self, (): &mut (), (): ()) {}
+
+    fn close(&self, (): &mut (), _: &Closed<'_>, (): ()) {}
+
+    fn finish(&self, _: &Closed<'_>, (): ()) {}
+}
+
+/// It ended the process where rayon's threads were at work.
+#[test]
+fn a_tally_that_panics_ends_the_walk_and_its_caller_is_told() {
+    let mut fixture = Fixture::in_memory();
+    for dir in 0..50 {
+        fixture = fixture.sparse(format!("{dir}/below/file"), 0);
+    }
+    for entry in [0, 20, 49] {
+        let roots = vec![fixture.path().as_os_str().to_owned()];
+        let tally = Panics(entry, AtomicUsize::new(0));
+        let walked = catch_unwind(AssertUnwindSafe(|| {
+            walk(roots, Options::default(), tally, |_| ()).report
+        }));
+        let panic = walked.expect_err("the panic is lost");
+        let message = panic.downcast_ref::<String>().expect("a message");
+        assert!(message.contains("a tally that panics"), "{message}");
+    }
+}
+
+/// Takes long to close a directory, during which the walk is interrupted.
+struct Slow(Arc<AtomicBool>);
+
+impl Tally for Slow {
+    type Part = ();
+    type Report = u64;
+
+    fn leaf(&self, (): &mut (), _: &Entry<'_>) {}
+
+    fn merge(&self, (): &mut (), (): ()) {}
+
+    fn close(&self, (): &mut (), _: &Closed<'_>, (): ()) {
+        if !self.0.swap(true, Ordering::Relaxed) {
+            // So long that whoever watches looks several times, and sees nobody in any directory.
+            thread::sleep(Duration::from_millis(500));
+        }
+    }
+
+    fn finish(&self, root: &Closed<'_>, (): ()) -> u64 {
+        root.totals.entries
+    }
+}
+
+/// Nothing was shown then.
+#[test]
+fn an_interrupt_while_a_directory_closes_leaves_a_report() {
+    let mut fixture = Fixture::in_memory();
+    for dir in 0..50 {
+        fixture = fixture.dir(format!("{dir}/below"));
+    }
+    let interrupt = Arc::new(AtomicBool::new(false));
+    let options = Options { interrupt: Arc::clone(&interrupt), ..Options::default() };
+    let roots = vec![fixture.path().as_os_str().to_owned()];
+    let walked = walk(roots, options, Slow(interrupt), |_| ());
+    assert!(walked.is_interrupted);
+    assert!(walked.report.is_some_and(|entries| entries > 0));
+}
