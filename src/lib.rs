@@ -1,5 +1,5 @@
 //! `weigh` answers one question, "where did the space go?", exactly, in parallel, and in memory
-//! that does not grow with the number of files.
+//! that does not grow with the number of files, but for those with several links.
 //!
 //! # The one way that data flows
 //!

@@ -6,17 +6,37 @@
 //! one that is met already may be met again under its new name. Up to 12.6 % too much was counted when
 //! inodes left.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+//!
+//! Since all of them stay, they are packed: 32 bytes an inode in one list, whose room is taken as it is
+//! needed, and 5 bytes a place in a table of positions. In a table of their own, an inode took 120 bytes
+//! at the worst moment, when it grew.
+
+use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry;
+use indexmap::IndexSet;
 
 use crate::sys::MountedIdentity;
 
 /// Inodes, and what is known of each.
 #[derive(Debug)]
 pub(super) struct Links<V> {
-    inodes: HashMap<MountedIdentity, Link<V>, RandomState>,
+    inodes: Vec<Inode<V>>,
+    /// Where each is in the list.
+    positions: HashTable<u32>,
+    hasher: RandomState,
+    /// The mounts and devices that they lie on. Nearly always it is one.
+    volumes: IndexSet<(u64, u64), RandomState>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Inode<V> {
+    number: u64,
+    /// Which of the volumes it lies on.
+    volume: u32,
+    link: Link<V>,
 }
 
 /// An inode, as far as its links have been met.
@@ -45,18 +65,39 @@ impl<V: Copy> Links<V> {
         self.inodes.len()
     }
 
+    /// How many inodes it has room for.
+    pub(super) fn capacity(&self) -> usize {
+        self.inodes.capacity()
+    }
+
     /// Meets links of an inode; of what is known of it on both sides, `join` makes one. Returns what
     /// was known before, if anything, and what is now.
     pub(super) fn meet(
         &mut self,
-        identity: MountedIdentity,
+        (mount, (device, number)): MountedIdentity,
         link: Link<V>,
         join: impl FnOnce(V, V) -> V,
     ) -> (Option<Link<V>>, Link<V>) {
-        match self.inodes.entry(identity) {
-            Entry::Vacant(place) => (None, *place.insert(link)),
-            Entry::Occupied(mut place) => {
-                let known = place.get_mut();
+        let volume = self.volume((mount, device));
+        let inodes = &mut self.inodes;
+        let is_it = |at: &u32| {
+            let inode = &inodes[*at as usize];
+            inode.number == number && inode.volume == volume
+        };
+        let hash = |volume: u32, number: u64| self.hasher.hash_one((volume, number));
+        let rehash = |at: &u32| {
+            let inode = &inodes[*at as usize];
+            hash(inode.volume, inode.number)
+        };
+        match self.positions.entry(hash(volume, number), is_it, rehash) {
+            Entry::Vacant(place) => {
+                // A list of more would take 128 GiB.
+                place.insert(inodes.len() as u32);
+                inodes.push(Inode { number, volume, link });
+                (None, link)
+            }
+            Entry::Occupied(place) => {
+                let known = &mut inodes[*place.get() as usize].link;
                 let before = *known;
                 *known = Link {
                     value: join(before.value, link.value),
@@ -69,19 +110,27 @@ impl<V: Copy> Links<V> {
         }
     }
 
-    /// How many inodes it has room for.
-    pub(super) fn capacity(&self) -> usize {
-        self.inodes.capacity()
-    }
-
     /// Takes every inode out of the set.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = (MountedIdentity, Link<V>)> {
-        self.inodes.drain()
+        self.positions.clear();
+        let volumes = &self.volumes;
+        self.inodes.drain(..).map(|Inode { number, volume, link }| {
+            let (mount, device) = volumes.get_index(volume as usize).copied().unwrap_or_default();
+            ((mount, (device, number)), link)
+        })
     }
 
     /// What is known of each inode.
     pub(super) fn values(&self) -> impl Iterator<Item = V> {
-        self.inodes.values().map(|link| link.value)
+        self.inodes.iter().map(|inode| inode.link.value)
+    }
+
+    /// The number of a volume.
+    fn volume(&mut self, volume: (u64, u64)) -> u32 {
+        match self.volumes.first() {
+            Some(first) if *first == volume => 0,
+            _ => self.volumes.insert_full(volume).0 as u32,
+        }
     }
 }
 
@@ -94,6 +143,11 @@ impl<V> Link<V> {
 
 impl<V> Default for Links<V> {
     fn default() -> Self {
-        Self { inodes: HashMap::default() }
+        Self {
+            inodes: Vec::new(),
+            positions: HashTable::new(),
+            hasher: RandomState::default(),
+            volumes: IndexSet::default(),
+        }
     }
 }
