@@ -107,6 +107,9 @@ where
 /// What filters leave of a loaded scan, if it says what it takes to show that.
 fn with_enough(plan: &Plan, mut scan: Scan<Tree>) -> io::Result<Scan<Tree>> {
     ensure_enough(plan, &scan, plan.wants_details)?;
+    if let Some(misfit) = plan.misfit(scan.measure) {
+        return Err(io::Error::other(misfit));
+    }
     let kept = plan.everything.unwrap_or_default();
     if let Some(origin) = &mut scan.origin {
         // As it may be saved again.

@@ -23,6 +23,13 @@ pub(super) enum Form {
     Ncdu,
 }
 
+impl Form {
+    /// Whether sizes that count what `measure` says can be printed so.
+    fn fits(self, measure: Measure) -> bool {
+        self != Form::Ncdu || matches!(measure, Measure::Disk | Measure::Apparent)
+    }
+}
+
 impl Flags {
     /// The form that programs are to read it in, if they are.
     pub(super) fn form(&self) -> Option<Form> {
@@ -57,7 +64,6 @@ impl Flags {
     /// What is wrong with the form, in one line.
     pub(super) fn misfit(&self, gather: &Gather) -> Option<&'static str> {
         let is_whole = matches!(gather, Gather::Whole);
-        let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
         if self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified)) {
             return Some("a saved scan has times of last change: -m m, but neither -m a nor -m c");
         }
@@ -73,13 +79,19 @@ impl Flags {
                 Some("times can be drawn, or printed by -j")
             }
             Some(Form::Ncdu) if !is_whole => Some("ncdu wants everything, without limits"),
-            Some(Form::Ncdu) if !is_bytes => Some("ncdu wants bytes"),
+            Some(form) if !form.fits(self.measure()) => Some("ncdu wants bytes"),
             Some(_) => None,
         }
     }
 }
 
 impl Plan {
+    /// What is wrong with printing a loaded scan whose sizes count what `measure` says.
+    pub fn misfit(&self, measure: Measure) -> Option<String> {
+        let is_misfit = self.flags.form().is_some_and(|form| !form.fits(measure));
+        is_misfit.then(|| format!("ncdu wants bytes, and it counts {}", measure.unit()))
+    }
+
     /// How to show sizes that count what `measure` says.
     pub fn output(&self, measure: Measure) -> Output {
         let flags = &self.flags;
