@@ -1,6 +1,6 @@
 //! The program: parse, walk, render, exit status.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 use std::slice;
 use std::sync::Arc;
@@ -33,19 +33,16 @@ fn main() -> ExitCode {
         Err(problem) => return fail(&problem),
     };
 
-    let printed = print(&plan, gathered);
+    // Whoever closes the pipe has what he wants.
+    let printed = print(&plan, gathered)
+        .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) });
     let is_over = plan.bounds.are_exceeded(gathered.sizes());
     let Gathered { scan: Scan { walked, .. }, saved, .. } = gathered;
     if let Err(problem) = saved {
         fail(problem);
     }
-    if let Err(error) = printed {
-        // Whoever read it has what he wants.
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return status(is_over, saved.is_ok());
-        }
+    if let Err(error) = &printed {
         say(&format!("weigh: cannot write the output: {error}\n"));
-        return ExitCode::from(INCOMPLETE);
     }
     let has_totals = walked.report.is_some() && !walked.is_interrupted;
     say(&errors::summary(&walked.problems, plan.print_errors, has_totals));
@@ -54,13 +51,13 @@ fn main() -> ExitCode {
     }
     if walked.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
-        return ExitCode::from(INTERRUPTED);
     }
-    status(is_over, walked.is_complete() && saved.is_ok())
-}
-
-fn status(is_over: bool, is_complete: bool) -> ExitCode {
-    ExitCode::from(if is_over { OVER } else { u8::from(!is_complete) * INCOMPLETE })
+    match printed {
+        Err(_) => ExitCode::from(INCOMPLETE),
+        Ok(()) if walked.is_interrupted => ExitCode::from(INTERRUPTED),
+        Ok(()) if is_over => ExitCode::from(OVER),
+        Ok(()) => ExitCode::from(u8::from(!walked.is_complete() || saved.is_err()) * INCOMPLETE),
+    }
 }
 
 /// The first Ctrl-C ends the walk, and what is weighed by then is shown; the second ends it all.
