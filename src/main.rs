@@ -68,6 +68,9 @@ fn on_interrupt(interrupt: &Arc<AtomicBool>) -> io::Result<()> {
 }
 
 fn print(plan: &Plan, gathered: &Gathered) -> io::Result<()> {
+    if plan.save.as_ref().is_some_and(|to| to.is_stdout) {
+        return Ok(());
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     let Gathered { scan: Scan { walked, measure, .. }, changes, .. } = gathered;
     render::write(&mut out, walked, changes.as_ref(), &plan.output(*measure))?;

@@ -7,8 +7,10 @@ use super::{Gather, Plan};
 use crate::filter::Filter;
 use crate::measure::Measure;
 use crate::render::{Output, json};
+use crate::scan::{self, Destination};
 use crate::sys;
 use crate::tally::Inodes;
+use crate::terminal;
 
 /// A form for programs to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -82,6 +84,23 @@ impl Flags {
             Some(form) if !form.fits(self.measure()) => Some("ncdu wants bytes"),
             Some(_) => None,
         }
+    }
+}
+
+impl Flags {
+    /// Where to save it, if anywhere, or in one line why not there.
+    pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
+        let Some(path) = &self.scans.save else { return Ok(None) };
+        let to = Destination::new(path.clone());
+        if to.is_stdout && self.form().is_some() {
+            return Err("--save and -j or --as would both write to standard output: \
+                save in a file, or leave out -j and --as");
+        }
+        if to.is_stdout && scan::is_compressed(path) && terminal::is_stdout() {
+            return Err("standard output is a terminal, and no place for what is compressed: \
+                save in a file, or send it to a pipe");
+        }
+        Ok(Some(to))
     }
 }
 

@@ -1,14 +1,16 @@
 //! Saved scans as files. One is written beside its place and then put there, so that whatever
-//! happens meanwhile, what is there is whole: the old one or the new one.
+//! happens meanwhile, what is there is whole: the old one or the new one. What cannot be replaced,
+//! such as a pipe, is written to.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 /// Opens the saved scan at `path`; standard input for `-`.
@@ -22,6 +24,37 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Where a scan is to be saved.
+#[derive(Debug)]
+pub struct Destination {
+    /// The path, as given.
+    pub path: PathBuf,
+    /// Whether it leads to standard output. Settled once: what is printed depends on it.
+    pub is_stdout: bool,
+}
+
+impl Destination {
+    /// What `path` leads to now; `-` is standard output, and so is `/dev/stdout`, and every other
+    /// path to the same file.
+    pub fn new(path: PathBuf) -> Self {
+        let is_stdout = path == Path::new("-") || leads_to_stdout(&path).unwrap_or(false);
+        Self { path, is_stdout }
+    }
+}
+
+fn leads_to_stdout(path: &Path) -> io::Result<bool> {
+    Ok(identity(&fs::metadata(path)?) == identity(&stdout()?.metadata()?))
+}
+
+/// Standard output, where it is: a file is written to behind what is in it.
+fn stdout() -> io::Result<File> {
+    Ok(File::from(rustix::io::dup(io::stdout())?))
+}
+
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
 /// A file that is being written.
 #[derive(Debug)]
 pub struct Draft {
@@ -32,23 +65,27 @@ pub struct Draft {
 #[derive(Debug)]
 enum Place {
     Beside(NamedTempFile),
-    /// What is no regular file, such as a pipe, cannot be replaced and is written to.
     There(File),
 }
 
 impl Draft {
-    /// Begins a file that is to be at `path`. Drafts of it that somebody left behind are removed.
+    /// Begins a file that is to be at `to`. Drafts of it that somebody left behind are removed.
     ///
     /// # Errors
     /// The system's.
-    pub fn new(path: &Path) -> io::Result<Self> {
-        // A symlink stays one, and what it points to is replaced.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let file = match fs::metadata(&path) {
-            Ok(there) if !there.is_file() => {
-                Place::There(OpenOptions::new().write(true).open(&path)?)
+    pub fn new(to: &Destination) -> io::Result<Self> {
+        if to.is_stdout {
+            return Ok(Self { file: Place::There(stdout()?), path: to.path.clone() });
+        }
+        let old = fs::metadata(&to.path).ok();
+        let (file, path) = match replaceable(&to.path, old.as_ref()) {
+            Some(path) => (Place::Beside(beside(&path)?), path),
+            None => {
+                // As a shell's `>` does. To create a pipe that is there is not allowed everywhere.
+                let mut options = OpenOptions::new();
+                options.write(true).truncate(true).create(old.is_none());
+                (Place::There(options.open(&to.path)?), to.path.clone())
             }
-            _ => Place::Beside(beside(&path)?),
         };
         Ok(Self { file, path })
     }
@@ -59,14 +96,35 @@ impl Draft {
     /// The system's; then what was there before is there still.
     pub fn put(self) -> io::Result<()> {
         match self.file {
-            Place::There(mut file) => file.flush(),
+            Place::There(file) => sync(&file),
             Place::Beside(draft) => {
-                draft.as_file().sync_all()?;
+                sync(draft.as_file())?;
                 draft.persist(&self.path)?;
                 File::open(directory(&self.path))?.sync_all()
             }
         }
     }
+}
+
+/// The path at which to replace what `path` leads to, which is a free name, or a regular file that is
+/// there (`old`). A symlink stays one, and what it points to is replaced; if that is to be found under
+/// a name: the symlinks in proc also lead to what has none, or another one by now.
+fn replaceable(path: &Path, old: Option<&Metadata>) -> Option<PathBuf> {
+    let Some(old) = old else {
+        let is_free = |error: io::Error| error.kind() == ErrorKind::NotFound;
+        return fs::symlink_metadata(path).is_err_and(is_free).then(|| path.to_owned());
+    };
+    let real = fs::canonicalize(path).ok().filter(|_| old.is_file())?;
+    let is_it = fs::symlink_metadata(&real).is_ok_and(|there| identity(&there) == identity(old));
+    is_it.then_some(real)
+}
+
+/// Waits until `file` is safe on the device. A pipe has none, and not every file system can tell.
+fn sync(file: &File) -> io::Result<()> {
+    file.sync_all().or_else(|error| match Errno::from_io_error(&error) {
+        Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
+        _ => Err(error),
+    })
 }
 
 impl Write for Draft {
@@ -90,17 +148,18 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
     let directory = directory(path);
     let prefix = prefix(path);
     remove_stale(directory, &prefix);
-    loop {
+    let draft = loop {
         let draft = tempfile::Builder::new()
             .prefix(&prefix)
-            .permissions(fs::Permissions::from_mode(PERMISSIONS))
+            .permissions(Permissions::from_mode(PERMISSIONS))
             .tempfile_in(directory)?;
         flock(draft.as_file(), FlockOperation::LockExclusive)?;
         // Between the two calls, somebody may have taken it for stale.
         if draft.as_file().metadata()?.nlink() > 0 {
-            return Ok(draft);
+            break draft;
         }
-    }
+    };
+    Ok(draft)
 }
 
 fn directory(path: &Path) -> &Path {

@@ -1,0 +1,179 @@
+//! Where a scan is saved: standard output is written to, a regular file is replaced, everything else is
+//! written to, and a symlink stays one.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, File};
+use std::io::{Read, Seek};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::fixture::Fixture;
+use crate::pty::Terminal;
+use crate::run::{Shown, Weigh, weigh};
+
+fn tree() -> Fixture {
+    Fixture::new().file("top/big", 70_000).file("top/a/f", 5000).dir("top/empty").dir("place")
+}
+
+/// `weigh FLAGS --save`, where the file to save in is still to be named.
+fn save(fixture: &Fixture, flags: &str) -> Weigh {
+    weigh(&format!("top {flags} --save")).within(fixture.path())
+}
+
+/// What is said by a run that a shell starts as `script` has it, where `$0 "$@"` is the program.
+fn scripted(fixture: &Fixture, script: &str, flags: &str) -> Shown {
+    weigh(flags).within(fixture.path()).under(["/bin/sh", "-c", script]).run()
+}
+
+/// The tree is in that scan.
+fn assert_scan(fixture: &Fixture, scan: &[u8]) {
+    let file = fixture.at("loaded");
+    fs::write(&file, scan).unwrap();
+    let loaded = weigh("-j --load").arg(&file).run().clean();
+    let walked = weigh("-j top").within(fixture.path()).run().clean();
+    assert_eq!(String::from_utf8_lossy(&loaded), String::from_utf8_lossy(&walked));
+    fs::remove_file(file).unwrap();
+}
+
+fn assert_silent(shown: &Shown) {
+    assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""));
+}
+
+fn is_symlink(path: &Path) -> bool {
+    path.symlink_metadata().unwrap().is_symlink()
+}
+
+fn names(place: &Path) -> Vec<String> {
+    let entries = fs::read_dir(place).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_saved_to_standard_output_is_all_there_is_on_it() {
+    let fixture = tree().symlink("/proc/self/fd/1", "link");
+    for to in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"] {
+        assert_scan(&fixture, &save(&fixture, "").arg(to).run().clean());
+    }
+    let expected = save(&fixture, "").arg("-").run().clean();
+    // A file that has a name: it is neither replaced, nor written from its start.
+    for to in ["-", "link", "named"] {
+        let named = fixture.at("named");
+        fs::write(&named, "what was there\n").unwrap();
+        let inode = named.metadata().unwrap().ino();
+        let appending = File::options().append(true).open(&named).unwrap();
+        assert_silent(&save(&fixture, "").arg(to).stdout(appending).run());
+        assert_eq!(named.metadata().unwrap().ino(), inode, "{to}");
+        let content = fs::read(&named).unwrap();
+        let saved = content.strip_prefix(b"what was there\n").unwrap();
+        assert_eq!(saved.len(), expected.len(), "{to}");
+        assert_scan(&fixture, saved);
+    }
+    // And one that has none any more.
+    for to in ["-", "link"] {
+        let mut gone = tempfile::tempfile_in(fixture.path()).unwrap();
+        assert_silent(&save(&fixture, "").arg(to).stdout(gone.try_clone().unwrap()).run());
+        let mut content = Vec::new();
+        gone.rewind().unwrap();
+        gone.read_to_end(&mut content).unwrap();
+        assert_scan(&fixture, &content);
+    }
+    assert!(is_symlink(&fixture.at("link")));
+    assert_eq!(names(fixture.path()), ["link", "named", "place", "top"]);
+}
+
+#[test]
+fn what_is_saved_to_standard_output_is_compressed_as_its_name_says() {
+    let fixture = tree().symlink("/proc/self/fd/1", "link.zst").symlink("/dev/stdout", "link.gz");
+    for (to, magic) in [("link.zst", &[0x28, 0xb5][..]), ("link.gz", &[0x1f, 0x8b])] {
+        let saved = save(&fixture, "").arg(to).run().clean();
+        assert!(saved.starts_with(magic), "{to}");
+        assert_scan(&fixture, &saved);
+    }
+}
+
+#[test]
+fn standard_output_is_for_one_thing() {
+    let fixture = tree();
+    for flags in ["-j", "--as csv", "--as ndjson", "--as ncdu"] {
+        for to in ["-", "/dev/stdout"] {
+            let shown = save(&fixture, flags).arg(to).run();
+            assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "weigh {flags} --save {to}");
+            let complaint = shown.complaint();
+            assert!(complaint.contains("save in a file, or leave out -j and --as"), "{complaint}");
+        }
+    }
+    // What is not printed there says how it ended all the same.
+    let shown = save(&fixture, "--fail-over 1").arg("-").run();
+    assert_eq!((shown.code(), shown.stderr.len()), (3, 0));
+    assert_scan(&fixture, &shown.stdout);
+}
+
+#[test]
+fn a_terminal_is_shown_no_compressed_scan() {
+    let fixture = tree().symlink("/dev/stdout", "link.zst").symlink("/dev/stdout", "link");
+    let run = |to| {
+        let terminal = Terminal::new();
+        let status = save(&fixture, "-P").arg(to).on(&terminal).spawn().wait().unwrap();
+        (status.code(), String::from_utf8(terminal.close()).unwrap())
+    };
+    let (code, screen) = run("link.zst");
+    assert_eq!(code, Some(2), "{screen}");
+    assert!(screen.contains("standard output is a terminal"), "{screen}");
+    let (code, screen) = run("link");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.starts_with("{\"schema\":1,"), "{screen}");
+}
+
+#[test]
+fn a_reader_of_the_scan_who_leaves_ends_it_quietly() {
+    let fixture = tree();
+    for to in ["-", "/dev/stdout"] {
+        let mut child = save(&fixture, "").arg(to).spawn();
+        drop(child.stdout.take().unwrap());
+        let mut complaint = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+        assert_eq!((child.wait().unwrap().code(), complaint.as_str()), (Some(0), ""), "{to}");
+    }
+}
+
+#[test]
+fn a_symlink_stays_one() {
+    let fixture = tree()
+        .symlink("place/later", "to nothing")
+        .symlink("place/scan.zst", "to a file.zst")
+        .file("place/scan.zst", 10)
+        .symlink("/dev/full", "to a device")
+        .symlink("/proc/self/fd/3", "to what has no name")
+        .symlink("itself", "itself");
+    let picture = weigh("top").within(fixture.path()).run().clean();
+    let shown = save(&fixture, "").arg("to nothing").run().clean();
+    assert_eq!(shown, picture);
+    assert_scan(&fixture, &fs::read(fixture.at("place/later")).unwrap());
+
+    let before = fixture.at("place/scan.zst").metadata().unwrap().ino();
+    save(&fixture, "").arg("to a file.zst").run().clean();
+    let saved = fs::read(fixture.at("place/scan.zst")).unwrap();
+    assert!(saved.starts_with(&[0x28, 0xb5]));
+    assert_ne!(fixture.at("place/scan.zst").metadata().unwrap().ino(), before, "it is replaced");
+    assert_scan(&fixture, &saved);
+    assert_eq!(names(&fixture.at("place")), ["later", "scan.zst"]);
+
+    let full = save(&fixture, "").arg("to a device").run();
+    assert_eq!(full.complaint(), "weigh: cannot save to a device: No space left on device\n");
+    assert_eq!(full.stdout, picture);
+    let looping = save(&fixture, "").arg("itself").run();
+    assert!(looping.complaint().contains("symbolic links"), "{}", looping.complaint());
+    assert_eq!(looping.code(), 1);
+
+    // It is written anew, however long it was. What lies where its name leads is another file.
+    let script = "exec 3<>gone; seq 9999 >&3; rm gone; echo another > 'gone (deleted)'
+        \"$0\" top --save 'to what has no name' > /dev/null || exit; cat /proc/self/fd/3";
+    assert_scan(&fixture, &scripted(&fixture, script, "").clean());
+    assert_eq!(fs::read_to_string(fixture.at("gone (deleted)")).unwrap(), "another\n");
+
+    let links = ["to nothing", "to a file.zst", "to a device", "to what has no name", "itself"];
+    assert!(links.iter().all(|link| is_symlink(&fixture.at(link))));
+}
