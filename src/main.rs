@@ -6,7 +6,7 @@ use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGINT, SIGXFSZ};
 use signal_hook::flag;
 
 use weigh::cli::{self, Plan};
@@ -26,6 +26,10 @@ fn main() -> ExitCode {
     let plan = cli::parse();
     if let Err(error) = on_interrupt(&plan.walk.interrupt) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
+    }
+    if plan.save.is_some() {
+        // A file that may not grow any more is an error then (EFBIG, setrlimit(2)), and not the end.
+        let _ = flag::register(SIGXFSZ, Arc::default());
     }
     let gathered = match gather::gather(&plan) {
         // Left to the end of the process: taking a tree of millions apart takes time for nothing.

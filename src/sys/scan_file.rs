@@ -100,7 +100,10 @@ impl Draft {
             Place::Beside(draft) => {
                 sync(draft.as_file())?;
                 draft.persist(&self.path)?;
-                File::open(directory(&self.path))?.sync_all()
+                // It is in its place now. Not every directory can be opened, or synced.
+                let _ =
+                    File::open(directory(&self.path)).and_then(|directory| directory.sync_all());
+                Ok(())
             }
         }
     }
@@ -153,9 +156,11 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
             .prefix(&prefix)
             .permissions(Permissions::from_mode(PERMISSIONS))
             .tempfile_in(directory)?;
-        flock(draft.as_file(), FlockOperation::LockExclusive)?;
-        // Between the two calls, somebody may have taken it for stale.
-        if draft.as_file().metadata()?.nlink() > 0 {
+        // A file system without locks does as well: nobody can take it for stale there.
+        let _ = flock(draft.as_file(), FlockOperation::LockExclusive);
+        // Between the two calls, somebody may have.
+        let is_gone = |error: io::Error| error.kind() == ErrorKind::NotFound;
+        if !fs::symlink_metadata(draft.path()).is_err_and(is_gone) {
             break draft;
         }
     };

@@ -4,12 +4,15 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Seek};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 
 use crate::fixture::Fixture;
 use crate::pty::Terminal;
 use crate::run::{Shown, Weigh, weigh};
+
+/// The user and the group called nobody.
+const NOBODY: u32 = 65534;
 
 fn tree() -> Fixture {
     Fixture::new().file("top/big", 70_000).file("top/a/f", 5000).dir("top/empty").dir("place")
@@ -176,4 +179,70 @@ fn a_symlink_stays_one() {
 
     let links = ["to nothing", "to a file.zst", "to a device", "to what has no name", "itself"];
     assert!(links.iter().all(|link| is_symlink(&fixture.at(link))));
+}
+
+/// Saves `place/scan` under strace with `args`, which must end with `code`; the calls.
+fn traced(fixture: &Fixture, args: &[&str], code: i32) -> String {
+    let log = fixture.at("log");
+    let strace = ["strace", "-f", "-q", "-o", log.to_str().unwrap()];
+    let shown = save(fixture, "-T 1").arg("place/scan").under(strace.iter().chain(args)).run();
+    assert_eq!(shown.code(), code, "{args:?}: {}", shown.complaint());
+    if code == 0 {
+        assert_eq!(shown.complaint(), "", "{args:?}");
+        assert_scan(fixture, &fs::read(fixture.at("place/scan")).unwrap());
+    }
+    let calls = fs::read_to_string(&log).unwrap();
+    fs::remove_file(log).unwrap();
+    calls
+}
+
+/// What a file system has not, nobody needs who can do without.
+#[test]
+#[ignore = "needs strace"]
+fn a_file_system_without_locks_or_syncing_is_saved_to() {
+    let fixture = tree();
+    for error in ["ENOSYS", "EOPNOTSUPP", "ENOLCK"] {
+        let calls = traced(&fixture, &["-e", &format!("inject=flock:error={error}")], 0);
+        assert!(calls.contains("(INJECTED)"), "{calls}");
+    }
+    for error in ["EINVAL", "EIO"] {
+        let inject = format!("inject=fsync:error={error}:when=2");
+        let calls = traced(&fixture, &["-e", &inject], 0);
+        assert!(calls.contains("(INJECTED)"), "it is the directory's: {calls}");
+    }
+    traced(&fixture, &["-e", "inject=fsync:error=EINVAL:when=1"], 0);
+    // That what was written may be lost is another matter.
+    traced(&fixture, &["-e", "inject=fsync:error=EIO:when=1"], 1);
+    assert_eq!(names(&fixture.at("place")), ["scan"]);
+}
+
+#[test]
+fn a_directory_that_may_be_written_to_and_not_read_is_saved_in() {
+    let fixture = tree();
+    // Where this is not allowed, no root runs it, and the directory is ours already.
+    let _ = chown(fixture.at("place"), Some(NOBODY), Some(NOBODY));
+    let fixture = fixture.mode("place", 0o300);
+    let shown = save(&fixture, "-c").arg("place/scan").by_nobody(&fixture).run();
+    assert_silent(&shown);
+    let fixture = fixture.mode("place", 0o700);
+    assert_scan(&fixture, &fs::read(fixture.at("place/scan")).unwrap());
+    assert_eq!(names(&fixture.at("place")), ["scan"]);
+}
+
+#[test]
+fn a_file_larger_than_may_be_is_an_error() {
+    let mut fixture = tree().file("place/scan", 5);
+    for i in 0..1000 {
+        fixture = fixture.sparse(format!("top/{i}"), 1);
+    }
+    for (script, to) in [
+        ("ulimit -f 1; exec \"$0\" \"$@\"", "place/scan"),
+        ("ulimit -f 1; exec \"$0\" \"$@\" > large", "-"),
+    ] {
+        let shown = scripted(&fixture, script, &format!("-c top --save {to}"));
+        let expected = format!("weigh: cannot save {to}: File too large\n");
+        assert_eq!((shown.complaint(), shown.code()), (expected, 1));
+    }
+    assert_eq!(fs::read_to_string(fixture.at("place/scan")).unwrap(), "wwwww");
+    assert_eq!(names(&fixture.at("place")), ["scan"]);
 }
