@@ -6,12 +6,14 @@ use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
+
+use super::{access_list, set_access_list};
 
 /// Opens the saved scan at `path`; standard input for `-`.
 ///
@@ -79,7 +81,7 @@ impl Draft {
         }
         let old = fs::metadata(&to.path).ok();
         let (file, path) = match replaceable(&to.path, old.as_ref()) {
-            Some(path) => (Place::Beside(beside(&path)?), path),
+            Some(path) => (Place::Beside(beside(&path, old.as_ref())?), path),
             None => {
                 // As a shell's `>` does. To create a pipe that is there is not allowed everywhere.
                 let mut options = OpenOptions::new();
@@ -144,17 +146,20 @@ impl Write for Draft {
 }
 
 /// A new file beside `path`, locked for as long as it is open, so that others can tell it from one
-/// whose writer is gone.
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
+/// whose writer is gone. It is for those who may read `old`, if that is there, and for nobody else.
+fn beside(path: &Path, old: Option<&Metadata>) -> io::Result<NamedTempFile> {
     /// As other programs make their files: the umask says who may read it.
     const PERMISSIONS: u32 = 0o666;
+    /// Until it has the owner of another file: what that one's may do, for nobody else.
+    const OWNERS: u32 = 0o600;
     let directory = directory(path);
     let prefix = prefix(path);
     remove_stale(directory, &prefix);
     let draft = loop {
+        let permissions = old.map_or(PERMISSIONS, |old| old.mode() & OWNERS);
         let draft = tempfile::Builder::new()
             .prefix(&prefix)
-            .permissions(Permissions::from_mode(PERMISSIONS))
+            .permissions(Permissions::from_mode(permissions))
             .tempfile_in(directory)?;
         // A file system without locks does as well: nobody can take it for stale there.
         let _ = flock(draft.as_file(), FlockOperation::LockExclusive);
@@ -164,7 +169,39 @@ fn beside(path: &Path) -> io::Result<NamedTempFile> {
             break draft;
         }
     };
+    if let Some(old) = old {
+        hand_over(draft.as_file(), path, old)?;
+    }
     Ok(draft)
+}
+
+/// Gives `draft` the owner, the group and the permissions of `old`, the file at `path`, as far as that
+/// is allowed; and where it is not, nobody gets to read what he could not read before.
+fn hand_over(draft: &File, path: &Path, old: &Metadata) -> io::Result<()> {
+    // Root gives a file to anybody; others give it to a group of theirs, and to nobody.
+    let (owner, group) = (Some(old.uid()), Some(old.gid()));
+    if fchown(draft, owner, group).is_err() {
+        let _ = fchown(draft, None, group);
+    }
+    let has_group = draft.metadata()?.gid() == old.gid();
+    let list = access_list(path);
+    let has_list = !list.as_ref().is_ok_and(Vec::is_empty);
+    // A directory may have given it another one.
+    let wanted = list.ok().filter(|_| has_group).unwrap_or_default();
+    let is_set = set_access_list(draft, &wanted).is_ok();
+    let (mode, owners) = (old.mode() & 0o777, old.mode() & 0o700);
+    let mode = if has_group && is_set {
+        mode
+    } else if is_set && !has_list {
+        // Who was of the group is among the others now, and the other way round.
+        let both = mode >> 3 & mode & 0o7;
+        owners | both << 3 | both
+    } else {
+        owners
+    };
+    // Where that is not allowed, it stays as it was made, which is for fewer.
+    let _ = draft.set_permissions(Permissions::from_mode(mode));
+    Ok(())
 }
 
 fn directory(path: &Path) -> &Path {

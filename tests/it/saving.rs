@@ -1,10 +1,10 @@
-//! Where a scan is saved: standard output is written to, a regular file is replaced, everything else is
-//! written to, and a symlink stays one.
+//! Where a scan is saved: standard output is written to, a regular file is replaced and keeps its
+//! permissions and its owner, everything else is written to, and a symlink stays one.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
 use std::io::{Read, Seek};
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
 use crate::fixture::Fixture;
@@ -52,6 +52,10 @@ fn names(place: &Path) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().mode() & 0o7777
 }
 
 #[test]
@@ -179,6 +183,136 @@ fn a_symlink_stays_one() {
 
     let links = ["to nothing", "to a file.zst", "to a device", "to what has no name", "itself"];
     assert!(links.iter().all(|link| is_symlink(&fixture.at(link))));
+}
+
+#[test]
+fn a_file_that_is_replaced_keeps_its_permissions() {
+    let fixture = tree();
+    let file = fixture.at("place/scan");
+    for umask in ["022", "077", "000"] {
+        let script = format!("umask {umask}; exec \"$0\" \"$@\"");
+        let run = || scripted(&fixture, &script, "top --save place/scan").clean();
+        run();
+        let masked = !u32::from_str_radix(umask, 8).unwrap();
+        assert_eq!(mode(&file), 0o666 & masked, "a new file is as the umask says");
+        for bits in [0o600, 0o644, 0o640, 0o400, 0o666, 0o060, 0o000] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
+            let before = file.metadata().unwrap().ino();
+            run();
+            assert_ne!(file.metadata().unwrap().ino(), before);
+            assert_eq!(mode(&file), bits, "{bits:o} with umask {umask}");
+        }
+        fs::remove_file(&file).unwrap();
+    }
+    assert!(names(&fixture.at("place")).is_empty());
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_file_that_is_replaced_keeps_its_owner_or_lets_nobody_else_in() {
+    let fixture = tree().mode("place", 0o777).mode("top/empty", 0o755);
+    let file = fixture.at("place/scan");
+    let saved = |user, group, bits, is_root| {
+        fs::write(&file, "").unwrap();
+        chown(&file, Some(user), Some(group)).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
+        let run = save(&fixture, "").arg("place/scan");
+        let run = if is_root { run } else { run.by_nobody(&fixture) };
+        run.run().clean();
+        let is = file.metadata().unwrap();
+        (is.uid(), is.gid(), mode(&file))
+    };
+
+    for bits in [0o600, 0o640, 0o400] {
+        assert_eq!(saved(1234, 5678, bits, true), (1234, 5678, bits), "{bits:o}");
+    }
+    // Only root can give a file to another user, and only members can give it to a group.
+    for (bits, left) in [
+        (0o600, 0o600),
+        (0o640, 0o600),
+        (0o664, 0o644),
+        (0o644, 0o644),
+        (0o604, 0o600),
+        (0o666, 0o666),
+    ] {
+        let expected = (NOBODY, NOBODY, left);
+        assert_eq!(saved(1234, 5678, bits, false), expected, "{bits:o} of others");
+        assert_eq!(saved(NOBODY, 5678, bits, false), expected, "{bits:o} of another group");
+        assert_eq!(saved(1234, NOBODY, bits, false), (NOBODY, NOBODY, bits), "{bits:o}");
+    }
+}
+
+/// An access list (acl(5)) by which the user 1234 may do `rights` as well, and the group nothing.
+#[cfg(not(feature = "portable"))]
+fn access_list(rights: u16) -> Vec<u8> {
+    const NO_ID: u32 = u32::MAX;
+    let entries = [
+        (0x01, 6, NO_ID),
+        (0x02, rights, 1234),
+        (0x04, 0, NO_ID),
+        (0x10, 4, NO_ID),
+        (0x20, 0, NO_ID),
+    ];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, rights, id) in entries {
+        list.extend(u16::to_le_bytes(tag).into_iter().chain(u16::to_le_bytes(rights)));
+        list.extend(id.to_le_bytes());
+    }
+    list
+}
+
+/// It says who else may read a file, and the group's bits only how much of that holds.
+#[test]
+#[cfg(not(feature = "portable"))]
+#[ignore = "needs root, and a file system with access lists"]
+fn a_file_that_is_replaced_keeps_its_access_list() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    const OF_FILE: &str = "system.posix_acl_access";
+    const OF_NEW_FILES: &str = "system.posix_acl_default";
+    let fixture = tree().mode("place", 0o777).mode("top/empty", 0o755);
+    let file = fixture.at("place/scan");
+    let set = |path: &Path, name, list: &[u8]| {
+        setxattr(path, name, list, XattrFlags::empty()).unwrap();
+    };
+    let list = || {
+        let mut buffer = [0; 100];
+        getxattr(&file, OF_FILE, &mut buffer).map_or(Vec::new(), |length| buffer[..length].to_vec())
+    };
+    let begin = || {
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    };
+    begin();
+    set(&file, OF_FILE, &access_list(4));
+    save(&fixture, "").arg("place/scan").run().clean();
+    assert_eq!((list(), mode(&file)), (access_list(4), 0o640));
+    // One that cannot be kept: the group's bits would let the group read it.
+    save(&fixture, "").arg("place/scan").by_nobody(&fixture).run().clean();
+    assert_eq!((list(), mode(&file)), (Vec::new(), 0o600));
+    fs::remove_file(&file).unwrap();
+    // A file without one gets none from its directory.
+    begin();
+    set(&fixture.at("place"), OF_NEW_FILES, &access_list(6));
+    save(&fixture, "").arg("place/scan").run().clean();
+    assert_eq!((list(), mode(&file)), (Vec::new(), 0o640));
+}
+
+/// From its first moment on, the draft can be read by nobody who could not read the file.
+#[test]
+#[ignore = "needs strace"]
+fn a_draft_is_never_more_readable_than_the_file() {
+    let fixture = tree();
+    let file = fixture.at("place/scan");
+    for (bits, created) in [(0o600, "0600"), (0o644, "0600"), (0o400, "0400")] {
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
+        let calls = traced(&fixture, &["-e", "trace=openat,fchmod,chmod"], 0);
+        let line = calls.lines().find(|line| line.contains("O_EXCL")).unwrap();
+        assert!(line.contains(&format!(", {created}")), "{line}");
+        let modes: Vec<_> = calls.lines().filter(|line| line.contains("chmod(")).collect();
+        assert!(modes.iter().all(|line| line.contains(&format!(", 0{bits:o}"))), "{modes:?}");
+        fs::remove_file(&file).unwrap();
+    }
 }
 
 /// Saves `place/scan` under strace with `args`, which must end with `code`; the calls.
