@@ -53,7 +53,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--by', '--by', [CompletionResultType]::ParameterName, 'Show totals by group')
             [CompletionResult]::new('--collapse', '--collapse', [CompletionResultType]::ParameterName, 'Show a directory of this name, or this path, without what is in it')
             [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Order what lies side by side')
-            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Save everything in FILE too, compressed if it ends in .zst or .gz')
+            [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Save everything in FILE too, compressed if it ends in .zst or .gz; - is standard output')
             [CompletionResult]::new('--load', '--load', [CompletionResultType]::ParameterName, 'Show what is saved in FILE instead of weighing PATH; - is standard input')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Show what changed since FILE was saved: most of it first')
             [CompletionResult]::new('--fail-over', '--fail-over', [CompletionResultType]::ParameterName, 'End with status 3 if it comes to more than SIZE')

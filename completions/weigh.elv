@@ -50,7 +50,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --by 'Show totals by group'
             cand --collapse 'Show a directory of this name, or this path, without what is in it'
             cand --sort 'Order what lies side by side'
-            cand --save 'Save everything in FILE too, compressed if it ends in .zst or .gz'
+            cand --save 'Save everything in FILE too, compressed if it ends in .zst or .gz; - is standard output'
             cand --load 'Show what is saved in FILE instead of weighing PATH; - is standard input'
             cand --since 'Show what changed since FILE was saved: most of it first'
             cand --fail-over 'End with status 3 if it comes to more than SIZE'

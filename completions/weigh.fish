@@ -26,7 +26,7 @@ complete -c weigh -l sort -d 'Order what lies side by side' -r -f -a "size\t''
 name\t''
 count\t''
 time\t''"
-complete -c weigh -l save -d 'Save everything in FILE too, compressed if it ends in .zst or .gz' -r -F
+complete -c weigh -l save -d 'Save everything in FILE too, compressed if it ends in .zst or .gz; - is standard output' -r -F
 complete -c weigh -l load -d 'Show what is saved in FILE instead of weighing PATH; - is standard input' -r -F
 complete -c weigh -l since -d 'Show what changed since FILE was saved: most of it first' -r -F
 complete -c weigh -l fail-over -d 'End with status 3 if it comes to more than SIZE' -r

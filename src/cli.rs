@@ -28,6 +28,7 @@ pub use scans::Bounds;
 use crate::measure::Measure;
 use crate::render::name::escape;
 use crate::render::size::Format;
+use crate::scan::Destination;
 use crate::tally::{Groups, Inodes, Limits};
 use crate::terminal;
 use crate::walk;
@@ -39,7 +40,7 @@ pub struct Plan {
     /// What to weigh, or the saved scan to show instead.
     pub source: Source,
     /// Where to save it, if anywhere.
-    pub save: Option<PathBuf>,
+    pub save: Option<Destination>,
     /// The flags that have a say in what counts, as they are typed, if it is to be saved.
     pub counting: Vec<String>,
     /// Whether everything is to be gathered, whatever of it is shown, and then what of inodes is to
@@ -162,13 +163,13 @@ impl Plan {
         }
         Ok(Self {
             walk,
+            save: flags.destination()?,
             source: match flags.scans.load.take() {
                 Some(path) => Source::Scan(path, flags.size_measure()),
                 None => Source::Roots(mem::take(&mut flags.roots).roots()?),
             },
             since: flags.scans.since.take(),
             bounds: Bounds { size: flags.scans.fail_over, growth: flags.scans.fail_growth },
-            save: flags.scans.save.take(),
             counting: mem::take(&mut flags.counting),
             everything,
             wants_details,

@@ -11,7 +11,7 @@ use crate::cli::{Gather, Plan, Source};
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
-use crate::scan::{self, Origin, Scan};
+use crate::scan::{self, Destination, Origin, Scan};
 use crate::tally::{Inodes, Limits, Tally, Top, Tree, Whole, replay};
 use crate::terminal::Progress;
 use crate::walk;
@@ -107,6 +107,9 @@ where
 /// What filters leave of a loaded scan, if it says what it takes to show that.
 fn with_enough(plan: &Plan, mut scan: Scan<Tree>) -> io::Result<Scan<Tree>> {
     ensure_enough(plan, &scan, plan.wants_details)?;
+    if let Some(misfit) = plan.misfit(scan.measure) {
+        return Err(io::Error::other(misfit));
+    }
     let kept = plan.everything.unwrap_or_default();
     if let Some(origin) = &mut scan.origin {
         // As it may be saved again.
@@ -152,10 +155,10 @@ fn earlier(plan: &Plan, path: &Path, measure: Measure) -> Result<Tree, Problem> 
 }
 
 /// Half a scan would be taken for a whole one later, and so is not saved.
-fn save(to: &Path, scan: &Scan<Tree>, threads: Option<NonZeroUsize>) -> Result<(), Problem> {
+fn save(to: &Destination, scan: &Scan<Tree>, threads: Option<NonZeroUsize>) -> Result<(), Problem> {
     if scan.walked.is_interrupted {
         let interrupted = io::ErrorKind::Interrupted.into();
-        return Err(scan::problem(to, Operation::Save, &interrupted));
+        return Err(scan::problem(&to.path, Operation::Save, &interrupted));
     }
     let (measure, origin) = (scan.measure, scan.origin.clone());
     let options = json::Options { measure, origin, threads, ..json::Options::default() };

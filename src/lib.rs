@@ -65,7 +65,9 @@
 //! ```
 
 #[cfg(not(unix))]
-compile_error!("weigh runs on Linux and other Unix systems; nothing else has been tried yet");
+compile_error!(
+    "weigh is made for Linux; it may run on other Unix systems, and does not on this one"
+);
 
 pub mod changes;
 pub mod cli;

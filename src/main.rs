@@ -1,12 +1,12 @@
 //! The program: parse, walk, render, exit status.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use signal_hook::consts::SIGINT;
+use signal_hook::consts::{SIGINT, SIGXFSZ};
 use signal_hook::flag;
 
 use weigh::cli::{self, Plan};
@@ -27,25 +27,26 @@ fn main() -> ExitCode {
     if let Err(error) = on_interrupt(&plan.walk.interrupt) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
+    if plan.save.is_some() {
+        // A file that may not grow any more is an error then (EFBIG, setrlimit(2)), and not the end.
+        let _ = flag::register(SIGXFSZ, Arc::default());
+    }
     let gathered = match gather::gather(&plan) {
         // Left to the end of the process: taking a tree of millions apart takes time for nothing.
         Ok(gathered) => Box::leak(Box::new(gathered)),
         Err(problem) => return fail(&problem),
     };
 
-    let printed = print(&plan, gathered);
+    // Whoever closes the pipe has what he wants.
+    let printed = print(&plan, gathered)
+        .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) });
     let is_over = plan.bounds.are_exceeded(gathered.sizes());
     let Gathered { scan: Scan { walked, .. }, saved, .. } = gathered;
     if let Err(problem) = saved {
         fail(problem);
     }
-    if let Err(error) = printed {
-        // Whoever read it has what he wants.
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return status(is_over, saved.is_ok());
-        }
+    if let Err(error) = &printed {
         say(&format!("weigh: cannot write the output: {error}\n"));
-        return ExitCode::from(INCOMPLETE);
     }
     let has_totals = walked.report.is_some() && !walked.is_interrupted;
     say(&errors::summary(&walked.problems, plan.print_errors, has_totals));
@@ -54,13 +55,13 @@ fn main() -> ExitCode {
     }
     if walked.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
-        return ExitCode::from(INTERRUPTED);
     }
-    status(is_over, walked.is_complete() && saved.is_ok())
-}
-
-fn status(is_over: bool, is_complete: bool) -> ExitCode {
-    ExitCode::from(if is_over { OVER } else { u8::from(!is_complete) * INCOMPLETE })
+    match printed {
+        Err(_) => ExitCode::from(INCOMPLETE),
+        Ok(()) if walked.is_interrupted => ExitCode::from(INTERRUPTED),
+        Ok(()) if is_over => ExitCode::from(OVER),
+        Ok(()) => ExitCode::from(u8::from(!walked.is_complete() || saved.is_err()) * INCOMPLETE),
+    }
 }
 
 /// The first Ctrl-C ends the walk, and what is weighed by then is shown; the second ends it all.
@@ -71,6 +72,9 @@ fn on_interrupt(interrupt: &Arc<AtomicBool>) -> io::Result<()> {
 }
 
 fn print(plan: &Plan, gathered: &Gathered) -> io::Result<()> {
+    if plan.save.as_ref().is_some_and(|to| to.is_stdout) {
+        return Ok(());
+    }
     let mut out = BufWriter::new(io::stdout().lock());
     let Gathered { scan: Scan { walked, measure, .. }, changes, .. } = gathered;
     render::write(&mut out, walked, changes.as_ref(), &plan.output(*measure))?;

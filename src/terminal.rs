@@ -15,6 +15,11 @@ pub fn size() -> Option<(usize, usize)> {
     terminal_size().map(|(Width(width), Height(height))| (width.into(), height.into()))
 }
 
+/// Whether stdout is one.
+pub fn is_stdout() -> bool {
+    io::stdout().is_terminal()
+}
+
 /// Whether stdout wants colours: NO_COLOR (no-color.org), CLICOLOR_FORCE (bixense.com/clicolors),
 /// then whether it is a terminal that can show them.
 pub fn wants_colors() -> bool {
@@ -25,7 +30,7 @@ pub fn wants_colors() -> bool {
     if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") {
         return true;
     }
-    io::stdout().is_terminal() && !is_dumb()
+    is_stdout() && !is_dumb()
 }
 
 /// Whether stderr can show a line that is drawn over and over.

@@ -7,8 +7,10 @@ use super::{Gather, Plan};
 use crate::filter::Filter;
 use crate::measure::Measure;
 use crate::render::{Output, json};
+use crate::scan::{self, Destination};
 use crate::sys;
 use crate::tally::Inodes;
+use crate::terminal;
 
 /// A form for programs to read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -21,6 +23,13 @@ pub(super) enum Form {
     Ndjson,
     /// What ncdu -f loads
     Ncdu,
+}
+
+impl Form {
+    /// Whether sizes that count what `measure` says can be printed so.
+    fn fits(self, measure: Measure) -> bool {
+        self != Form::Ncdu || matches!(measure, Measure::Disk | Measure::Apparent)
+    }
 }
 
 impl Flags {
@@ -57,7 +66,6 @@ impl Flags {
     /// What is wrong with the form, in one line.
     pub(super) fn misfit(&self, gather: &Gather) -> Option<&'static str> {
         let is_whole = matches!(gather, Gather::Whole);
-        let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
         if self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified)) {
             return Some("a saved scan has times of last change: -m m, but neither -m a nor -m c");
         }
@@ -73,13 +81,36 @@ impl Flags {
                 Some("times can be drawn, or printed by -j")
             }
             Some(Form::Ncdu) if !is_whole => Some("ncdu wants everything, without limits"),
-            Some(Form::Ncdu) if !is_bytes => Some("ncdu wants bytes"),
+            Some(form) if !form.fits(self.measure()) => Some("ncdu wants bytes"),
             Some(_) => None,
         }
     }
 }
 
+impl Flags {
+    /// Where to save it, if anywhere, or in one line why not there.
+    pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
+        let Some(path) = &self.scans.save else { return Ok(None) };
+        let to = Destination::new(path.clone());
+        if to.is_stdout && self.form().is_some() {
+            return Err("--save and -j or --as would both write to standard output: \
+                save in a file, or leave out -j and --as");
+        }
+        if to.is_stdout && scan::is_compressed(path) && terminal::is_stdout() {
+            return Err("standard output is a terminal, and no place for what is compressed: \
+                save in a file, or send it to a pipe");
+        }
+        Ok(Some(to))
+    }
+}
+
 impl Plan {
+    /// What is wrong with printing a loaded scan whose sizes count what `measure` says.
+    pub fn misfit(&self, measure: Measure) -> Option<String> {
+        let is_misfit = self.flags.form().is_some_and(|form| !form.fits(measure));
+        is_misfit.then(|| format!("ncdu wants bytes, and it counts {}", measure.unit()))
+    }
+
     /// How to show sizes that count what `measure` says.
     pub fn output(&self, measure: Measure) -> Output {
         let flags = &self.flags;

@@ -12,7 +12,7 @@ use crate::render::name::escape;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Saved scans")]
 pub(super) struct ScanFlags {
-    /// Save everything in FILE too, compressed if it ends in .zst or .gz
+    /// Save everything in FILE too, compressed if it ends in .zst or .gz; - is standard output
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
 

@@ -6,6 +6,14 @@ use std::path::Path;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
+/// Whether what is saved at `path` is compressed, as its ending says.
+pub fn is_compressed(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == GZIP || ending == ZSTD)
+}
+
+const GZIP: &str = "gz";
+const ZSTD: &str = "zst";
+
 /// Compresses what is written to it.
 pub enum Packer<W: Write> {
     /// Not at all.
@@ -24,11 +32,11 @@ impl<W: Write> Packer<W> {
         const ZSTD_LEVEL: i32 = 5;
         const ZSTD_THREADS: u32 = 2;
         let ending = path.extension().unwrap_or_default();
-        if ending == "gz" {
+        if ending == GZIP {
             let encoder = GzEncoder::new(out, flate2::Compression::default());
             return Ok(Packer::Gzip(Box::new(encoder)));
         }
-        if ending != "zst" {
+        if ending != ZSTD {
             return Ok(Packer::Plain(BufWriter::new(out)));
         }
         let mut encoder = zstd::Encoder::new(out, ZSTD_LEVEL)?;

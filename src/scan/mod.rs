@@ -16,10 +16,12 @@ mod sift;
 mod source;
 mod tokens;
 
+pub use crate::sys::Destination;
+pub use compression::is_compressed;
 pub use origin::Origin;
 pub use sift::{by_time, sift};
 
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -49,18 +51,25 @@ pub struct Scan<R> {
     pub origin: Option<Origin>,
 }
 
-/// Saves what `write` writes at `path`, compressed as the ending says. Until it is whole, and safe
-/// on the device, what was there before is there still.
+/// Saves what `write` writes at `to`, compressed as the ending says. Until it is whole, and safe
+/// on the device, a file that was there before is there still.
 ///
 /// # Errors
 /// The system's.
-pub fn save(path: &Path, write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), Problem> {
+pub fn save(
+    to: &Destination,
+    write: impl FnOnce(&mut Out) -> io::Result<()>,
+) -> Result<(), Problem> {
     let save = || {
-        let mut out = BufWriter::new(Packer::new(path, Draft::new(path)?)?);
+        let mut out = BufWriter::new(Packer::new(&to.path, Draft::new(to)?)?);
         write(&mut out)?;
         out.into_inner()?.finish()?.put()
     };
-    save().map_err(|error| problem(path, Operation::Save, &error))
+    match save() {
+        // Whoever reads standard output and closes the pipe has what he wants.
+        Err(error) if to.is_stdout && error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        saved => saved.map_err(|error| problem(&to.path, Operation::Save, &error)),
+    }
 }
 
 /// Feeds `tally` with the scan at `path`, by weigh or by ncdu, whose sizes must count what `measure` says, if anything.

@@ -4,10 +4,12 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::path::Path;
 
+use rustix::buffer::spare_capacity;
 use rustix::fs::{
     self, AtFlags, CWD, FileType, Mode as CreateMode, OFlags, RawDir, Statx, StatxAttributes,
-    StatxFlags,
+    StatxFlags, XattrFlags,
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -139,6 +141,34 @@ pub fn threads_with_room() -> usize {
     const ROOM: u64 = 128 << 20;
     let room = |limit| usize::try_from(limit / ROOM).unwrap_or(usize::MAX).max(1);
     getrlimit(Resource::As).current.map_or(usize::MAX, room)
+}
+
+/// Where a file has its access list (acl(5)).
+const ACCESS_LIST: &CStr = c"system.posix_acl_access";
+
+/// The access list of the file at `path`, as its file system has it; empty if there is none.
+pub fn access_list(path: &Path) -> io::Result<Vec<u8>> {
+    /// No attribute is longer (linux/limits.h, XATTR_SIZE_MAX).
+    const MOST: usize = 1 << 16;
+    let mut list = Vec::with_capacity(MOST);
+    without_none(fs::getxattr(path, ACCESS_LIST, spare_capacity(&mut list)).map(drop))?;
+    Ok(list)
+}
+
+/// Gives `file` an access list, or takes it away if `list` is empty.
+pub fn set_access_list(file: &File, list: &[u8]) -> io::Result<()> {
+    if list.is_empty() {
+        return without_none(fs::fremovexattr(file, ACCESS_LIST));
+    }
+    Ok(fs::fsetxattr(file, ACCESS_LIST, list, XattrFlags::empty())?)
+}
+
+/// Nothing is wrong with a file that has no list, nor with a file system that knows none.
+fn without_none(done: Result<(), Errno>) -> io::Result<()> {
+    match done {
+        Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        done => Ok(done?),
+    }
 }
 
 /// To look at what is mounted without entering it: O_PATH triggers no automount (open(2)), but for

@@ -15,6 +15,8 @@
 //! * `free_handles`: how many handles the process may still open, after asking for more.
 //! * `threads_with_room`: how many threads the limits of the process have room for.
 //! * `is_rotational`: whether a device has to move a head to where the data is.
+//! * `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
+//!   not tell; `set_access_list`, of an open file.
 //!
 //! Only directories are ever opened, never triggering an automount, and what was asked for: files
 //! that were named (`read_file`), git's rules and index (`read_file_at`), saved scans ([`Draft`],
@@ -38,7 +40,7 @@ mod usage;
 
 pub use mount_table::MountTable;
 pub use names::{Listed, Names};
-pub use scan_file::{Draft, open as open_scan};
+pub use scan_file::{Destination, Draft, open as open_scan};
 pub use usage::{Usage, usage};
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
@@ -46,12 +48,18 @@ mod file_systems;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
 mod linux;
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
-pub use linux::{Handle, free_handles, is_rotational, mount_of, stat, threads_with_room};
+pub use linux::{
+    Handle, access_list, free_handles, is_rotational, mount_of, set_access_list, stat,
+    threads_with_room,
+};
 
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
 mod portable;
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-pub use portable::{Handle, free_handles, is_rotational, mount_of, stat, threads_with_room};
+pub use portable::{
+    Handle, access_list, free_handles, is_rotational, mount_of, set_access_list, stat,
+    threads_with_room,
+};
 
 /// Whether a call follows a symlink in the last component of what it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,15 +1,19 @@
 //! Saved scans as files. One is written beside its place and then put there, so that whatever
-//! happens meanwhile, what is there is whole: the old one or the new one.
+//! happens meanwhile, what is there is whole: the old one or the new one. What cannot be replaced,
+//! such as a pipe, is written to.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use tempfile::NamedTempFile;
+
+use super::{access_list, set_access_list};
 
 /// Opens the saved scan at `path`; standard input for `-`.
 ///
@@ -22,6 +26,37 @@ pub fn open(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
+/// Where a scan is to be saved.
+#[derive(Debug)]
+pub struct Destination {
+    /// The path, as given.
+    pub path: PathBuf,
+    /// Whether it leads to standard output. Settled once: what is printed depends on it.
+    pub is_stdout: bool,
+}
+
+impl Destination {
+    /// What `path` leads to now; `-` is standard output, and so is `/dev/stdout`, and every other
+    /// path to the same file.
+    pub fn new(path: PathBuf) -> Self {
+        let is_stdout = path == Path::new("-") || leads_to_stdout(&path).unwrap_or(false);
+        Self { path, is_stdout }
+    }
+}
+
+fn leads_to_stdout(path: &Path) -> io::Result<bool> {
+    Ok(identity(&fs::metadata(path)?) == identity(&stdout()?.metadata()?))
+}
+
+/// Standard output, where it is: a file is written to behind what is in it.
+fn stdout() -> io::Result<File> {
+    Ok(File::from(rustix::io::dup(io::stdout())?))
+}
+
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
 /// A file that is being written.
 #[derive(Debug)]
 pub struct Draft {
@@ -32,23 +67,27 @@ pub struct Draft {
 #[derive(Debug)]
 enum Place {
     Beside(NamedTempFile),
-    /// What is no regular file, such as a pipe, cannot be replaced and is written to.
     There(File),
 }
 
 impl Draft {
-    /// Begins a file that is to be at `path`. Drafts of it that somebody left behind are removed.
+    /// Begins a file that is to be at `to`. Drafts of it that somebody left behind are removed.
     ///
     /// # Errors
     /// The system's.
-    pub fn new(path: &Path) -> io::Result<Self> {
-        // A symlink stays one, and what it points to is replaced.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let file = match fs::metadata(&path) {
-            Ok(there) if !there.is_file() => {
-                Place::There(OpenOptions::new().write(true).open(&path)?)
+    pub fn new(to: &Destination) -> io::Result<Self> {
+        if to.is_stdout {
+            return Ok(Self { file: Place::There(stdout()?), path: to.path.clone() });
+        }
+        let old = fs::metadata(&to.path).ok();
+        let (file, path) = match replaceable(&to.path, old.as_ref()) {
+            Some(path) => (Place::Beside(beside(&path, old.as_ref())?), path),
+            None => {
+                // As a shell's `>` does. To create a pipe that is there is not allowed everywhere.
+                let mut options = OpenOptions::new();
+                options.write(true).truncate(true).create(old.is_none());
+                (Place::There(options.open(&to.path)?), to.path.clone())
             }
-            _ => Place::Beside(beside(&path)?),
         };
         Ok(Self { file, path })
     }
@@ -59,14 +98,38 @@ impl Draft {
     /// The system's; then what was there before is there still.
     pub fn put(self) -> io::Result<()> {
         match self.file {
-            Place::There(mut file) => file.flush(),
+            Place::There(file) => sync(&file),
             Place::Beside(draft) => {
-                draft.as_file().sync_all()?;
+                sync(draft.as_file())?;
                 draft.persist(&self.path)?;
-                File::open(directory(&self.path))?.sync_all()
+                // It is in its place now. Not every directory can be opened, or synced.
+                let _ =
+                    File::open(directory(&self.path)).and_then(|directory| directory.sync_all());
+                Ok(())
             }
         }
     }
+}
+
+/// The path at which to replace what `path` leads to, which is a free name, or a regular file that is
+/// there (`old`). A symlink stays one, and what it points to is replaced; if that is to be found under
+/// a name: the symlinks in proc also lead to what has none, or another one by now.
+fn replaceable(path: &Path, old: Option<&Metadata>) -> Option<PathBuf> {
+    let Some(old) = old else {
+        let is_free = |error: io::Error| error.kind() == ErrorKind::NotFound;
+        return fs::symlink_metadata(path).is_err_and(is_free).then(|| path.to_owned());
+    };
+    let real = fs::canonicalize(path).ok().filter(|_| old.is_file())?;
+    let is_it = fs::symlink_metadata(&real).is_ok_and(|there| identity(&there) == identity(old));
+    is_it.then_some(real)
+}
+
+/// Waits until `file` is safe on the device. A pipe has none, and not every file system can tell.
+fn sync(file: &File) -> io::Result<()> {
+    file.sync_all().or_else(|error| match Errno::from_io_error(&error) {
+        Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
+        _ => Err(error),
+    })
 }
 
 impl Write for Draft {
@@ -83,24 +146,62 @@ impl Write for Draft {
 }
 
 /// A new file beside `path`, locked for as long as it is open, so that others can tell it from one
-/// whose writer is gone.
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
+/// whose writer is gone. It is for those who may read `old`, if that is there, and for nobody else.
+fn beside(path: &Path, old: Option<&Metadata>) -> io::Result<NamedTempFile> {
     /// As other programs make their files: the umask says who may read it.
     const PERMISSIONS: u32 = 0o666;
+    /// Until it has the owner of another file: what that one's may do, for nobody else.
+    const OWNERS: u32 = 0o600;
     let directory = directory(path);
     let prefix = prefix(path);
     remove_stale(directory, &prefix);
-    loop {
+    let draft = loop {
+        let permissions = old.map_or(PERMISSIONS, |old| old.mode() & OWNERS);
         let draft = tempfile::Builder::new()
             .prefix(&prefix)
-            .permissions(fs::Permissions::from_mode(PERMISSIONS))
+            .permissions(Permissions::from_mode(permissions))
             .tempfile_in(directory)?;
-        flock(draft.as_file(), FlockOperation::LockExclusive)?;
-        // Between the two calls, somebody may have taken it for stale.
-        if draft.as_file().metadata()?.nlink() > 0 {
-            return Ok(draft);
+        // A file system without locks does as well: nobody can take it for stale there.
+        let _ = flock(draft.as_file(), FlockOperation::LockExclusive);
+        // Between the two calls, somebody may have.
+        let is_gone = |error: io::Error| error.kind() == ErrorKind::NotFound;
+        if !fs::symlink_metadata(draft.path()).is_err_and(is_gone) {
+            break draft;
         }
+    };
+    if let Some(old) = old {
+        hand_over(draft.as_file(), path, old)?;
     }
+    Ok(draft)
+}
+
+/// Gives `draft` the owner, the group and the permissions of `old`, the file at `path`, as far as that
+/// is allowed; and where it is not, nobody gets to read what he could not read before.
+fn hand_over(draft: &File, path: &Path, old: &Metadata) -> io::Result<()> {
+    // Root gives a file to anybody; others give it to a group of theirs, and to nobody.
+    let (owner, group) = (Some(old.uid()), Some(old.gid()));
+    if fchown(draft, owner, group).is_err() {
+        let _ = fchown(draft, None, group);
+    }
+    let has_group = draft.metadata()?.gid() == old.gid();
+    let list = access_list(path);
+    let has_list = !list.as_ref().is_ok_and(Vec::is_empty);
+    // A directory may have given it another one.
+    let wanted = list.ok().filter(|_| has_group).unwrap_or_default();
+    let is_set = set_access_list(draft, &wanted).is_ok();
+    let (mode, owners) = (old.mode() & 0o777, old.mode() & 0o700);
+    let mode = if has_group && is_set {
+        mode
+    } else if is_set && !has_list {
+        // Who was of the group is among the others now, and the other way round.
+        let both = mode >> 3 & mode & 0o7;
+        owners | both << 3 | both
+    } else {
+        owners
+    };
+    // Where that is not allowed, it stays as it was made, which is for fewer.
+    let _ = draft.set_permissions(Permissions::from_mode(mode));
+    Ok(())
 }
 
 fn directory(path: &Path) -> &Path {

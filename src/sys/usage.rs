@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeVal;
+use nix::sys::time::{TimeVal, TimeValLike};
 
 /// What all threads of the process have used since it started (getrusage(2)).
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,6 +28,6 @@ pub fn usage() -> Usage {
 }
 
 fn duration(time: TimeVal) -> Duration {
-    let micros = time.tv_sec().saturating_mul(1_000_000).saturating_add(time.tv_usec());
-    Duration::from_micros(u64::try_from(micros).unwrap_or(0))
+    // Its two parts are not of one type on every system: macOS has microseconds in 32 bits.
+    Duration::from_micros(u64::try_from(time.num_microseconds()).unwrap_or(0))
 }

@@ -185,6 +185,21 @@ fn what_does_not_fit_a_form_is_said() {
     }
 }
 
+/// What a saved scan counts is known once it is loaded.
+#[test]
+fn counts_that_were_saved_are_no_bytes_for_ncdu() {
+    let fixture = tree();
+    let file = fixture.at("scan");
+    for counting in ["-f", "--inodes"] {
+        weigh(counting).arg("--save").arg(&file).arg(fixture.at("top")).run().clean();
+        let shown = weigh("--as ncdu --load").arg(&file).run();
+        let expected = format!("weigh: cannot load {}: ncdu wants bytes, and ", file.display());
+        assert!(shown.complaint().starts_with(&expected), "{}", shown.complaint());
+        assert_eq!((shown.code(), shown.stdout.len()), (1, 0), "{counting}");
+        assert!(!weigh("--as csv --load").arg(&file).run().clean().is_empty());
+    }
+}
+
 /// The README's query, by DuckDB itself (`pip install duckdb`).
 #[test]
 #[ignore = "needs DuckDB for Python"]

@@ -56,6 +56,26 @@ fn a_picture_says_that_it_is_partial() {
     }
 }
 
+/// Nobody reads it, and whoever waits for the status learns that it is partial all the same.
+#[test]
+fn it_says_that_it_is_partial_where_nobody_reads_it() {
+    let fixture = large();
+    let mut codes = Vec::new();
+    for _ in 0..RUNS {
+        let mut child = weigh("-j -T 1").arg(fixture.at("top")).spawn();
+        drop(child.stdout.take().unwrap());
+        interrupt(&mut child);
+        let mut complaint = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+        let code = child.wait().unwrap().code();
+        let is_said = complaint == "weigh: interrupted; totals are a lower bound\n";
+        assert!(code == Some(0) && complaint.is_empty() || is_said, "{code:?}: {complaint}");
+        codes.push(code);
+    }
+    assert!(codes.contains(&Some(130)), "{codes:?}");
+    assert!(codes.iter().all(|code| matches!(code, Some(0 | 130))), "{codes:?}");
+}
+
 /// The runs that the signal reached in time. Every other one must be as if there had been none.
 fn interrupted(fixture: &Fixture, flags: &str, whole: &[u8]) -> Vec<Ended> {
     let mut reached = Vec::new();

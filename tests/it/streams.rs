@@ -90,3 +90,18 @@ fn a_reader_who_leaves_ends_it_quietly() {
         assert_eq!((child.wait().unwrap().code(), complaint.as_str()), (Some(0), ""), "{flags}");
     }
 }
+
+/// What could not be read, and what it came to, is for whoever waits for the status.
+#[test]
+fn a_reader_who_leaves_silences_nothing_else() {
+    let fixture = long();
+    for (flags, code) in [("-j", 1), ("-c -n 5000", 1), ("-j -s --fail-over 1", 3)] {
+        let expected = with_streams(&fixture, flags, "").run().complaint();
+        assert!(expected.starts_with("weigh: cannot stat gone: "), "{expected}");
+        let mut child = with_streams(&fixture, flags, "").spawn();
+        drop(child.stdout.take().unwrap());
+        let mut complaint = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+        assert_eq!((child.wait().unwrap().code(), complaint), (Some(code), expected), "{flags}");
+    }
+}

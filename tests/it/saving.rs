@@ -1,0 +1,382 @@
+//! Where a scan is saved: standard output is written to, a regular file is replaced and keeps its
+//! permissions and its owner, everything else is written to, and a symlink stays one.
+#![cfg(target_os = "linux")]
+
+use std::fs::{self, File};
+use std::io::{Read, Seek};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+use std::path::Path;
+
+use crate::fixture::Fixture;
+use crate::pty::Terminal;
+use crate::run::{Shown, Weigh, weigh};
+
+/// The user and the group called nobody.
+const NOBODY: u32 = 65534;
+
+fn tree() -> Fixture {
+    Fixture::new().file("top/big", 70_000).file("top/a/f", 5000).dir("top/empty").dir("place")
+}
+
+/// `weigh FLAGS --save`, where the file to save in is still to be named.
+fn save(fixture: &Fixture, flags: &str) -> Weigh {
+    weigh(&format!("top {flags} --save")).within(fixture.path())
+}
+
+/// What is said by a run that a shell starts as `script` has it, where `$0 "$@"` is the program.
+fn scripted(fixture: &Fixture, script: &str, flags: &str) -> Shown {
+    weigh(flags).within(fixture.path()).under(["/bin/sh", "-c", script]).run()
+}
+
+/// The tree is in that scan.
+fn assert_scan(fixture: &Fixture, scan: &[u8]) {
+    let file = fixture.at("loaded");
+    fs::write(&file, scan).unwrap();
+    let loaded = weigh("-j --load").arg(&file).run().clean();
+    let walked = weigh("-j top").within(fixture.path()).run().clean();
+    assert_eq!(String::from_utf8_lossy(&loaded), String::from_utf8_lossy(&walked));
+    fs::remove_file(file).unwrap();
+}
+
+fn assert_silent(shown: &Shown) {
+    assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""));
+}
+
+fn is_symlink(path: &Path) -> bool {
+    path.symlink_metadata().unwrap().is_symlink()
+}
+
+fn names(place: &Path) -> Vec<String> {
+    let entries = fs::read_dir(place).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().mode() & 0o7777
+}
+
+#[test]
+fn what_is_saved_to_standard_output_is_all_there_is_on_it() {
+    let fixture = tree().symlink("/proc/self/fd/1", "link");
+    for to in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"] {
+        assert_scan(&fixture, &save(&fixture, "").arg(to).run().clean());
+    }
+    let expected = save(&fixture, "").arg("-").run().clean();
+    // A file that has a name: it is neither replaced, nor written from its start.
+    for to in ["-", "link", "named"] {
+        let named = fixture.at("named");
+        fs::write(&named, "what was there\n").unwrap();
+        let inode = named.metadata().unwrap().ino();
+        let appending = File::options().append(true).open(&named).unwrap();
+        assert_silent(&save(&fixture, "").arg(to).stdout(appending).run());
+        assert_eq!(named.metadata().unwrap().ino(), inode, "{to}");
+        let content = fs::read(&named).unwrap();
+        let saved = content.strip_prefix(b"what was there\n").unwrap();
+        assert_eq!(saved.len(), expected.len(), "{to}");
+        assert_scan(&fixture, saved);
+    }
+    // And one that has none any more.
+    for to in ["-", "link"] {
+        let mut gone = tempfile::tempfile_in(fixture.path()).unwrap();
+        assert_silent(&save(&fixture, "").arg(to).stdout(gone.try_clone().unwrap()).run());
+        let mut content = Vec::new();
+        gone.rewind().unwrap();
+        gone.read_to_end(&mut content).unwrap();
+        assert_scan(&fixture, &content);
+    }
+    assert!(is_symlink(&fixture.at("link")));
+    assert_eq!(names(fixture.path()), ["link", "named", "place", "top"]);
+}
+
+#[test]
+fn what_is_saved_to_standard_output_is_compressed_as_its_name_says() {
+    let fixture = tree().symlink("/proc/self/fd/1", "link.zst").symlink("/dev/stdout", "link.gz");
+    for (to, magic) in [("link.zst", &[0x28, 0xb5][..]), ("link.gz", &[0x1f, 0x8b])] {
+        let saved = save(&fixture, "").arg(to).run().clean();
+        assert!(saved.starts_with(magic), "{to}");
+        assert_scan(&fixture, &saved);
+    }
+}
+
+#[test]
+fn standard_output_is_for_one_thing() {
+    let fixture = tree();
+    for flags in ["-j", "--as csv", "--as ndjson", "--as ncdu"] {
+        for to in ["-", "/dev/stdout"] {
+            let shown = save(&fixture, flags).arg(to).run();
+            assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "weigh {flags} --save {to}");
+            let complaint = shown.complaint();
+            assert!(complaint.contains("save in a file, or leave out -j and --as"), "{complaint}");
+        }
+    }
+    // What is not printed there says how it ended all the same.
+    let shown = save(&fixture, "--fail-over 1").arg("-").run();
+    assert_eq!((shown.code(), shown.stderr.len()), (3, 0));
+    assert_scan(&fixture, &shown.stdout);
+}
+
+#[test]
+fn a_terminal_is_shown_no_compressed_scan() {
+    let fixture = tree().symlink("/dev/stdout", "link.zst").symlink("/dev/stdout", "link");
+    let run = |to| {
+        let terminal = Terminal::new();
+        let status = save(&fixture, "-P").arg(to).on(&terminal).spawn().wait().unwrap();
+        (status.code(), String::from_utf8(terminal.close()).unwrap())
+    };
+    let (code, screen) = run("link.zst");
+    assert_eq!(code, Some(2), "{screen}");
+    assert!(screen.contains("standard output is a terminal"), "{screen}");
+    let (code, screen) = run("link");
+    assert_eq!(code, Some(0), "{screen}");
+    assert!(screen.starts_with("{\"schema\":1,"), "{screen}");
+}
+
+#[test]
+fn a_reader_of_the_scan_who_leaves_ends_it_quietly() {
+    let fixture = tree();
+    for to in ["-", "/dev/stdout"] {
+        let mut child = save(&fixture, "").arg(to).spawn();
+        drop(child.stdout.take().unwrap());
+        let mut complaint = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+        assert_eq!((child.wait().unwrap().code(), complaint.as_str()), (Some(0), ""), "{to}");
+    }
+}
+
+#[test]
+fn a_symlink_stays_one() {
+    let fixture = tree()
+        .symlink("place/later", "to nothing")
+        .symlink("place/scan.zst", "to a file.zst")
+        .file("place/scan.zst", 10)
+        .symlink("/dev/full", "to a device")
+        .symlink("/proc/self/fd/3", "to what has no name")
+        .symlink("itself", "itself");
+    let picture = weigh("top").within(fixture.path()).run().clean();
+    let shown = save(&fixture, "").arg("to nothing").run().clean();
+    assert_eq!(shown, picture);
+    assert_scan(&fixture, &fs::read(fixture.at("place/later")).unwrap());
+
+    let before = fixture.at("place/scan.zst").metadata().unwrap().ino();
+    save(&fixture, "").arg("to a file.zst").run().clean();
+    let saved = fs::read(fixture.at("place/scan.zst")).unwrap();
+    assert!(saved.starts_with(&[0x28, 0xb5]));
+    assert_ne!(fixture.at("place/scan.zst").metadata().unwrap().ino(), before, "it is replaced");
+    assert_scan(&fixture, &saved);
+    assert_eq!(names(&fixture.at("place")), ["later", "scan.zst"]);
+
+    let full = save(&fixture, "").arg("to a device").run();
+    assert_eq!(full.complaint(), "weigh: cannot save to a device: No space left on device\n");
+    assert_eq!(full.stdout, picture);
+    let looping = save(&fixture, "").arg("itself").run();
+    assert!(looping.complaint().contains("symbolic links"), "{}", looping.complaint());
+    assert_eq!(looping.code(), 1);
+
+    // It is written anew, however long it was. What lies where its name leads is another file.
+    let script = "exec 3<>gone; seq 9999 >&3; rm gone; echo another > 'gone (deleted)'
+        \"$0\" top --save 'to what has no name' > /dev/null || exit; cat /proc/self/fd/3";
+    assert_scan(&fixture, &scripted(&fixture, script, "").clean());
+    assert_eq!(fs::read_to_string(fixture.at("gone (deleted)")).unwrap(), "another\n");
+
+    let links = ["to nothing", "to a file.zst", "to a device", "to what has no name", "itself"];
+    assert!(links.iter().all(|link| is_symlink(&fixture.at(link))));
+}
+
+#[test]
+fn a_file_that_is_replaced_keeps_its_permissions() {
+    let fixture = tree();
+    let file = fixture.at("place/scan");
+    for umask in ["022", "077", "000"] {
+        let script = format!("umask {umask}; exec \"$0\" \"$@\"");
+        let run = || scripted(&fixture, &script, "top --save place/scan").clean();
+        run();
+        let masked = !u32::from_str_radix(umask, 8).unwrap();
+        assert_eq!(mode(&file), 0o666 & masked, "a new file is as the umask says");
+        for bits in [0o600, 0o644, 0o640, 0o400, 0o666, 0o060, 0o000] {
+            fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
+            let before = file.metadata().unwrap().ino();
+            run();
+            assert_ne!(file.metadata().unwrap().ino(), before);
+            assert_eq!(mode(&file), bits, "{bits:o} with umask {umask}");
+        }
+        fs::remove_file(&file).unwrap();
+    }
+    assert!(names(&fixture.at("place")).is_empty());
+}
+
+#[test]
+#[ignore = "needs root"]
+fn a_file_that_is_replaced_keeps_its_owner_or_lets_nobody_else_in() {
+    let fixture = tree().mode("place", 0o777).mode("top/empty", 0o755);
+    let file = fixture.at("place/scan");
+    let saved = |user, group, bits, is_root| {
+        fs::write(&file, "").unwrap();
+        chown(&file, Some(user), Some(group)).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
+        let run = save(&fixture, "").arg("place/scan");
+        let run = if is_root { run } else { run.by_nobody(&fixture) };
+        run.run().clean();
+        let is = file.metadata().unwrap();
+        (is.uid(), is.gid(), mode(&file))
+    };
+
+    for bits in [0o600, 0o640, 0o400] {
+        assert_eq!(saved(1234, 5678, bits, true), (1234, 5678, bits), "{bits:o}");
+    }
+    // Only root can give a file to another user, and only members can give it to a group.
+    for (bits, left) in [
+        (0o600, 0o600),
+        (0o640, 0o600),
+        (0o664, 0o644),
+        (0o644, 0o644),
+        (0o604, 0o600),
+        (0o666, 0o666),
+    ] {
+        let expected = (NOBODY, NOBODY, left);
+        assert_eq!(saved(1234, 5678, bits, false), expected, "{bits:o} of others");
+        assert_eq!(saved(NOBODY, 5678, bits, false), expected, "{bits:o} of another group");
+        assert_eq!(saved(1234, NOBODY, bits, false), (NOBODY, NOBODY, bits), "{bits:o}");
+    }
+}
+
+/// An access list (acl(5)) by which the user 1234 may do `rights` as well, and the group nothing.
+#[cfg(not(feature = "portable"))]
+fn access_list(rights: u16) -> Vec<u8> {
+    const NO_ID: u32 = u32::MAX;
+    let entries = [
+        (0x01, 6, NO_ID),
+        (0x02, rights, 1234),
+        (0x04, 0, NO_ID),
+        (0x10, 4, NO_ID),
+        (0x20, 0, NO_ID),
+    ];
+    let mut list = 2_u32.to_le_bytes().to_vec();
+    for (tag, rights, id) in entries {
+        list.extend(u16::to_le_bytes(tag).into_iter().chain(u16::to_le_bytes(rights)));
+        list.extend(id.to_le_bytes());
+    }
+    list
+}
+
+/// It says who else may read a file, and the group's bits only how much of that holds.
+#[test]
+#[cfg(not(feature = "portable"))]
+#[ignore = "needs root, and a file system with access lists"]
+fn a_file_that_is_replaced_keeps_its_access_list() {
+    use rustix::fs::{XattrFlags, getxattr, setxattr};
+    const OF_FILE: &str = "system.posix_acl_access";
+    const OF_NEW_FILES: &str = "system.posix_acl_default";
+    let fixture = tree().mode("place", 0o777).mode("top/empty", 0o755);
+    let file = fixture.at("place/scan");
+    let set = |path: &Path, name, list: &[u8]| {
+        setxattr(path, name, list, XattrFlags::empty()).unwrap();
+    };
+    let list = || {
+        let mut buffer = [0; 100];
+        getxattr(&file, OF_FILE, &mut buffer).map_or(Vec::new(), |length| buffer[..length].to_vec())
+    };
+    let begin = || {
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    };
+    begin();
+    set(&file, OF_FILE, &access_list(4));
+    save(&fixture, "").arg("place/scan").run().clean();
+    assert_eq!((list(), mode(&file)), (access_list(4), 0o640));
+    // One that cannot be kept: the group's bits would let the group read it.
+    save(&fixture, "").arg("place/scan").by_nobody(&fixture).run().clean();
+    assert_eq!((list(), mode(&file)), (Vec::new(), 0o600));
+    fs::remove_file(&file).unwrap();
+    // A file without one gets none from its directory.
+    begin();
+    set(&fixture.at("place"), OF_NEW_FILES, &access_list(6));
+    save(&fixture, "").arg("place/scan").run().clean();
+    assert_eq!((list(), mode(&file)), (Vec::new(), 0o640));
+}
+
+/// From its first moment on, the draft can be read by nobody who could not read the file.
+#[test]
+#[ignore = "needs strace"]
+fn a_draft_is_never_more_readable_than_the_file() {
+    let fixture = tree();
+    let file = fixture.at("place/scan");
+    for (bits, created) in [(0o600, "0600"), (0o644, "0600"), (0o400, "0400")] {
+        fs::write(&file, "").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
+        let calls = traced(&fixture, &["-e", "trace=openat,fchmod,chmod"], 0);
+        let line = calls.lines().find(|line| line.contains("O_EXCL")).unwrap();
+        assert!(line.contains(&format!(", {created}")), "{line}");
+        let modes: Vec<_> = calls.lines().filter(|line| line.contains("chmod(")).collect();
+        assert!(modes.iter().all(|line| line.contains(&format!(", 0{bits:o}"))), "{modes:?}");
+        fs::remove_file(&file).unwrap();
+    }
+}
+
+/// Saves `place/scan` under strace with `args`, which must end with `code`; the calls.
+fn traced(fixture: &Fixture, args: &[&str], code: i32) -> String {
+    let log = fixture.at("log");
+    let strace = ["strace", "-f", "-q", "-o", log.to_str().unwrap()];
+    let shown = save(fixture, "-T 1").arg("place/scan").under(strace.iter().chain(args)).run();
+    assert_eq!(shown.code(), code, "{args:?}: {}", shown.complaint());
+    if code == 0 {
+        assert_eq!(shown.complaint(), "", "{args:?}");
+        assert_scan(fixture, &fs::read(fixture.at("place/scan")).unwrap());
+    }
+    let calls = fs::read_to_string(&log).unwrap();
+    fs::remove_file(log).unwrap();
+    calls
+}
+
+/// What a file system has not, nobody needs who can do without.
+#[test]
+#[ignore = "needs strace"]
+fn a_file_system_without_locks_or_syncing_is_saved_to() {
+    let fixture = tree();
+    for error in ["ENOSYS", "EOPNOTSUPP", "ENOLCK"] {
+        let calls = traced(&fixture, &["-e", &format!("inject=flock:error={error}")], 0);
+        assert!(calls.contains("(INJECTED)"), "{calls}");
+    }
+    for error in ["EINVAL", "EIO"] {
+        let inject = format!("inject=fsync:error={error}:when=2");
+        let calls = traced(&fixture, &["-e", &inject], 0);
+        assert!(calls.contains("(INJECTED)"), "it is the directory's: {calls}");
+    }
+    traced(&fixture, &["-e", "inject=fsync:error=EINVAL:when=1"], 0);
+    // That what was written may be lost is another matter.
+    traced(&fixture, &["-e", "inject=fsync:error=EIO:when=1"], 1);
+    assert_eq!(names(&fixture.at("place")), ["scan"]);
+}
+
+#[test]
+fn a_directory_that_may_be_written_to_and_not_read_is_saved_in() {
+    let fixture = tree();
+    // Where this is not allowed, no root runs it, and the directory is ours already.
+    let _ = chown(fixture.at("place"), Some(NOBODY), Some(NOBODY));
+    let fixture = fixture.mode("place", 0o300);
+    let shown = save(&fixture, "-c").arg("place/scan").by_nobody(&fixture).run();
+    assert_silent(&shown);
+    let fixture = fixture.mode("place", 0o700);
+    assert_scan(&fixture, &fs::read(fixture.at("place/scan")).unwrap());
+    assert_eq!(names(&fixture.at("place")), ["scan"]);
+}
+
+#[test]
+fn a_file_larger_than_may_be_is_an_error() {
+    let mut fixture = tree().file("place/scan", 5);
+    for i in 0..1000 {
+        fixture = fixture.sparse(format!("top/{i}"), 1);
+    }
+    for (script, to) in [
+        ("ulimit -f 1; exec \"$0\" \"$@\"", "place/scan"),
+        ("ulimit -f 1; exec \"$0\" \"$@\" > large", "-"),
+    ] {
+        let shown = scripted(&fixture, script, &format!("-c top --save {to}"));
+        let expected = format!("weigh: cannot save {to}: File too large\n");
+        assert_eq!((shown.complaint(), shown.code()), (expected, 1));
+    }
+    assert_eq!(fs::read_to_string(fixture.at("place/scan")).unwrap(), "wwwww");
+    assert_eq!(names(&fixture.at("place")), ["scan"]);
+}
