@@ -16,7 +16,7 @@ mod sift;
 mod source;
 mod tokens;
 
-pub use origin::Origin;
+pub use origin::{GivenRoot, Origin};
 pub use sift::{by_time, sift};
 
 use std::io::{self, BufWriter};

@@ -198,13 +198,14 @@ impl<'s> Sieve<'s> {
 
     /// Whether a walk with these filters would not have come to where `problem` was met.
     fn leaves_out(&self, tree: &Tree, problem: &Problem) -> bool {
-        let is_left_out = |root: &Tree| {
-            way(root, &problem.path).is_some_and(|way| self.leaves_out_at(root, way, problem))
+        let roots = match tree.is_above_roots() {
+            true => tree.branches(),
+            false => std::slice::from_ref(tree),
         };
-        if !tree.is_above_roots() {
-            return is_left_out(tree);
-        }
-        tree.unsorted().any(|root| matches!(root, Child::Branch(root) if is_left_out(root)))
+        let met_in = roots.iter().filter_map(|root| Some((root, way(root, &problem.path)?)));
+        // Of `.` and `./../a`, what is in the other one.
+        let met_in = met_in.max_by_key(|(root, _)| root.name.len());
+        met_in.is_some_and(|(root, way)| !way.is_empty() && self.leaves_out_at(root, way, problem))
     }
 
     /// Whether it would not have come to `way` below `root`.
@@ -225,10 +226,10 @@ impl<'s> Sieve<'s> {
     }
 }
 
-/// What leads from `root` to `path`, if that is below it.
+/// What leads from `root` to `path`, if that is below it, or is the root itself.
 fn way<'p>(root: &Tree, path: &'p [u8]) -> Option<&'p [u8]> {
     let way = path.strip_prefix(&*root.name)?;
-    if root.name.ends_with(b"/") { Some(way) } else { way.strip_prefix(b"/") }
+    if root.name.ends_with(b"/") || way.is_empty() { Some(way) } else { way.strip_prefix(b"/") }
 }
 
 /// What filters ask of an inode.

@@ -98,6 +98,49 @@ fn random_trees_are_sifted_alike() {
     }
 }
 
+/// A path is meant below the root that it lies in, however roots are spelled, and whatever the ending of
+/// one has to do with another.
+#[test]
+fn a_path_is_found_below_the_right_one_of_several_roots() {
+    let fixture = Fixture::new()
+        .file("a/deep/x", 5000)
+        .file("b/a/deep/y", 9000)
+        .file("c/z", 3000)
+        .symlink("../a", "b/to-a");
+    for roots in ["b/a a", "a b/a", "./a b/a c", "b/../a b/a", "b/to-a b/a", "c/../b/a a/ c"] {
+        let run = |flags: &str, path: &str| {
+            weigh(flags).arg(fixture.at(path)).within(fixture.path()).run()
+        };
+        weigh(&format!("{roots} --save scan")).within(fixture.path()).run().clean();
+        for path in ["a/deep", "b/a/deep", "c/z"] {
+            for filter in ["-j -X", "-j --collapse"] {
+                let load = run(&format!("--load scan {filter}"), path);
+                same(&load, &run(&format!("{roots} {filter}"), path), &format!("{roots} {path}"));
+            }
+        }
+    }
+    let inside = |flags: &str| weigh(flags).within(fixture.at("c")).run();
+    inside(". ../a ../b/a --save ../scan").clean();
+    for filter in ["-X ../a/deep", "-X ./z", "--collapse ../b/a/deep"] {
+        let load = inside(&format!("-j {filter} --load ../scan"));
+        same(&load, &inside(&format!("-j {filter} . ../a ../b/a")), filter);
+    }
+}
+
+/// A scan from before roots had names.
+#[test]
+fn the_only_root_needs_no_name() {
+    let fixture = project();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("./top --save scan").clean();
+    let scan = fs::read_to_string(fixture.at("scan")).unwrap();
+    let unnamed = scan.replacen(r#","name":"./top"}]"#, "}]", 1);
+    assert!(unnamed.len() < scan.len(), "{scan}");
+    fs::write(fixture.at("scan"), unnamed).unwrap();
+    let load = weigh("-j --load scan -X").arg(fixture.at("top/src")).within(fixture.path()).run();
+    same(&load, &run("-j ./top -X top/src"), "-X top/src");
+}
+
 /// Nothing is left of the tree by the time that the scan is looked at.
 #[test]
 fn find_says_the_same_of_what_is_gone_by_now() {
@@ -173,6 +216,13 @@ fn what_could_not_be_read_is_left_out_with_what_it_lies_in() {
         let load = weigh(&format!("-j {filter} --load")).arg(fixture.at("place/scan")).run();
         same(&load, &direct(&format!("-j {filter}")).run(), filter);
     }
+    let both = |flags: &str| {
+        let roots = weigh(flags).arg("./in").arg("./in/../open").arg("./in/../in/../closed");
+        roots.within(fixture.at("top")).by_nobody(&fixture)
+    };
+    assert_eq!(both("--save ../place/two").run().code(), 1);
+    let load = weigh("-j -X open -X closed --load").arg(fixture.at("place/two")).run();
+    same(&load, &both("-j -X open -X closed").run(), "two roots");
 }
 
 /// With times, the scan of sizes has them too, and the picture is the one that was drawn.
