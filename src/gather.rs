@@ -51,7 +51,7 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
     };
     let threads = plan.walk.threads;
     let saved = plan.save.as_ref().map_or(Ok(()), |to| save(to, &scan, threads));
-    if plan.is_by_saved_time {
+    if plan.is_by_saved_time && plan.save.is_some() {
         scan::by_time(&mut scan, plan.everything.unwrap_or_default());
     }
     let mut changes = None;
@@ -115,7 +115,10 @@ fn with_enough(plan: &Plan, mut scan: Scan<Tree>) -> io::Result<Scan<Tree>> {
         let new: Vec<_> = plan.counting.iter().filter(is_new).cloned().collect();
         origin.options.extend(new);
     }
-    scan::sift(&mut scan, &plan.walk.filter, kept)?;
+    // Sizes are what is saved again.
+    let is_by_time = plan.is_by_saved_time && plan.save.is_none();
+    let measure = if is_by_time { scan::TIMES } else { scan.measure };
+    scan::sift(&mut scan, &plan.walk.filter, measure, kept)?;
     Ok(scan)
 }
 
@@ -143,7 +146,7 @@ fn earlier(plan: &Plan, path: &Path, measure: Measure) -> Result<Tree, Problem> 
         ensure_enough(plan, &scan, by_details)?;
         if let Some(origin) = &scan.origin {
             let filter = filter.of_saved(origin.has_details);
-            scan::sift(&mut scan, &filter, inodes)?;
+            scan::sift(&mut scan, &filter, measure, inodes)?;
         }
         let nothing = || io::Error::other("nothing could be read when it was made");
         scan.walked.report.ok_or_else(nothing)

@@ -17,7 +17,7 @@ mod source;
 mod tokens;
 
 pub use origin::{GivenRoot, Origin};
-pub use sift::{by_time, sift};
+pub use sift::{TIMES, by_time, sift};
 
 use std::io::{self, BufWriter};
 use std::os::unix::ffi::OsStrExt;

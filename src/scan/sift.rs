@@ -14,26 +14,37 @@ use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
 use crate::tally::{Child, Inode, Inodes, Node, Replay, Sum, Totals, Tree, Whole};
 
-/// Leaves of `scan` what `filter` leaves of it, and of its inodes what is to be kept.
+/// The times that a scan with details has.
+pub const TIMES: Measure = Measure::Newest(Time::Modified);
+
+/// Leaves of `scan` what `filter` leaves of it, and of its inodes what is to be kept; with sizes that count
+/// what `measure` says: what they did, or the time of last change, if it has details. Both at once:
+/// what is collapsed is not in what is left, and has times that count.
 ///
 /// # Errors
 /// Where something is left out of a scan that says too little to add up the rest.
-pub fn sift(scan: &mut Scan<Tree>, filter: &Filter, keep: Inodes) -> io::Result<()> {
-    let Some(tree) = scan.walked.report.as_ref().filter(|_| !filter.is_off()) else {
+pub fn sift(
+    scan: &mut Scan<Tree>,
+    filter: &Filter,
+    measure: Measure,
+    keep: Inodes,
+) -> io::Result<()> {
+    let is_anew = std::mem::replace(&mut scan.measure, measure) != measure;
+    let Some(tree) = scan.walked.report.as_ref().filter(|_| is_anew || !filter.is_off()) else {
         return Ok(());
     };
-    let mut sieve = Sieve::new(scan, filter, scan.measure);
+    let mut sieve = Sieve { filter, measure, origin: scan.origin.as_ref(), is_less: false };
     let left = sieve.tree(tree, keep);
-    if !sieve.is_less {
+    if !sieve.is_less && !is_anew {
         return Ok(());
     }
     match &scan.origin {
-        None => return Err(io::Error::other(TOO_LITTLE)),
-        Some(origin) if origin.follows() => {
+        None if sieve.is_less => return Err(io::Error::other(TOO_LITTLE)),
+        Some(origin) if sieve.is_less && origin.follows() => {
             let other_ways = "symlinks were followed, and may lead to what would be left out";
             return Err(io::Error::other(other_ways));
         }
-        Some(_) => {}
+        _ => {}
     }
     let problems = &scan.walked.problems;
     let seen = problems.iter().filter(|problem| !sieve.leaves_out(tree, problem));
@@ -44,12 +55,8 @@ pub fn sift(scan: &mut Scan<Tree>, filter: &Filter, keep: Inodes) -> io::Result<
 
 /// Makes of `scan`, which has details, what a walk by the time of last change would have come to.
 pub fn by_time(scan: &mut Scan<Tree>, keep: Inodes) {
-    let measure = Measure::Newest(Time::Modified);
-    if let Some(tree) = &scan.walked.report {
-        let newest = Sieve::new(scan, &Filter::default(), measure).tree(tree, keep);
-        scan.walked.report = Some(newest);
-    }
-    scan.measure = measure;
+    // Nothing is left out, so nothing can be wrong.
+    let _ = sift(scan, &Filter::default(), TIMES, keep);
 }
 
 /// What is weighed, and how.
@@ -85,10 +92,6 @@ impl Dir<'_> {
 }
 
 impl<'s> Sieve<'s> {
-    fn new(scan: &'s Scan<Tree>, filter: &'s Filter, measure: Measure) -> Self {
-        Self { filter, measure, origin: scan.origin.as_ref(), is_less: false }
-    }
-
     /// What is left of the tree at `root`.
     fn tree(&mut self, root: &Tree, inodes: Inodes) -> Tree {
         let mut replay = Replay::new(Whole { inodes }, root.is_above_roots());

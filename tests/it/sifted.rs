@@ -225,6 +225,28 @@ fn what_could_not_be_read_is_left_out_with_what_it_lies_in() {
     same(&load, &both("-j -X open -X closed").run(), "two roots");
 }
 
+/// What is in a collapsed directory counts, in times as in sizes.
+#[test]
+fn times_are_those_of_what_is_collapsed_too() {
+    let fixture = project()
+        .modified("top/src/main.py", days_ago(400))
+        .modified("top/src/cache/x.py", days_ago(200))
+        .modified("top/src/cache", days_ago(500))
+        .modified("top/src", days_ago(600));
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("top other --details --save scan").clean();
+    for collapse in ["src", "cache", "top/src", "src --collapse cache -X y.js", "src -M +100"] {
+        for form in ["-j -m m", "-c -m m --time-style full-iso", "-c --sort time", "-j -m m -n 2"] {
+            let flags = format!("{form} --collapse {collapse}");
+            same(
+                &run(&format!("{flags} --load scan")),
+                &run(&format!("{flags} top other")),
+                &flags,
+            );
+        }
+    }
+}
+
 /// With times, the scan of sizes has them too, and the picture is the one that was drawn.
 #[test]
 fn times_are_saved_with_sizes() {
