@@ -12,7 +12,7 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::scan::{self, Origin, Scan};
-use crate::tally::{Inodes, Limits, Tally, Top, Tree, Whole, replay};
+use crate::tally::{Inodes, Tally, Top, Tree, Whole, replay};
 use crate::terminal::Progress;
 use crate::walk;
 
@@ -66,8 +66,8 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
                 Gather::Whole | Gather::Top(_) => Changes::new(before, now),
             };
             Some(changes.insert(both).largest(match plan.gather {
-                Gather::Top(limits) | Gather::Groups(_, limits) => limits,
-                Gather::Whole => Limits::NONE,
+                Gather::Top(limits) | Gather::Groups(_, limits) => Some(limits),
+                Gather::Whole => None,
             }))
         }
         (Some(whole), None) if plan.everything.is_some() => Some(match plan.gather {
@@ -140,7 +140,7 @@ fn earlier(plan: &Plan, path: &Path, measure: Measure) -> Result<Tree, Problem> 
     let filter = &plan.walk.filter;
     let by_details = matches!(plan.gather, Gather::Groups(groups, _) if groups.needs_details());
     let is_asked = by_details || filter.times.modified.is_some();
-    let inodes = if is_asked { Inodes::All } else { Inodes::Directories };
+    let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
     let mut scan = scan::load(path, Some(measure), Whole { inodes })?;
     let compared = || {
         ensure_enough(plan, &scan, by_details)?;
