@@ -103,14 +103,13 @@ pub(super) fn is_directory(sides: Sides<'_>) -> bool {
     sides.before.is_some_and(is_directory) || sides.now.is_some_and(is_directory)
 }
 
-/// What its own weight changed by: of a directory, without what is in it.
+/// What its own weight changed by: of a directory, without what is in it, if both sides know it.
 fn own_churn(sides: Sides<'_>) -> u64 {
     let own = |child: Option<Child<'_>>| match child {
-        Some(Child::Branch(tree)) if tree.mode.kind() == Kind::Directory => tree.own.unwrap_or(0),
-        Some(child) => child.size(),
-        None => 0,
+        Some(Child::Branch(tree)) if tree.mode.kind() == Kind::Directory => tree.own,
+        child => Some(child.map_or(0, |child| child.size())),
     };
-    own(sides.before).abs_diff(own(sides.now))
+    own(sides.before).zip(own(sides.now)).map_or(0, |(was, is)| was.abs_diff(is))
 }
 
 fn saturated_change(sides: Sides<'_>) -> u64 {

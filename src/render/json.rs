@@ -209,8 +209,11 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
         }
     }
     out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;
-    out.write_all(br#"],"options":"#)?;
-    serde_json::to_writer(&mut *out, &origin.options)?;
+    out.write_all(b"]")?;
+    if let Some(options) = &origin.options {
+        out.write_all(br#","options":"#)?;
+        serde_json::to_writer(&mut *out, options)?;
+    }
     write!(out, r#","details":{}"#, origin.has_details)
 }
 

@@ -6,8 +6,9 @@
 //! * `compression`: zstd and gzip.
 //! * `source` and `tokens`: JSON, piece by piece.
 //! * `schema`: schema 1, weigh's own; `ncdu`: its export.
-//! * `sift`: weighed anew, with filters, or by time.
+//! * `sift`: weighed anew, with filters, or by time; `alike`: whether two count the same things.
 
+mod alike;
 mod compression;
 mod ncdu;
 mod origin;
@@ -16,6 +17,7 @@ mod sift;
 mod source;
 mod tokens;
 
+pub use alike::difference;
 pub use origin::{GivenRoot, Origin};
 pub use sift::{TIMES, by_time, sift};
 

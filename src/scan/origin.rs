@@ -18,8 +18,8 @@ pub struct Origin {
     pub host: Vec<u8>,
     /// What was to be weighed, in the order in which it was given.
     pub roots: Vec<GivenRoot>,
-    /// The flags that had a say in what counts.
-    pub options: Vec<String>,
+    /// The flags that had a say in what counts, if that is known.
+    pub options: Option<Vec<String>>,
     /// Whether it has times and owners.
     pub has_details: bool,
 }
@@ -44,6 +44,7 @@ impl Origin {
             GivenRoot { path, name: Some(name) }
         };
         let roots = roots.iter().map(given).collect();
+        let options = Some(options);
         Self { time: sys::now(), host: sys::host(), roots, options, has_details }
     }
 
@@ -63,7 +64,7 @@ impl Origin {
 
     /// Whether symlinks were followed: nobody knows how many of them lead to an inode.
     pub(super) fn follows(&self) -> bool {
-        self.options.iter().any(|option| option == "--dereference-links")
+        self.options.iter().flatten().any(|option| option == "--dereference-links")
     }
 }
 

@@ -252,7 +252,9 @@ impl Header {
             b"host" => self.origin().host = tokens.utf8()?.into(),
             b"roots" => self.origin().roots = list(tokens, GivenRoot::read)?,
             b"details" => self.origin().has_details = tokens.boolean()?,
-            b"options" => self.origin().options = list(tokens, |tokens| Ok(tokens.utf8()?.into()))?,
+            b"options" => {
+                self.origin().options = Some(list(tokens, |tokens| Ok(tokens.utf8()?.into()))?);
+            }
             _ => return Ok(false),
         }
         Ok(true)

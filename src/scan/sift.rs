@@ -145,7 +145,7 @@ impl<'s> Sieve<'s> {
         if above.last().is_none_or(|above| above.dir.is_gathered()) {
             replay.open();
         }
-        self.is_less |= !dir.is_counted || !dir.is_gathered();
+        self.is_less |= !dir.is_counted && self.has_own(dir.tree) || !dir.is_gathered();
         let (mut sum, mut ahead) = (Sum::default(), Vec::new());
         let is_above_roots = above.is_empty() && dir.tree.is_above_roots();
         let names = || {
@@ -161,7 +161,7 @@ impl<'s> Sieve<'s> {
             let (name, stat) = (child.name(), stat(&child));
             let verdict = judge.verdict(name, stat.is_directory());
             let verdict = judge.confirm(verdict, &stat);
-            self.is_less |= verdict != Verdict::Counts;
+            self.is_less |= verdict == Verdict::LeftOut;
             match child {
                 _ if verdict == Verdict::LeftOut => {}
                 Child::Branch(tree) => {
@@ -187,6 +187,11 @@ impl<'s> Sieve<'s> {
         let stat = stat(&Child::Branch(tree));
         let is_counted = self.filter.admits_root(place.as_ref(), &tree.name, &stat);
         Dir { tree, place, is_counted, is_root: true }
+    }
+
+    /// Whether a directory has, or may have, a weight of its own, and was not left out before.
+    fn has_own(&self, directory: &Tree) -> bool {
+        directory.own.is_some() || self.origin.is_none()
     }
 
     /// What an inode weighs that weighed `size`.

@@ -14,7 +14,7 @@
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
-//! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`sifted`], [`since`], [`export`].
+//! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`sifted`], [`since`], [`alike`], [`export`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -37,6 +37,7 @@ mod run;
 #[path = "../../benches/storage.rs"]
 mod storage;
 
+mod alike;
 mod config;
 mod counting;
 mod deep;
