@@ -6,12 +6,14 @@
 //! * `compression`: zstd and gzip.
 //! * `source` and `tokens`: JSON, piece by piece.
 //! * `schema`: schema 1, weigh's own; `ncdu`: its export.
-//! * `sift`: weighed anew, with filters, or by time; `alike`: whether two count the same things.
+//! * `sift`: weighed anew, with filters, or by time; `roots`: of what;
+//!   `alike`: whether two count the same things.
 
 mod alike;
 mod compression;
 mod ncdu;
 mod origin;
+mod roots;
 mod schema;
 mod sift;
 mod source;

@@ -1,13 +1,13 @@
 //! Where a scan comes from.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::schema::base64;
 use super::tokens::Tokens;
-use crate::sys::{self, Symlinks};
+use crate::sys::{self, Query, Symlinks};
 
 /// When and where a scan was made, and what counted in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,8 +38,13 @@ impl Origin {
     pub fn here(roots: &[OsString], options: Vec<String>, has_details: bool) -> Self {
         let given = |root: &OsString| {
             let name = root.as_bytes().to_vec();
+            // A symlink to a directory means that, and any other itself.
+            let stat = |path: CString| sys::stat(&path, Symlinks::Follow, Query::default());
+            let stat = CString::new(root.as_bytes()).map_err(io::Error::from).and_then(stat);
+            let is_directory = stat.is_ok_and(|stat| stat.is_directory());
+            let symlinks = if is_directory { Symlinks::Follow } else { Symlinks::Stay };
             // What cannot be found will be among the problems.
-            let path = sys::real_path(Path::new(root), Symlinks::Follow);
+            let path = sys::real_path(Path::new(root), symlinks);
             let path = path.map_or_else(|_| name.clone(), |path| path.into_os_string().into_vec());
             GivenRoot { path, name: Some(name) }
         };
@@ -48,18 +53,13 @@ impl Origin {
         Self { time: sys::now(), host: sys::host(), roots, options, has_details }
     }
 
-    /// Where the root was that is called `name`. Where roots have no names, it is the only one, or the
-    /// first whose path ends in what it is called.
-    pub(super) fn place(&self, name: &[u8]) -> PathBuf {
-        let path = |root: &GivenRoot| PathBuf::from(OsStr::from_bytes(&root.path));
-        let is_named = |root: &&GivenRoot| root.name.as_deref() == Some(name);
+    /// Where the root was that is called `name`, in a scan whose roots have no names: it is the only one,
+    /// or the first whose path ends in that.
+    pub(super) fn likely_place(&self, name: &[u8]) -> PathBuf {
         let name = Path::new(OsStr::from_bytes(name));
-        let may_be = |root: &&GivenRoot| {
-            root.name.is_none() && (self.roots.len() == 1 || path(root).ends_with(name))
-        };
-        let mut roots = self.roots.iter();
-        let root = roots.clone().find(is_named).or_else(|| roots.find(may_be));
-        root.map_or_else(|| name.to_owned(), path)
+        let mut places = self.roots.iter().map(GivenRoot::place);
+        let only = self.roots.len() == 1;
+        places.find(|place| only || place.ends_with(name)).unwrap_or(name).to_owned()
     }
 
     /// Whether symlinks were followed: nobody knows how many of them lead to an inode.
@@ -69,6 +69,11 @@ impl Origin {
 }
 
 impl GivenRoot {
+    /// Where it was.
+    pub(super) fn place(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.path))
+    }
+
     /// Reads one of the header's roots.
     pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
         let (mut root, mut is_first) = (Self::default(), true);

@@ -92,7 +92,7 @@ impl Tree {
     }
 
     /// The directories directly below, in no particular order.
-    pub fn branches(&self) -> &[Tree] {
+    pub(super) fn branches(&self) -> &[Tree] {
         &self.branches
     }
 

@@ -6,7 +6,10 @@ use std::process::Command;
 
 use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
-use crate::run::weigh;
+use crate::oracle::{self, Eyes};
+use crate::random::spelled;
+use crate::rounds::{for_seeds, rounds};
+use crate::run::{Shown, weigh};
 use crate::scans::same;
 
 /// Links in and out of what is left out, names that filters tell apart, times of a year.
@@ -141,6 +144,52 @@ fn the_only_root_needs_no_name() {
     same(&load, &run("-j ./top -X top/src"), "-X top/src");
 }
 
+#[test]
+fn any_mix_of_roots_is_sifted_alike() {
+    for_seeds(rounds(60, 600), |seed| {
+        let mut dice = Dice::new(seed + 3_000_000);
+        let mut fixture = dice.tree(Fixture::in_memory(), Names::Hostile).symlink(".", "again");
+        let entries = oracle::find(&fixture.at("tree"), Eyes::Mine);
+        let mut path = |fixture: &Fixture| {
+            let entry = dice.of(&entries);
+            let plain = std::path::Path::new("tree").join(raw(&entry.path));
+            let is_link = entry.kind == b'd' && dice.below(6) == 0;
+            (spelled(&mut dice, &plain, entry.kind == b'd', fixture), is_link.then_some(plain))
+        };
+        let mut roots = Vec::new();
+        for i in 0..1 + seed % 6 {
+            let (mut root, target) = path(&fixture);
+            if let Some(target) = target {
+                root = format!("to-{i}").into();
+                fixture = fixture.symlink(target, &root);
+            }
+            roots.push(root);
+        }
+        let run = |flags: &str, roots: &[std::path::PathBuf]| {
+            let start = weigh(&format!("{flags} --")).within(fixture.path());
+            roots.iter().fold(start, |weigh, root| weigh.arg(root)).run()
+        };
+        run("--details --save scan", &roots).clean();
+        for form in ["-j", "-c -n 9", "-j -m m"] {
+            for flag in ["-X", "--collapse"] {
+                let (filter, _) = path(&fixture);
+                let show = |from: &str, roots: &[std::path::PathBuf]| -> Shown {
+                    let start = weigh(&format!("{form} {from} {flag}")).arg(&filter).arg("--");
+                    let start = start.within(fixture.path());
+                    roots.iter().fold(start, |weigh, root| weigh.arg(root)).run()
+                };
+                let what = format!("seed {seed}: {form} {flag} {filter:?} {roots:?}");
+                same(&show("--load scan", &[]), &show("", &roots), &what);
+            }
+            for filter in ["-X a1", "-e [2-5]", "--exclude *3 -v 7$", "-M 0 -e b", "-M +3"] {
+                let what = format!("seed {seed}: {form} {filter} {roots:?}");
+                let load = run(&format!("{form} {filter} --load scan"), &[]);
+                same(&load, &run(&format!("{form} {filter}"), &roots), &what);
+            }
+        }
+    });
+}
+
 /// Nothing is left of the tree by the time that the scan is looked at.
 #[test]
 fn find_says_the_same_of_what_is_gone_by_now() {
@@ -223,6 +272,34 @@ fn what_could_not_be_read_is_left_out_with_what_it_lies_in() {
     assert_eq!(both("--save ../place/two").run().code(), 1);
     let load = weigh("-j -X open -X closed --load").arg(fixture.at("place/two")).run();
     same(&load, &both("-j -X open -X closed").run(), "two roots");
+    // What lies in another root is one itself where the way is left out.
+    let inner = |flags: &str| {
+        let roots = weigh(flags).arg("top").arg("top/../top/in/").arg("./top/in/closed");
+        roots.within(fixture.path()).by_nobody(&fixture)
+    };
+    assert_eq!(inner("--save place/three").run().code(), 1);
+    for filter in ["-X in", "-X closed", "-X in -X closed", "-e f$", "--collapse in"] {
+        let load = weigh(&format!("-j {filter} --load")).arg(fixture.at("place/three")).run();
+        same(&load, &inner(&format!("-j {filter}")).run(), &format!("three roots, {filter}"));
+    }
+}
+
+/// Each of them is looked for in the directory that all are in.
+#[test]
+fn many_roots_in_another_are_found_at_once() {
+    let mut fixture = Fixture::in_memory();
+    let mut list = String::new();
+    for i in 0..30_000 {
+        fixture = fixture.sparse(format!("top/{i}"), 1);
+        list += &format!("top/{i}\n");
+    }
+    fs::write(fixture.at("list"), list).unwrap();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for roots in ["top --files-from list", "--files-from list"] {
+        run(&format!("-s {roots} -n 1 --save scan")).clean();
+        let filter = "-j --exclude *7";
+        same(&run(&format!("{filter} --load scan")), &run(&format!("-s {filter} {roots}")), roots);
+    }
 }
 
 /// What is in a collapsed directory counts, in times as in sizes.
