@@ -41,7 +41,8 @@ pub struct Plan {
     pub source: Source,
     /// Where to save it, if anywhere.
     pub save: Option<Destination>,
-    /// The flags that have a say in what counts, as they are typed, if it is to be saved.
+    /// The flags that have a say in what counts, as they are typed, if it is to be saved
+    /// or compared.
     pub counting: Vec<String>,
     /// Whether everything is to be gathered, whatever of it is shown, and then what of inodes is to
     /// be kept.

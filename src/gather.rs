@@ -4,7 +4,6 @@
 use std::ffi::OsString;
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::Path;
 
 use crate::changes::Changes;
 use crate::cli::{Gather, Plan, Source};
@@ -12,7 +11,7 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::scan::{self, Destination, Origin, Scan};
-use crate::tally::{Inodes, Limits, Tally, Top, Tree, Whole, replay};
+use crate::tally::{Inodes, Tally, Top, Tree, Whole, replay};
 use crate::terminal::Progress;
 use crate::walk;
 
@@ -43,21 +42,33 @@ impl Gathered {
 /// # Errors
 /// Why a saved scan cannot be loaded. What cannot be walked is among the scan's problems.
 pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
-    let mut scan = match (plan.everything, plan.gather) {
-        (Some(inodes), _) => with(plan, Whole { inodes })?,
-        (None, Gather::Whole) => with(plan, Whole::default())?,
-        (None, Gather::Top(limits)) => with(plan, Top::new(limits))?,
-        (None, Gather::Groups(groups, _)) => with(plan, groups)?,
+    let (mut scan, before) = match &plan.source {
+        // A walk takes long, and what it is compared with may be what is saved over.
+        Source::Roots(_) => {
+            let before = earlier(plan, plan.walk.measure, Some(&plan.counting))?;
+            (now(plan)?, before)
+        }
+        Source::Scan(..) => {
+            let scan = now(plan)?;
+            let options = scan.origin.as_ref().and_then(|origin| origin.options.as_deref());
+            let before = earlier(plan, scan.measure, options)?;
+            (scan, before)
+        }
     };
+    if let Some(options) = scan.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
+        // As it may be saved again.
+        let is_new = |flag: &&String| !options.contains(flag);
+        let new: Vec<_> = plan.counting.iter().filter(is_new).cloned().collect();
+        options.extend(new);
+    }
     let threads = plan.walk.threads;
     let saved = plan.save.as_ref().map_or(Ok(()), |to| save(to, &scan, threads));
-    if plan.is_by_saved_time {
+    if plan.is_by_saved_time && plan.save.is_some() {
         scan::by_time(&mut scan, plan.everything.unwrap_or_default());
     }
     let mut changes = None;
-    scan.walked.report = match (scan.walked.report, &plan.since) {
-        (Some(now), Some(since)) => {
-            let before = earlier(plan, since, scan.measure)?;
+    scan.walked.report = match (scan.walked.report, before) {
+        (Some(now), Some(before)) => {
             let both = match plan.gather {
                 Gather::Groups(groups, _) => {
                     let now = if plan.everything.is_some() { replay(&now, groups) } else { now };
@@ -66,8 +77,8 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
                 Gather::Whole | Gather::Top(_) => Changes::new(before, now),
             };
             Some(changes.insert(both).largest(match plan.gather {
-                Gather::Top(limits) | Gather::Groups(_, limits) => limits,
-                Gather::Whole => Limits::NONE,
+                Gather::Top(limits) | Gather::Groups(_, limits) => Some(limits),
+                Gather::Whole => None,
             }))
         }
         (Some(whole), None) if plan.everything.is_some() => Some(match plan.gather {
@@ -78,6 +89,15 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
         (report, _) => report,
     };
     Ok(Gathered { scan, changes, saved })
+}
+
+fn now(plan: &Plan) -> Result<Scan<Tree>, Problem> {
+    match (plan.everything, plan.gather) {
+        (Some(inodes), _) => with(plan, Whole { inodes }),
+        (None, Gather::Whole) => with(plan, Whole::default()),
+        (None, Gather::Top(limits)) => with(plan, Top::new(limits)),
+        (None, Gather::Groups(groups, _)) => with(plan, groups),
+    }
 }
 
 fn with<T: Tally<Report = Tree> + 'static>(plan: &Plan, tally: T) -> Result<Scan<Tree>, Problem> {
@@ -114,11 +134,11 @@ fn with_enough(plan: &Plan, mut scan: Scan<Tree>) -> io::Result<Scan<Tree>> {
     if let Some(origin) = &mut scan.origin {
         // As it may be saved again.
         origin.has_details = kept == Inodes::All;
-        let is_new = |flag: &&String| !origin.options.contains(flag);
-        let new: Vec<_> = plan.counting.iter().filter(is_new).cloned().collect();
-        origin.options.extend(new);
     }
-    scan::sift(&mut scan, &plan.walk.filter, kept)?;
+    // Sizes are what is saved again.
+    let is_by_time = plan.is_by_saved_time && plan.save.is_none();
+    let measure = if is_by_time { scan::TIMES } else { scan.measure };
+    scan::sift(&mut scan, &plan.walk.filter, measure, kept)?;
     Ok(scan)
 }
 
@@ -135,21 +155,34 @@ fn ensure_enough(plan: &Plan, scan: &Scan<Tree>, wants_details: bool) -> io::Res
     }
 }
 
-/// The scan to compare with, without what is left out of this one, as far as it can tell.
-fn earlier(plan: &Plan, path: &Path, measure: Measure) -> Result<Tree, Problem> {
+/// The scan to compare with, if there is one, without what is left out of this one, which was made with
+/// `options`, as far as that is known.
+fn earlier(
+    plan: &Plan,
+    measure: Measure,
+    options: Option<&[String]>,
+) -> Result<Option<Tree>, Problem> {
+    let Some(path) = &plan.since else { return Ok(None) };
     let filter = &plan.walk.filter;
     let by_details = matches!(plan.gather, Gather::Groups(groups, _) if groups.needs_details());
     let is_asked = by_details || filter.times.modified.is_some();
-    let inodes = if is_asked { Inodes::All } else { Inodes::Directories };
+    let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
     let mut scan = scan::load(path, Some(measure), Whole { inodes })?;
+    if let (Some(options), Some(origin)) = (options, &scan.origin)
+        && let Some(difference) = scan::difference(options, &plan.counting, origin)
+    {
+        let message = difference.message(matches!(plan.source, Source::Scan(..)));
+        let error = io::Error::other(message);
+        return Err(scan::problem(path, Operation::Compare, &error));
+    }
     let compared = || {
         ensure_enough(plan, &scan, by_details)?;
         if let Some(origin) = &scan.origin {
             let filter = filter.of_saved(origin.has_details);
-            scan::sift(&mut scan, &filter, inodes)?;
+            scan::sift(&mut scan, &filter, measure, inodes)?;
         }
         let nothing = || io::Error::other("nothing could be read when it was made");
-        scan.walked.report.ok_or_else(nothing)
+        scan.walked.report.ok_or_else(nothing).map(Some)
     };
     compared().map_err(|error| scan::problem(path, Operation::Load, &error))
 }

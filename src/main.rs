@@ -11,12 +11,14 @@ use signal_hook::flag;
 
 use weigh::cli::{self, Plan};
 use weigh::gather::{self, Gathered};
-use weigh::problem::Problem;
+use weigh::problem::{Operation, Problem};
 use weigh::render::{self, errors, stats};
 use weigh::scan::Scan;
 
 /// What was not read, or could not be written.
 const INCOMPLETE: u8 = 1;
+/// What was asked for makes no sense.
+const MISTAKE: u8 = 2;
 /// It is more than it may be.
 const OVER: u8 = 3;
 /// Ended by Ctrl-C: 128 + SIGINT, as shells have it.
@@ -83,7 +85,8 @@ fn print(plan: &Plan, gathered: &Gathered) -> io::Result<()> {
 
 fn fail(problem: &Problem) -> ExitCode {
     say(&errors::summary(slice::from_ref(problem), true, false));
-    ExitCode::from(INCOMPLETE)
+    let is_mistake = problem.operation == Operation::Compare;
+    ExitCode::from(if is_mistake { MISTAKE } else { INCOMPLETE })
 }
 
 /// Writes to stderr. Where that fails there is nowhere left to say so.

@@ -32,6 +32,8 @@ pub enum Operation {
     Load,
     /// Writing one.
     Save,
+    /// Comparing with one that counts something else.
+    Compare,
 }
 
 impl Operation {
@@ -44,6 +46,7 @@ impl Operation {
             Operation::Enter => "enter",
             Operation::Load => "load",
             Operation::Save => "save",
+            Operation::Compare => "compare with",
         }
     }
 

@@ -1,9 +1,14 @@
 //! Two trees side by side, name by name, without recursion.
 
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
 use crate::changes::moves::Moves;
 use crate::changes::{Sides, below};
 use crate::measure::Kind;
-use crate::tally::{Child, Node, Replay, Tally, Totals};
+use crate::sys::MountedIdentity;
+use crate::tally::{Child, Inode, Node, Replay, Tally, Totals};
 
 /// A directory on its way.
 struct Open<'a> {
@@ -13,8 +18,19 @@ struct Open<'a> {
     churn: u64,
 }
 
-/// Feeds `tally` with what is at `root` and below, with its churn as its size.
-pub(super) fn feed<T: Tally>(root: Sides<'_>, moves: &Moves, tally: T) -> T::Report {
+/// Numbers for what became of inodes with several links.
+#[derive(Default)]
+struct Fates(HashMap<(Option<MountedIdentity>, Option<MountedIdentity>, u64), u64, RandomState>);
+
+/// Feeds `tally` with what is at `root` and below, with its churn as its size. Of an inode, the tally knows
+/// several links for one if `is_each_once`.
+pub(super) fn feed<T: Tally>(
+    root: Sides<'_>,
+    moves: &Moves,
+    tally: T,
+    is_each_once: bool,
+) -> T::Report {
+    let mut fates = Fates::default();
     let is_above_roots = |child: &Child<'_>| child.name().is_empty();
     let mut replay = Replay::new(tally, root.now.as_ref().is_some_and(is_above_roots));
     let mut open = Vec::new();
@@ -38,6 +54,10 @@ pub(super) fn feed<T: Tally>(root: Sides<'_>, moves: &Moves, tally: T) -> T::Rep
                 () if is_directory(sides) => {
                     replay.open();
                     replay.close(&node(sides, churn));
+                }
+                () if is_each_once => {
+                    let inode = fates.inode(sides, churn);
+                    replay.leaf(&Node { inode, ..node(sides, churn) });
                 }
                 () => replay.leaf(&node(sides, churn)),
             }
@@ -83,31 +103,39 @@ pub(super) fn is_directory(sides: Sides<'_>) -> bool {
     sides.before.is_some_and(is_directory) || sides.now.is_some_and(is_directory)
 }
 
-/// What its own weight changed by: of a directory, without what is in it.
+/// What its own weight changed by: of a directory, without what is in it, if both sides know it.
 fn own_churn(sides: Sides<'_>) -> u64 {
     let own = |child: Option<Child<'_>>| match child {
-        Some(Child::Branch(tree)) if tree.mode.kind() == Kind::Directory => tree.own.unwrap_or(0),
-        Some(child) => child.size(),
-        None => 0,
+        Some(Child::Branch(tree)) if tree.mode.kind() == Kind::Directory => tree.own,
+        child => Some(child.map_or(0, |child| child.size())),
     };
-    own(sides.before).abs_diff(own(sides.now))
+    own(sides.before).zip(own(sides.now)).map_or(0, |(was, is)| was.abs_diff(is))
 }
 
 fn saturated_change(sides: Sides<'_>) -> u64 {
     u64::try_from(sides.change().unsigned_abs()).unwrap_or(u64::MAX)
 }
 
+impl Fates {
+    /// An inode that stands for what became of this one. A number is used anew once its inode is gone, so
+    /// what is gone and what is new under one number are two; and what differs in churn cannot
+    /// share a line.
+    fn inode(&mut self, sides: Sides<'_>, churn: u64) -> Option<Inode> {
+        let linked = |child: Option<Child<'_>>| child?.node().inode?.linked();
+        let (before, now) = (linked(sides.before), linked(sides.now));
+        if churn == 0 || before.or(now).is_none() {
+            return None;
+        }
+        let next = self.0.len() as u64;
+        let number = *self.0.entry((before, now, churn)).or_insert(next);
+        Some(Inode { identity: (0, (0, number)), links: Some(u32::MAX), details: None })
+    }
+}
+
 /// As it is now, or was; with its churn as its size.
 fn node<'a>(sides: Sides<'a>, churn: u64) -> Node<'a> {
     let totals = Totals { size: churn, entries: 1, shared: 0 };
-    let (name, mode, inode) = match (sides.now, sides.before) {
-        (Some(Child::Leaf(leaf)), _) | (None, Some(Child::Leaf(leaf))) => {
-            (leaf.name, leaf.mode, leaf.inode)
-        }
-        (Some(Child::Branch(tree)), _) | (None, Some(Child::Branch(tree))) => {
-            (&*tree.name, tree.mode, None)
-        }
-        (None, None) => (b"".as_slice(), Default::default(), None),
-    };
-    Node { name, mode, own: None, totals, inode }
+    let child = sides.now.or(sides.before);
+    let (name, mode) = child.map_or_else(Default::default, |child| (child.name(), child.mode()));
+    Node { name, mode, own: None, totals, inode: None }
 }

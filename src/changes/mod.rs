@@ -5,7 +5,8 @@
 //! least that of anything in it, and the largest by churn are chosen by the same tally as the
 //! largest by size. What they were before and are now is looked up in the two trees.
 //!
-//! Both trees are in memory, and so is nothing else but the moved directories.
+//! Both trees are in memory, and so is nothing else but the directories that are gone, new or moved, and, to
+//! show each inode once, those with several links that changed.
 
 mod join;
 mod lookup;
@@ -40,11 +41,14 @@ impl Changes {
         Self { before, now, moves }
     }
 
-    /// The entries with the largest churn, which is their size in the tree.
-    pub fn largest(&self, limits: Limits) -> Tree {
+    /// The entries with the largest churn, which is their size in the tree: each inode once. Without
+    /// limits, all that changed, under every name.
+    pub fn largest(&self, limits: Option<Limits>) -> Tree {
+        let is_each_once = limits.is_some();
+        let limits = limits.unwrap_or(Limits::NONE);
         // What did not change is not worth a line.
         let limits = Limits { min_size: limits.min_size.max(1), ..limits };
-        join::feed(self.root(), &self.moves, Top::new(limits))
+        join::feed(self.root(), &self.moves, Top::new(limits), is_each_once)
     }
 
     /// The roots.

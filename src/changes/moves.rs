@@ -1,5 +1,10 @@
-//! Directories that are in another place: gone from one and new in another, the same inode and of
-//! the same size. Known only where both scans say which inode a directory is (`--details`).
+//! Directories that are in another place: gone from one and new in another, and the same inode. Known
+//! only where both scans say which inode a directory is: the earlier one has details.
+//!
+//! A number alone says little: ext4 gives that of a directory that is gone to the next one made. So the
+//! same names have to be in it, it has to come to the same, and, where both scans have times, it must not
+//! have been written to since: a move leaves a directory's own time as it is. Where in doubt, one is gone
+//! and the other is new.
 
 use std::collections::HashMap;
 
@@ -7,7 +12,7 @@ use crate::changes::Sides;
 use crate::changes::join::{is_directory, pairs};
 use crate::path;
 use crate::sys::Identity;
-use crate::tally::{Child, Tree};
+use crate::tally::{Child, Node, Tree};
 
 /// By inode, where each moved directory was.
 #[derive(Debug, Default)]
@@ -43,14 +48,14 @@ impl Moves {
             match (sides.before, sides.now) {
                 (Some(child), None) => {
                     path::join(&mut way, child.name());
-                    if let Some(key) = key(child) {
-                        gone.insert(key, way.clone().into_boxed_slice());
+                    if let Some(identity) = identity(child) {
+                        gone.insert(identity, (child, way.clone().into_boxed_slice()));
                     }
                 }
                 (None, Some(child)) => {
                     path::join(&mut way, child.name());
-                    if let Some(key) = key(child) {
-                        new.insert(key, ());
+                    if let Some(identity) = identity(child) {
+                        new.insert(identity, child);
                     }
                 }
                 (Some(child), Some(_)) => path::join(&mut way, child.name()),
@@ -59,9 +64,11 @@ impl Moves {
             let length = way.len();
             ahead.push((pairs(sides), length));
         }
-        gone.retain(|key, _| new.contains_key(key));
-        let origins = gone.into_iter().map(|((identity, _), path)| (identity, path)).collect();
-        Self { origins }
+        let moved = |(identity, (was, path))| {
+            let is = new.get(&identity)?;
+            is_same(was, *is).then_some((identity, path))
+        };
+        Self { origins: gone.into_iter().filter_map(moved).collect() }
     }
 
     /// Whether what is on one side only is a directory that is, or was, on the other elsewhere.
@@ -82,17 +89,29 @@ impl Moves {
     }
 
     fn of(&self, child: Child<'_>) -> Option<&[u8]> {
-        let (identity, _) = key(child)?;
-        self.origins.get(&identity).map(|path| &**path)
+        self.origins.get(&identity(child)?).map(|path| &**path)
     }
 }
 
-/// Which inode a directory is, and its size.
-fn key(child: Child<'_>) -> Option<(Identity, u64)> {
-    match child {
-        Child::Branch(tree) => {
-            tree.inode.as_ref().map(|inode| (inode.identity.1, tree.totals.size))
-        }
-        Child::Leaf(_) => None,
-    }
+/// Which inode it is, if that is known.
+fn identity(child: Child<'_>) -> Option<Identity> {
+    child.node().inode.map(|inode| inode.identity.1)
+}
+
+/// Whether a directory that `was` has the content of one that `is`, which has its inode number. Nothing
+/// in it is no evidence, unless there are times.
+fn is_same(was: Child<'_>, is: Child<'_>) -> bool {
+    let [before, now] = [was, is].map(|child| child.node());
+    let modified = |node: &Node<'_>| Some(node.inode?.details?.modified);
+    let times = modified(&before).zip(modified(&now));
+    let has_evidence = times.map_or(before.totals.entries > 1, |(was, is)| was == is);
+    let mut children = pairs(Sides { before: Some(was), now: Some(is) }).into_iter();
+    has_evidence
+        && (before.totals.size, before.totals.entries) == (now.totals.size, now.totals.entries)
+        && children.all(|Sides { before, now }| {
+            before.zip(now).is_some_and(|(was, is)| {
+                let numbers = identity(was).zip(identity(is));
+                was.mode().kind() == is.mode().kind() && numbers.is_none_or(|(was, is)| was == is)
+            })
+        })
 }

@@ -36,7 +36,8 @@ pub(super) struct Flags {
     #[command(flatten)]
     pub(super) print: PrintFlags,
 
-    /// What of these has a say in what counts, as it is typed; only where it is to be saved.
+    /// What of these has a say in what counts, as it is typed; only where it is to be saved
+    /// or compared.
     #[arg(skip)]
     pub(super) counting: Vec<String>,
 }

@@ -44,9 +44,13 @@ impl Flags {
         let scans = &self.scans;
         let if_so = |is_so: bool, inodes| is_so.then_some(inodes);
         let kept = if self.wants_details() { Inodes::All } else { Inodes::Linked };
+        // A scan knows when directories were written to, and a walk does not ask. What is saved again has
+        // details of everything, or of nothing.
+        let is_dated = scans.load.is_some() && scans.save.is_none();
+        let directories = if is_dated { Inodes::DatedDirectories } else { Inodes::Directories };
         let is_anew = scans.load.is_some() && !filter.is_off() || self.is_by_saved_time();
         if_so(scans.save.is_some() || is_anew, kept)
-            .max(if_so(scans.since.is_some() && !self.is_grouped(), Inodes::Directories))
+            .max(if_so(scans.since.is_some() && !self.is_grouped(), directories))
             .max(if_so(self.form() == Some(Form::Ncdu), Inodes::Linked))
     }
 

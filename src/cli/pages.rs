@@ -67,7 +67,7 @@ Everything was read.
 Something was not, and totals are a lower bound; or the output could not be written.
 .TP
 \fB2\fR
-The command line or the config file makes no sense.
+The command line or the config file makes no sense, or \fB\-\-since\fR what counts differently.
 .TP
 \fB130\fR
 Interrupted.

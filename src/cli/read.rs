@@ -58,8 +58,8 @@ fn parse(args: &[OsString]) -> Result<Flags, Error> {
 }
 
 fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error> {
-    let is_saved = matches.contains_id("save");
-    let counting = if is_saved { scans::counting(command, &matches) } else { Vec::new() };
+    let is_wanted = matches.contains_id("save") || matches.contains_id("since");
+    let counting = if is_wanted { scans::counting(command, &matches) } else { Vec::new() };
     // Without `_mut`, all of it would be cloned.
     let flags = Flags::from_arg_matches_mut(&mut matches)?;
     Ok(Flags { counting, ..flags })

@@ -202,11 +202,18 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
     bytes(out, "host", &origin.host)?;
     for (i, root) in origin.roots.iter().enumerate() {
         out.write_all(if i == 0 { br#","roots":[{"# } else { b"},{" })?;
-        bytes(out, "path", root)?;
+        bytes(out, "path", &root.path)?;
+        if let Some(name) = &root.name {
+            out.write_all(b",")?;
+            bytes(out, "name", name)?;
+        }
     }
     out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;
-    out.write_all(br#"],"options":"#)?;
-    serde_json::to_writer(&mut *out, &origin.options)?;
+    out.write_all(b"]")?;
+    if let Some(options) = &origin.options {
+        out.write_all(br#","options":"#)?;
+        serde_json::to_writer(&mut *out, options)?;
+    }
     write!(out, r#","details":{}"#, origin.has_details)
 }
 

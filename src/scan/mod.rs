@@ -6,20 +6,24 @@
 //! * `compression`: zstd and gzip.
 //! * `source` and `tokens`: JSON, piece by piece.
 //! * `schema`: schema 1, weigh's own; `ncdu`: its export.
-//! * `sift`: weighed anew, with filters, or by time.
+//! * `sift`: weighed anew, with filters, or by time; `roots`: of what;
+//!   `alike`: whether two count the same things.
 
+mod alike;
 mod compression;
 mod ncdu;
 mod origin;
+mod roots;
 mod schema;
 mod sift;
 mod source;
 mod tokens;
 
 pub use crate::sys::Destination;
+pub use alike::difference;
 pub use compression::is_compressed;
-pub use origin::Origin;
-pub use sift::{by_time, sift};
+pub use origin::{GivenRoot, Origin};
+pub use sift::{TIMES, by_time, sift};
 
 use std::io::{self, BufWriter, ErrorKind};
 use std::os::unix::ffi::OsStrExt;

@@ -1,10 +1,13 @@
 //! Where a scan comes from.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
+use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::sys::{self, Symlinks};
+use super::schema::base64;
+use super::tokens::Tokens;
+use crate::sys::{self, Query, Symlinks};
 
 /// When and where a scan was made, and what counted in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,36 +16,81 @@ pub struct Origin {
     pub time: i64,
     /// On which machine, by its own name.
     pub host: Vec<u8>,
-    /// What was weighed, as absolute paths.
-    pub roots: Vec<Vec<u8>>,
-    /// The flags that had a say in what counts.
-    pub options: Vec<String>,
+    /// What was to be weighed, in the order in which it was given.
+    pub roots: Vec<GivenRoot>,
+    /// The flags that had a say in what counts, if that is known.
+    pub options: Option<Vec<String>>,
     /// Whether it has times and owners.
     pub has_details: bool,
+}
+
+/// A root as it was given, and where that was. The walk may have left it out, as inside another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GivenRoot {
+    /// Its absolute path.
+    pub path: Vec<u8>,
+    /// As it was given, and as the tree calls it; scans from before this was saved do not say.
+    pub name: Option<Vec<u8>>,
 }
 
 impl Origin {
     /// Here and now, for a walk of `roots` with `options`, and with times and owners or without.
     pub fn here(roots: &[OsString], options: Vec<String>, has_details: bool) -> Self {
-        let absolute = |root: &OsString| {
+        let given = |root: &OsString| {
+            let name = root.as_bytes().to_vec();
+            // A symlink to a directory means that, and any other itself.
+            let stat = |path: CString| sys::stat(&path, Symlinks::Follow, Query::default());
+            let stat = CString::new(root.as_bytes()).map_err(io::Error::from).and_then(stat);
+            let is_directory = stat.is_ok_and(|stat| stat.is_directory());
+            let symlinks = if is_directory { Symlinks::Follow } else { Symlinks::Stay };
             // What cannot be found will be among the problems.
-            let path = sys::real_path(Path::new(root), Symlinks::Follow);
-            path.map_or_else(|_| root.as_bytes().to_vec(), |path| path.into_os_string().into_vec())
+            let path = sys::real_path(Path::new(root), symlinks);
+            let path = path.map_or_else(|_| name.clone(), |path| path.into_os_string().into_vec());
+            GivenRoot { path, name: Some(name) }
         };
-        let roots = roots.iter().map(absolute).collect();
+        let roots = roots.iter().map(given).collect();
+        let options = Some(options);
         Self { time: sys::now(), host: sys::host(), roots, options, has_details }
     }
 
-    /// Where the root was that is called `name`.
-    pub(super) fn place(&self, name: &[u8]) -> PathBuf {
+    /// Where the root was that is called `name`, in a scan whose roots have no names: it is the only one,
+    /// or the first whose path ends in that.
+    pub(super) fn likely_place(&self, name: &[u8]) -> PathBuf {
         let name = Path::new(OsStr::from_bytes(name));
-        let mut roots = self.roots.iter().map(|root| Path::new(OsStr::from_bytes(root)));
-        let only = roots.len() == 1;
-        roots.find(|root| only || root.ends_with(name)).unwrap_or(name).to_owned()
+        let mut places = self.roots.iter().map(GivenRoot::place);
+        let only = self.roots.len() == 1;
+        places.find(|place| only || place.ends_with(name)).unwrap_or(name).to_owned()
     }
 
     /// Whether symlinks were followed: nobody knows how many of them lead to an inode.
     pub(super) fn follows(&self) -> bool {
-        self.options.iter().any(|option| option == "--dereference-links")
+        self.options.iter().flatten().any(|option| option == "--dereference-links")
+    }
+}
+
+impl GivenRoot {
+    /// Where it was.
+    pub(super) fn place(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.path))
+    }
+
+    /// Reads one of the header's roots.
+    pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
+        let (mut root, mut is_first) = (Self::default(), true);
+        let (mut exact_path, mut exact_name) = (None, None);
+        tokens.take(b'{')?;
+        while tokens.member(is_first)? {
+            is_first = false;
+            match tokens.text() {
+                b"path" => root.path = tokens.utf8()?.into(),
+                b"path_bytes" => exact_path = Some(base64(tokens)?),
+                b"name" => root.name = Some(tokens.utf8()?.into()),
+                b"name_bytes" => exact_name = Some(base64(tokens)?),
+                _ => tokens.skip()?,
+            }
+        }
+        root.path = exact_path.unwrap_or(root.path);
+        root.name = exact_name.or(root.name);
+        Ok(root)
     }
 }

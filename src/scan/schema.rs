@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::tokens::Tokens;
-use super::{Origin, Scan};
+use super::{GivenRoot, Origin, Scan};
 use crate::measure::{Kind, Measure, Mode};
 use crate::problem::{Operation, Problem};
 use crate::tally::{Details, Inode, Node, Replay, Tally, Totals};
@@ -250,9 +250,11 @@ impl Header {
             b"errors" => self.problems = list(tokens, read_problem)?,
             b"time" => self.origin().time = tokens.signed()?,
             b"host" => self.origin().host = tokens.utf8()?.into(),
-            b"roots" => self.origin().roots = list(tokens, read_root)?,
+            b"roots" => self.origin().roots = list(tokens, GivenRoot::read)?,
             b"details" => self.origin().has_details = tokens.boolean()?,
-            b"options" => self.origin().options = list(tokens, |tokens| Ok(tokens.utf8()?.into()))?,
+            b"options" => {
+                self.origin().options = Some(list(tokens, |tokens| Ok(tokens.utf8()?.into()))?);
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -284,20 +286,6 @@ fn list<R: Read, V>(
     Ok(list)
 }
 
-fn read_root<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Vec<u8>> {
-    let (mut path, mut exact_path, mut is_first) = (Vec::new(), None, true);
-    tokens.take(b'{')?;
-    while tokens.member(is_first)? {
-        is_first = false;
-        match tokens.text() {
-            b"path" => path = tokens.utf8()?.into(),
-            b"path_bytes" => exact_path = Some(base64(tokens)?),
-            _ => tokens.skip()?,
-        }
-    }
-    Ok(exact_path.unwrap_or(path))
-}
-
 fn read_problem<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Problem> {
     let (mut path, mut exact_path) = (Vec::new(), None);
     let (mut operation, mut symbol, mut message) = (None, String::new(), String::new());
@@ -318,7 +306,7 @@ fn read_problem<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Problem> {
     Ok(Problem::known(exact_path.unwrap_or(path), operation, &symbol, message))
 }
 
-fn base64<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Vec<u8>> {
+pub(super) fn base64<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Vec<u8>> {
     tokens.string()?;
     STANDARD.decode(tokens.text()).map_err(|_| tokens.error("no base64 where it should be"))
 }

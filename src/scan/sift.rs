@@ -4,52 +4,67 @@
 //! The tree is in memory, and what is left of it becomes another: a filter has to know a directory's
 //! name before what is in it, and a scan may say it after.
 
+use std::ffi::OsStr;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 
+use super::roots::{SavedRoot, roots};
 use super::{Origin, Scan, TOO_LITTLE};
 use crate::filter::{Filter, Place, Verdict};
-use crate::measure::{Kind, Measure, Time, weight_of_time};
+use crate::measure::{Kind, Measure, Mode, Time, weight_of_time};
+use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
 use crate::tally::{Child, Inode, Inodes, Node, Replay, Sum, Totals, Tree, Whole};
 
-/// Leaves of `scan` what `filter` leaves of it, and of its inodes what is to be kept.
+/// The times that a scan with details has.
+pub const TIMES: Measure = Measure::Newest(Time::Modified);
+
+/// Leaves of `scan` what `filter` leaves of it, and of its inodes what is to be kept; with sizes that count
+/// what `measure` says: what they did, or the time of last change, if it has details. Both at once:
+/// what is collapsed is not in what is left, and has times that count.
 ///
 /// # Errors
 /// Where something is left out of a scan that says too little to add up the rest.
-pub fn sift(scan: &mut Scan<Tree>, filter: &Filter, keep: Inodes) -> io::Result<()> {
-    let Some(tree) = scan.walked.report.as_ref().filter(|_| !filter.is_off()) else {
+pub fn sift(
+    scan: &mut Scan<Tree>,
+    filter: &Filter,
+    measure: Measure,
+    keep: Inodes,
+) -> io::Result<()> {
+    let is_anew = std::mem::replace(&mut scan.measure, measure) != measure;
+    let Some(tree) = scan.walked.report.as_ref().filter(|_| is_anew || !filter.is_off()) else {
         return Ok(());
     };
-    let mut sieve = Sieve::new(scan, filter, scan.measure);
-    let left = sieve.tree(tree, keep);
-    if !sieve.is_less {
+    let mut sieve = Sieve { filter, measure, origin: scan.origin.as_ref(), is_less: false };
+    let roots = roots(tree, scan.origin.as_ref(), filter);
+    let left = sieve.tree(tree, &roots, keep);
+    if !sieve.is_less && !is_anew {
         return Ok(());
     }
     match &scan.origin {
-        None => return Err(io::Error::other(TOO_LITTLE)),
-        Some(origin) if origin.follows() => {
+        None if sieve.is_less => return Err(io::Error::other(TOO_LITTLE)),
+        Some(origin) if sieve.is_less && origin.follows() => {
             let other_ways = "symlinks were followed, and may lead to what would be left out";
             return Err(io::Error::other(other_ways));
         }
-        Some(_) => {}
+        _ => {}
     }
-    let problems = &scan.walked.problems;
-    let seen = problems.iter().filter(|problem| !sieve.leaves_out(tree, problem));
-    scan.walked.problems = seen.cloned().collect();
+    let problems = scan.walked.problems.iter();
+    let mut problems: Vec<_> =
+        problems.filter_map(|problem| sieve.problem(problem, &roots)).collect();
+    problems.sort_by(|one, two| one.path.cmp(&two.path));
+    scan.walked.problems = problems;
     scan.walked.report = Some(left);
     Ok(())
 }
 
 /// Makes of `scan`, which has details, what a walk by the time of last change would have come to.
 pub fn by_time(scan: &mut Scan<Tree>, keep: Inodes) {
-    let measure = Measure::Newest(Time::Modified);
-    if let Some(tree) = &scan.walked.report {
-        let newest = Sieve::new(scan, &Filter::default(), measure).tree(tree, keep);
-        scan.walked.report = Some(newest);
-    }
-    scan.measure = measure;
+    // Nothing is left out, so nothing can be wrong.
+    let _ = sift(scan, &Filter::default(), TIMES, keep);
 }
 
 /// What is weighed, and how.
@@ -63,6 +78,8 @@ struct Sieve<'s> {
 
 /// A directory that counts, or in which something may.
 struct Dir<'t> {
+    /// Of a root, as it was given.
+    name: &'t [u8],
     tree: &'t Tree,
     place: Option<Arc<Place>>,
     is_counted: bool,
@@ -85,25 +102,26 @@ impl Dir<'_> {
 }
 
 impl<'s> Sieve<'s> {
-    fn new(scan: &'s Scan<Tree>, filter: &'s Filter, measure: Measure) -> Self {
-        Self { filter, measure, origin: scan.origin.as_ref(), is_less: false }
-    }
-
-    /// What is left of the tree at `root`.
-    fn tree(&mut self, root: &Tree, inodes: Inodes) -> Tree {
-        let mut replay = Replay::new(Whole { inodes }, root.is_above_roots());
+    /// What is left of the tree at `root`, which has these `roots` in it, or is the only one.
+    fn tree(&mut self, root: &Tree, roots: &[SavedRoot<'_>], inodes: Inodes) -> Tree {
+        let mut above_roots = Tree::default();
+        above_roots.mode = Mode::DIRECTORY;
+        let are_several = root.is_above_roots() || roots.len() > 1;
+        let mut replay = Replay::new(Whole { inodes }, are_several);
         if root.mode.kind() != Kind::Directory {
             let size = self.weight(root.totals.size, root.inode.as_deref());
             return replay.finish(&sized(Child::Branch(root), size));
         }
         let mut open: Vec<Open<'_>> = Vec::new();
-        let mut begun = Some(match root.is_above_roots() {
-            true => Dir { tree: root, place: None, is_counted: true, is_root: true },
-            false => self.root(root),
+        let mut begun = Some(match are_several {
+            true => {
+                Dir { name: b"", tree: &above_roots, place: None, is_counted: true, is_root: true }
+            }
+            false => self.root(&root.name, root, &roots[0].place),
         });
         loop {
             if let Some(dir) = begun.take() {
-                let begun = self.begin(dir, &open, &mut replay);
+                let begun = self.begin(dir, roots, &open, &mut replay);
                 open.push(begun);
             }
             let Some(directory) = open.last_mut() else { unreachable!("the root ends the loop") };
@@ -121,7 +139,7 @@ impl<'s> Sieve<'s> {
             if self.origin.is_some_and(Origin::follows) {
                 totals.shared = 0;
             }
-            let node = Node { own, totals, ..Child::Branch(dir.tree).node() };
+            let node = Node { name: dir.name, own, totals, ..Child::Branch(dir.tree).node() };
             let Some(above) = open.last_mut() else { return replay.finish(&node) };
             above.sum.absorb(sum);
             match above.dir.is_gathered() {
@@ -136,34 +154,42 @@ impl<'s> Sieve<'s> {
     fn begin<'t>(
         &mut self,
         dir: Dir<'t>,
+        roots: &[SavedRoot<'t>],
         above: &[Open<'t>],
         replay: &mut Replay<Whole>,
     ) -> Open<'t> {
         if above.last().is_none_or(|above| above.dir.is_gathered()) {
             replay.open();
         }
-        self.is_less |= !dir.is_counted || !dir.is_gathered();
+        self.is_less |= !dir.is_counted && self.has_own(dir.tree) || !dir.is_gathered();
         let (mut sum, mut ahead) = (Sum::default(), Vec::new());
-        let is_above_roots = above.is_empty() && dir.tree.is_above_roots();
+        if dir.name.is_empty() {
+            for SavedRoot { name, place, child, .. } in roots {
+                match child {
+                    Child::Branch(tree) => ahead.push(self.root(name, tree, place)),
+                    Child::Leaf(leaf) => {
+                        let size = self.weight(leaf.size, leaf.inode.as_ref());
+                        sum.add_known(leaf.inode, size);
+                        replay.leaf(&Node { name, ..sized(*child, size) });
+                    }
+                }
+            }
+        }
         let names = || {
-            let above = above.iter().map(|open| &*open.dir.tree.name);
-            above.chain([&*dir.tree.name]).filter(|name| !name.is_empty()).collect()
+            let above = above.iter().map(|open| open.dir.name);
+            above.chain([dir.name]).filter(|name| !name.is_empty()).collect()
         };
         let mut judge = self.filter.judge(dir.place.as_ref(), names);
         for child in dir.tree.unsorted() {
-            if let (true, Child::Branch(root)) = (is_above_roots, child) {
-                ahead.push(self.root(root));
-                continue;
-            }
             let (name, stat) = (child.name(), stat(&child));
             let verdict = judge.verdict(name, stat.is_directory());
             let verdict = judge.confirm(verdict, &stat);
-            self.is_less |= verdict != Verdict::Counts;
+            self.is_less |= verdict == Verdict::LeftOut;
             match child {
                 _ if verdict == Verdict::LeftOut => {}
                 Child::Branch(tree) => {
                     let (place, is_counted) = (judge.below(name), verdict == Verdict::Counts);
-                    ahead.push(Dir { tree, place, is_counted, is_root: false });
+                    ahead.push(Dir { name, tree, place, is_counted, is_root: false });
                 }
                 Child::Leaf(leaf) => {
                     let size = self.weight(leaf.size, leaf.inode.as_ref());
@@ -177,13 +203,16 @@ impl<'s> Sieve<'s> {
         Open { dir, ahead, sum }
     }
 
-    fn root<'t>(&self, tree: &'t Tree) -> Dir<'t> {
-        let was_at =
-            || self.origin.map_or_else(Default::default, |origin| origin.place(&tree.name));
-        let place = self.filter.root_at(&tree.name, was_at);
+    fn root<'t>(&self, name: &'t [u8], tree: &'t Tree, was_at: &Path) -> Dir<'t> {
+        let place = self.filter.root_at(name, || was_at.to_owned());
         let stat = stat(&Child::Branch(tree));
-        let is_counted = self.filter.admits_root(place.as_ref(), &tree.name, &stat);
-        Dir { tree, place, is_counted, is_root: true }
+        let is_counted = self.filter.admits_root(place.as_ref(), name, &stat);
+        Dir { name, tree, place, is_counted, is_root: true }
+    }
+
+    /// Whether a directory has, or may have, a weight of its own, and was not left out before.
+    fn has_own(&self, directory: &Tree) -> bool {
+        directory.own.is_some() || self.origin.is_none()
     }
 
     /// What an inode weighs that weighed `size`.
@@ -196,22 +225,33 @@ impl<'s> Sieve<'s> {
         }
     }
 
-    /// Whether a walk with these filters would not have come to where `problem` was met.
-    fn leaves_out(&self, tree: &Tree, problem: &Problem) -> bool {
-        let is_left_out = |root: &Tree| {
-            way(root, &problem.path).is_some_and(|way| self.leaves_out_at(root, way, problem))
+    /// What a walk with these filters would have said of `problem`, if it had come to where that was met.
+    fn problem(&self, problem: &Problem, roots: &[SavedRoot<'_>]) -> Option<Problem> {
+        let of_walk = roots.iter().filter(|root| !root.was_inside);
+        let met_in = of_walk.filter_map(|root| Some((root, way(root.name, &problem.path)?)));
+        // Of `.` and `./../a`, what is in the other one.
+        let Some((root, way)) = met_in.max_by_key(|(root, _)| root.name.len()) else {
+            return Some(problem.clone());
         };
-        if !tree.is_above_roots() {
-            return is_left_out(tree);
+        if !self.leaves_out_at(root, way, problem) {
+            return Some(problem.clone());
         }
-        tree.unsorted().any(|root| matches!(root, Child::Branch(root) if is_left_out(root)))
+        let met_at = root.place.join(OsStr::from_bytes(way));
+        roots.iter().filter(|root| root.was_inside).find_map(|root| {
+            let way = met_at.strip_prefix(&root.place).ok()?.as_os_str().as_bytes();
+            let names = [root.name, way].into_iter().filter(|name| !name.is_empty());
+            let path = path::join_all(names);
+            let is_met = !self.leaves_out_at(root, way, problem);
+            is_met.then(|| Problem { path, ..problem.clone() })
+        })
     }
 
     /// Whether it would not have come to `way` below `root`.
-    fn leaves_out_at(&self, root: &Tree, way: &[u8], problem: &Problem) -> bool {
-        let mut place = self.root(root).place;
-        let mut names = vec![&*root.name];
-        let mut ahead = way.split(|byte| *byte == b'/').peekable();
+    fn leaves_out_at(&self, root: &SavedRoot<'_>, way: &[u8], problem: &Problem) -> bool {
+        let mut place = self.filter.root_at(root.name, || root.place.clone());
+        let mut names = vec![root.name];
+        let ahead = way.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+        let mut ahead = ahead.peekable();
         while let Some(name) = ahead.next() {
             let is_directory = ahead.peek().is_some() || problem.operation != Operation::Stat;
             let mut judge = self.filter.judge(place.as_ref(), || names.clone());
@@ -225,14 +265,14 @@ impl<'s> Sieve<'s> {
     }
 }
 
-/// What leads from `root` to `path`, if that is below it.
-fn way<'p>(root: &Tree, path: &'p [u8]) -> Option<&'p [u8]> {
-    let way = path.strip_prefix(&*root.name)?;
-    if root.name.ends_with(b"/") { Some(way) } else { way.strip_prefix(b"/") }
+/// What leads from `root` to `path`, if that is below it, or is the root itself.
+fn way<'p>(root: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
+    let way = path.strip_prefix(root)?;
+    if root.ends_with(b"/") || way.is_empty() { Some(way) } else { way.strip_prefix(b"/") }
 }
 
 /// What filters ask of an inode.
-fn stat(child: &Child<'_>) -> Stat {
+pub(super) fn stat(child: &Child<'_>) -> Stat {
     let details = child.node().inode.and_then(|inode| inode.details);
     let modified = details.map_or(0, |details| details.modified);
     Stat { mode: child.mode(), modified, ..Stat::default() }

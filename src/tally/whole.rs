@@ -22,6 +22,8 @@ pub enum Inodes {
     Linked,
     /// Of those, and of all directories: enough to know a directory again in another place.
     Directories,
+    /// The same, and of directories the details too, where those are known.
+    DatedDirectories,
     /// Of all, directories too, with their details.
     All,
 }
@@ -47,7 +49,9 @@ impl Whole {
 
     /// None if it is not known, as in a saved scan without details: no inode has the number 0.
     fn inode(self, stat: &Stat, mount: u64, links: Option<u32>) -> Option<Inode> {
-        let has_details = self.inodes == Inodes::All;
+        let is_dated = self.inodes == Inodes::DatedDirectories && stat.is_directory();
+        // A time that is not known is 0.
+        let has_details = self.inodes == Inodes::All || is_dated && stat.modified != 0;
         (stat.inode != 0).then(|| Inode::new(stat, mount, links, has_details))
     }
 }
@@ -63,8 +67,8 @@ impl Tally for Whole {
         let mount = entry.identity.map_or(mount, |(mount, _)| mount);
         let inode = match self.inodes {
             Inodes::None => None,
-            Inodes::Linked | Inodes::Directories if links.is_none() => None,
-            _ => self.inode(stat, mount, links),
+            Inodes::All => self.inode(stat, mount, links),
+            _ => links.and_then(|_| self.inode(stat, mount, links)),
         };
         part.leaves.push(&Leaf { name, mode: stat.mode, size, inode });
     }

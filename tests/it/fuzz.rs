@@ -264,7 +264,8 @@ fn damaged(mut bytes: Vec<u8>, damage: &[(prop::sample::Index, u8, u8)]) -> Vec<
 fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
     let inodes = Inodes::All;
     let mut loaded = scan::load(path, None, Whole { inodes }).ok()?;
-    scan::sift(&mut loaded, filter, inodes).ok()?;
+    let measure = loaded.measure;
+    scan::sift(&mut loaded, filter, measure, inodes).ok()?;
     let options = json::Options {
         measure: loaded.measure,
         origin: loaded.origin.take(),

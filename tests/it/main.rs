@@ -14,7 +14,8 @@
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
-//! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`saving`], [`sifted`], [`since`], [`export`].
+//! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`saving`], [`sifted`], [`since`], [`alike`],
+//!   [`export`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -37,6 +38,7 @@ mod run;
 #[path = "../../benches/storage.rs"]
 mod storage;
 
+mod alike;
 mod churn;
 mod config;
 mod counting;

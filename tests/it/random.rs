@@ -107,7 +107,7 @@ fn any_mix_of_roots_is_what_du_says() {
 }
 
 /// The path `plain`, written in another way.
-fn spelled(dice: &mut Dice, plain: &Path, is_directory: bool, fixture: &Fixture) -> PathBuf {
+pub fn spelled(dice: &mut Dice, plain: &Path, is_directory: bool, fixture: &Fixture) -> PathBuf {
     let bytes = plain.as_os_str().as_bytes();
     let doubled = || {
         let twice = bytes.iter().flat_map(|&byte| vec![byte; 1 + usize::from(byte == b'/')]);

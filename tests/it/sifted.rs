@@ -6,7 +6,10 @@ use std::process::Command;
 
 use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
-use crate::run::weigh;
+use crate::oracle::{self, Eyes};
+use crate::random::spelled;
+use crate::rounds::{for_seeds, rounds};
+use crate::run::{Shown, weigh};
 use crate::scans::same;
 
 /// Links in and out of what is left out, names that filters tell apart, times of a year.
@@ -98,6 +101,95 @@ fn random_trees_are_sifted_alike() {
     }
 }
 
+/// A path is meant below the root that it lies in, however roots are spelled, and whatever the ending of
+/// one has to do with another.
+#[test]
+fn a_path_is_found_below_the_right_one_of_several_roots() {
+    let fixture = Fixture::new()
+        .file("a/deep/x", 5000)
+        .file("b/a/deep/y", 9000)
+        .file("c/z", 3000)
+        .symlink("../a", "b/to-a");
+    for roots in ["b/a a", "a b/a", "./a b/a c", "b/../a b/a", "b/to-a b/a", "c/../b/a a/ c"] {
+        let run = |flags: &str, path: &str| {
+            weigh(flags).arg(fixture.at(path)).within(fixture.path()).run()
+        };
+        weigh(&format!("{roots} --save scan")).within(fixture.path()).run().clean();
+        for path in ["a/deep", "b/a/deep", "c/z"] {
+            for filter in ["-j -X", "-j --collapse"] {
+                let load = run(&format!("--load scan {filter}"), path);
+                same(&load, &run(&format!("{roots} {filter}"), path), &format!("{roots} {path}"));
+            }
+        }
+    }
+    let inside = |flags: &str| weigh(flags).within(fixture.at("c")).run();
+    inside(". ../a ../b/a --save ../scan").clean();
+    for filter in ["-X ../a/deep", "-X ./z", "--collapse ../b/a/deep"] {
+        let load = inside(&format!("-j {filter} --load ../scan"));
+        same(&load, &inside(&format!("-j {filter} . ../a ../b/a")), filter);
+    }
+}
+
+/// A scan from before roots had names.
+#[test]
+fn the_only_root_needs_no_name() {
+    let fixture = project();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("./top --save scan").clean();
+    let scan = fs::read_to_string(fixture.at("scan")).unwrap();
+    let unnamed = scan.replacen(r#","name":"./top"}]"#, "}]", 1);
+    assert!(unnamed.len() < scan.len(), "{scan}");
+    fs::write(fixture.at("scan"), unnamed).unwrap();
+    let load = weigh("-j --load scan -X").arg(fixture.at("top/src")).within(fixture.path()).run();
+    same(&load, &run("-j ./top -X top/src"), "-X top/src");
+}
+
+#[test]
+fn any_mix_of_roots_is_sifted_alike() {
+    for_seeds(rounds(60, 600), |seed| {
+        let mut dice = Dice::new(seed + 3_000_000);
+        let mut fixture = dice.tree(Fixture::in_memory(), Names::Hostile).symlink(".", "again");
+        let entries = oracle::find(&fixture.at("tree"), Eyes::Mine);
+        let mut path = |fixture: &Fixture| {
+            let entry = dice.of(&entries);
+            let plain = std::path::Path::new("tree").join(raw(&entry.path));
+            let is_link = entry.kind == b'd' && dice.below(6) == 0;
+            (spelled(&mut dice, &plain, entry.kind == b'd', fixture), is_link.then_some(plain))
+        };
+        let mut roots = Vec::new();
+        for i in 0..1 + seed % 6 {
+            let (mut root, target) = path(&fixture);
+            if let Some(target) = target {
+                root = format!("to-{i}").into();
+                fixture = fixture.symlink(target, &root);
+            }
+            roots.push(root);
+        }
+        let run = |flags: &str, roots: &[std::path::PathBuf]| {
+            let start = weigh(&format!("{flags} --")).within(fixture.path());
+            roots.iter().fold(start, |weigh, root| weigh.arg(root)).run()
+        };
+        run("--details --save scan", &roots).clean();
+        for form in ["-j", "-c -n 9", "-j -m m"] {
+            for flag in ["-X", "--collapse"] {
+                let (filter, _) = path(&fixture);
+                let show = |from: &str, roots: &[std::path::PathBuf]| -> Shown {
+                    let start = weigh(&format!("{form} {from} {flag}")).arg(&filter).arg("--");
+                    let start = start.within(fixture.path());
+                    roots.iter().fold(start, |weigh, root| weigh.arg(root)).run()
+                };
+                let what = format!("seed {seed}: {form} {flag} {filter:?} {roots:?}");
+                same(&show("--load scan", &[]), &show("", &roots), &what);
+            }
+            for filter in ["-X a1", "-e [2-5]", "--exclude *3 -v 7$", "-M 0 -e b", "-M +3"] {
+                let what = format!("seed {seed}: {form} {filter} {roots:?}");
+                let load = run(&format!("{form} {filter} --load scan"), &[]);
+                same(&load, &run(&format!("{form} {filter}"), &roots), &what);
+            }
+        }
+    });
+}
+
 /// Nothing is left of the tree by the time that the scan is looked at.
 #[test]
 fn find_says_the_same_of_what_is_gone_by_now() {
@@ -172,6 +264,63 @@ fn what_could_not_be_read_is_left_out_with_what_it_lies_in() {
     for filter in ["-X closed", "-X in", "--exclude /top/closed", "-e f$"] {
         let load = weigh(&format!("-j {filter} --load")).arg(fixture.at("place/scan")).run();
         same(&load, &direct(&format!("-j {filter}")).run(), filter);
+    }
+    let both = |flags: &str| {
+        let roots = weigh(flags).arg("./in").arg("./in/../open").arg("./in/../in/../closed");
+        roots.within(fixture.at("top")).by_nobody(&fixture)
+    };
+    assert_eq!(both("--save ../place/two").run().code(), 1);
+    let load = weigh("-j -X open -X closed --load").arg(fixture.at("place/two")).run();
+    same(&load, &both("-j -X open -X closed").run(), "two roots");
+    // What lies in another root is one itself where the way is left out.
+    let inner = |flags: &str| {
+        let roots = weigh(flags).arg("top").arg("top/../top/in/").arg("./top/in/closed");
+        roots.within(fixture.path()).by_nobody(&fixture)
+    };
+    assert_eq!(inner("--save place/three").run().code(), 1);
+    for filter in ["-X in", "-X closed", "-X in -X closed", "-e f$", "--collapse in"] {
+        let load = weigh(&format!("-j {filter} --load")).arg(fixture.at("place/three")).run();
+        same(&load, &inner(&format!("-j {filter}")).run(), &format!("three roots, {filter}"));
+    }
+}
+
+/// Each of them is looked for in the directory that all are in.
+#[test]
+fn many_roots_in_another_are_found_at_once() {
+    let mut fixture = Fixture::in_memory();
+    let mut list = String::new();
+    for i in 0..30_000 {
+        fixture = fixture.sparse(format!("top/{i}"), 1);
+        list += &format!("top/{i}\n");
+    }
+    fs::write(fixture.at("list"), list).unwrap();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for roots in ["top --files-from list", "--files-from list"] {
+        run(&format!("-s {roots} -n 1 --save scan")).clean();
+        let filter = "-j --exclude *7";
+        same(&run(&format!("{filter} --load scan")), &run(&format!("-s {filter} {roots}")), roots);
+    }
+}
+
+/// What is in a collapsed directory counts, in times as in sizes.
+#[test]
+fn times_are_those_of_what_is_collapsed_too() {
+    let fixture = project()
+        .modified("top/src/main.py", days_ago(400))
+        .modified("top/src/cache/x.py", days_ago(200))
+        .modified("top/src/cache", days_ago(500))
+        .modified("top/src", days_ago(600));
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("top other --details --save scan").clean();
+    for collapse in ["src", "cache", "top/src", "src --collapse cache -X y.js", "src -M +100"] {
+        for form in ["-j -m m", "-c -m m --time-style full-iso", "-c --sort time", "-j -m m -n 2"] {
+            let flags = format!("{form} --collapse {collapse}");
+            same(
+                &run(&format!("{flags} --load scan")),
+                &run(&format!("{flags} top other")),
+                &flags,
+            );
+        }
     }
 }
 

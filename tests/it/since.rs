@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -93,6 +94,10 @@ fn a_directory_that_moved_is_neither_gone_nor_new() {
     assert_eq!(moved["children"][0]["moved_from"], "deep/er", "{json}");
     assert_eq!(moved["children"][0]["change"], 0);
     assert_eq!(moved["change"], 7_000_000);
+    // Its own time stays what it was.
+    run("-s --details --save later").clean();
+    let load = weigh("-s -c -w 100 --load later --since scan.json.zst").within(fixture.path());
+    assert_eq!(load.run().text(), text);
 
     // Without details nobody can know.
     fs::rename(fixture.at("top/other/er"), fixture.at("top/deep/er")).unwrap();
@@ -100,6 +105,105 @@ fn a_directory_that_moved_is_neither_gone_nor_new() {
     fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
     let text = run("-s -c -w 100 --since scan.json.zst").text();
     assert!(text.contains("(gone)") && text.contains("(new)"), "{text}");
+}
+
+/// Makes the saved `scan` of what was at `was` say that it had the inode number of what is at `is`: as
+/// if the file system had used it anew at once. Numbers that are asked for are not to be had.
+fn reuse(fixture: &Fixture, (was, is): (u64, &str)) {
+    let file = fixture.at("scan");
+    let scan = fs::read_to_string(&file).unwrap();
+    let inode = |number| format!("\"inode\":{number},");
+    let reused = scan.replace(&inode(was), &inode(number(fixture, is)));
+    assert_ne!(reused, scan);
+    fs::write(&file, reused).unwrap();
+}
+
+fn number(fixture: &Fixture, path: &str) -> u64 {
+    fs::symlink_metadata(fixture.at(path)).unwrap().ino()
+}
+
+/// A new inode of the same number is not the one that went, and has nothing to do with its line.
+#[test]
+fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
+    let fixture = Fixture::new()
+        .sparse("top/a/gone", 50_000)
+        .hard_link("top/a/gone", "top/b/gone too")
+        .file("top/stays", 1);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("-s top --save scan").clean();
+    let was = number(&fixture, "top/a/gone");
+    fs::remove_file(fixture.at("top/a/gone")).unwrap();
+    fs::remove_file(fixture.at("top/b/gone too")).unwrap();
+    let fixture = fixture.sparse("top/c/new", 70_000).hard_link("top/c/new", "top/new too");
+    reuse(&fixture, (was, "top/c/new"));
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("-s top --save later").clean();
+    for from in ["top", "--load later"] {
+        let lines = |flags: &str| {
+            let shown = run(&format!("{flags} -s {from} --since scan")).text();
+            let is_line = |line: &&str| line.contains("gone") || line.contains("new");
+            shown.lines().filter(is_line).map(str::to_owned).collect::<Vec<_>>()
+        };
+        // Each inode takes one line, and in what is not limited, every link does.
+        let picture = lines("-c -R -F");
+        assert_eq!(picture.len(), 2, "{picture:?}");
+        let table = lines("--as csv -n 9 -F");
+        assert_eq!(table, ["top/c/new,file,,70000,70000,2,", "top/a/gone,file,50000,,-50000,2,"]);
+        let mut table = lines("--as csv");
+        table.sort();
+        assert_eq!(
+            table,
+            [
+                "top/a/gone,file,50000,,-50000,2,",
+                "top/b/gone too,file,50000,,-50000,2,",
+                "top/c/new,file,,70000,70000,2,",
+                "top/new too,file,,70000,70000,1,",
+            ]
+        );
+        let json = lines("-j").concat();
+        for name in ["gone", "gone too", "new", "new too"] {
+            assert!(json.contains(&format!("\"name\":\"{name}\"")), "{json}");
+        }
+    }
+}
+
+/// The number of a directory that went may be that of a new one at once, and the size may be the same.
+#[test]
+fn another_directory_of_the_same_number_and_size_has_not_moved() {
+    let cases: [(&[&str], &[&str], &[&str]); 5] = [
+        (&["a.o", "b.o"], &["a.rs", "b.rs"], &["", "later"]),
+        (&["a.o", "b.o"], &["b.o", "c.o"], &["", "later"]),
+        (&["a/x", "b/y"], &["a/x", "b/z/y"], &["", "later"]),
+        // Of the same names only its times say that it is another.
+        (&["a.o", "b.o"], &["a.o", "b.o"], &["later"]),
+        // Nothing is no evidence.
+        (&[], &[], &["", "later"]),
+    ];
+    for (gone, new, loads) in cases {
+        let fill = |mut fixture: Fixture, dir: &str, names: &[&str]| {
+            for (name, len) in names.iter().zip([9_000_000, 70_000]) {
+                fixture = fixture.sparse(format!("{dir}/{name}"), len);
+            }
+            fixture.dir(dir)
+        };
+        let fixture = fill(Fixture::new().dir("top/stays"), "top/gone", gone);
+        let fixture = fixture.modified("top/gone", 1_000_000_000);
+        let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+        run("top --details --save scan").clean();
+        let was = number(&fixture, "top/gone");
+        fs::rename(fixture.at("top/gone"), fixture.at("aside")).unwrap();
+        let fixture = fill(fixture, "top/stays/new", new);
+        reuse(&fixture, (was, "top/stays/new"));
+        let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+        run("top --details --save later").clean();
+        for load in loads {
+            let from = if load.is_empty() { "top" } else { "--load later" };
+            let shown = run(&format!("--as csv {from} --since scan")).text();
+            assert!(shown.contains("\ntop/gone,directory,"), "{gone:?} {new:?}: {shown}");
+            assert!(shown.contains("\ntop/stays/new,directory,,"), "{gone:?} {new:?}: {shown}");
+            assert!(!shown.contains(",gone\n"), "{gone:?} {new:?} moved: {shown}");
+        }
+    }
 }
 
 /// Reads two lists, `type size path`, and says of every path what it was and is, when that differs:
@@ -133,7 +237,9 @@ fn every_change_is_what_an_independent_script_says() {
         let place = Fixture::new();
         let (top, file) = (fixture.path().to_owned(), place.at("scan"));
         list(&top, &place.at("before"));
+        let once = place.at("each inode once");
         weigh("-s -l").arg(&top).arg("--save").arg(&file).run().clean();
+        weigh("-s").arg(&top).arg("--save").arg(&once).run().clean();
         shake(&top, seed);
         list(&top, &place.at("now"));
         let json = weigh("-s -l -j").arg(&top).arg("--since").arg(&file).run().clean();
@@ -145,12 +251,32 @@ fn every_change_is_what_an_independent_script_says() {
             .output()
             .unwrap();
         assert!(script.status.success(), "{}", String::from_utf8_lossy(&script.stderr));
-        let expected: BTreeMap<String, Value> = serde_json::from_slice(&script.stdout).unwrap();
+        let mut expected: BTreeMap<String, Value> = serde_json::from_slice(&script.stdout).unwrap();
         assert!(expected.len() > 5, "seed {seed}: {}", expected.len());
         let mut found = BTreeMap::new();
         collect(&root, &mut Vec::new(), &mut found);
         assert_eq!(found, expected, "seed {seed}");
+
+        // What a directory comes to is another matter, where each inode counts once. Its links are all
+        // there.
+        let json = weigh("-s -j").arg(&top).arg("--since").arg(&once).run().clean();
+        let root: Value = serde_json::from_slice(&json).unwrap();
+        let mut found = BTreeMap::new();
+        collect(&root, &mut Vec::new(), &mut found);
+        let directories = ["before", "now"].map(|list| directories(&place.at(list))).concat();
+        for changes in [&mut found, &mut expected] {
+            changes.retain(|path, _| !path.is_empty() && !directories.contains(path));
+        }
+        assert_eq!(found, expected, "seed {seed}, each inode once");
     }
+}
+
+/// The directories in a list by `find`, with a character for each byte.
+fn directories(list: &Path) -> Vec<String> {
+    let list = fs::read(list).unwrap();
+    let lines = list.split(|byte| *byte == 0).filter_map(|line| line.strip_prefix(b"d "));
+    let paths = lines.filter_map(|line| line.splitn(2, |byte| *byte == b' ').nth(1));
+    paths.map(|path| path.iter().map(|byte| *byte as char).collect()).collect()
 }
 
 /// Every third file grows, every fifth goes, and a directory comes.

@@ -1,0 +1,152 @@
+//! Whether two scans count alike, as far as the flags say that they were made with: a difference between
+//! them is one of what there is only then.
+//!
+//! What a flag leaves out can be left out of the earlier scan as well, if that scan says enough; and then
+//! it makes no difference. What the earlier scan lacks cannot be had back. Flags that nothing here knows
+//! have to be given on both sides.
+
+use super::Origin;
+
+/// The flags by which two scans count differently, as they are typed; nothing on the side that has none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// What the earlier one was made with.
+    pub before: String,
+    /// What the later one was made with.
+    pub now: String,
+}
+
+/// How several flags of one name act together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// Each leaves out more.
+    Less,
+    /// One may let through what the others leave out.
+    More,
+    /// They count differently, or leave out what a saved scan cannot tell.
+    Apart,
+}
+
+/// What tells a scan made `with` some flags from an earlier one, if there is something: what the flags that
+/// are `given` now leave out is left out of both.
+pub fn difference(with: &[String], given: &[String], earlier: &Origin) -> Option<Difference> {
+    let saved = earlier.options.as_deref()?;
+    let all = || with.iter().chain(given).chain(saved);
+    let takes_back = all().any(|flag| flag.starts_with("--exclude=!"));
+    let mut groups: Vec<&str> = all().map(|flag| group(flag, takes_back)).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    groups.into_iter().find_map(|name| {
+        let of = |flags| of_group(flags, name, takes_back);
+        let (was, is, given) = (of(saved), of(with), of(given));
+        let or_given = |flags: Vec<_>| if flags.is_empty() { given.clone() } else { flags };
+        let (was, is) = match effect(name)? {
+            Effect::Less => {
+                let (mut more, mut less) = (was.clone(), is.clone());
+                more.retain(|flag| !is.contains(flag) && !given.contains(flag));
+                less.retain(|flag| !was.contains(flag) && !given.contains(flag));
+                (more, less)
+            }
+            Effect::More if name == "--mtime" && !earlier.has_details => (was, or_given(is)),
+            Effect::More => (or_given(was), or_given(is)),
+            Effect::Apart => (was, is),
+        };
+        (was != is).then(|| Difference { before: was.join(" "), now: is.join(" ") })
+    })
+}
+
+/// Those of `flags` that act together under this name. Their order is kept if it matters.
+fn of_group<'f>(flags: &'f [String], name: &str, takes_back: bool) -> Vec<&'f str> {
+    let flags = flags.iter().map(String::as_str);
+    let mut flags: Vec<_> = flags.filter(|flag| group(flag, takes_back) == name).collect();
+    let is_ordered = name == RULES || flags.iter().any(|flag| flag.starts_with("--include=!"));
+    if !is_ordered {
+        flags.sort_unstable();
+        flags.dedup();
+    }
+    flags
+}
+
+/// The flags whose globs are rules of one list: the last one that matches decides.
+const RULES: &str = "--ignore-file";
+
+/// The name of the flags that `flag` acts together with.
+fn group(flag: &str, takes_back: bool) -> &str {
+    match flag.split_once('=').map_or(flag, |(name, _)| name) {
+        "--exclude" if takes_back => RULES,
+        name => name,
+    }
+}
+
+/// How the flags of this name act together; not at all, if they do not say what counts.
+fn effect(name: &str) -> Option<Effect> {
+    match name {
+        // What is measured is compared elsewhere, and roots are what is compared.
+        "--apparent-size" | "--filecount" | "--inodes" | "--filetime" => None,
+        "--files-from" | "--files0-from" => None,
+        "--ignore-hidden"
+        | "--ignore-directory"
+        | "--invert-filter"
+        | "--ignore-all-in-file"
+        | "--exclude"
+        | "--type-not" => Some(Effect::Less),
+        "--filter" | "--include" | "--type" | "--mtime" | RULES => Some(Effect::More),
+        _ => Some(Effect::Apart),
+    }
+}
+
+impl Difference {
+    /// What is wrong with comparing the two, and the way out; the later one may be `loaded` itself.
+    pub fn message(&self, is_loaded: bool) -> String {
+        let Self { before, now } = self;
+        let (what, way_out) = match (before.as_str(), now.as_str()) {
+            ("", now) => (format!("without {now}"), "leave that out here, or save one with it"),
+            (before, "") => {
+                (format!("with {before}"), "give that here too, or save one without it")
+            }
+            _ => (
+                format!("with {before}, and not with {now}"),
+                "give the same here, or save one anew",
+            ),
+        };
+        let way_out = if is_loaded { "save both with the same flags" } else { way_out };
+        format!("it was saved {what}: {way_out}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flags(flags: &str) -> Vec<String> {
+        flags.split_whitespace().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn flags_act_together_by_what_they_do() {
+        for (with, given, before, difference_is) in [
+            ("", "", "", None),
+            // What a later weigh may have more of.
+            ("--new", "", "--new", None),
+            ("--new", "", "", Some(("", "--new"))),
+            ("--new=1 --new=2", "", "--new=2 --new=1", None),
+            ("--exclude=a", "", "--exclude=b", Some(("--exclude=b", "--exclude=a"))),
+            ("--exclude=a", "--exclude=b", "--exclude=b --exclude=a", None),
+            ("--ignore-file=f --exclude=a", "", "--ignore-file=f --exclude=a", None),
+            (
+                "--ignore-file=f --ignore-file=g",
+                "",
+                "--ignore-file=g --ignore-file=f",
+                Some(("--ignore-file=g --ignore-file=f", "--ignore-file=f --ignore-file=g")),
+            ),
+            ("--include=a --include=!b", "", "--include=a --include=!b", None),
+            ("--files-from=x --apparent-size", "", "", None),
+        ] {
+            let origin = Origin { options: Some(flags(before)), ..Origin::default() };
+            let found = difference(&flags(with), &flags(given), &origin);
+            let found = found.as_ref().map(|found| (found.before.as_str(), found.now.as_str()));
+            assert_eq!(found, difference_is, "{with}, {given}, {before}");
+        }
+        assert_eq!(difference(&flags("--new"), &[], &Origin::default()), None);
+    }
+}

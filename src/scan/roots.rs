@@ -1,0 +1,108 @@
+//! The roots of a saved scan as filters leave them. A walk leaves out a root that lies inside another whose
+//! walk comes to it; where a filter leaves out the way, it is a root of its own again.
+
+use std::collections::HashMap;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::Origin;
+use super::sift::stat;
+use crate::filter::{Filter, Verdict};
+use crate::tally::{Child, Tree};
+
+/// A root in a saved scan.
+pub(super) struct SavedRoot<'t> {
+    /// As it was given.
+    pub(super) name: &'t [u8],
+    /// Where it was.
+    pub(super) place: PathBuf,
+    pub(super) child: Child<'t>,
+    /// Whether the walk left it out, because it came to it below another.
+    pub(super) was_inside: bool,
+}
+
+/// The roots of `tree`: those that it has, and those that `filter` makes of what is in them.
+pub(super) fn roots<'t>(
+    tree: &'t Tree,
+    origin: Option<&'t Origin>,
+    filter: &Filter,
+) -> Vec<SavedRoot<'t>> {
+    let given = origin.map_or(&[][..], |origin| &origin.roots);
+    let named = given.iter().filter_map(|root| Some((root.name.as_deref()?, root.place())));
+    let places: HashMap<_, _> = named.clone().collect();
+    let root = |child: Child<'t>| {
+        let name = child.name();
+        // What is no directory has nothing below it to be found.
+        let asks = origin.filter(|_| matches!(child, Child::Branch(_)));
+        let likely = || asks.map_or_else(Default::default, |origin| origin.likely_place(name));
+        let place = places.get(name).map_or_else(likely, |place| place.to_path_buf());
+        SavedRoot { name, place, child, was_inside: false }
+    };
+    let mut roots: Vec<_> = match tree.is_above_roots() {
+        true => tree.unsorted().map(root).collect(),
+        false => vec![root(Child::Branch(tree))],
+    };
+    if places.len() <= roots.len() {
+        return roots;
+    }
+    // The outer ones first.
+    let mut given: Vec<_> = named.collect();
+    given.sort_by_key(|(_, place)| place.as_os_str().len());
+    let mut known: HashMap<PathBuf, (&[u8], Child<'_>)> =
+        roots.iter().map(|root| (root.place.clone(), (root.name, root.child))).collect();
+    let mut listings = Listings::default();
+    for (name, place) in given {
+        if known.contains_key(place) {
+            continue;
+        }
+        let mut found = None;
+        let comes_to = |above: &Path| {
+            let (outer, child) = *known.get(above)?;
+            let way = place.strip_prefix(above).ok()?;
+            let (child, is_clear) = listings.follow((outer, above, child), way, filter)?;
+            found = Some(child);
+            is_clear.then_some(())
+        };
+        let is_inside = place.ancestors().skip(1).find_map(comes_to).is_some();
+        let Some(child) = found else { continue };
+        known.insert(place.to_owned(), (name, child));
+        if !is_inside {
+            roots.push(SavedRoot { name, place: place.to_owned(), child, was_inside: true });
+        }
+    }
+    roots
+}
+
+/// What is in directories on the way to roots, by name: a list of roots may name all of a directory.
+#[derive(Default)]
+struct Listings<'t>(HashMap<*const Tree, HashMap<&'t [u8], Child<'t>>>);
+
+impl<'t> Listings<'t> {
+    /// What lies at `way` below a root, known by its name, its place and what it is; and whether
+    /// `filter` leaves out nothing on the way.
+    fn follow(
+        &mut self,
+        (name, place, root): (&[u8], &Path, Child<'t>),
+        way: &Path,
+        filter: &Filter,
+    ) -> Option<(Child<'t>, bool)> {
+        let (mut child, mut is_clear) = (root, true);
+        let mut known = filter.root_at(name, || place.to_owned());
+        let mut names = vec![name];
+        for name in way.iter().map(OsStrExt::as_bytes) {
+            let Child::Branch(tree) = child else { return None };
+            let listing = self
+                .0
+                .entry(std::ptr::from_ref(tree))
+                .or_insert_with(|| tree.unsorted().map(|child| (child.name(), child)).collect());
+            child = *listing.get(name)?;
+            let stat = stat(&child);
+            let mut judge = filter.judge(known.as_ref(), || names.clone());
+            let verdict = judge.verdict(name, stat.is_directory());
+            is_clear &= judge.confirm(verdict, &stat) != Verdict::LeftOut;
+            known = judge.below(name);
+            names.push(name);
+        }
+        Some((child, is_clear))
+    }
+}

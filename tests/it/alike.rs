@@ -1,0 +1,202 @@
+//! Two scans are compared only if they count alike: by what was given when they were made. Of a tree that has
+//! not changed, what is compared has not changed either; everything else is refused, with the reason.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::fixture::Fixture;
+use crate::run::{Shown, weigh};
+
+/// Something for each flag to leave out, or to count differently.
+fn tree() -> Fixture {
+    Fixture::new()
+        .dir("top/.git")
+        .file("top/.gitignore", 0)
+        .file("top/a.o", 5000)
+        .file("top/b.o", 6000)
+        .file("top/src/main.py", 7000)
+        .file("top/cache/c.py", 8000)
+        .file("top/cache/deep/c.rs", 9000)
+        .hard_link("top/a.o", "top/src/link.o")
+        .hard_link("top/b.o", "outside")
+        .symlink("../outside", "top/src/out")
+        .modified("top/b.o", 1_000_000_000)
+        .modified("top/cache", 1_000_000_000)
+}
+
+fn run(fixture: &Fixture, flags: &str) -> Shown {
+    weigh(flags).within(fixture.path()).run()
+}
+
+/// It is shown, and nothing has changed.
+fn same(shown: Shown, what: &str) {
+    assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""), "{what}");
+    let root: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!((&root["change"], &root["churn"]), (&0.into(), &0.into()), "{what}: {root}");
+}
+
+/// It is refused, as a mistake on the command line, in a line that says `why`.
+fn refused(shown: &Shown, why: &str, what: &str) {
+    let complaint = shown.complaint();
+    assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{what}: {complaint}");
+    assert!(complaint.starts_with("weigh: cannot compare with scan: it was saved "), "{complaint}");
+    assert!(complaint.contains(why) && complaint.lines().count() == 1, "{what}: {complaint}");
+}
+
+/// What was given to save, what is given to compare, and why that is refused, if it is.
+const CASES: &[(&str, &str, &str)] = &[
+    ("", "", ""),
+    ("-l", "-l", ""),
+    ("", "-l", "without --count-links: leave that out here"),
+    ("-l", "", "with --count-links: give that here too"),
+    ("", "--unique", "without --unique"),
+    ("-L", "-L", ""),
+    ("", "-L", "without --dereference-links"),
+    ("-L", "", "with --dereference-links"),
+    ("-L -e o$", "-L -e o$", ""),
+    ("-x", "-x", ""),
+    ("", "-x", "without --limit-filesystem"),
+    ("-x", "", "with --limit-filesystem"),
+    ("--gitignore", "--gitignore -X cache", ""),
+    ("", "--gitignore", "without --gitignore"),
+    ("--gitignore", "", "with --gitignore"),
+    ("--gitignore", "--ignored", "with --gitignore"),
+    ("", "--ignored", "without --ignored"),
+    ("-A -30", "-A -30", ""),
+    ("", "-A -30", "without --atime=-30"),
+    ("-y -30", "", "with --ctime=-30"),
+    // The time of last change is saved with details.
+    ("-M +30", "-M +30", ""),
+    ("-M +30", "-M +31", "with --mtime=+30, and not with --mtime=+31"),
+    ("", "-M +30", "without --mtime=+30"),
+    ("--details", "-M +30", ""),
+    ("--details -M +30", "", "with --mtime=+30"),
+    // What is left out here is left out there too.
+    ("", "-X cache -i -v py$ --exclude *.rs --type-not c", ""),
+    ("", "-e o$ --include *.o --type py", ""),
+    ("-X cache", "-X cache", ""),
+    ("-X cache", "-X cache -X src", ""),
+    ("-X cache -X src", "-X src -X cache", ""),
+    ("-X cache", "", "with --ignore-directory=cache: give that here too"),
+    ("-X cache", "-X src", "with --ignore-directory=cache"),
+    ("-i -v py$", "-v rs$ -v py$ -i -s", ""),
+    ("-v py$", "-v rs$", r"with --invert-filter=py$"),
+    // Of these, more of them lets more through.
+    ("-e o$ -e py$", "-e py$ -e o$", ""),
+    ("-e o$", "-e py$ -e o$", "with --filter=o$, and not with --filter=o$ --filter=py$"),
+    ("--type py", "--type py --type rust", "with --type=py, and not"),
+    ("--include *.o", "--include *.o --include *.py", "with --include=*.o, and not"),
+    ("--include *.py --include *.o", "--include *.o --include *.py -X cache", ""),
+    // The last one that matches decides, if one of them takes something back.
+    ("--exclude *.o", "--exclude *.py --exclude *.o", ""),
+    ("--exclude *.o --exclude !a.o", "--exclude *.o --exclude !a.o", ""),
+    ("--exclude *.o", "--exclude *.o --exclude !a.o", "with --exclude=*.o, and not"),
+    ("--exclude *.o --exclude !a.o", "--exclude !a.o --exclude *.o", "--exclude=!a.o, and not"),
+    ("", "--exclude *.o --exclude !a.o", ""),
+    ("--ignore-file rules", "--ignore-file rules --exclude *.py", ""),
+    (
+        "--ignore-file rules",
+        "--ignore-file rules --exclude !a.o",
+        "with --ignore-file=rules, and not",
+    ),
+    ("--ignore-file rules", "--exclude *.o", "with --ignore-file=rules"),
+    // What is shown is another matter.
+    ("-X cache -n 1", "-X cache --collapse src --sort name", ""),
+];
+
+#[test]
+fn what_does_not_count_alike_is_refused_and_says_why() {
+    let fixture = tree();
+    fs::write(fixture.at("rules"), "*.o\n").unwrap();
+    fs::write(fixture.at("top/.gitignore"), "src\n").unwrap();
+    for (saved, given, why) in CASES {
+        // What was weighed by lengths is compared by lengths.
+        let measure = if given.contains("-s") { "-s" } else { "" };
+        let given = given.trim_end_matches("-s");
+        run(&fixture, &format!("{measure} {saved} top --save scan")).clean();
+        let what = format!("{saved:?}, then {given:?}");
+        let shown = run(&fixture, &format!("-j {measure} {given} top --since scan --save again"));
+        let is_saved = fs::remove_file(fixture.at("again")).is_ok();
+        let shown = if given.contains("--unique") || given.contains("--collapse") {
+            run(&fixture, &format!("-j {measure} {given} top --since scan"))
+        } else {
+            // Nothing is walked for nothing.
+            assert_eq!(is_saved, why.is_empty(), "{what}");
+            shown
+        };
+        if why.is_empty() { same(shown, &what) } else { refused(&shown, why, &what) }
+    }
+}
+
+#[test]
+fn two_saved_scans_are_compared_if_they_count_alike() {
+    let fixture = tree();
+    let save = |flags: &str, file: &str| {
+        run(&fixture, &format!("{flags} top --save {file}")).clean();
+    };
+    for (now, before, given, why) in [
+        ("-l", "-l", "", ""),
+        ("-l", "", "", "without --count-links: save both with the same flags"),
+        ("", "-l", "", "with --count-links: save both with the same flags"),
+        ("-l -x", "-x -l -X cache", "-X cache", ""),
+        ("-X cache", "", "", "without --ignore-directory=cache"),
+        ("", "-X cache", "", "with --ignore-directory=cache"),
+        ("-X cache", "", "-X cache", ""),
+        ("", "-X cache", "-X cache -X src", ""),
+        ("-X src", "-X cache", "-X cache -X src", ""),
+        ("-e o$", "", "-e o$", ""),
+        ("--details", "--details", "-M +30", ""),
+        ("--details", "", "-M +30", "without --mtime=+30"),
+    ] {
+        save(now, "later");
+        save(before, "scan");
+        let what = format!("{now:?} and {before:?}, with {given:?}");
+        let shown = run(&fixture, &format!("-j {given} --load later --since scan"));
+        if why.is_empty() { same(shown, &what) } else { refused(&shown, why, &what) }
+    }
+}
+
+#[test]
+fn what_the_config_file_says_counts_too() {
+    let fixture = tree();
+    fs::write(fixture.at("config"), "ignore-directory = ['cache']\ncount-links = true").unwrap();
+    run(&fixture, "--config config top --save scan").clean();
+    same(run(&fixture, "-j --config config top --since scan"), "config file");
+    same(run(&fixture, "-j -l -X cache top --since scan"), "flags");
+    refused(&run(&fixture, "-j top --since scan"), "with --count-links", "no config file");
+    let plain = run(&fixture, "-j --config config --no-count-links top --since scan");
+    refused(&plain, "with --count-links", "the counterpart");
+}
+
+/// What `-j` prints, and ncdu, does not say how it was counted.
+#[test]
+fn what_does_not_say_how_it_counts_is_compared() {
+    let fixture = tree();
+    for (printed, given) in [
+        ("-j -l", "-l"),
+        ("-j --unique", "--unique"),
+        ("-j -X cache", "-X cache"),
+        ("--as ncdu -x", "-x"),
+        ("--as ncdu --gitignore", "--gitignore"),
+    ] {
+        let scan = run(&fixture, &format!("{printed} top")).clean();
+        fs::write(fixture.at("scan"), scan).unwrap();
+        same(run(&fixture, &format!("-j {given} top --since scan")), printed);
+    }
+    // Nor does what was loaded from it, and saved.
+    run(&fixture, "--load scan --save again").clean();
+    same(run(&fixture, "-j --gitignore top --since again"), "saved again");
+}
+
+/// What is saved may take the place of what it is compared with.
+#[test]
+fn a_scan_is_compared_before_it_is_replaced() {
+    let fixture = tree();
+    run(&fixture, "-s top --save scan").clean();
+    let fixture = fixture.file("top/new", 12_345);
+    let shown = run(&fixture, "-s -j top --since scan --save scan").clean();
+    let root: Value = serde_json::from_slice(&shown).unwrap();
+    assert_eq!(root["change"], 12_345);
+    same(run(&fixture, "-s -j top --since scan"), "after that");
+}
