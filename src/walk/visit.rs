@@ -6,6 +6,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::dir::{Dir, Gathered};
+use super::follow::Way;
 use super::handles::Lease;
 use super::known::Known;
 use super::progress::Counts;
@@ -121,7 +122,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         self.counts.size = self.counts.size.saturating_add(size);
         if is_directory {
             self.enter(name, stat, symlinks, verdict);
-        } else if self.is_here(&stat) {
+        } else if self.is_here(&stat, symlinks) {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
             let entry = Entry::new(name.to_bytes(), depth, &stat, size, mount);
             walk.weigh(self.dir, &mut self.gathered, entry);
@@ -179,9 +180,12 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             && stat.identity() == (self.dir.stat.device, listed.inode)
     }
 
-    /// Whether an entry lies on a file system that is to be weighed.
-    fn is_here(&self, stat: &Stat) -> bool {
-        let may_be_elsewhere = stat.mount_point || stat.is_directory();
+    /// Whether an entry lies on a file system that is to be weighed. What is neither a directory nor a mount
+    /// point lies on that of its directory, whatever device an overlay says it is on, unless a symlink was
+    /// followed to it.
+    fn is_here(&self, stat: &Stat, symlinks: Symlinks) -> bool {
+        let is_followed = symlinks == Symlinks::Follow;
+        let may_be_elsewhere = stat.mount_point || stat.is_directory() || is_followed;
         !(self.worker.walk.options.one_file_system
             && may_be_elsewhere
             && stat.device != self.dir.stat.device)
@@ -193,7 +197,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     fn enter(&mut self, name: &CStr, stat: Stat, symlinks: Symlinks, verdict: Verdict) {
         let Worker { walk, slot, .. } = *self.worker;
         let dir = self.dir;
-        if !self.is_here(&stat) {
+        if !self.is_here(&stat, symlinks) {
             return;
         }
         let mut mount = dir.mount;
@@ -212,8 +216,14 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 return walk.record(Problem::cycle(dir.path_of(name)));
             }
         }
-        let is_followed = symlinks == Symlinks::Follow;
-        if walk.options.follow && !is_followed && !walk.follows.enter(stat.identity()) {
+        let way = match symlinks {
+            Symlinks::Follow => Way::Symlink,
+            Symlinks::Stay if mount.id != dir.mount.id => Way::Mount,
+            Symlinks::Stay if stat.device != dir.stat.device => Way::Mount,
+            Symlinks::Stay => Way::Name,
+        };
+        let is_to_wait = walk.options.follow && way != Way::Name;
+        if walk.options.follow && !is_to_wait && !walk.follows.enter(stat.identity()) {
             return;
         }
         slot.find(1);
@@ -221,9 +231,9 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         below.is_counted = verdict == Verdict::Counts;
         below.place = self.judge.below(name.to_bytes());
         let below = Arc::new(below);
-        if is_followed {
+        if is_to_wait {
             dir.hand_out();
-            walk.follows.wait(below);
+            walk.follows.wait(below, way);
         } else if let Some(earlier) = self.last.replace(below) {
             dir.hand_out();
             let parent = walk.handles.is_plenty().then(|| Arc::clone(self.lease));
