@@ -187,6 +187,11 @@ pub fn is_vanished(error: &io::Error) -> bool {
         || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
+/// What the system says of what is not there.
+pub fn not_found() -> io::Error {
+    Errno::ENOENT.into()
+}
+
 /// Whether the process, or the whole system, has as many open files as it may.
 pub fn is_out_of_handles(error: &io::Error) -> bool {
     matches!(errno(error), Errno::EMFILE | Errno::ENFILE)

@@ -1,11 +1,13 @@
 //! The way of a file: what a worker does with the entries of one directory.
 
+use std::collections::HashSet;
 use std::ffi::CStr;
 use std::io;
 use std::mem;
 use std::sync::Arc;
 
 use super::dir::{Dir, Gathered};
+use super::find::{ATTEMPTS, Missing, list_again};
 use super::follow::Way;
 use super::handles::Lease;
 use super::known::Known;
@@ -34,6 +36,8 @@ pub(super) struct Visit<'a, 's, T: Tally> {
     /// The last subdirectory found, which this worker goes on with; so it may keep the parent open
     /// however scarce handles are.
     last: Option<Arc<Dir<T::Part>>>,
+    /// What was not found here.
+    missing: Vec<Missing>,
 }
 
 impl<'a, 's, T: Tally> Visit<'a, 's, T> {
@@ -58,6 +62,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             known: worker.slot.take_known(),
             has_links: false,
             last: None,
+            missing: Vec::new(),
         }
     }
 
@@ -83,6 +88,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 for names in names.parts(i, FEW).rev() {
                     let (dir, lease) = (Arc::clone(self.dir), Arc::clone(self.lease));
                     dir.hand_out();
+                    lease.missing.hand_out();
                     self.worker.hand_out(Task::Entries { dir, lease, names });
                 }
                 break;
@@ -107,8 +113,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
         let (stat, symlinks) = match self.stat(listed) {
             Ok(known) => known,
-            Err(error) if sys::is_vanished(&error) => return,
-            Err(error) => return walk.report(self.dir.path_of(name), Operation::Stat, &error),
+            Err(error) => return self.miss(name, Operation::Stat, error),
         };
         let is_directory = stat.is_directory();
         let judge = || self.judge.verdict(name.to_bytes(), is_directory);
@@ -207,10 +212,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 Ok(Mount { carries: Carries::Synthetic, .. }) if !dir.is_synthetic => return,
                 Ok(Mount { carries: Carries::Automount, .. }) => return,
                 Ok(other) => mount = other,
-                Err(error) if sys::is_vanished(&error) => return,
-                Err(error) => {
-                    return walk.report(dir.path_of(name), Operation::Open, &error);
-                }
+                Err(error) => return self.miss(name, Operation::Open, error),
             }
             if symlinks == Symlinks::Stay && dir.is_within(stat.identity()) {
                 return walk.record(Problem::cycle(dir.path_of(name)));
@@ -241,8 +243,53 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
+    /// An entry could not be asked about. It may have vanished; that is to be found out when all have been
+    /// looked at.
+    #[cold]
+    fn miss(&mut self, name: &CStr, operation: Operation, error: io::Error) {
+        if sys::is_vanished(&error) {
+            self.missing.push(Missing { name: name.to_owned(), operation, error });
+        } else {
+            self.worker.walk.report(self.dir.path_of(name), operation, &error);
+        }
+    }
+
+    /// Looks again for what is `missing`, as long as it is listed: some of it may be back. What is listed and
+    /// not found again and again is a problem.
+    #[cold]
+    fn look_again(&mut self, mut missing: Vec<Missing>) {
+        let Worker { walk, .. } = *self.worker;
+        for _ in 0..ATTEMPTS {
+            if missing.is_empty() || walk.is_interrupted() {
+                return;
+            }
+            let mut names: HashSet<_> = missing.drain(..).map(|missing| missing.name).collect();
+            let handle = &self.lease.handle;
+            let listed = with_patience(walk, || {
+                list_again(handle, |listed| {
+                    let is_on = !walk.is_interrupted();
+                    let again = listed.iter().filter(|listed| is_on && names.remove(listed.name));
+                    again.for_each(|listed| self.entry(listed));
+                    Ok(is_on)
+                })
+            });
+            if let Err(error) = listed {
+                self.worker.report_unless_vanished(self.dir, &error);
+            }
+            missing = mem::take(&mut self.missing);
+        }
+        for Missing { name, operation, error } in missing {
+            walk.report(self.dir.path_of(&name), operation, &error);
+        }
+    }
+
     /// Adds what was gathered to the directory; what remains is the last subdirectory.
     pub(super) fn finish(mut self) -> Option<Task<T::Part>> {
+        let missing = mem::take(&mut self.missing);
+        let missing = self.lease.missing.hand_in(missing);
+        if !missing.is_empty() {
+            self.look_again(missing);
+        }
         let last = self.last.take();
         self.flush();
         self.worker.slot.put_known(self.known);

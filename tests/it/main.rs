@@ -12,7 +12,7 @@
 //!   [`determinism`].
 //! * What it leaves undone: [`start`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
-//! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
+//! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`sifted`], [`since`], [`export`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
@@ -63,6 +63,7 @@ mod numbers;
 mod pages;
 mod random;
 mod readme;
+mod renamed;
 mod roots;
 mod scans;
 mod selection;
