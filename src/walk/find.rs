@@ -16,7 +16,7 @@ use super::handles::Lease;
 use super::task::{Worker, with_patience};
 use crate::measure::Kind;
 use crate::problem::Operation;
-use crate::sys::{self, Handle, Names, Query, Symlinks};
+use crate::sys::{self, Handle, Listed, Names, Query, Symlinks};
 use crate::tally::Tally;
 
 /// How often in a row something is listed and then not found, until it counts as there: it may come and go.
@@ -144,23 +144,35 @@ pub(super) fn open_again<P>(
     {
         return Ok(Some(handle));
     }
-    let mut found = None;
-    let listed = list_again(parent, |names| {
-        for listed in names.iter().filter(|listed| listed.inode == dir.stat.inode) {
-            if matches!(listed.kind, None | Some(Kind::Directory))
-                && let Ok(handle) = parent.open_at(listed.name, Symlinks::Stay)
-                && is_it(&handle)?
-            {
-                found = Some(handle);
-            }
-        }
-        Ok(found.is_none())
+    let name = name_in(parent, |listed| {
+        let is_it =
+            |handle: Handle| handle.identity().is_ok_and(|found| found == dir.stat.identity());
+        listed.inode == dir.stat.inode
+            && parent.open_at(listed.name, Symlinks::Stay).is_ok_and(is_it)
     });
-    match listed {
-        Err(error) if !sys::is_vanished(&error) => Err(error),
+    match name {
+        Ok(Some(name)) => parent.open_at(&name, Symlinks::Stay).map(Some),
         // Where the parent itself is removed, nothing is in it.
-        _ => Ok(found),
+        Err(error) if !sys::is_vanished(&error) => Err(error),
+        _ => Ok(None),
     }
+}
+
+/// The name in `dir` of the directory that `is_it`.
+pub(super) fn name_in(
+    dir: &Handle,
+    is_it: impl Fn(Listed<'_>) -> bool,
+) -> io::Result<Option<CString>> {
+    let may_be = |kind| matches!(kind, None | Some(Kind::Directory));
+    let mut found = None;
+    list_again(dir, |names| {
+        found = names
+            .iter()
+            .find(|listed| may_be(listed.kind) && is_it(*listed))
+            .map(|it| it.name.to_owned());
+        Ok(found.is_none())
+    })?;
+    Ok(found)
 }
 
 /// Lists the directory open as `handle` once more, from its beginning; `look` sees the names as they come, and says

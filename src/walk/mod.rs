@@ -29,6 +29,7 @@ mod gears;
 mod handles;
 mod known;
 mod monitor;
+mod nested;
 mod pool;
 mod progress;
 mod roots;

@@ -143,6 +143,44 @@ fn a_root_that_is_another_by_a_mount_is_weighed_once() {
     assert_eq!((document.root().size, complaint.as_str(), code), (5000, "", Some(0)));
 }
 
+/// What lies on a file system that is mounted nowhere any more has no path.
+#[test]
+#[ignore = "needs root"]
+fn a_root_inside_another_is_weighed_once_where_nothing_is_mounted() {
+    let fixture = Fixture::new().dir("top");
+    let mounts = "mount -t tmpfs none top; mkdir -p top/in/s; head -c 300 /dev/zero > top/in/s/f; \
+                  head -c 5000 /dev/zero > top/g; cd top/in; umount -l ../../top";
+    for (roots, size) in [
+        (". s", 300),
+        ("s . s/f", 300),
+        (".. .", 5300),
+        (". s/.. ../in ..", 5300),
+        ("-i .. .", 5300),
+    ] {
+        let script = format!(r#"set -e; {mounts}; exec "$0" -j -s {roots}"#);
+        let output = in_namespace(&fixture, &script);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{roots}");
+        assert_eq!(Document::parse(&output.stdout).root().size, size, "{roots}");
+    }
+}
+
+/// What is reached by another mount than the outer root's lies elsewhere, and counts once more.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs root"]
+fn a_root_by_another_mount_is_not_inside() {
+    let fixture = Fixture::new().file("top/s/f", 5000).file("top/s/g", 300).dir("twin");
+    let mounts = "mount --bind top twin";
+    for (roots, size) in [("twin/s", 10_600), ("twin/s/f", 10_300), ("top/s twin/s twin", 5300)] {
+        let (document, complaint, code) = with_mounts(&fixture, mounts, &format!("-j -s {roots}"));
+        assert_eq!(
+            (document.root().size, complaint.as_str(), code),
+            (size, "", Some(0)),
+            "{roots}"
+        );
+    }
+}
+
 /// What lies on a kernel file system below a root is not come to, so a root there is its own.
 #[cfg(not(feature = "portable"))]
 #[test]
