@@ -75,7 +75,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Option<(PathBuf, Storag
             "--delay" => storage.delay = time(&value)?,
             "--parallel" => storage.parallel = value.parse().ok()?,
             "--seek" => storage.seek = time(&value)?,
-            "--eio" => storage.troubles.push((value, Trouble::Eio)),
+            "--eio" => storage.troubles.push((value, Trouble::Fails(fuser::Errno::EIO))),
             "--hang" => storage.troubles.push((value, Trouble::Hangs)),
             "--die-after" => storage.dies_after = Some(value.parse().ok()?),
             _ => return None,

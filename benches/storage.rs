@@ -55,8 +55,8 @@ pub struct Storage {
 /// What a request may come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// An input/output error.
-    Eio,
+    /// This error.
+    Fails(Errno),
     /// No answer, until the storage is unmounted or whoever waits is killed, as on NFS.
     Hangs,
 }
@@ -381,8 +381,9 @@ impl Slow {
         // Where nobody receives any more, all is over.
         match self.troubles.get(&(inode, is_listing)) {
             None => drop(self.answers.send((end, Box::new(|| answer(found))))),
-            Some(Trouble::Eio) => {
-                drop(self.answers.send((end, Box::new(|| answer(Err(Errno::EIO))))));
+            Some(Trouble::Fails(error)) => {
+                let error = *error;
+                drop(self.answers.send((end, Box::new(move || answer(Err(error))))));
             }
             Some(Trouble::Hangs) => {
                 drop(self.hang.send((request.pid(), Box::new(|| answer(Err(Errno::EINTR))))));

@@ -14,7 +14,10 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{Carries, Identity, Mount, Names, Query, Stat, Symlinks, file_systems, read_if_file};
+use super::{
+    Carries, Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, file_systems,
+    read_if_file,
+};
 use crate::measure::{Kind, Mode};
 
 /// An open directory.
@@ -48,6 +51,16 @@ impl Handle {
         Ok(Self { fd: open(self.fd.as_fd(), name, DIRECTORY | nofollow(symlinks))? })
     }
 
+    /// Looks at the directory at `path`, following symlinks: it cannot be read, and need not be readable.
+    pub fn look(path: &CStr) -> io::Result<Self> {
+        Ok(Self { fd: open(CWD, path, LOOK)? })
+    }
+
+    /// Looks at the directory that this one lies in; one that lies in none is its own.
+    pub fn up(&self) -> io::Result<Self> {
+        Ok(Self { fd: open(self.fd.as_fd(), c"..", LOOK)? })
+    }
+
     /// What the entry called `name` is.
     #[inline]
     pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
@@ -59,6 +72,13 @@ impl Handle {
         let asked = || fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, StatxFlags::INO);
         let stat = retry_on_intr(asked)?;
         Ok(convert(&stat).identity())
+    }
+
+    /// Which directory is open here, and through which mount.
+    pub fn place(&self) -> io::Result<MountedIdentity> {
+        let fields = StatxFlags::INO | StatxFlags::MNT_ID;
+        let stat = retry_on_intr(|| fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, fields))?;
+        Ok((mount_id(&stat), convert(&stat).identity()))
     }
 
     /// What is mounted at `name`, told without entering or triggering it.
@@ -237,11 +257,15 @@ fn convert(stat: &Statx) -> Stat {
     }
 }
 
+/// Before 5.8 the kernel does not tell, and 0 stands for every mount.
+fn mount_id(stat: &Statx) -> u64 {
+    let has_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+    if has_id { stat.stx_mnt_id } else { 0 }
+}
+
 fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
     let stat = retry_on_intr(|| fs::statx(parent, name, at(symlinks), StatxFlags::MNT_ID))?;
-    // Before 5.8 the kernel does not tell, and 0 stands for every mount.
-    let has_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
-    let id = if has_id { stat.stx_mnt_id } else { 0 };
+    let id = mount_id(&stat);
     if stat.stx_attributes.contains(StatxAttributes::AUTOMOUNT) {
         return Ok(Mount { id, carries: Carries::Automount, ..Mount::UNKNOWN });
     }

@@ -5,7 +5,8 @@
 //!
 //! * [`Handle`]: an open directory. `Handle::open` (a root, by path; symlinks are followed),
 //!   `open_at` (a directory by name; the last symlink is followed only if asked), `stat_at`,
-//!   `identity` (device and inode of what is open), `read_file_at` (a regular file's content), `mount_at` (what is mounted by that name: told
+//!   `identity` (device and inode of what is open), `place` (these, and the mount), `look` and `up` (a directory
+//!   and the one it lies in, to be looked at only), `read_file_at` (a regular file's content), `mount_at` (what is mounted by that name: told
 //!   without entering or triggering it), and `read`, which appends the next names to a [`Names`],
 //!   about one system call's worth at a time, without `.` and `..`, and none at the end. Whoever
 //!   reads a handle goes on where the last one ended, so that several threads can share a listing.
@@ -193,6 +194,11 @@ impl Stat {
 pub fn is_vanished(error: &io::Error) -> bool {
     matches!(errno(error), Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::ESRCH)
         || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// What the system says of what is not there.
+pub fn not_found() -> io::Error {
+    Errno::ENOENT.into()
 }
 
 /// Whether the process, or the whole system, has as many open files as it may.

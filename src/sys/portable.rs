@@ -9,22 +9,40 @@ use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Identity, Mount, Names, Query, Stat, Symlinks, read_if_file};
+use super::{Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, read_if_file};
 use crate::measure::{Kind, Mode};
 
 /// A directory that could be opened, by its path.
 #[derive(Debug)]
 pub struct Handle {
     path: PathBuf,
-    /// Guards the place in the listing, while the next names are read.
-    entries: Mutex<ReadDir>,
+    /// Guards the place in the listing, while the next names are read. None if it was only looked at.
+    entries: Option<Mutex<ReadDir>>,
 }
 
 impl Handle {
     /// Opens the directory at `path`, following symlinks.
     pub fn open(path: &CStr) -> io::Result<Self> {
+        Self::at(as_path(path).to_owned())
+    }
+
+    fn at(path: PathBuf) -> io::Result<Self> {
+        let entries = Some(Mutex::new(fs::read_dir(&path)?));
+        Ok(Self { path, entries })
+    }
+
+    /// Looks at the directory at `path`, following symlinks: it cannot be read, and need not be readable.
+    pub fn look(path: &CStr) -> io::Result<Self> {
         let path = as_path(path).to_owned();
-        Ok(Self { entries: Mutex::new(fs::read_dir(&path)?), path })
+        fs::metadata(&path)?;
+        Ok(Self { path, entries: None })
+    }
+
+    /// Looks at the directory that this one lies in; one that lies in none is its own.
+    pub fn up(&self) -> io::Result<Self> {
+        let path = self.path.join("..");
+        fs::metadata(&path)?;
+        Ok(Self { path, entries: None })
     }
 
     /// Opens the directory called `name` in this one.
@@ -33,7 +51,7 @@ impl Handle {
         if symlinks == Symlinks::Stay && !fs::symlink_metadata(&path)?.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        Ok(Self { entries: Mutex::new(fs::read_dir(&path)?), path })
+        Self::at(path)
     }
 
     /// What the entry called `name` is. Whatever is asked, std tells everything.
@@ -44,6 +62,11 @@ impl Handle {
     /// Which directory is open here.
     pub fn identity(&self) -> io::Result<Identity> {
         Ok(stat_path(&self.path, Symlinks::Follow)?.identity())
+    }
+
+    /// Which directory is open here. Through which mount, std cannot tell.
+    pub fn place(&self) -> io::Result<MountedIdentity> {
+        Ok((Mount::UNKNOWN.id, self.identity()?))
     }
 
     /// std cannot tell.
@@ -66,7 +89,8 @@ impl Handle {
     pub fn read(&self, _: &mut Vec<u8>, names: &mut Names, _: Option<u64>) -> io::Result<bool> {
         /// About what Linux gives in one call.
         const NAMES: usize = 2_000;
-        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let entries = self.entries.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
         for entry in entries.by_ref().take(NAMES) {
             let entry = entry?;
             let kind = entry.file_type().ok().map(kind);

@@ -2,9 +2,10 @@
 
 use std::ffi::CStr;
 use std::mem;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use super::handles::Lease;
 use super::roots::Root;
 use crate::filter::{Filter, Place};
 use crate::measure::Mode;
@@ -31,6 +32,10 @@ pub(super) struct Dir<P> {
     pub(super) is_counted: bool,
     /// What filters know of it, if there are any.
     pub(super) place: Option<Arc<Place>>,
+    /// A root as it was opened, if that is kept for as long as something below it is on its way.
+    pub(super) kept: OnceLock<Arc<Lease>>,
+    /// Set once, when it is found to be removed. Relaxed: who sees it late finds out alone.
+    pub(super) is_removed: AtomicBool,
     /// What is still to be done: its own listing, and each subdirectory or further part handed out.
     ///
     /// Released by whoever finishes one, acquired by whoever finishes the last, who then sees all
@@ -91,6 +96,8 @@ impl<P: Default> Dir<P> {
             mount: Mount::UNKNOWN,
             is_counted: true,
             place: None,
+            kept: OnceLock::new(),
+            is_removed: AtomicBool::new(false),
             outstanding: AtomicUsize::new(1),
             gathered: Mutex::default(),
         }

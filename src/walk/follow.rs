@@ -1,9 +1,10 @@
 //! Following symlinks: every directory is entered once, whatever leads to it.
 //!
-//! Which way in is taken must not depend on timing. So directories found where they really are
-//! come first; the links to directories wait, and hold their own directory open for business, until
-//! everything that can be reached without them is weighed. Then they are taken one after the other,
-//! sorted by path, each with all that it leads to.
+//! Which way in is taken must not depend on timing. On one mount there is a single way to each directory
+//! by names alone, so these come first. A symlink or a mount may lead to a directory that something else
+//! leads to as well. These wait, and hold their own directory open for business, until everything that can
+//! be reached without them is weighed. Then they are taken one after the other, sorted by path, each with
+//! all that it leads to: the mounts first, and symlinks when there is no mount left.
 
 use std::collections::HashSet;
 use std::mem;
@@ -26,10 +27,22 @@ pub(super) struct Follows<P> {
 #[derive(Debug)]
 struct Met<P> {
     entered: HashSet<Identity>,
-    waiting: Vec<Link<P>>,
+    mounts: Vec<Link<P>>,
+    symlinks: Vec<Link<P>>,
 }
 
-/// A symlink to a directory.
+/// How a directory is come to from the one that it is found in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// It is what the name says.
+    Name,
+    /// It is mounted there.
+    Mount,
+    /// A symlink leads to it.
+    Symlink,
+}
+
+/// A mount or a symlink that waits for its turn.
 #[derive(Debug)]
 struct Link<P> {
     path: Vec<u8>,
@@ -39,7 +52,8 @@ struct Link<P> {
 
 impl<P> Default for Follows<P> {
     fn default() -> Self {
-        Self { met: Mutex::new(Met { entered: HashSet::new(), waiting: Vec::new() }) }
+        let (mounts, symlinks) = (Vec::new(), Vec::new());
+        Self { met: Mutex::new(Met { entered: HashSet::new(), mounts, symlinks }) }
     }
 }
 
@@ -49,17 +63,28 @@ impl<P: Default + Send> Follows<P> {
         self.met().entered.insert(identity)
     }
 
-    /// Keeps a directory, to which a symlink was followed, for when its turn comes.
-    pub(super) fn wait(&self, target: Arc<Dir<P>>) {
-        let path = target.path();
-        self.met().waiting.push(Link { path, target });
+    /// Keeps a directory, to which a symlink or a mount leads, for when its turn comes.
+    pub(super) fn wait(&self, target: Arc<Dir<P>>, way: Way) {
+        let link = Link { path: target.path(), target };
+        let mut met = self.met();
+        if way == Way::Mount { met.mounts.push(link) } else { met.symlinks.push(link) }
+    }
+
+    /// The links whose turn it is.
+    fn next(&self) -> Vec<Link<P>> {
+        let mut met = self.met();
+        if met.mounts.is_empty() {
+            mem::take(&mut met.symlinks)
+        } else {
+            mem::take(&mut met.mounts)
+        }
     }
 
     /// Weighs what the waiting links lead to, and what the links found there lead to. Called when
     /// nothing else is on its way.
     pub(super) fn walk<T: Tally<Part = P>>(&self, walk: &Walk<T>) {
         loop {
-            let mut links = mem::take(&mut self.met().waiting);
+            let mut links = self.next();
             if links.is_empty() {
                 return;
             }
@@ -81,9 +106,10 @@ impl<P: Default + Send> Follows<P> {
 
     /// Leaves the waiting links alone.
     pub(super) fn give_up<T: Tally<Part = P>>(&self, walk: &Walk<T>) {
-        let links = mem::take(&mut self.met().waiting);
-        for dir in links.into_iter().filter_map(|link| link.target.parent.clone()) {
-            settle(walk, dir);
+        for links in [self.next(), self.next()] {
+            for dir in links.into_iter().filter_map(|link| link.target.parent.clone()) {
+                settle(walk, dir);
+            }
         }
     }
 

@@ -4,18 +4,22 @@
 //! relative to it; whoever does so holds a lease, and the last lease closes it. When handles grow
 //! scarce, only the entry that is visited next gets a lease. The others find their parent again
 //! from the nearest directory that is open, step by step, and leave a few waypoints open on the
-//! way, each half as far from the goal as the one before: the next to come is from nearby.
+//! way, each half as far from the goal as the one before: the next to come is from nearby. A root is kept
+//! open, if there are not too many: by its path something else may be found later.
 
 use std::io;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::dir::Dir;
+use super::find::{AllMissing, open_again};
 use crate::filter::Place;
-use crate::sys::{Handle, Symlinks};
+use crate::sys::{self, Handle, Symlinks};
 
 /// How many directories are left open as waypoints.
 const WAYPOINTS: usize = 4;
+/// The first root to be opened.
+const ROOT: usize = 1;
 /// What a worker holds at most: its directory, and two steps of a way back.
 const PER_WORKER: usize = 3;
 /// For whatever else the process opens: a terminal, a file to write to.
@@ -27,6 +31,8 @@ pub(super) struct Lease {
     pub(super) handle: Handle,
     /// What filters know of the directory, if there are any.
     pub(super) place: Option<Arc<Place>>,
+    /// What is not found of what is listed in it.
+    pub(super) missing: AllMissing,
     /// Counts by being there.
     _count: Arc<()>,
 }
@@ -40,6 +46,8 @@ pub(super) struct Handles<P> {
     /// How many leases may be held while there is plenty. Relaxed: it changes only before more than
     /// one thread looks.
     plenty: AtomicUsize,
+    /// Whether a root is kept open. Relaxed: it is asked and told in one.
+    has_root: AtomicBool,
     /// Guards the list alone; no system call is made under it.
     waypoints: Mutex<Vec<Waypoint<P>>>,
 }
@@ -50,20 +58,49 @@ struct Waypoint<P> {
     handle: Arc<Handle>,
 }
 
+/// An open directory on the way to another.
+#[derive(Debug)]
+pub(super) enum Open {
+    /// A root.
+    Kept(Arc<Lease>),
+    /// Any other.
+    Waypoint(Arc<Handle>),
+}
+
+/// Where a way begins, unless that is at a root that is not open, and its steps, last one first.
+type Way<P> = (Option<Open>, Vec<Arc<Dir<P>>>);
+
+impl Open {
+    pub(super) fn handle(&self) -> &Handle {
+        match self {
+            Open::Kept(root) => &root.handle,
+            Open::Waypoint(handle) => handle,
+        }
+    }
+}
+
+/// Opens a root by its path once more.
+fn open_root<P>(root: &Dir<P>) -> io::Result<Handle> {
+    let handle = Handle::open(&root.name)?;
+    let is_it = handle.identity()? == root.stat.identity();
+    if is_it { Ok(handle) } else { Err(sys::not_found()) }
+}
+
 /// How many workers `free` handles are enough for, if `wanted` are wanted; at least one.
 pub(super) fn workers(wanted: usize, free: usize) -> usize {
-    wanted.min(free.saturating_sub(WAYPOINTS + SPARE) / PER_WORKER).max(1)
+    wanted.min(free.saturating_sub(WAYPOINTS + ROOT + SPARE) / PER_WORKER).max(1)
 }
 
 fn plenty(free: usize, workers: usize) -> usize {
-    free.saturating_sub(WAYPOINTS + SPARE + PER_WORKER * workers)
+    free.saturating_sub(WAYPOINTS + ROOT + SPARE + PER_WORKER * workers)
 }
 
 impl<P: Default> Handles<P> {
     /// There are `free` handles, for one worker as yet.
     pub(super) fn new(free: usize) -> Self {
         let plenty = AtomicUsize::new(plenty(free, 1));
-        Self { leases: Arc::new(()), plenty, waypoints: Mutex::default() }
+        let has_root = AtomicBool::new(false);
+        Self { leases: Arc::new(()), plenty, has_root, waypoints: Mutex::default() }
     }
 
     /// Shares `free` handles among `workers` from now on.
@@ -73,7 +110,8 @@ impl<P: Default> Handles<P> {
 
     /// Counts an open directory.
     pub(super) fn lease(&self, handle: Handle, place: Option<Arc<Place>>) -> Lease {
-        Lease { handle, place, _count: Arc::clone(&self.leases) }
+        let missing = AllMissing::new();
+        Lease { handle, place, missing, _count: Arc::clone(&self.leases) }
     }
 
     /// Whether directories may stay open for entries whose turn comes later.
@@ -82,52 +120,67 @@ impl<P: Default> Handles<P> {
         Arc::strong_count(&self.leases) <= self.plenty.load(Ordering::Relaxed)
     }
 
+    /// Keeps a root open for as long as something below it is on its way: the first, and more while that
+    /// takes no more than a quarter of what there is.
+    pub(super) fn keep_if_root(&self, dir: &Dir<P>, lease: &Arc<Lease>) {
+        let has_room =
+            || Arc::strong_count(&self.leases) <= self.plenty.load(Ordering::Relaxed) / 4;
+        if dir.is_root && (!self.has_root.swap(true, Ordering::Relaxed) || has_room()) {
+            dir.kept.get_or_init(|| Arc::clone(lease));
+        }
+    }
+
     /// Closes the waypoints: handles ran out although we had counted them.
     pub(super) fn forget_waypoints(&self) {
         let forgotten = std::mem::take(&mut *self.waypoints());
         drop(forgotten);
     }
 
-    /// Opens `dir` again, which has been open before.
+    /// Finds `dir` again, which has been open before; nothing if it, or what it lies in, has been removed.
     ///
     /// # Errors
-    /// The system's; `NotFound` if something else is in its place by now.
-    pub(super) fn reopen(&self, dir: &Arc<Dir<P>>, symlinks: Symlinks) -> io::Result<Arc<Handle>> {
-        let (mut start, way) = self.way_to(dir);
+    /// The system's, and that a root is not found where it was.
+    pub(super) fn reopen(&self, dir: &Arc<Dir<P>>, symlinks: Symlinks) -> io::Result<Option<Open>> {
+        let Some((mut start, way)) = self.way_to(dir) else { return Ok(None) };
         let mut mark = way.len() / 2;
         for (to_go, step) in (0..way.len()).rev().zip(way.iter().rev()) {
-            let handle = Arc::new(match &start {
-                Some(handle) if !step.is_root => handle.open_at(&step.name, symlinks)?,
-                _ => Handle::open(&step.name)?,
-            });
-            if to_go == 0 && handle.identity()? != dir.stat.identity() {
-                break;
-            }
+            let handle = match &start {
+                Some(open) if !step.is_root => open_again(open.handle(), step, symlinks)?,
+                _ => Some(open_root(step)?),
+            };
+            let Some(handle) = handle.map(Arc::new) else {
+                step.is_removed.store(true, Ordering::Relaxed);
+                return Ok(None);
+            };
             if to_go <= mark {
                 mark = to_go / 2;
                 self.leave_waypoint(step, &handle, dir.depth);
             }
-            if to_go == 0 {
-                return Ok(handle);
-            }
-            start = Some(handle);
+            start = Some(Open::Waypoint(handle));
         }
-        start.filter(|_| way.is_empty()).ok_or_else(|| io::ErrorKind::NotFound.into())
+        Ok(start)
     }
 
-    /// The nearest waypoint at or above `dir`, and the steps from there, last one first.
-    fn way_to(&self, dir: &Arc<Dir<P>>) -> (Option<Arc<Handle>>, Vec<Arc<Dir<P>>>) {
+    /// The way to `dir` from the nearest open directory at or above it. Nothing if one on the way is known
+    /// to be removed.
+    fn way_to(&self, dir: &Arc<Dir<P>>) -> Option<Way<P>> {
         let waypoints = self.waypoints();
         let mut way = Vec::new();
         let mut at = Some(dir);
         while let Some(dir) = at {
             if let Some(waypoint) = waypoints.iter().find(|point| Arc::ptr_eq(&point.dir, dir)) {
-                return (Some(Arc::clone(&waypoint.handle)), way);
+                return Some((Some(Open::Waypoint(Arc::clone(&waypoint.handle))), way));
+            }
+            if let Some(root) = dir.kept.get() {
+                return Some((Some(Open::Kept(Arc::clone(root))), way));
+            }
+            if dir.is_removed.load(Ordering::Relaxed) {
+                return None;
             }
             way.push(Arc::clone(dir));
             at = if dir.is_root { None } else { dir.parent.as_ref() };
         }
-        (None, way)
+        Some((None, way))
     }
 
     /// Leaves `handle` open on the way to a directory `goal` levels deep.

@@ -13,7 +13,8 @@
 //! 2. `task`, once a directory: four uncontended locks, for where the worker is and what it knows.
 //! 3. `dir`, once a directory or part of one: one lock around what was gathered, one atomic count of
 //!    what is outstanding. Whoever brings it to 0 goes on to the parent.
-//! 4. `handles`, once a directory: one atomic count. A lock only when handles are scarce.
+//! 4. `handles`, once a directory: two atomic counts. A lock only when handles are scarce, or for what is
+//!    not found where it was listed (`find`).
 //! 5. `tally::Sum`: under the directory's lock, the smaller set of hard links merges into the larger.
 //! 6. `pool`, in higher gears: one lock a task, around the stack.
 //! 7. `follow`: a lock a directory, only with `-L`.
@@ -22,11 +23,13 @@
 //! there should be, and does not wait for storage that never answers.
 
 mod dir;
+mod find;
 mod follow;
 mod gears;
 mod handles;
 mod known;
 mod monitor;
+mod nested;
 mod pool;
 mod progress;
 mod roots;
@@ -35,15 +38,12 @@ mod visit;
 
 use std::any::Any;
 use std::ffi::OsString;
-use std::io;
-use std::iter;
-use std::mem;
 use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
+use std::{io, iter, mem, thread};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 

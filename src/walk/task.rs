@@ -21,7 +21,7 @@ use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
 use crate::problem::Operation;
-use crate::sys::{self, Handle, Names};
+use crate::sys::{self, Names};
 use crate::tally::{Closed, Entry, Tally, Totals};
 
 /// Something to be done in a directory, which counts it as outstanding.
@@ -195,12 +195,13 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 let opened = self.open(&dir, parent);
                 self.slot.step();
                 match opened {
-                    Ok(handle) => {
+                    Ok(Some(handle)) => {
                         let place = self.walk.place(&dir, &handle);
                         let lease = Arc::new(self.walk.handles.lease(handle, place));
+                        self.walk.handles.keep_if_root(&dir, &lease);
                         return self.list(&dir, &lease);
                     }
-                    Err(error) if sys::is_vanished(&error) => {}
+                    Ok(None) => {}
                     Err(error) => self.walk.report(dir.path(), Operation::Open, &error),
                 }
                 None
@@ -212,23 +213,6 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 visit.finish()
             }
         }
-    }
-
-    /// Opens `dir` relative to its parent, and lets go of that.
-    fn open(&self, dir: &Dir<T::Part>, mut parent: Option<Arc<Lease>>) -> io::Result<Handle> {
-        /// To open, and to close again.
-        const CALLS: usize = 2;
-        let walk = self.walk;
-        self.slot.call(CALLS);
-        with_patience(walk, || match (parent.take(), &dir.parent) {
-            _ if dir.is_root => Handle::open(&dir.name),
-            (Some(lease), _) => lease.handle.open_at(&dir.name, walk.symlinks()),
-            (None, Some(above)) => {
-                let above = walk.handles.reopen(above, walk.symlinks())?;
-                above.open_at(&dir.name, walk.symlinks())
-            }
-            (None, None) => Err(io::ErrorKind::NotFound.into()),
-        })
     }
 
     /// Weighs what has not been listed yet of an open directory, and hands out its subdirectories,
@@ -245,14 +229,13 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 let read = lease.handle.read(buffer, names, dir.mount.end);
                 self.slot.call(1);
                 let is_end = !matches!(read, Ok(true)) || walk.is_interrupted();
-                if let Err(error) = read
-                    && !sys::is_vanished(&error)
-                {
-                    walk.report(dir.path(), Operation::Read, &error);
+                if let Err(error) = read {
+                    self.report_unless_vanished(dir, &error);
                 }
                 let is_large = names.len() >= LARGE || walk.pool.is_engaged();
                 let is_shared = !is_end && is_large && walk.handles.is_plenty() && dir.hand_out();
                 if is_shared {
+                    lease.missing.hand_out();
                     self.hand_out(Task::Listing { dir: Arc::clone(dir), lease: Arc::clone(lease) });
                 }
                 self.slot.find(names.len());

@@ -1,11 +1,14 @@
 //! The way of a file: what a worker does with the entries of one directory.
 
+use std::collections::HashSet;
 use std::ffi::CStr;
 use std::io;
 use std::mem;
 use std::sync::Arc;
 
 use super::dir::{Dir, Gathered};
+use super::find::{ATTEMPTS, Missing, list_again};
+use super::follow::Way;
 use super::handles::Lease;
 use super::known::Known;
 use super::progress::Counts;
@@ -33,6 +36,8 @@ pub(super) struct Visit<'a, 's, T: Tally> {
     /// The last subdirectory found, which this worker goes on with; so it may keep the parent open
     /// however scarce handles are.
     last: Option<Arc<Dir<T::Part>>>,
+    /// What was not found here.
+    missing: Vec<Missing>,
 }
 
 impl<'a, 's, T: Tally> Visit<'a, 's, T> {
@@ -57,6 +62,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             known: worker.slot.take_known(),
             has_links: false,
             last: None,
+            missing: Vec::new(),
         }
     }
 
@@ -84,6 +90,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                     if !dir.hand_out() {
                         break;
                     }
+                    lease.missing.hand_out();
                     self.worker.hand_out(Task::Entries { dir, lease, names });
                 }
                 break;
@@ -108,8 +115,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
         let (stat, symlinks) = match self.stat(listed) {
             Ok(known) => known,
-            Err(error) if sys::is_vanished(&error) => return,
-            Err(error) => return walk.report(self.dir.path_of(name), Operation::Stat, &error),
+            Err(error) => return self.miss(name, Operation::Stat, error),
         };
         let is_directory = stat.is_directory();
         let judge = || self.judge.verdict(name.to_bytes(), is_directory);
@@ -123,7 +129,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         self.counts.size = self.counts.size.saturating_add(size);
         if is_directory {
             self.enter(name, stat, symlinks, verdict);
-        } else if self.is_here(&stat) {
+        } else if self.is_here(&stat, symlinks) {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
             let entry = Entry::new(name.to_bytes(), depth, &stat, size, mount);
             walk.weigh(self.dir, &mut self.gathered, entry);
@@ -181,9 +187,12 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             && stat.identity() == (self.dir.stat.device, listed.inode)
     }
 
-    /// Whether an entry lies on a file system that is to be weighed.
-    fn is_here(&self, stat: &Stat) -> bool {
-        let may_be_elsewhere = stat.mount_point || stat.is_directory();
+    /// Whether an entry lies on a file system that is to be weighed. What is neither a directory nor a mount
+    /// point lies on that of its directory, whatever device an overlay says it is on, unless a symlink was
+    /// followed to it.
+    fn is_here(&self, stat: &Stat, symlinks: Symlinks) -> bool {
+        let is_followed = symlinks == Symlinks::Follow;
+        let may_be_elsewhere = stat.mount_point || stat.is_directory() || is_followed;
         !(self.worker.walk.options.one_file_system
             && may_be_elsewhere
             && stat.device != self.dir.stat.device)
@@ -195,7 +204,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     fn enter(&mut self, name: &CStr, stat: Stat, symlinks: Symlinks, verdict: Verdict) {
         let Worker { walk, slot, .. } = *self.worker;
         let dir = self.dir;
-        if !self.is_here(&stat) {
+        if !self.is_here(&stat, symlinks) {
             return;
         }
         let mut mount = dir.mount;
@@ -205,17 +214,20 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 Ok(Mount { carries: Carries::Synthetic, .. }) if !dir.is_synthetic => return,
                 Ok(Mount { carries: Carries::Automount, .. }) => return,
                 Ok(other) => mount = other,
-                Err(error) if sys::is_vanished(&error) => return,
-                Err(error) => {
-                    return walk.report(dir.path_of(name), Operation::Open, &error);
-                }
+                Err(error) => return self.miss(name, Operation::Open, error),
             }
             if symlinks == Symlinks::Stay && dir.is_within(stat.identity()) {
                 return walk.record(Problem::cycle(dir.path_of(name)));
             }
         }
-        let is_followed = symlinks == Symlinks::Follow;
-        if walk.options.follow && !is_followed && !walk.follows.enter(stat.identity()) {
+        let way = match symlinks {
+            Symlinks::Follow => Way::Symlink,
+            Symlinks::Stay if mount.id != dir.mount.id => Way::Mount,
+            Symlinks::Stay if stat.device != dir.stat.device => Way::Mount,
+            Symlinks::Stay => Way::Name,
+        };
+        let is_to_wait = walk.options.follow && way != Way::Name;
+        if walk.options.follow && !is_to_wait && !walk.follows.enter(stat.identity()) {
             return;
         }
         slot.find(1);
@@ -223,9 +235,9 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         below.is_counted = verdict == Verdict::Counts;
         below.place = self.judge.below(name.to_bytes());
         let below = Arc::new(below);
-        if is_followed {
+        if is_to_wait {
             if dir.hand_out() {
-                walk.follows.wait(below);
+                walk.follows.wait(below, way);
             }
         } else if let Some(earlier) = self.last.replace(below)
             && dir.hand_out()
@@ -235,8 +247,53 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
+    /// An entry could not be asked about. It may have vanished; that is to be found out when all have been
+    /// looked at.
+    #[cold]
+    fn miss(&mut self, name: &CStr, operation: Operation, error: io::Error) {
+        if sys::is_vanished(&error) {
+            self.missing.push(Missing { name: name.to_owned(), operation, error });
+        } else {
+            self.worker.walk.report(self.dir.path_of(name), operation, &error);
+        }
+    }
+
+    /// Looks again for what is `missing`, as long as it is listed: some of it may be back. What is listed and
+    /// not found again and again is a problem.
+    #[cold]
+    fn look_again(&mut self, mut missing: Vec<Missing>) {
+        let Worker { walk, .. } = *self.worker;
+        for _ in 0..ATTEMPTS {
+            if missing.is_empty() || walk.is_interrupted() {
+                return;
+            }
+            let mut names: HashSet<_> = missing.drain(..).map(|missing| missing.name).collect();
+            let handle = &self.lease.handle;
+            let listed = with_patience(walk, || {
+                list_again(handle, |listed| {
+                    let is_on = !walk.is_interrupted();
+                    let again = listed.iter().filter(|listed| is_on && names.remove(listed.name));
+                    again.for_each(|listed| self.entry(listed));
+                    Ok(is_on)
+                })
+            });
+            if let Err(error) = listed {
+                self.worker.report_unless_vanished(self.dir, &error);
+            }
+            missing = mem::take(&mut self.missing);
+        }
+        for Missing { name, operation, error } in missing {
+            walk.report(self.dir.path_of(&name), operation, &error);
+        }
+    }
+
     /// Adds what was gathered to the directory; what remains is the last subdirectory.
     pub(super) fn finish(mut self) -> Option<Task<T::Part>> {
+        let missing = mem::take(&mut self.missing);
+        let missing = self.lease.missing.hand_in(missing);
+        if !missing.is_empty() {
+            self.look_again(missing);
+        }
         let last = self.last.take();
         self.flush();
         self.worker.slot.put_known(self.known);

@@ -13,6 +13,8 @@ use crate::run::{Shown, weigh};
 const CALLS: [&str; 3] = ["openat", "getdents64", "statx"];
 /// What a broken disk, a closed door, a server that forgot us and a full table answer.
 const ERRORS: [&str; 6] = ["EIO", "EACCES", "ESTALE", "EMFILE", "ENFILE", "ENOMEM"];
+/// What the system says of what is not there, or is something else by now.
+const VANISHED: [&str; 4] = ["ENOENT", "ENOTDIR", "ELOOP", "ESRCH"];
 /// The calls that may fail, and how many of them in the usual run.
 const CALL_NUMBERS: (usize, usize) = (12, 50);
 
@@ -144,6 +146,63 @@ fn calls_that_fail_from_now_on_end_it_in_good_order() {
                 let document = Document::parse(&shown.stdout);
                 assert_eq!(document.errors().len(), injected, "{what}");
                 injection.check_rest(&document, &what);
+            }
+        }
+    }
+}
+
+/// Something is said not to be there that is: once, and it is found when it is asked for again. It was taken
+/// for something that had been removed meanwhile, and lost without a word.
+#[test]
+#[ignore = "needs strace"]
+fn what_is_said_to_have_vanished_is_found_if_it_is_there() {
+    let fixture = branched();
+    let injection = Injection::into(&fixture);
+    let mut cases = Vec::new();
+    for k in call_numbers() {
+        for call in CALLS {
+            cases.extend(VANISHED.map(|error| (call, error, k)));
+        }
+    }
+    // The C library takes it for the end of the listing (readdir(3), glibc).
+    let is_end = |call, error| cfg!(feature = "portable") && (call, error) == (CALLS[1], "ENOENT");
+    cases.retain(|(call, error, _)| !is_end(*call, *error));
+    for_each(&cases, |&(call, error, k)| {
+        let what = format!("{call}:error={error}:when={k}");
+        let (shown, injected) = injection.run(&what, 1);
+        assert!(injected > 0, "{what}: no call failed");
+        let document = Document::parse(&shown.stdout);
+        let told = document.errors().len();
+        match call {
+            // What was listed in part is not listed anew.
+            "getdents64" => assert_eq!(told, injected, "{what}"),
+            // The first calls are about the root, which must be there.
+            _ if k < 5 => assert!(told <= injected, "{what}"),
+            _ => assert_eq!(told, 0, "{what}"),
+        }
+        assert_eq!(shown.code(), i32::from(told > 0), "{what}");
+        assert_eq!(document.header["complete"], told == 0, "{what}");
+        injection.check_rest(&document, &what);
+    });
+}
+
+/// From some call on, everything is said not to be there, although it is listed.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs strace"]
+fn what_is_said_to_have_vanished_for_good_is_named() {
+    let fixture = branched();
+    let injection = Injection::into(&fixture);
+    for call in CALLS {
+        for error in VANISHED {
+            for k in [1, 2, 3, 4, 5, 9, 30] {
+                for threads in [1, 2] {
+                    let what = format!("{call}:error={error}:when={k}+");
+                    let (shown, injected) = injection.run(&what, threads);
+                    assert!(injected > 0, "{what}: no call failed");
+                    assert_eq!(shown.code(), 1, "{what}");
+                    injection.check_rest(&Document::parse(&shown.stdout), &what);
+                }
             }
         }
     }

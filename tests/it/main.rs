@@ -12,7 +12,7 @@
 //!   [`determinism`].
 //! * What it leaves undone: [`start`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
-//! * What the world does to it: [`faults`], [`slow`], [`storm`], [`signals`], [`streams`],
+//! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`saving`], [`sifted`], [`since`], [`alike`],
 //!   [`export`].
@@ -67,6 +67,7 @@ mod numbers;
 mod pages;
 mod random;
 mod readme;
+mod renamed;
 mod roots;
 mod saving;
 mod scans;

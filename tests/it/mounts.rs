@@ -6,6 +6,8 @@
 use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::run::{in_namespace, weigh};
+#[cfg(not(feature = "portable"))]
+use std::collections::BTreeSet;
 
 /// Runs `weigh FLAGS top` within `fixture` after the shell has done `mounts` there.
 fn with_mounts(fixture: &Fixture, mounts: &str, flags: &str) -> (Document, String, Option<i32>) {
@@ -141,6 +143,44 @@ fn a_root_that_is_another_by_a_mount_is_weighed_once() {
     assert_eq!((document.root().size, complaint.as_str(), code), (5000, "", Some(0)));
 }
 
+/// What lies on a file system that is mounted nowhere any more has no path.
+#[test]
+#[ignore = "needs root"]
+fn a_root_inside_another_is_weighed_once_where_nothing_is_mounted() {
+    let fixture = Fixture::new().dir("top");
+    let mounts = "mount -t tmpfs none top; mkdir -p top/in/s; head -c 300 /dev/zero > top/in/s/f; \
+                  head -c 5000 /dev/zero > top/g; cd top/in; umount -l ../../top";
+    for (roots, size) in [
+        (". s", 300),
+        ("s . s/f", 300),
+        (".. .", 5300),
+        (". s/.. ../in ..", 5300),
+        ("-i .. .", 5300),
+    ] {
+        let script = format!(r#"set -e; {mounts}; exec "$0" -j -s {roots}"#);
+        let output = in_namespace(&fixture, &script);
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{roots}");
+        assert_eq!(Document::parse(&output.stdout).root().size, size, "{roots}");
+    }
+}
+
+/// What is reached by another mount than the outer root's lies elsewhere, and counts once more.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs root"]
+fn a_root_by_another_mount_is_not_inside() {
+    let fixture = Fixture::new().file("top/s/f", 5000).file("top/s/g", 300).dir("twin");
+    let mounts = "mount --bind top twin";
+    for (roots, size) in [("twin/s", 10_600), ("twin/s/f", 10_300), ("top/s twin/s twin", 5300)] {
+        let (document, complaint, code) = with_mounts(&fixture, mounts, &format!("-j -s {roots}"));
+        assert_eq!(
+            (document.root().size, complaint.as_str(), code),
+            (size, "", Some(0)),
+            "{roots}"
+        );
+    }
+}
+
 /// What lies on a kernel file system below a root is not come to, so a root there is its own.
 #[cfg(not(feature = "portable"))]
 #[test]
@@ -151,4 +191,71 @@ fn a_root_beyond_what_the_kernel_makes_up_is_weighed() {
                   head -c 5000 /dev/zero > top/sys/fs/there";
     let (document, complaint, code) = with_mounts(&fixture, mounts, "-j -s top/sys/fs");
     assert_eq!((document.root().size, complaint.as_str(), code), (5070, "", Some(0)));
+}
+
+/// With `-L` every directory is entered once. Which of two mounts of it that was, the threads once raced
+/// for.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs root"]
+fn following_takes_the_same_way_through_mounts_every_time() {
+    let fixture = Fixture::new()
+        .file("elsewhere/deep/f", 9000)
+        .file("elsewhere/g", 70)
+        .file("top/z/real/deep/f", 5000)
+        .dir("top/a/real")
+        .dir("top/b/one")
+        .dir("top/c/two")
+        .symlink("../../elsewhere", "top/c/link");
+    // There is more to do beside them, so that threads meet.
+    let fixture = (0..30).fold(fixture, |fixture, i| fixture.file(format!("top/y/{i}/f"), 1));
+    let mounts = "mount --bind top/z/real top/a/real; mount --bind elsewhere top/b/one; \
+                  mount --bind elsewhere top/c/two";
+    let script = format!(
+        r#"set -e; {mounts}
+        for i in $(seq 50); do for n in 1 2 8; do "$0" -j -s -L -T $n top; done; done
+        "$0" -j -L top; du -LsB1 top"#
+    );
+    let output = in_namespace(&fixture, &script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines: Vec<_> = text.lines().collect();
+    let [runs @ .., disk, du] = lines.as_slice() else { panic!("{text}") };
+    assert_eq!(runs.len(), 150);
+    let outputs: BTreeSet<_> = runs.iter().collect();
+    assert_eq!(outputs.len(), 1, "it depends on timing");
+    let parse = |line: &str| Document::parse(format!("{line}\n").as_bytes());
+    let nodes = parse(runs[0]);
+    let size = |path: &str| nodes.by_path().get(path.as_bytes()).map(|node| node.size);
+    // Where it really is, else by the mount whose path sorts first, else by a link.
+    assert_eq!((size("z/real"), size("a/real")), (Some(5000), None));
+    assert_eq!((size("b/one"), size("c/two"), size("c/link")), (Some(9070), None, None));
+    let total = du.split_whitespace().next().unwrap().parse::<u64>().unwrap();
+    assert_eq!(parse(disk).root().size, total);
+}
+
+/// As `du -xL`: a link to a file on another file system was weighed.
+#[test]
+#[ignore = "needs root"]
+fn one_file_system_holds_for_what_links_lead_to() {
+    let fixture = Fixture::new()
+        .file("top/here", 5000)
+        .file("beside", 300)
+        .dir("other")
+        .symlink("../other/there", "top/to-file")
+        .symlink("../other/dir", "top/to-directory")
+        .symlink("../beside", "top/to-beside");
+    let mounts = "mount -t tmpfs none other; mkdir other/dir; \
+                  head -c 9000 /dev/zero | tee other/there > other/dir/f";
+    for (flags, size) in [("-s -L -x", 5300), ("-s -L", 23_300)] {
+        let flags = format!("-j {flags}");
+        let (document, complaint, code) = with_mounts(&fixture, mounts, &flags);
+        assert_eq!((document.root().size, code), (size, Some(0)), "{complaint}");
+    }
+    let script = format!(r#"set -e; {mounts}; "$0" -j -L -x top; du -LxsB1 top"#);
+    let output = in_namespace(&fixture, &script);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let (json, du) = text.split_at(text.find('\n').unwrap() + 1);
+    let du = du.split_whitespace().next().unwrap().parse::<u64>().unwrap();
+    assert_eq!(Document::parse(json.as_bytes()).root().size, du);
 }

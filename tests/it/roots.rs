@@ -1,8 +1,15 @@
 //! Several roots: the same one twice, one in another, one that is not there. Each inode counts once
 //! in the whole, whatever it is spelled like.
 
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
 use crate::fixture::{Fixture, raw};
 use crate::run::{Weigh, weigh};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_weigh");
 
 fn two() -> Fixture {
     Fixture::new()
@@ -77,6 +84,71 @@ fn a_root_inside_what_cannot_be_listed_is_weighed() {
         assert_eq!(shown.code(), 1);
         let document = crate::document::Document::parse(&shown.stdout);
         assert_eq!(document.root().size, 70, "{roots:?}");
+    }
+}
+
+/// Where no path leads to from outside, the same was weighed twice.
+#[test]
+fn a_root_inside_another_is_weighed_once_below_what_is_closed() {
+    const NOBODY: u32 = 65534;
+    let mut fixture = Fixture::new()
+        .file("shut/in/f", 5000)
+        .file("shut/in/s/g", 300)
+        .file("shut/in/s/.h/i", 20)
+        .symlink("s", "shut/in/to-s");
+    if rustix::process::geteuid().is_root() {
+        fixture = fixture.owned("shut", NOBODY);
+    }
+    let shut = |mode: u32, dir: &str, flags: &str| {
+        let script = format!(
+            "chmod {mode} {} && exec \"$0\" \"$@\"",
+            "../".repeat(dir.matches('/').count())
+        );
+        fs::set_permissions(fixture.at("shut"), fs::Permissions::from_mode(0o755)).unwrap();
+        let weigh = weigh(&format!("-j -s {flags}")).within(fixture.at("shut").join(dir));
+        weigh.under(["/bin/sh", "-c", &script]).by_nobody(&fixture).run().document().root().size
+    };
+    // Neither listed nor searched, only searched, only listed.
+    for mode in [0, 111, 444] {
+        for roots in
+            [". s", "s .", ". s/g", ". s s/g s", "to-s s", ". to-s", "s/.h . s", ". s/../s"]
+        {
+            let expected = if roots.contains(". ") || roots.ends_with('.') { 5321 } else { 320 };
+            assert_eq!(shut(mode, "in/", roots), expected, "{mode}, {roots}");
+        }
+        // What is left out of the outer root is weighed as the root that it is itself.
+        for (dir, roots, size) in [
+            ("in/", "-i . s/.h", 5321),
+            ("in/", "-i . s", 5301),
+            ("in/s/.h/", "-i ../.. .", 5321),
+            ("in/s/.h/", "-i .. .", 320),
+            ("in/s/.h/", "../.. .", 5321),
+            ("in/s/.h/", "-X ../s ../.. .", 5321),
+        ] {
+            assert_eq!(shut(mode, dir, roots), size, "{mode}, {dir}, {roots}");
+        }
+    }
+}
+
+/// There, no path is short enough.
+#[test]
+fn a_root_inside_another_is_weighed_once_at_any_depth() {
+    let fixture = Fixture::in_memory().chain("directory", 600, 5000);
+    let script = r#"mkdir -p s; head -c 300 /dev/zero > s/f; "$0" -j -s "$@""#;
+    for (roots, size) in [(". s", 5300), ("s . s/f", 5300), ("-i .. .", 5300), ("s s/f", 300)] {
+        let find = ["find", "directory", "-name", "end", "-execdir", "/bin/sh", "-c", script];
+        let end = roots.split(' ').chain([";"]);
+        let words = find.into_iter().map(OsString::from).chain([PROGRAM.into()]);
+        let output = Command::new("env")
+            .args(words)
+            .args(end)
+            .env("PATH", "/usr/bin:/bin")
+            .current_dir(fixture.path())
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{roots}");
+        let document = crate::document::Document::parse(&output.stdout);
+        assert_eq!(document.root().size, size, "{roots}");
     }
 }
 

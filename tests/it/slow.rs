@@ -9,6 +9,7 @@ use std::mem::MaybeUninit;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use fuser::Errno;
 use rustix::fs::{CWD, Mode, OFlags, RawDir};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -84,7 +85,8 @@ fn a_small_buffer_lists_everything() {
 #[test]
 #[ignore = "mounts a file system"]
 fn input_output_errors_leave_the_rest_right() {
-    let troubles = ["d0003/f00002", "d0005/", "d0007"].map(|path| (path.to_owned(), Trouble::Eio));
+    let troubles = ["d0003/f00002", "d0005/", "d0007"]
+        .map(|path| (path.to_owned(), Trouble::Fails(Errno::EIO)));
     let (fixture, _mounted) = mounted(Storage { troubles: troubles.into(), ..storage(10, 4) });
     let shown = weigh("-j --inodes").arg("top").within(fixture.path()).run();
     assert_eq!(shown.code(), 1);
@@ -100,6 +102,50 @@ fn input_output_errors_leave_the_rest_right() {
     errors.sort_unstable();
     let expected = [["top/d0003/f00002", "stat"], ["top/d0005", "open"], ["top/d0007", "stat"]];
     assert_eq!(errors, expected.map(|[path, operation]| [path, operation, "EIO"]));
+}
+
+/// A name that is still listed has not vanished, whatever is said when it is looked up. That was taken for
+/// one that had, with status 0.
+#[test]
+#[ignore = "mounts a file system"]
+fn what_is_listed_and_never_found_is_named() {
+    let errors = [("ENOENT", Errno::ENOENT), ("ELOOP", Errno::ELOOP), ("ESRCH", Errno::ESRCH)];
+    for (symbol, error) in errors {
+        let places = ["d0003/f00002", "d0005/", "d0007"];
+        let troubles = places.map(|path| (path.to_owned(), Trouble::Fails(error)));
+        let (fixture, _mounted) = mounted(Storage { troubles: troubles.into(), ..storage(10, 4) });
+        for flags in ["-j --inodes -T 1", "-j --inodes -T 2", "-j --inodes", "-j --inodes -L"] {
+            let shown = weigh(flags).arg("top").within(fixture.path()).run();
+            assert_eq!(shown.code(), 1, "{symbol}, {flags}: {}", shown.complaint());
+            let document = Document::parse(&shown.stdout);
+            assert_eq!(document.root().size, 51 - 1 - 4 - 5, "{symbol}, {flags}");
+            let mut told: Vec<[&str; 3]> = document
+                .errors()
+                .iter()
+                .map(|error| ["path", "operation", "error"].map(|key| error[key].as_str().unwrap()))
+                .collect();
+            told.sort_unstable();
+            let expected =
+                [["top/d0003/f00002", "stat"], ["top/d0005", "open"], ["top/d0007", "stat"]];
+            assert_eq!(told, expected.map(|[path, operation]| [path, operation, symbol]));
+        }
+    }
+}
+
+/// All of a large directory, which is listed a few times more, and not once for each name or part.
+#[test]
+#[ignore = "mounts a file system"]
+fn a_large_directory_of_what_is_never_found_is_named_in_full() {
+    const FILES: u64 = 20_000;
+    let trouble = |file| (format!("f{file:05}"), Trouble::Fails(Errno::ENOENT));
+    let troubles = (0..FILES).filter(|file| file % 10 > 0).map(trouble).collect();
+    let (fixture, _mounted) = mounted(Storage { troubles, ..storage(0, FILES) });
+    for flags in ["-j --inodes -T 1", "-j --inodes -T 8", "-j --inodes"] {
+        let shown = weigh(flags).arg("top").within(fixture.path()).run();
+        let document = Document::parse(&shown.stdout);
+        assert_eq!(document.root().size, 1 + FILES / 10, "{flags}");
+        assert_eq!(document.errors().len() as u64, FILES - FILES / 10, "{flags}");
+    }
 }
 
 /// What was weighed before stays; everything after is an error, and the walk comes to its end.

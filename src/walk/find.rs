@@ -1,0 +1,193 @@
+//! Finding what was listed: what has vanished since, and what is there and cannot be found.
+//!
+//! Between being listed and being asked about, a name may be removed. That is nobody's fault, and no word
+//! is lost about it. But storage that is out of order may answer the same of what it goes on listing, and
+//! then totals lack something. So whoever is told that something is not there asks the directory that
+//! listed it. That costs nothing where all is found.
+
+use std::ffi::CString;
+use std::io;
+use std::mem;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::dir::Dir;
+use super::handles::Lease;
+use super::task::{Worker, with_patience};
+use crate::measure::Kind;
+use crate::problem::Operation;
+use crate::sys::{self, Handle, Listed, Names, Query, Symlinks};
+use crate::tally::Tally;
+
+/// How often in a row something is listed and then not found, until it counts as there: it may come and go.
+pub(super) const ATTEMPTS: usize = 3;
+
+/// A name that was listed and not found.
+#[derive(Debug)]
+pub(super) struct Missing {
+    pub(super) name: CString,
+    pub(super) operation: Operation,
+    pub(super) error: io::Error,
+}
+
+/// What is missing in a directory, by all who share its listing.
+#[derive(Debug)]
+pub(super) struct AllMissing {
+    /// How many are at it. Released by each who is done and acquired by the last, as is `Dir::outstanding`.
+    at_work: AtomicUsize,
+    /// Guards the list; taken only by whoever misses something, and then by the last.
+    list: OnceLock<Mutex<Vec<Missing>>>,
+}
+
+impl AllMissing {
+    /// One is at it.
+    pub(super) fn new() -> Self {
+        Self { at_work: AtomicUsize::new(1), list: OnceLock::new() }
+    }
+
+    /// One more will be at it. Called by someone who is, so relaxed ordering is enough.
+    pub(super) fn hand_out(&self) {
+        self.at_work.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// One is done and misses `some`. Returns what all of them do to whoever is the last.
+    pub(super) fn hand_in(&self, some: Vec<Missing>) -> Vec<Missing> {
+        let lock = |list| Mutex::lock(list).unwrap_or_else(PoisonError::into_inner);
+        if !some.is_empty() {
+            lock(self.list.get_or_init(Mutex::default)).extend(some);
+        }
+        let is_last = self.at_work.fetch_sub(1, Ordering::AcqRel) == 1;
+        let all = self.list.get().filter(|_| is_last);
+        all.map_or_else(Vec::new, |list| mem::take(&mut *lock(list)))
+    }
+}
+
+impl<T: Tally> Worker<'_, '_, T> {
+    /// Opens `dir` relative to its parent, and lets go of that. Nothing if it has vanished; but not a root,
+    /// which was there when the walk began.
+    pub(super) fn open(
+        &self,
+        dir: &Dir<T::Part>,
+        mut parent: Option<Arc<Lease>>,
+    ) -> io::Result<Option<Handle>> {
+        /// To open, and to close again.
+        const CALLS: usize = 2;
+        let (walk, symlinks) = (self.walk, self.walk.symlinks());
+        self.slot.call(CALLS);
+        with_patience(walk, || match (parent.take(), &dir.parent) {
+            _ if dir.is_root => Handle::open(&dir.name).map(Some),
+            (Some(lease), _) => open_in(&lease.handle, dir, symlinks),
+            (None, Some(above)) => match walk.handles.reopen(above, symlinks)? {
+                Some(above) => open_in(above.handle(), dir, symlinks),
+                None => Ok(None),
+            },
+            (None, None) => Err(sys::not_found()),
+        })
+    }
+
+    /// Reports what came of reading `dir`, unless it has vanished.
+    pub(super) fn report_unless_vanished(&self, dir: &Dir<T::Part>, error: &io::Error) {
+        if !sys::is_vanished(error) || self.is_there(dir) {
+            self.walk.report(dir.path(), Operation::Read, error);
+        }
+    }
+
+    /// Whether its parent still has `dir`, or cannot be asked.
+    fn is_there(&self, dir: &Dir<T::Part>) -> bool {
+        let (walk, symlinks) = (self.walk, self.walk.symlinks());
+        let Some(above) = dir.parent.as_ref().filter(|_| !dir.is_root) else { return true };
+        match with_patience(walk, || walk.handles.reopen(above, symlinks)) {
+            Ok(Some(above)) => is_in(above.handle(), dir, symlinks).unwrap_or(true),
+            Ok(None) => false,
+            Err(_) => true,
+        }
+    }
+}
+
+/// Opens `dir` in `parent`, which listed it; nothing if it is not there any more.
+fn open_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<Option<Handle>> {
+    let mut attempts = 1;
+    loop {
+        match parent.open_at(&dir.name, symlinks) {
+            Err(error) if sys::is_vanished(&error) => {
+                if !is_in(parent, dir, symlinks)? {
+                    return Ok(None);
+                } else if attempts == ATTEMPTS {
+                    return Err(error);
+                }
+            }
+            opened => return opened.map(Some),
+        }
+        attempts += 1;
+    }
+}
+
+/// Whether `parent` has `dir` under its name.
+fn is_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<bool> {
+    match parent.stat_at(&dir.name, symlinks, Query::default()) {
+        Ok(stat) => Ok(stat.identity() == dir.stat.identity()),
+        Err(error) if sys::is_vanished(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Opens `dir`, which has been open before, in `parent`, whatever it is called there by now; nothing if
+/// that has it no more.
+pub(super) fn open_again<P>(
+    parent: &Handle,
+    dir: &Dir<P>,
+    symlinks: Symlinks,
+) -> io::Result<Option<Handle>> {
+    let is_it = |handle: &Handle| Ok::<_, io::Error>(handle.identity()? == dir.stat.identity());
+    if let Some(handle) = open_in(parent, dir, symlinks)?
+        && is_it(&handle)?
+    {
+        return Ok(Some(handle));
+    }
+    let name = name_in(parent, |listed| {
+        let is_it =
+            |handle: Handle| handle.identity().is_ok_and(|found| found == dir.stat.identity());
+        listed.inode == dir.stat.inode
+            && parent.open_at(listed.name, Symlinks::Stay).is_ok_and(is_it)
+    });
+    match name {
+        Ok(Some(name)) => parent.open_at(&name, Symlinks::Stay).map(Some),
+        // Where the parent itself is removed, nothing is in it.
+        Err(error) if !sys::is_vanished(&error) => Err(error),
+        _ => Ok(None),
+    }
+}
+
+/// The name in `dir` of the directory that `is_it`.
+pub(super) fn name_in(
+    dir: &Handle,
+    is_it: impl Fn(Listed<'_>) -> bool,
+) -> io::Result<Option<CString>> {
+    let may_be = |kind| matches!(kind, None | Some(Kind::Directory));
+    let mut found = None;
+    list_again(dir, |names| {
+        found = names
+            .iter()
+            .find(|listed| may_be(listed.kind) && is_it(*listed))
+            .map(|it| it.name.to_owned());
+        Ok(found.is_none())
+    })?;
+    Ok(found)
+}
+
+/// Lists the directory open as `handle` once more, from its beginning; `look` sees the names as they come, and says
+/// whether to go on.
+pub(super) fn list_again(
+    handle: &Handle,
+    mut look: impl FnMut(&Names) -> io::Result<bool>,
+) -> io::Result<()> {
+    let listing = handle.open_at(c".", Symlinks::Stay)?;
+    let (mut buffer, mut names) = (Vec::new(), Names::default());
+    loop {
+        names.clear();
+        let is_more = listing.read(&mut buffer, &mut names, None)?;
+        if !look(&names)? || !is_more {
+            return Ok(());
+        }
+    }
+}

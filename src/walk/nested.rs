@@ -1,0 +1,281 @@
+//! Roots that are the same, or lie in one another: each is weighed once.
+//!
+//! Where a root lies is found out by going up from it, directory by directory, by `..`. No path is asked for
+//! that: a path leads through directories that may be closed to us, it may be too long, and what it led to
+//! may not be mounted any more. A directory's place is its mount and its inode, so that what is mounted
+//! twice is in two places. Each place is come to once, however many roots lie below it.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CStr, CString, OsStr};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use super::find::name_in;
+use super::roots::{Root, standing_for};
+use crate::filter::Verdict;
+use crate::sys::{self, Carries, Handle, MountedIdentity, Query, Symlinks};
+use crate::walk::Options;
+
+/// Leaves out a root that is another one, or lies inside another whose walk will come to it.
+pub(super) fn each_once(roots: Vec<Root>, options: &Options) -> Vec<Root> {
+    let mut nesting = Nesting::new(&roots, options);
+    let (mut files, mut directories) = (HashSet::new(), HashSet::new());
+    let mut is_kept = Vec::new();
+    for root in &roots {
+        let start = Start::of(root, options);
+        let place = nesting.place_above(root, &start);
+        let is_new = if root.stat.is_directory() {
+            // By whatever mount it is reached, a directory is the same one.
+            directories.insert(root.stat.identity())
+        } else if place.is_some() {
+            files.insert((place, start.name.clone()))
+        } else {
+            files.insert((None, root.path.to_bytes().to_vec()))
+        };
+        let is_inside = is_new && place.is_some_and(|place| nesting.is_inside(root, &start, place));
+        is_kept.push(is_new && !is_inside);
+    }
+    roots.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(root, _)| root).collect()
+}
+
+/// Where the way up from a root begins.
+struct Start {
+    /// The root itself if it is a directory, else the one that it is in.
+    dir: CString,
+    /// What the root is called there; empty for a directory.
+    name: Vec<u8>,
+}
+
+impl Start {
+    fn of(root: &Root, options: &Options) -> Self {
+        let whole = || Self { dir: root.path.clone(), name: Vec::new() };
+        if root.stat.is_directory() {
+            return whole();
+        }
+        let spelled = Path::new(OsStr::from_bytes(root.path.to_bytes()));
+        // The path may be that of a symlink, and the root what that leads to.
+        let path = if options.follow { real_path(root) } else { spelled.to_owned() };
+        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return whole() };
+        let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
+        let dir = CString::new(dir.as_os_str().as_bytes()).unwrap_or_default();
+        Self { dir, name: name.as_bytes().to_vec() }
+    }
+}
+
+/// What is known of the places at and above the roots.
+struct Nesting<'a> {
+    options: &'a Options,
+    /// The roots that are directories.
+    outer: HashMap<MountedIdentity, &'a Root>,
+    /// Where the directories are that files are in, by their paths.
+    spelled: HashMap<CString, Option<MountedIdentity>>,
+    /// What is above each place; itself where there is nothing, or nothing to be found out.
+    above: HashMap<MountedIdentity, MountedIdentity>,
+    /// What lies there, if a walk could enter it.
+    enterable: HashMap<MountedIdentity, Option<Carries>>,
+    /// What a place is called in the one above it.
+    names: HashMap<MountedIdentity, CString>,
+}
+
+impl<'a> Nesting<'a> {
+    fn new(roots: &'a [Root], options: &'a Options) -> Self {
+        let mut outer = HashMap::new();
+        for root in roots.iter().filter(|root| root.stat.is_directory()) {
+            let mut place = (root.mount.id, root.stat.identity());
+            // What is mounted when it is entered is not what was there when it was asked about.
+            if root.mount.carries == Carries::Automount {
+                place = Handle::open(&root.path).and_then(|dir| dir.place()).unwrap_or(place);
+            }
+            outer.entry(place).or_insert(root);
+        }
+        let (spelled, above) = (HashMap::new(), HashMap::new());
+        let (enterable, names) = (HashMap::new(), HashMap::new());
+        Self { options, outer, spelled, above, enterable, names }
+    }
+
+    /// The place that `root` lies in, with all above it; none if there is none, or it cannot be found out.
+    fn place_above(&mut self, root: &Root, start: &Start) -> Option<MountedIdentity> {
+        if root.stat.is_directory() {
+            let place = (root.mount.id, root.stat.identity());
+            // Where it is the only one, nothing lies in another.
+            if self.outer.len() > 1 && !self.above.contains_key(&place) {
+                self.climb(Handle::look(&start.dir).ok()?, place);
+            }
+            return self.above.get(&place).copied().filter(|above| *above != place);
+        }
+        if let Some(place) = self.spelled.get(&start.dir) {
+            return *place;
+        }
+        let dir = Handle::look(&start.dir).and_then(|dir| Ok((dir.place()?, dir))).ok();
+        let place = dir.map(|(place, dir)| {
+            if !self.outer.is_empty() {
+                self.climb(dir, place);
+            }
+            place
+        });
+        self.spelled.insert(start.dir.clone(), place);
+        place
+    }
+
+    /// Goes up from `dir`, which is at `place`, to what is known.
+    fn climb(&mut self, mut dir: Handle, mut place: MountedIdentity) {
+        while !self.above.contains_key(&place) {
+            let up = dir.up().and_then(|up| Ok((up.place()?, up)));
+            let Ok((above, up)) = up else {
+                self.above.insert(place, place);
+                return;
+            };
+            self.above.insert(place, above);
+            (dir, place) = (up, above);
+        }
+    }
+
+    /// Whether `root`, which lies in `place`, is come to by the walk of another root.
+    fn is_inside(&mut self, root: &Root, start: &Start, place: MountedIdentity) -> bool {
+        let mut way = vec![place];
+        let mut at = place;
+        // What is moved meanwhile could seem to lie in itself.
+        while way.len() <= self.above.len() + 1 {
+            if let Some(outer) = self.outer.get(&at).copied()
+                && self.leads_to(outer, &way, root, start)
+            {
+                return true;
+            }
+            match self.above.get(&at) {
+                Some(above) if *above != at => at = *above,
+                _ => return false,
+            }
+            way.push(at);
+        }
+        false
+    }
+
+    /// Whether the walk of `outer` comes to `root` by the places on the `way`, of which `outer` is the last:
+    /// nothing there is left out, on a file system that is not crossed to, or closed to us.
+    fn leads_to(
+        &mut self,
+        outer: &Root,
+        way: &[MountedIdentity],
+        root: &Root,
+        start: &Start,
+    ) -> bool {
+        if way.iter().any(|place| !self.enterable.contains_key(place)) {
+            self.look_at(way, root, start);
+        }
+        let is_crossed_to = |device: u64, carries: Carries| {
+            (!self.options.one_file_system || device == outer.stat.device)
+                && (outer.mount.carries == Carries::Synthetic || carries == Carries::Data)
+        };
+        let is_entered = |(i, place): (usize, &MountedIdentity)| {
+            let carries = self.enterable.get(place).copied().flatten();
+            carries.is_some_and(|carries| i + 1 == way.len() || is_crossed_to(place.1.0, carries))
+        };
+        is_crossed_to(root.stat.device, root.mount.carries)
+            && way.iter().enumerate().all(is_entered)
+            && (self.options.filter.is_off()
+                || self
+                    .names(way, root, start)
+                    .is_ok_and(|names| is_admitted(outer, &names, self.options).unwrap_or(false)))
+    }
+
+    /// Finds out which places on the `way` a walk could enter.
+    fn look_at(&mut self, way: &[MountedIdentity], root: &Root, start: &Start) {
+        let mut dir = Handle::look(&start.dir);
+        if root.stat.is_directory() {
+            dir = dir.and_then(|dir| dir.up());
+        }
+        for place in way {
+            let carries = dir.as_ref().ok().and_then(|dir| {
+                dir.open_at(c".", Symlinks::Stay).ok()?;
+                Some(dir.mount_at(c".", Symlinks::Stay).ok()?.carries)
+            });
+            self.enterable.insert(*place, carries);
+            dir = dir.and_then(|dir| dir.up());
+        }
+    }
+
+    /// The names on the `way` down to `root`.
+    fn names(
+        &mut self,
+        way: &[MountedIdentity],
+        root: &Root,
+        start: &Start,
+    ) -> io::Result<Vec<CString>> {
+        let path = real_path(root);
+        let mut spelled = path.components().rev().map_while(|name| match name {
+            Component::Normal(name) => CString::new(name.as_bytes()).ok(),
+            _ => None,
+        });
+        let mut names = Vec::new();
+        let mut dir = Handle::look(&start.dir)?;
+        let (mut below, mut way) = ((root.mount.id, root.stat.identity()), way);
+        if !root.stat.is_directory()
+            && let [dir, above @ ..] = way
+        {
+            spelled.next();
+            names.push(CString::new(start.name.clone())?);
+            (below, way) = (*dir, above);
+        }
+        for above in way {
+            dir = dir.up()?;
+            let spelled = spelled.next();
+            let name = match self.names.get(&below) {
+                Some(name) => name.clone(),
+                None => name_of(&dir, below, spelled)?.ok_or_else(sys::not_found)?,
+            };
+            self.names.insert(below, name.clone());
+            names.push(name);
+            below = *above;
+        }
+        names.reverse();
+        Ok(names)
+    }
+}
+
+/// What the directory at `place` is called in the one above it, `above`: as it is `spelled`, if that is it.
+fn name_of(
+    above: &Handle,
+    place: MountedIdentity,
+    spelled: Option<CString>,
+) -> io::Result<Option<CString>> {
+    let is_it = |name: &CStr| {
+        let stat = above.stat_at(name, Symlinks::Stay, Query::default());
+        stat.is_ok_and(|stat| stat.identity() == place.1)
+            && above.mount_at(name, Symlinks::Stay).is_ok_and(|mount| mount.id == place.0)
+    };
+    match spelled.filter(|name| is_it(name)) {
+        None => name_in(above, |listed| is_it(listed.name)),
+        spelled => Ok(spelled),
+    }
+}
+
+/// Whether filters leave in what the walk of `outer` comes to by `names`.
+fn is_admitted(outer: &Root, way: &[CString], options: &Options) -> io::Result<bool> {
+    let filter = &options.filter;
+    let mut names = vec![outer.path.to_bytes()];
+    let mut known = filter.root(names[0]);
+    let mut dir = Handle::open(&outer.path)?;
+    for (i, name) in way.iter().enumerate() {
+        if i > 0 {
+            dir = dir.open_at(&way[i - 1], Symlinks::Stay)?;
+        }
+        let stat = dir.stat_at(name, Symlinks::Stay, options.query)?;
+        known = filter.enter(known.as_ref(), &dir, || names.clone(), |_, _| ());
+        let mut judge = filter.judge(known.as_ref(), || names.clone());
+        let verdict = judge.verdict(name.to_bytes(), stat.is_directory());
+        if judge.confirm(verdict, &stat) == Verdict::LeftOut {
+            return Ok(false);
+        }
+        let below = judge.below(name.to_bytes());
+        known = below;
+        names.push(name.to_bytes());
+    }
+    Ok(true)
+}
+
+/// Where a root really is, as far as that can be told by a path.
+fn real_path(root: &Root) -> PathBuf {
+    let path = Path::new(OsStr::from_bytes(root.path.to_bytes()));
+    sys::real_path(path, standing_for(&root.stat)).unwrap_or_else(|_| path.to_owned())
+}
