@@ -37,6 +37,7 @@ thread_local! {
     ///
     /// In a store of packages, where most files are links, every directory grew a set of its own in
     /// steps: 0.42 allocations an entry where 0.23 are left, and a twentieth of the time.
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     static SPARE: RefCell<Vec<Box<Links<u64>>>> = const { RefCell::new(Vec::new()) };
 }
 
