@@ -1,5 +1,6 @@
-//! What could not be read, for people.
+//! What could not be read, for people. Paths and messages may come from a file that somebody else made.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::name::escape;
@@ -16,7 +17,7 @@ pub fn summary(problems: &[Problem], is_every: bool, has_totals: bool) -> String
     let (losses, cycles): (Vec<&Problem>, Vec<_>) =
         problems.iter().partition(|problem| problem.is_loss());
     for cycle in cycles {
-        let _ = writeln!(text, "weigh: {} {}", escape(&cycle.path), cycle.message);
+        let _ = writeln!(text, "weigh: {} {}", escape(&cycle.path), text_of(cycle));
     }
     if losses.is_empty() {
         return text;
@@ -37,28 +38,26 @@ pub fn summary(problems: &[Problem], is_every: bool, has_totals: bool) -> String
 }
 
 fn one(loss: &Problem) -> String {
-    let Problem { path, operation, message, .. } = loss;
-    format!("cannot {} {}: {message}", operation.name(), escape(path))
+    format!("cannot {} {}: {}", loss.operation.name(), escape(&loss.path), text_of(loss))
 }
 
 fn all(losses: &[&Problem]) -> String {
-    let mut kinds: Vec<(Operation, &str)> =
-        losses.iter().map(|loss| (loss.operation, loss.message.as_str())).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    let mut parts = Vec::new();
-    for (operation, message) in kinds {
-        let is_of_kind =
-            |loss: &&&Problem| (loss.operation, loss.message.as_str()) == (operation, message);
-        let count = losses.iter().filter(is_of_kind).count();
-        let paths = losses.iter().filter(is_of_kind).take(SHOWN);
-        let paths: Vec<_> = paths.map(|loss| escape(&loss.path)).collect();
-        let more = if count > paths.len() { ", …" } else { "" };
-        let many = if count > 1 { format!("{count} × ") } else { String::new() };
-        let operation = operation.name();
-        parts.push(format!("{many}cannot {operation} {}{more}: {message}", paths.join(", ")));
+    let mut kinds: BTreeMap<(Operation, &str), Vec<&[u8]>> = BTreeMap::new();
+    for loss in losses {
+        kinds.entry((loss.operation, &loss.message)).or_default().push(&loss.path);
     }
-    parts.join("; ")
+    let part = |((operation, message), paths): ((Operation, &str), Vec<&[u8]>)| {
+        let shown: Vec<_> = paths.iter().take(SHOWN).map(|path| escape(path)).collect();
+        let more = if paths.len() > SHOWN { ", …" } else { "" };
+        let many = if paths.len() > 1 { format!("{} × ", paths.len()) } else { String::new() };
+        let (operation, message) = (operation.name(), escape(message.as_bytes()));
+        format!("{many}cannot {operation} {}{more}: {message}", shown.join(", "))
+    };
+    kinds.into_iter().map(part).collect::<Vec<_>>().join("; ")
+}
+
+fn text_of(problem: &Problem) -> String {
+    escape(problem.message.as_bytes())
 }
 
 #[cfg(test)]
@@ -79,6 +78,15 @@ mod tests {
         );
         assert_eq!(summary(&problems, true, true).lines().count(), 5);
         assert_eq!(summary(&[], false, true), "");
+    }
+
+    #[test]
+    fn each_kind_has_its_count() {
+        let mut problems = ["/c", "/a", "/b"].map(denied).to_vec();
+        problems[0].message = "another\x1b".to_owned();
+        let expected =
+            "weigh: 2 × cannot open /a, /b: Permission denied; cannot open /c: another\\x1b\n";
+        assert_eq!(summary(&problems, false, false), expected);
     }
 
     #[test]

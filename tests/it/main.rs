@@ -8,7 +8,7 @@
 //!   is slow, or fails, as it is told to.
 //! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`times`], [`filters`], [`gitignore`],
 //!   [`tracked`], [`roots`], [`follow`], [`mounts`].
-//! * What must not break it: [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
+//! * What must not break it: [`deep`], [`wide`], [`names`], [`loaded`], [`errors`], [`interrupt`],
 //!   [`determinism`].
 //! * What it leaves undone: [`start`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
@@ -57,6 +57,7 @@ mod json;
 mod kernel;
 mod layering;
 mod leftovers;
+mod loaded;
 mod mounts;
 mod names;
 mod numbers;
