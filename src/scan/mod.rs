@@ -5,10 +5,11 @@
 //!
 //! * `compression`: zstd and gzip.
 //! * `source` and `tokens`: JSON, piece by piece.
-//! * `schema`: schema 1, weigh's own; `ncdu`: its export.
+//! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
 //! * `sift`: weighed anew, with filters, or by time.
 
 mod compression;
+mod header;
 mod ncdu;
 mod origin;
 mod schema;

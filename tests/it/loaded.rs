@@ -204,3 +204,19 @@ fn what_is_wrong_with_a_scan_is_said_in_one_line() {
         check_text(&shown.stderr, &wrong);
     }
 }
+
+/// By symbol they are the numbers of the system that loads them; what it does not know is EIO.
+#[test]
+fn the_errors_of_a_scan_come_back_by_their_symbols() {
+    let place = Fixture::new();
+    let given = ["EACCES", "EIO", "ESTALE", "E4095", "E9999", "ENOSUCH", ""];
+    let expected = ["EACCES", "EIO", "ESTALE", "E4095", "EIO", "EIO", "EIO"];
+    let errors = given
+        .map(|symbol| json!({"path": "p", "operation": "open", "error": symbol, "message": "m"}));
+    let scan = json!({"schema": 1, "measure": "disk", "complete": false, "errors": errors});
+    fs::write(place.at("scan"), scan.to_string()).unwrap();
+    let shown = weigh("-j --load scan").within(place.path()).run();
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let symbols: Vec<_> = shown["errors"].as_array().unwrap().iter().map(|e| &e["error"]).collect();
+    assert_eq!(symbols, expected);
+}
