@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::name::escape;
-use crate::problem::{Operation, Problem};
+use crate::problem::Problem;
 
 /// How many paths a summary names.
 const SHOWN: usize = 3;
@@ -14,25 +14,24 @@ const SHOWN: usize = 3;
 /// (`has_totals`). Empty if there is no problem.
 pub fn summary(problems: &[Problem], is_every: bool, has_totals: bool) -> String {
     let mut text = String::new();
-    let (losses, cycles): (Vec<&Problem>, Vec<_>) =
-        problems.iter().partition(|problem| problem.is_loss());
-    for cycle in cycles {
+    let losses = || problems.iter().filter(|problem| problem.is_loss());
+    // Writing to a string cannot fail.
+    for cycle in problems.iter().filter(|problem| !problem.is_loss()) {
         let _ = writeln!(text, "weigh: {} {}", escape(&cycle.path), text_of(cycle));
     }
-    if losses.is_empty() {
-        return text;
-    }
-    let mut lines: Vec<String> =
-        if is_every { losses.iter().map(|loss| one(loss)).collect() } else { vec![all(&losses)] };
-    if has_totals {
-        let meaning = "totals are a lower bound";
-        match lines.last_mut() {
-            Some(line) if !is_every => *line += &format!("; {meaning}"),
-            _ => lines.push(meaning.to_owned()),
+    let meaning = "totals are a lower bound";
+    match (losses().next(), is_every) {
+        (None, _) => {}
+        (_, true) => {
+            losses().for_each(|loss| text += &format!("weigh: {}\n", one(loss)));
+            if has_totals {
+                let _ = writeln!(text, "weigh: {meaning}");
+            }
         }
-    }
-    for line in lines {
-        let _ = writeln!(text, "weigh: {line}");
+        (_, false) => {
+            let meaning = if has_totals { format!("; {meaning}") } else { String::new() };
+            let _ = writeln!(text, "weigh: {}{meaning}", all(losses()));
+        }
     }
     text
 }
@@ -41,19 +40,25 @@ fn one(loss: &Problem) -> String {
     format!("cannot {} {}: {}", loss.operation.name(), escape(&loss.path), text_of(loss))
 }
 
-fn all(losses: &[&Problem]) -> String {
-    let mut kinds: BTreeMap<(Operation, &str), Vec<&[u8]>> = BTreeMap::new();
-    for loss in losses {
-        kinds.entry((loss.operation, &loss.message)).or_default().push(&loss.path);
+fn all<'a>(losses: impl Iterator<Item = &'a Problem>) -> String {
+    // How many there are of a kind, and the paths that are shown.
+    let mut kinds = BTreeMap::new();
+    for Problem { operation, message, path, .. } in losses {
+        let (count, paths) = kinds.entry((*operation, message)).or_insert((0, Vec::new()));
+        *count += 1;
+        if paths.len() < SHOWN {
+            paths.push(path);
+        }
     }
-    let part = |((operation, message), paths): ((Operation, &str), Vec<&[u8]>)| {
-        let shown: Vec<_> = paths.iter().take(SHOWN).map(|path| escape(path)).collect();
-        let more = if paths.len() > SHOWN { ", …" } else { "" };
-        let many = if paths.len() > 1 { format!("{} × ", paths.len()) } else { String::new() };
+    let mut parts = Vec::new();
+    for ((operation, message), (count, paths)) in kinds {
+        let paths: Vec<_> = paths.into_iter().map(|path| escape(path)).collect();
+        let more = if count > paths.len() { ", …" } else { "" };
+        let many = if count > 1 { format!("{count} × ") } else { String::new() };
         let (operation, message) = (operation.name(), escape(message.as_bytes()));
-        format!("{many}cannot {operation} {}{more}: {message}", shown.join(", "))
-    };
-    kinds.into_iter().map(part).collect::<Vec<_>>().join("; ")
+        parts.push(format!("{many}cannot {operation} {}{more}: {message}", paths.join(", ")));
+    }
+    parts.join("; ")
 }
 
 fn text_of(problem: &Problem) -> String {
@@ -63,6 +68,7 @@ fn text_of(problem: &Problem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Operation;
 
     fn denied(path: &str) -> Problem {
         let error = std::io::Error::from_raw_os_error(13);

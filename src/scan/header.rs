@@ -48,13 +48,18 @@ impl Header {
             b"complete" => self.is_complete = Some(tokens.boolean()?),
             b"errors" => {
                 let codes = LazyCell::new(problem::codes);
-                self.problems = list(tokens, |tokens| read_problem(tokens, &codes))?;
+                self.problems = list(tokens, usize::MAX, |tokens| read_problem(tokens, &codes))?;
             }
             b"time" => self.origin().time = tokens.signed()?,
             b"host" => self.origin().host = tokens.utf8()?.into(),
-            b"roots" => self.origin().roots = list(tokens, read_root)?,
+            b"roots" => self.origin().roots = list(tokens, usize::MAX, read_root)?,
             b"details" => self.origin().has_details = tokens.boolean()?,
-            b"options" => self.origin().options = list(tokens, |tokens| Ok(tokens.utf8()?.into()))?,
+            b"options" => {
+                /// More than fit a command line of 6 MiB (execve(2)).
+                const MOST: usize = 1 << 20;
+                let read = |tokens: &mut Tokens<R>| Ok(tokens.utf8()?.into());
+                self.origin().options = list(tokens, MOST, read)?;
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -78,13 +83,18 @@ impl Header {
     }
 }
 
+/// Reads a list of `most` items or fewer.
 fn list<R: Read, V>(
     tokens: &mut Tokens<R>,
+    most: usize,
     read: impl Fn(&mut Tokens<R>) -> io::Result<V>,
 ) -> io::Result<Vec<V>> {
     let mut list = Vec::new();
     tokens.take(b'[')?;
     while tokens.item(list.is_empty())? {
+        if list.len() == most {
+            return Err(tokens.error(format_args!("a list of more than {most} items")));
+        }
         list.push(read(tokens)?);
     }
     Ok(list)
@@ -101,7 +111,9 @@ fn read_root<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Vec<u8>> {
             _ => tokens.skip()?,
         }
     }
-    Ok(exact_path.unwrap_or(path))
+    let path = exact_path.unwrap_or(path);
+    // One takes nothing in a file, and 24 bytes in memory.
+    if path.is_empty() { Err(tokens.error("a root without a path")) } else { Ok(path) }
 }
 
 /// Reads an error; `codes` are the numbers that this system knows by symbols.

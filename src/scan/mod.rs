@@ -4,7 +4,7 @@
 //! what the tally keeps. So whatever can be shown of a walk can be shown of a saved one.
 //!
 //! * `compression`: zstd and gzip.
-//! * `source` and `tokens`: JSON, piece by piece.
+//! * `source`, `tokens` and `skip`: JSON, piece by piece.
 //! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
 //! * `sift`: weighed anew, with filters, or by time.
 
@@ -14,6 +14,7 @@ mod ncdu;
 mod origin;
 mod schema;
 mod sift;
+mod skip;
 mod source;
 mod tokens;
 
@@ -74,7 +75,8 @@ pub fn load<T: Tally>(
     tally: T,
 ) -> Result<Scan<T::Report>, Problem> {
     let load = || {
-        let mut tokens = Tokens::new(compression::unpack(sys::open_scan(path)?)?);
+        let (file, size) = sys::open_scan(path)?;
+        let mut tokens = Tokens::new(compression::unpack(file, size)?);
         let scan = if tokens.peek()? == b'[' {
             ncdu::read(&mut tokens, measure.unwrap_or_default(), tally)?
         } else {

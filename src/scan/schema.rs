@@ -115,6 +115,7 @@ fn begin<R: Read>(
     }
     tokens.take(b'{')?;
     *depth += 1;
+    tokens.check_depth(*depth)?;
     match open.get_mut(*depth) {
         Some(members) => members.clear(),
         None => open.push(Members::default()),

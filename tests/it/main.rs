@@ -8,7 +8,7 @@
 //!   is slow, or fails, as it is told to.
 //! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`times`], [`filters`], [`gitignore`],
 //!   [`tracked`], [`roots`], [`follow`], [`mounts`].
-//! * What must not break it: [`deep`], [`wide`], [`names`], [`loaded`], [`errors`], [`interrupt`],
+//! * What must not break it: [`deep`], [`wide`], [`names`], [`loaded`], [`bombs`], [`errors`], [`interrupt`],
 //!   [`determinism`].
 //! * What it leaves undone: [`start`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
@@ -37,6 +37,7 @@ mod run;
 #[path = "../../benches/storage.rs"]
 mod storage;
 
+mod bombs;
 mod config;
 mod counting;
 mod deep;
