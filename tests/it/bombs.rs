@@ -132,3 +132,108 @@ fn a_window_of_a_gigabyte_is_refused() {
     encoder.finish().unwrap();
     check_refused(&confined("--load").arg(&file).run(), "memory", "a wide window");
 }
+
+/// Eight gigabytes of nothing, in what a weighed tree may have for git.
+const HUGE: u64 = 8 << 30;
+
+/// A work tree: git wants no more of a repository than a HEAD.
+fn work_tree() -> Fixture {
+    Fixture::new().file("top/.git/HEAD", 1).file("top/f.o", 5000).file("top/kept", 100)
+}
+
+#[test]
+fn a_sparse_list_of_rules_is_refused_or_costs_nothing() {
+    // As for git, 100 MiB is the most.
+    for (length, code) in [(HUGE, 1), ((100 << 20) + 1, 1), (100 << 20, 0)] {
+        for name in [".gitignore", ".ignore", ".git/info/exclude"] {
+            let fixture = work_tree().sparse(format!("top/{name}"), length);
+            let shown = confined("--gitignore -j -f -d 0").arg(fixture.at("top")).run();
+            assert_eq!(shown.code(), code, "{name} {length}: {}", shown.complaint());
+            let complaint = shown.complaint();
+            let is_named = complaint.contains(name) && complaint.contains("larger than 100 MiB");
+            assert_eq!(is_named, code == 1, "{complaint}");
+        }
+    }
+}
+
+/// Where there are many of them, one in the other, none of what they lack is kept.
+#[test]
+fn sparse_lists_of_rules_cost_nothing_together() {
+    let mut fixture = work_tree();
+    let mut path = "top".to_owned();
+    for _ in 0..12 {
+        path += "/d";
+        fixture = fixture.sparse(format!("{path}/.gitignore"), 90 << 20);
+    }
+    weigh("--gitignore -j -f").arg(fixture.at("top")).run().clean();
+    let shown = confined("--gitignore -j -f -d 0 -T 2").arg(fixture.at("top")).run();
+    assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
+}
+
+#[test]
+fn a_sparse_index_is_refused_early() {
+    let header = |count: u32| [b"DIRC\0\0\0\x02".as_slice(), &count.to_be_bytes()].concat();
+    for (start, what) in [
+        (vec![], "nothing"),
+        (header(u32::MAX), "a header"),
+        (header(1 << 27), "a header with a count that fits"),
+    ] {
+        let fixture = work_tree().file("top/.gitignore", 1);
+        fs::write(fixture.at("top/.gitignore"), "*.o\n").unwrap();
+        fs::write(fixture.at("top/.git/index"), start).unwrap();
+        let fixture = fixture.extended("top/.git/index", HUGE);
+        let shown = confined("--gitignore -j -f -d 0").arg(fixture.at("top")).run();
+        assert_eq!(shown.code(), 1, "{what}: {}", shown.complaint());
+        assert!(shown.complaint().contains("it is damaged"), "{what}: {}", shown.complaint());
+    }
+}
+
+/// In version 4 a name begins as the last one does: a few bytes an entry make long names of it.
+#[test]
+fn an_index_of_long_names_is_refused() {
+    const LONG: usize = 400_000;
+    const COUNT: u32 = 10_000;
+    let mut index = [b"DIRC\0\0\0\x04".as_slice(), &COUNT.to_be_bytes()].concat();
+    for i in 0..COUNT {
+        index.extend([0; 60]);
+        index.extend([0x0f, 0xff]);
+        index.extend([0]);
+        index.extend(if i == 0 { vec![b'x'; LONG] } else { vec![b'y'] });
+        index.push(0);
+    }
+    index.extend([0; 20]);
+    let fixture = work_tree();
+    fs::write(fixture.at("top/.gitignore"), "*.o\n").unwrap();
+    fs::write(fixture.at("top/.git/index"), index).unwrap();
+    let shown = confined("--gitignore -j -f -d 0").arg(fixture.at("top")).run();
+    assert_eq!(shown.code(), 1, "{}", shown.complaint());
+    assert!(shown.complaint().contains("it is damaged"), "{}", shown.complaint());
+}
+
+/// Git takes no `.git` file of more than a mebibyte.
+#[test]
+fn a_sparse_file_that_should_name_a_repository_names_none() {
+    let fixture = Fixture::new().file("top/f.o", 5000).sparse("top/.git", HUGE);
+    let shown = confined("--gitignore -j -f -d 0").arg(fixture.at("top")).run();
+    assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
+}
+
+/// Whatever is named to be read is refused where it has no end.
+#[test]
+fn what_has_no_end_is_refused() {
+    for (flags, why) in [
+        ("--config /dev/zero", "larger than 100 MiB"),
+        ("--ignore-file /dev/zero", "larger than 100 MiB"),
+        ("-I /dev/zero", "larger than 100 MiB"),
+        ("--files-from /dev/zero", "a path of more than 16 MiB"),
+        ("--load /dev/zero", "no '{' where one should be"),
+    ] {
+        let shown = confined(flags).run();
+        assert!(matches!(shown.code(), 1 | 2), "{flags}: {}", shown.complaint());
+        assert!(shown.complaint().contains(why), "{flags}: {}", shown.complaint());
+    }
+    let endless = File::open("/dev/zero").unwrap();
+    let shown = confined("--files-from -").stdin(endless).run();
+    assert_eq!(shown.code(), 2);
+    assert!(shown.complaint().contains("a path of more than 16 MiB"), "{}", shown.complaint());
+}
