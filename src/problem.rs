@@ -1,5 +1,6 @@
 //! What could not be read, as a value. The walk records it and goes on; render shows it.
 
+use std::collections::HashMap;
 use std::io;
 
 use nix::errno::Errno;
@@ -67,6 +68,20 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
+/// The system's error numbers by their symbols.
+pub fn codes() -> HashMap<String, i32> {
+    /// No system has more (linux/err.h, MAX_ERRNO).
+    const MOST: i32 = 4095;
+    (1..=MOST).map(|code| (symbol(code), code)).collect()
+}
+
+fn symbol(code: i32) -> String {
+    match Errno::from_raw(code) {
+        Errno::UnknownErrno => format!("E{code}"),
+        known => format!("{known:?}"),
+    }
+}
+
 impl Problem {
     /// What `error` says of `path`.
     pub fn new(path: Vec<u8>, operation: Operation, error: &io::Error) -> Self {
@@ -77,20 +92,6 @@ impl Problem {
     pub fn cycle(path: Vec<u8>) -> Self {
         let message = "is its own ancestor; not entered again".to_owned();
         Self { path, operation: Operation::Enter, code: None, message }
-    }
-
-    /// What became known under an error's symbol.
-    pub fn known(path: Vec<u8>, operation: Operation, symbol: &str, message: String) -> Self {
-        /// No system has more (linux/err.h, MAX_ERRNO).
-        const MOST: i32 = 4095;
-        let mut known = Self { path, operation, code: None, message };
-        if operation != Operation::Enter {
-            known.code = (1..=MOST).find(|code| {
-                known.code = Some(*code);
-                known.symbol() == symbol
-            });
-        }
-        known
     }
 
     /// A directory in which the storage did not answer before the walk was ended.
@@ -107,10 +108,7 @@ impl Problem {
     /// The error's symbol (`EACCES`), `ELOOP` for a directory that is its own ancestor.
     pub fn symbol(&self) -> String {
         match self.code {
-            Some(code) => match Errno::from_raw(code) {
-                Errno::UnknownErrno => format!("E{code}"),
-                known => format!("{known:?}"),
-            },
+            Some(code) => symbol(code),
             None if self.operation == Operation::Enter => "ELOOP".to_owned(),
             None => "EIO".to_owned(),
         }

@@ -1,7 +1,7 @@
 //! The flags that say what to weigh.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, BufReader, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -61,14 +61,20 @@ fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
     if file == OsStr::new("-") {
         return paths_in(io::stdin().lock(), end, roots);
     }
-    paths_in(&*sys::read_file(file)?, end, roots)
+    paths_in(BufReader::new(sys::open_file(file)?), end, roots)
 }
 
 fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
+    /// Far more than any path has, and little where there is no end, as in /dev/zero.
+    const LONGEST: u64 = 16 << 20;
     loop {
         let mut path = Vec::new();
-        if list.read_until(end, &mut path)? == 0 {
+        let length = list.by_ref().take(LONGEST).read_until(end, &mut path)? as u64;
+        if length == 0 {
             return Ok(());
+        }
+        if length == LONGEST {
+            return Err(io::Error::other("a path of more than 16 MiB"));
         }
         path.pop_if(|last| *last == end);
         // A name that is empty is nobody's.

@@ -12,7 +12,7 @@
 //! [`index`]: super::index
 
 use std::ffi::{CStr, CString, OsStr};
-use std::io;
+use std::io::{self, BufReader, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ impl Git {
             return None;
         }
         let mut read = |name: &CStr| {
-            dir.read_file_at(name).unwrap_or_else(|error| {
+            rules_in(dir, name).unwrap_or_else(|error| {
                 report(path::join_all([&*path(), name.to_bytes()]), &error);
                 None
             })
@@ -168,18 +168,18 @@ impl Git {
         if let Some(Repository { own, common }) = repository {
             here.rules = None;
             add(&mut here.rules, Arc::clone(&self.everywhere), from);
-            if let Some(text) = within(&common, b"info/exclude").and_then(|name| read(&name)) {
-                add(&mut here.rules, Arc::new(Rules::parse(&text)), from);
+            if let Some(rules) = within(&common, b"info/exclude").and_then(|name| read(&name)) {
+                add(&mut here.rules, Arc::new(rules), from);
             }
             let is_absolute = own.starts_with(b"/");
             let own = if is_absolute { own } else { path::join_all([&*path(), &*own]) };
             here.tracked = Some(Arc::new(Tracked::new(own, from)));
         }
-        if let Some(text) = rules {
-            add(&mut here.rules, Arc::new(Rules::parse(&text)), from);
+        if let Some(rules) = rules {
+            add(&mut here.rules, Arc::new(rules), from);
         }
-        if let Some(text) = stronger {
-            add(&mut here.stronger, Arc::new(Rules::parse(&text)), from);
+        if let Some(rules) = stronger {
+            add(&mut here.stronger, Arc::new(rules), from);
         }
         Some(here)
     }
@@ -283,18 +283,35 @@ fn work_tree(dir: &Handle) -> Option<Repository> {
         Kind::Directory => b".git".to_vec(),
         // A work tree besides the first one, or a submodule, says where its repository is.
         Kind::File => {
-            let text = dir.read_file_at(c".git").ok()??;
+            let text = note(dir, c".git")?;
             text.strip_prefix(b"gitdir: ")?.trim_ascii_end().to_vec()
         }
         _ => return None,
     };
     dir.stat_at(&within(&own, b"HEAD")?, Symlinks::Stay, Query::default()).ok()?;
-    let common = match dir.read_file_at(&within(&own, b"commondir")?).ok().flatten() {
+    let common = match note(dir, &within(&own, b"commondir")?) {
         Some(common) if common.starts_with(b"/") => common.trim_ascii_end().to_vec(),
         Some(common) => path::join_all([&*own, common.trim_ascii_end()]),
         None => own.clone(),
     };
     Some(Repository { own, common })
+}
+
+/// The rules in the file called `name`, if there is one.
+fn rules_in(dir: &Handle, name: &CStr) -> io::Result<Option<Rules>> {
+    /// Git heeds no larger one (dir.c, PATTERN_MAX_FILE_SIZE, 2.45).
+    const MOST: u64 = 100 << 20;
+    let file = dir.open_file_at(name, MOST)?;
+    file.map(|file| Rules::read(BufReader::new(file.take(MOST)))).transpose()
+}
+
+/// What is in a file of git's that says where something is, if it can be read.
+fn note(dir: &Handle, name: &CStr) -> Option<Vec<u8>> {
+    /// Git takes no larger one for `.git` (setup.c, read_gitfile_gently).
+    const MOST: u64 = 1 << 20;
+    let mut text = Vec::new();
+    dir.open_file_at(name, MOST).ok()??.take(MOST).read_to_end(&mut text).ok()?;
+    Some(text)
 }
 
 fn within(directory: &[u8], name: &[u8]) -> Option<CString> {

@@ -4,7 +4,7 @@
 //! packages and 199 KB, this 17 KB, and it has to be told of SHA-256.
 
 use std::ffi::CString;
-use std::io;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -33,9 +33,9 @@ impl Tracked {
         if self.index.get().is_some() {
             return Ok(());
         }
-        let content = Handle::open(&CString::new(&*self.repository)?)?.read_file_at(c"index")?;
-        let index = content.map_or(Ok(Index::default()), |content| Index::parse(&content));
-        let index = index.map_err(|message| io::Error::new(io::ErrorKind::InvalidData, message))?;
+        let repository = Handle::open(&CString::new(&*self.repository)?)?;
+        let file = repository.open_file_at(c"index", u64::MAX)?;
+        let index = file.map_or(Ok(Index::default()), Index::read)?;
         // Whoever was faster found the same.
         let _ = self.index.set(index);
         Ok(())
@@ -70,6 +70,9 @@ impl Tracked {
     }
 }
 
+/// What names may take, beyond some 16 times what they take in the file.
+const ROOM_FOR_NAMES: u64 = 16 << 20;
+
 /// The names in an index, ordered by their bytes.
 #[derive(Debug, Default)]
 struct Index {
@@ -88,79 +91,100 @@ impl Index {
     /// Reads what git wrote.
     ///
     /// # Errors
-    /// What is wrong with it.
-    fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
+    /// The system's, and what is wrong with it.
+    fn read(file: impl Read + Seek) -> io::Result<Self> {
         /// SHA-1, SHA-256.
         const IDS: [usize; 2] = [20, 32];
+        let mut file = BufReader::with_capacity(64 * 1024, file);
+        let length = file.seek(SeekFrom::End(0))?;
         // The repository's configuration says which; but an index makes sense with one of them only.
-        let parsed = IDS.iter().find_map(|id| Self::with_ids_of(*id, bytes));
-        parsed.unwrap_or(Err("it is damaged, or newer than version 4"))
+        for id in IDS {
+            file.rewind()?;
+            let left = length.saturating_sub(id as u64);
+            match Self::with_ids_of(id, &mut Source { file: &mut file, left }) {
+                Err(error) if error.kind() == ErrorKind::UnexpectedEof => {}
+                read => return read,
+            }
+        }
+        Err(invalid("it is damaged, or newer than version 4"))
     }
 
-    /// Reads what git wrote where an object's id takes `id` bytes; none if that makes no sense.
-    fn with_ids_of(id: usize, bytes: &[u8]) -> Option<Result<Self, &'static str>> {
-        // At the end is a checksum, which git may have left out. What is damaged in another way than
-        // its order and its lengths is not found.
-        let mut rest = &bytes[..bytes.len().checked_sub(id)?];
-        let is_index = take(&mut rest, 4)? == b"DIRC";
-        let (version, count) = (number(&mut rest)?, number(&mut rest)?);
-        if !is_index || !(2..=4).contains(&version) {
-            return None;
-        }
-        let mut index = Index::default();
+    /// Reads what git wrote where an object's id takes `id` bytes. At the end is a checksum, which git
+    /// may have left out. What is damaged in another way than its order and its lengths is not found.
+    fn with_ids_of<R: Read + Seek>(id: usize, source: &mut Source<'_, R>) -> io::Result<Self> {
+        let is_index = source.take()? == *b"DIRC";
+        let (version, count) = (source.number()?, source.number()?);
+        ensure(is_index && (2..=4).contains(&version))?;
+        let (mut index, length) = (Index::default(), source.left);
         for _ in 0..count {
-            index.add(&mut rest, version, id)?;
+            index.add(source, version, id)?;
+            // In version 4, a few bytes can stand for a long name again and again.
+            let most = ROOM_FOR_NAMES + 16 * (length - source.left);
+            ensure(index.names.len() as u64 <= most)?;
         }
         let mut unknown = None;
-        while !rest.is_empty() {
-            let extension = take(&mut rest, 4)?;
-            let length = number(&mut rest)?;
-            take(&mut rest, usize::try_from(length).ok()?)?;
-            match extension {
+        while source.left > 0 {
+            let extension: [u8; 4] = source.take()?;
+            let length = source.number()?;
+            source.skip(length.into())?;
+            match &extension {
                 b"link" => unknown = Some("it is split, and the other half is not read"),
                 // A sparse index has a directory in one entry, of which nothing is checked out.
                 b"sdir" | [b'A'..=b'Z', ..] => {}
                 _ => unknown = Some("it has an extension that is not known"),
             }
         }
-        Some(unknown.map_or(Ok(index), Err))
+        unknown.map_or(Ok(index), |unknown| Err(invalid(unknown)))
     }
 
-    /// Adds the entry that `rest` begins with, and takes it off.
-    fn add(&mut self, rest: &mut &[u8], version: u32, id: usize) -> Option<()> {
+    /// Adds the next entry.
+    fn add<R: Read + Seek>(
+        &mut self,
+        source: &mut Source<'_, R>,
+        version: u32,
+        id: usize,
+    ) -> io::Result<()> {
         /// Of times, device, inode, mode, owner, group and size; the mode is the seventh number.
         const STAT: usize = 40;
         const SUBMODULE: u32 = 0o160_000;
         const IS_EXTENDED: u8 = 0x40;
         /// A longer name ends where a zero is.
         const LONGEST: usize = 0xfff;
-        let length = rest.len();
-        let stat = take(rest, STAT)?;
-        let mode = number(&mut &stat[24..])?;
-        take(rest, id)?;
-        let [high, low] = take(rest, 2)? else { return None };
+        let left = source.left;
+        let stat: [u8; STAT] = source.take()?;
+        let mode = u32::from_be_bytes([stat[24], stat[25], stat[26], stat[27]]);
+        source.skip(id as u64)?;
+        let [high, low] = source.take()?;
         if high & IS_EXTENDED != 0 {
-            take(rest, if version == 2 { return None } else { 2 })?;
+            ensure(version > 2)?;
+            source.skip(2)?;
         }
         let last = self.entries.last().map_or(0..0, |entry| entry.name.clone());
         // From version 4 on, a name begins as the last one does.
-        let kept = if version == 4 { last.len().checked_sub(offset(rest)?)? } else { 0 };
+        let kept = if version == 4 { last.len().checked_sub(source.offset()?) } else { Some(0) };
+        let kept = kept.ok_or_else(damaged)?;
         let start = self.names.len();
         self.names.extend_from_within(last.start..last.start + kept);
-        let said = usize::from(u16::from_be_bytes([high & 0x0f, *low]));
-        let own = if said < LONGEST {
-            said.checked_sub(kept)?
+        let said = usize::from(u16::from_be_bytes([high & 0x0f, low]));
+        let mut zeros = 0;
+        if said < LONGEST {
+            let own = said.checked_sub(kept).ok_or_else(damaged)?;
+            source.append(own, &mut self.names)?;
         } else {
-            rest.iter().position(|byte| *byte == 0)?
-        };
-        self.names.extend_from_slice(take(rest, own)?);
-        let padding = if version == 4 { 1 } else { 8 - (length - rest.len()) % 8 };
-        let is_padded = take(rest, padding)?.iter().all(|byte| *byte == 0);
+            source.append_to_zero(&mut self.names)?;
+            zeros = 1;
+        }
+        let length = left - source.left - zeros;
+        let padding = if version == 4 { 1 } else { 8 - length % 8 };
+        for _ in zeros..padding {
+            ensure(source.take()? == [0])?;
+        }
 
+        // A file with nothing in it would make empty names.
         let name = start..self.names.len();
-        let is_ordered = self.names[last] <= self.names[name.clone()];
+        ensure(!name.is_empty() && self.names[last] <= self.names[name.clone()])?;
         self.entries.push(Entry { name, is_submodule: mode == SUBMODULE });
-        (is_padded && is_ordered).then_some(())
+        Ok(())
     }
 
     fn find(&self, path: &[u8]) -> Option<&Entry> {
@@ -180,25 +204,72 @@ impl Index {
     }
 }
 
-fn take<'a>(rest: &mut &'a [u8], length: usize) -> Option<&'a [u8]> {
-    let (taken, left) = rest.split_at_checked(length)?;
-    *rest = left;
-    Some(taken)
+/// An index as it is read: a file may be far longer than what was ever written to it.
+struct Source<'a, R> {
+    file: &'a mut BufReader<R>,
+    /// How many bytes come before the checksum.
+    left: u64,
 }
 
-fn number(rest: &mut &[u8]) -> Option<u32> {
-    take(rest, 4)?.try_into().ok().map(u32::from_be_bytes)
-}
-
-/// A number in groups of 7 bits, as in a pack's offsets (gitformat-pack(5)).
-fn offset(rest: &mut &[u8]) -> Option<usize> {
-    let mut value = 0_usize;
-    loop {
-        let byte = *take(rest, 1)?.first()?;
-        value = value.checked_mul(128)?.checked_add(usize::from(byte & 127))?;
-        if byte & 128 == 0 {
-            return Some(value);
-        }
-        value = value.checked_add(1)?;
+impl<R: Read + Seek> Source<'_, R> {
+    fn pass(&mut self, length: u64) -> io::Result<()> {
+        self.left = self.left.checked_sub(length).ok_or_else(damaged)?;
+        Ok(())
     }
+
+    fn take<const N: usize>(&mut self) -> io::Result<[u8; N]> {
+        let mut taken = [0; N];
+        self.pass(N as u64)?;
+        self.file.read_exact(&mut taken)?;
+        Ok(taken)
+    }
+
+    fn skip(&mut self, length: u64) -> io::Result<()> {
+        self.pass(length)?;
+        self.file.seek_relative(i64::try_from(length).map_err(|_| damaged())?)
+    }
+
+    fn append(&mut self, length: usize, to: &mut Vec<u8>) -> io::Result<()> {
+        self.pass(length as u64)?;
+        let read = self.file.take(length as u64).read_to_end(to)?;
+        ensure(read == length)
+    }
+
+    /// Appends what comes before a zero, and takes that too.
+    fn append_to_zero(&mut self, to: &mut Vec<u8>) -> io::Result<()> {
+        let read = self.file.take(self.left).read_until(0, to)?;
+        self.pass(read as u64)?;
+        ensure(read > 0 && to.pop() == Some(0))
+    }
+
+    fn number(&mut self) -> io::Result<u32> {
+        self.take().map(u32::from_be_bytes)
+    }
+
+    /// A number in groups of 7 bits, as in a pack's offsets (gitformat-pack(5)).
+    fn offset(&mut self) -> io::Result<usize> {
+        let mut value = 0_usize;
+        loop {
+            let [byte] = self.take()?;
+            let next = value.checked_mul(128).and_then(|v| v.checked_add(usize::from(byte & 127)));
+            value = next.ok_or_else(damaged)?;
+            if byte & 128 == 0 {
+                return Ok(value);
+            }
+            value = value.checked_add(1).ok_or_else(damaged)?;
+        }
+    }
+}
+
+/// As if it ended too early: it is tried with ids of another length, and refused then.
+fn damaged() -> io::Error {
+    ErrorKind::UnexpectedEof.into()
+}
+
+fn ensure(is_whole: bool) -> io::Result<()> {
+    if is_whole { Ok(()) } else { Err(damaged()) }
+}
+
+fn invalid(message: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, message)
 }

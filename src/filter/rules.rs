@@ -1,5 +1,8 @@
 //! Rules in the syntax of gitignore(5): a list of globs, of which the last one that matches decides.
 
+use std::io::{self, BufRead};
+use std::mem;
+
 use super::glob::Glob;
 
 /// The rules of one file, or of one list of flags.
@@ -32,12 +35,39 @@ enum Pattern {
 impl Rules {
     /// The rules that `text` has, one a line. What makes no sense matches nothing.
     pub fn parse(text: &[u8]) -> Self {
+        // What is in memory can be read.
+        Self::read(text).unwrap_or_default()
+    }
+
+    /// The rules that `text` has. For git a line ends at a NUL, and what comes after it is not kept: a
+    /// file may be long because nothing was ever written to it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub(super) fn read(mut text: impl BufRead) -> io::Result<Self> {
         let mut rules = Self::default();
-        for line in text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text).split(|byte| *byte == b'\n')
-        {
-            rules.0.extend(rule_in(line).map(Rule::new));
+        let (mut line, mut is_first) = (Vec::new(), true);
+        loop {
+            let ahead = text.fill_buf()?;
+            let is_end = ahead.is_empty();
+            let end = ahead.iter().position(|byte| matches!(byte, b'\n' | b'\0'));
+            line.extend_from_slice(&ahead[..end.unwrap_or(ahead.len())]);
+            let stop = end.map(|end| ahead[end]);
+            let taken = end.map_or(ahead.len(), |end| end + 1);
+            text.consume(taken);
+            if stop == Some(b'\0') {
+                text.skip_until(b'\n')?;
+            }
+            if stop.is_some() || is_end {
+                let bom: &[u8] = if mem::take(&mut is_first) { b"\xef\xbb\xbf" } else { b"" };
+                let rule = rule_in(line.strip_prefix(bom).unwrap_or(&line));
+                rules.0.extend(rule.map(Rule::new));
+                line.clear();
+            }
+            if is_end {
+                return Ok(rules);
+            }
         }
-        rules
     }
 
     /// Adds a rule as it stands in a line: not if the line is empty or a comment.
@@ -171,6 +201,7 @@ mod tests {
             ("\u{feff}a\r\nb\r", &["a", "b"], &["a\r"]),
             ("\n/\n!\n \n", &[], &["a", "a/", " ", "!"]),
             ("[x", &[], &["x", "[x"]),
+            ("a\0b\nc\n\0d\ne", &["a", "c", "e"], &["b", "d", "ab"]),
         ] {
             for path in matching {
                 assert_eq!(decide(rules, path), Some(true), "{rules:?} {path}");

@@ -1,9 +1,10 @@
-//! What could not be read, for people.
+//! What could not be read, for people. Paths and messages may come from a file that somebody else made.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::name::escape;
-use crate::problem::{Operation, Problem};
+use crate::problem::Problem;
 
 /// How many paths a summary names.
 const SHOWN: usize = 3;
@@ -13,57 +14,61 @@ const SHOWN: usize = 3;
 /// (`has_totals`). Empty if there is no problem.
 pub fn summary(problems: &[Problem], is_every: bool, has_totals: bool) -> String {
     let mut text = String::new();
-    let (losses, cycles): (Vec<&Problem>, Vec<_>) =
-        problems.iter().partition(|problem| problem.is_loss());
-    for cycle in cycles {
-        let _ = writeln!(text, "weigh: {} {}", escape(&cycle.path), cycle.message);
+    let losses = || problems.iter().filter(|problem| problem.is_loss());
+    // Writing to a string cannot fail.
+    for cycle in problems.iter().filter(|problem| !problem.is_loss()) {
+        let _ = writeln!(text, "weigh: {} {}", escape(&cycle.path), text_of(cycle));
     }
-    if losses.is_empty() {
-        return text;
-    }
-    let mut lines: Vec<String> =
-        if is_every { losses.iter().map(|loss| one(loss)).collect() } else { vec![all(&losses)] };
-    if has_totals {
-        let meaning = "totals are a lower bound";
-        match lines.last_mut() {
-            Some(line) if !is_every => *line += &format!("; {meaning}"),
-            _ => lines.push(meaning.to_owned()),
+    let meaning = "totals are a lower bound";
+    match (losses().next(), is_every) {
+        (None, _) => {}
+        (_, true) => {
+            losses().for_each(|loss| text += &format!("weigh: {}\n", one(loss)));
+            if has_totals {
+                let _ = writeln!(text, "weigh: {meaning}");
+            }
         }
-    }
-    for line in lines {
-        let _ = writeln!(text, "weigh: {line}");
+        (_, false) => {
+            let meaning = if has_totals { format!("; {meaning}") } else { String::new() };
+            let _ = writeln!(text, "weigh: {}{meaning}", all(losses()));
+        }
     }
     text
 }
 
 fn one(loss: &Problem) -> String {
-    let Problem { path, operation, message, .. } = loss;
-    format!("cannot {} {}: {message}", operation.name(), escape(path))
+    format!("cannot {} {}: {}", loss.operation.name(), escape(&loss.path), text_of(loss))
 }
 
-fn all(losses: &[&Problem]) -> String {
-    let mut kinds: Vec<(Operation, &str)> =
-        losses.iter().map(|loss| (loss.operation, loss.message.as_str())).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
+fn all<'a>(losses: impl Iterator<Item = &'a Problem>) -> String {
+    // How many there are of a kind, and the paths that are shown.
+    let mut kinds = BTreeMap::new();
+    for Problem { operation, message, path, .. } in losses {
+        let (count, paths) = kinds.entry((*operation, message)).or_insert((0, Vec::new()));
+        *count += 1;
+        if paths.len() < SHOWN {
+            paths.push(path);
+        }
+    }
     let mut parts = Vec::new();
-    for (operation, message) in kinds {
-        let is_of_kind =
-            |loss: &&&Problem| (loss.operation, loss.message.as_str()) == (operation, message);
-        let count = losses.iter().filter(is_of_kind).count();
-        let paths = losses.iter().filter(is_of_kind).take(SHOWN);
-        let paths: Vec<_> = paths.map(|loss| escape(&loss.path)).collect();
+    for ((operation, message), (count, paths)) in kinds {
+        let paths: Vec<_> = paths.into_iter().map(|path| escape(path)).collect();
         let more = if count > paths.len() { ", …" } else { "" };
         let many = if count > 1 { format!("{count} × ") } else { String::new() };
-        let operation = operation.name();
+        let (operation, message) = (operation.name(), escape(message.as_bytes()));
         parts.push(format!("{many}cannot {operation} {}{more}: {message}", paths.join(", ")));
     }
     parts.join("; ")
 }
 
+fn text_of(problem: &Problem) -> String {
+    escape(problem.message.as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Operation;
 
     fn denied(path: &str) -> Problem {
         let error = std::io::Error::from_raw_os_error(13);
@@ -79,6 +84,15 @@ mod tests {
         );
         assert_eq!(summary(&problems, true, true).lines().count(), 5);
         assert_eq!(summary(&[], false, true), "");
+    }
+
+    #[test]
+    fn each_kind_has_its_count() {
+        let mut problems = ["/c", "/a", "/b"].map(denied).to_vec();
+        problems[0].message = "another\x1b".to_owned();
+        let expected =
+            "weigh: 2 × cannot open /a, /b: Permission denied; cannot open /c: another\\x1b\n";
+        assert_eq!(summary(&problems, false, false), expected);
     }
 
     #[test]

@@ -211,8 +211,12 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
     out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;
     out.write_all(b"]")?;
     if let Some(options) = &origin.options {
-        out.write_all(br#","options":"#)?;
-        serde_json::to_writer(&mut *out, options)?;
+        out.write_all(br#","options":["#)?;
+        for (i, option) in options.iter().enumerate() {
+            out.write_all(if i == 0 { b"" } else { b"," })?;
+            string(out, option)?;
+        }
+        out.write_all(b"]")?;
     }
     write!(out, r#","details":{}"#, origin.has_details)
 }
@@ -260,8 +264,7 @@ pub(super) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Resu
     out.write_all(b"\"")?;
     out.write_all(field.as_bytes())?;
     out.write_all(b"\":")?;
-    // All of them are looked at, many at a time.
-    if value.iter().fold(true, |plain, byte| plain & is_plain(*byte)) {
+    if is_plain(value) {
         out.write_all(b"\"")?;
         out.write_all(value)?;
         return out.write_all(b"\"");
@@ -275,9 +278,11 @@ pub(super) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Resu
     }
 }
 
-/// Whether a byte stands for itself in JSON and on a terminal.
-fn is_plain(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\'
+/// Whether all bytes stand for themselves in JSON and on a terminal. All of them are looked at, many
+/// at a time.
+pub(super) fn is_plain(bytes: &[u8]) -> bool {
+    let is_plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
+    bytes.iter().fold(true, |plain, byte| plain & is_plain(*byte))
 }
 
 /// Control characters are escaped also where JSON would not insist: a terminal may be reading.

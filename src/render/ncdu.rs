@@ -6,6 +6,8 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
+use super::json::is_plain;
+use super::name::is_control;
 use super::visits::{Visit, Visits};
 use crate::measure::{Kind, Measure};
 use crate::tally::{Child, Inode, Tree};
@@ -82,20 +84,21 @@ pub fn write(
     out.write_all(if is_file { b"]]\n" } else { b"]\n" })
 }
 
-/// As it is, but for what would end the string: ncdu knows bytes, and no encoding.
+/// As it is, but for what would end the string or steer a terminal: ncdu knows bytes, and no encoding.
+/// What is not UTF-8 it can be told in no other way.
 fn name(out: &mut impl Write, name: &[u8]) -> io::Result<()> {
-    for piece in name.split_inclusive(|byte| matches!(byte, ..b' ' | b'"' | b'\\' | 0x7f)) {
-        match piece.split_last() {
-            Some((byte @ (b'"' | b'\\'), rest)) => {
-                out.write_all(rest)?;
-                out.write_all(&[b'\\', *byte])?;
+    if is_plain(name) {
+        return out.write_all(name);
+    }
+    for chunk in name.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '"' | '\\' => write!(out, "\\{c}")?,
+                c if is_control(c) => write!(out, "\\u{:04x}", c as u32)?,
+                c => write!(out, "{c}")?,
             }
-            Some((byte @ (..b' ' | 0x7f), rest)) => {
-                out.write_all(rest)?;
-                write!(out, "\\u{byte:04x}")?;
-            }
-            _ => out.write_all(piece)?,
         }
+        out.write_all(chunk.invalid())?;
     }
     Ok(())
 }

@@ -1,7 +1,9 @@
 //! How a saved scan is compressed: written as its name's ending says, read as its first bytes say.
 
+use std::cell::Cell;
 use std::io::{self, BufReader, BufWriter, Cursor, Read, Write};
 use std::path::Path;
+use std::rc::Rc;
 
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -21,7 +23,26 @@ pub enum Packer<W: Write> {
     /// As gzip (RFC 1952).
     Gzip(Box<GzEncoder<W>>),
     /// As zstd (RFC 8878).
-    Zstd(zstd::Encoder<'static, W>),
+    Zstd {
+        /// Counts what comes out.
+        encoder: zstd::Encoder<'static, Counted<W>>,
+        /// What has come in, in bytes.
+        length: u64,
+    },
+}
+
+/// Whatever is compressed may come to this much.
+const FREE: u64 = 64 << 20;
+
+/// Beyond that it may come to so many times its own size. That is the most that gzip can do (258 bytes from
+/// 2 bits); zstd makes 33,000 of one byte. Saved scans come to 20 to 90 times their size; to 3,900 times, a million files of
+/// the same thousand names and one length.
+const MOST_TIMES: u64 = 1032;
+
+/// Counts the bytes that go through.
+pub struct Counted<S> {
+    stream: S,
+    count: Rc<Cell<u64>>,
 }
 
 impl<W: Write> Packer<W> {
@@ -39,11 +60,11 @@ impl<W: Write> Packer<W> {
         if ending != ZSTD {
             return Ok(Packer::Plain(BufWriter::new(out)));
         }
-        let mut encoder = zstd::Encoder::new(out, ZSTD_LEVEL)?;
+        let mut encoder = zstd::Encoder::new(Counted::new(out), ZSTD_LEVEL)?;
         // A flipped bit in the file is not to go unnoticed.
         encoder.include_checksum(true)?;
         encoder.multithread(ZSTD_THREADS)?;
-        Ok(Packer::Zstd(encoder))
+        Ok(Packer::Zstd { encoder, length: 0 })
     }
 
     /// Writes what is left, and gives back where it was written.
@@ -51,9 +72,25 @@ impl<W: Write> Packer<W> {
         match self {
             Packer::Plain(out) => Ok(out.into_inner()?),
             Packer::Gzip(encoder) => encoder.finish(),
-            Packer::Zstd(encoder) => encoder.finish(),
+            Packer::Zstd { encoder, length } => {
+                let mut out = encoder.finish()?;
+                pad(&mut out, length)?;
+                Ok(out.stream)
+            }
         }
     }
+}
+
+/// Adds to what `length` bytes were compressed to, until it is not taken for a bomb when it is loaded:
+/// a frame that is passed over (RFC 8878, 3.1.2).
+fn pad<W: Write>(out: &mut Counted<W>, length: u64) -> io::Result<()> {
+    const SKIPPABLE: u32 = 0x184d_2a50;
+    let least = if length > FREE { length.div_ceil(MOST_TIMES) } else { 0 };
+    let Some(missing @ 1..) = least.checked_sub(out.count.get()) else { return Ok(()) };
+    let padding = u32::try_from(missing).map_err(io::Error::other)?;
+    out.write_all(&SKIPPABLE.to_le_bytes())?;
+    out.write_all(&padding.to_le_bytes())?;
+    io::copy(&mut io::repeat(0).take(missing), out).map(|_| ())
 }
 
 impl<W: Write> Write for Packer<W> {
@@ -61,7 +98,11 @@ impl<W: Write> Write for Packer<W> {
         match self {
             Packer::Plain(out) => out.write(bytes),
             Packer::Gzip(encoder) => encoder.write(bytes),
-            Packer::Zstd(encoder) => encoder.write(bytes),
+            Packer::Zstd { encoder, length } => {
+                let written = encoder.write(bytes)?;
+                *length += written as u64;
+                Ok(written)
+            }
         }
     }
 
@@ -69,24 +110,101 @@ impl<W: Write> Write for Packer<W> {
         match self {
             Packer::Plain(out) => out.flush(),
             Packer::Gzip(encoder) => encoder.flush(),
-            Packer::Zstd(encoder) => encoder.flush(),
+            Packer::Zstd { encoder, .. } => encoder.flush(),
         }
     }
 }
 
-/// What `source` holds, decompressed.
-pub(super) fn unpack(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
+/// What `source`, a file of `size` bytes, holds, decompressed. The size of a pipe is unknown, and counts
+/// as far as it has been read.
+pub(super) fn unpack(source: impl Read + 'static, size: u64) -> io::Result<Box<dyn Read>> {
     const GZIP: &[u8] = &[0x1f, 0x8b];
     const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+    let mut source = Counted::new(source);
     let mut start = Vec::new();
     source.by_ref().take(ZSTD.len() as u64).read_to_end(&mut start)?;
     let (is_gzip, is_zstd) = (start.starts_with(GZIP), start == ZSTD);
+    let count = Rc::clone(&source.count);
     let source = Cursor::new(start).chain(source);
-    Ok(if is_gzip {
+    let unpacked: Box<dyn Read> = if is_gzip {
         Box::new(MultiGzDecoder::new(BufReader::new(source)))
     } else if is_zstd {
-        Box::new(zstd::Decoder::new(source)?)
+        // As much as the zstd program takes unasked (zstd(1), --memory).
+        const WINDOW_LOG: u32 = 27;
+        let mut decoder = zstd::Decoder::new(source)?;
+        decoder.window_log_max(WINDOW_LOG)?;
+        Box::new(decoder)
     } else {
-        Box::new(source)
-    })
+        return Ok(Box::new(source));
+    };
+    Ok(Box::new(Bounded { unpacked: Counted::new(unpacked), size, read: count }))
+}
+
+/// What comes out of a decompressor, as long as it is not beyond reason.
+struct Bounded {
+    unpacked: Counted<Box<dyn Read>>,
+    /// Of the file.
+    size: u64,
+    /// How much of it was read.
+    read: Rc<Cell<u64>>,
+}
+
+impl Read for Bounded {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.unpacked.read(buffer)?;
+        let size = self.size.max(self.read.get());
+        if self.unpacked.count.get() > FREE.max(size.saturating_mul(MOST_TIMES)) {
+            return Err(io::Error::other(
+                "it unpacks to more than 1,032 times its size; if that is meant, unpack it first",
+            ));
+        }
+        Ok(count)
+    }
+}
+
+impl<S> Counted<S> {
+    fn new(stream: S) -> Self {
+        Self { stream, count: Rc::default() }
+    }
+
+    fn add(&self, count: usize) -> usize {
+        self.count.set(self.count.get() + count as u64);
+        count
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer).map(|count| self.add(count))
+    }
+}
+
+impl<W: Write> Write for Counted<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes).map(|count| self.add(count))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot pack should stop there")]
+mod tests {
+    use super::*;
+
+    /// However regular a tree is, what is saved of it can be loaded.
+    #[test]
+    fn what_is_packed_here_is_unpacked_here() {
+        const LENGTH: u64 = FREE + FREE / 4;
+        for name in ["scan.zst", "scan.gz", "scan.json"] {
+            let mut packer = Packer::new(Path::new(name), Vec::new()).unwrap();
+            io::copy(&mut io::repeat(b' ').take(LENGTH), &mut packer).unwrap();
+            let packed = packer.finish().unwrap();
+            let size = packed.len() as u64;
+            let mut unpacked = unpack(Cursor::new(packed), size).unwrap();
+            assert_eq!(io::copy(&mut unpacked, &mut io::sink()).unwrap(), LENGTH, "{name}");
+        }
+    }
 }

@@ -4,18 +4,20 @@
 //! what the tally keeps. So whatever can be shown of a walk can be shown of a saved one.
 //!
 //! * `compression`: zstd and gzip.
-//! * `source` and `tokens`: JSON, piece by piece.
-//! * `schema`: schema 1, weigh's own; `ncdu`: its export.
+//! * `source`, `tokens` and `skip`: JSON, piece by piece.
+//! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
 //! * `sift`: weighed anew, with filters, or by time; `roots`: of what;
 //!   `alike`: whether two count the same things.
 
 mod alike;
 mod compression;
+mod header;
 mod ncdu;
 mod origin;
 mod roots;
 mod schema;
 mod sift;
+mod skip;
 mod source;
 mod tokens;
 
@@ -86,7 +88,8 @@ pub fn load<T: Tally>(
     tally: T,
 ) -> Result<Scan<T::Report>, Problem> {
     let load = || {
-        let mut tokens = Tokens::new(compression::unpack(sys::open_scan(path)?)?);
+        let (file, size) = sys::open_scan(path)?;
+        let mut tokens = Tokens::new(compression::unpack(file, size)?);
         let scan = if tokens.peek()? == b'[' {
             ncdu::read(&mut tokens, measure.unwrap_or_default(), tally)?
         } else {

@@ -54,7 +54,7 @@ pub(super) fn read<R: Read, T: Tally>(
     tokens.take(b',')?;
 
     let mut replay = Replay::new(tally, false);
-    let mut problems = Vec::new();
+    let mut problems = Problems::default();
     let mut open = vec![begin(tokens, None, &mut problems, &[])?];
     replay.open();
     let root = loop {
@@ -62,12 +62,13 @@ pub(super) fn read<R: Read, T: Tally>(
         if tokens.item(false)? {
             let device = directory.members.device;
             if tokens.peek()? == b'[' {
+                tokens.check_depth(open.len())?;
                 let below = begin(tokens, device, &mut problems, &open)?;
                 replay.open();
                 open.push(below);
             } else {
                 let members = Members::read(tokens, device)?;
-                members.report(Operation::Stat, &mut problems, &open);
+                problems.add(tokens, &members, Operation::Stat, &open)?;
                 if let (false, Some(above)) = (members.is_excluded, open.last_mut()) {
                     let size = members.weight(measure, members.kind());
                     above.sum.add_known(members.inode(), size);
@@ -92,7 +93,8 @@ pub(super) fn read<R: Read, T: Tally>(
     if tokens.item(false)? {
         return Err(tokens.error("more than one tree"));
     }
-    problems.sort_unstable_by(|one: &Problem, two| one.path.cmp(&two.path));
+    let mut problems = problems.list;
+    problems.sort_unstable_by(|one, two| one.path.cmp(&two.path));
     let walked = Walked { report: Some(root), problems, is_interrupted: false, gears: Vec::new() };
     Ok(Scan { walked, measure, origin: Some(origin) })
 }
@@ -101,12 +103,12 @@ pub(super) fn read<R: Read, T: Tally>(
 fn begin<R: Read>(
     tokens: &mut Tokens<R>,
     device: Option<u64>,
-    problems: &mut Vec<Problem>,
+    problems: &mut Problems,
     above: &[Open],
 ) -> io::Result<Open> {
     tokens.take(b'[')?;
     let mut members = Members::read(tokens, device)?;
-    members.report(Operation::Open, problems, above);
+    problems.add(tokens, &members, Operation::Open, above)?;
     // A directory's links are its own affair.
     members.is_linked = false;
     members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
@@ -192,14 +194,40 @@ impl Members {
     fn node(&self, mode: Mode, own: Option<u64>, totals: Totals) -> Node<'_> {
         Node { name: &self.name, mode, own, totals, inode: self.inode() }
     }
+}
 
-    /// Adds that it could not be read to `problems`, if that is so.
-    fn report(&self, operation: Operation, problems: &mut Vec<Problem>, above: &[Open]) {
-        if self.is_unread {
-            let names = above.iter().map(|open| open.members.name.as_slice());
-            let path = path::join_all(names.chain([self.name.as_slice()]));
-            let message = "could not be read when it was exported".to_owned();
-            problems.push(Problem { path, operation, code: None, message });
+/// What could not be read when it was exported.
+#[derive(Default)]
+struct Problems {
+    list: Vec<Problem>,
+    /// What their paths take.
+    length: usize,
+}
+
+impl Problems {
+    /// Adds that what has these `members` could not be read, if that is so.
+    fn add<R: Read>(
+        &mut self,
+        tokens: &Tokens<R>,
+        members: &Members,
+        operation: Operation,
+        above: &[Open],
+    ) -> io::Result<()> {
+        /// Enough for half a million of them. An export has names only, and each path has all the
+        /// names above again: in a deep tree, they may be ten thousand times as large as the file.
+        const MOST: usize = 64 << 20;
+        if !members.is_unread {
+            return Ok(());
         }
+        let names = above.iter().map(|open| open.members.name.as_slice());
+        let path = path::join_all(names.chain([members.name.as_slice()]));
+        self.length += path.len();
+        if self.length > MOST {
+            let what = "the paths of what could not be read take more than 64 MiB";
+            return Err(tokens.error(what));
+        }
+        let message = "could not be read when it was exported".to_owned();
+        self.list.push(Problem { path, operation, code: None, message });
+        Ok(())
     }
 }

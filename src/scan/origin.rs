@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::schema::base64;
+use super::header::base64;
 use super::tokens::Tokens;
 use crate::sys::{self, Query, Symlinks};
 
@@ -91,6 +91,7 @@ impl GivenRoot {
         }
         root.path = exact_path.unwrap_or(root.path);
         root.name = exact_name.or(root.name);
-        Ok(root)
+        // One takes nothing in a file, and 48 bytes in memory.
+        if root.path.is_empty() { Err(tokens.error("a root without a path")) } else { Ok(root) }
     }
 }

@@ -3,29 +3,11 @@
 
 use std::io::{self, Read};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
+use super::Scan;
+use super::header::{Header, base64};
 use super::tokens::Tokens;
-use super::{GivenRoot, Origin, Scan};
-use crate::measure::{Kind, Measure, Mode};
-use crate::problem::{Operation, Problem};
+use crate::measure::{Kind, Mode};
 use crate::tally::{Details, Inode, Node, Replay, Tally, Totals};
-use crate::walk::Walked;
-
-/// The newest schema that is read.
-const SCHEMA: u64 = 1;
-
-/// What stands beside the root.
-#[derive(Default)]
-struct Header {
-    schema: Option<u64>,
-    measure: Option<Measure>,
-    is_complete: Option<bool>,
-    problems: Vec<Problem>,
-    /// Where it comes from, if it was saved and not merely printed.
-    origin: Option<Origin>,
-}
 
 /// An object's members, as far as they have been read.
 #[derive(Default)]
@@ -133,6 +115,7 @@ fn begin<R: Read>(
     }
     tokens.take(b'{')?;
     *depth += 1;
+    tokens.check_depth(*depth)?;
     match open.get_mut(*depth) {
         Some(members) => members.clear(),
         None => open.push(Members::default()),
@@ -226,89 +209,6 @@ impl Members {
 /// With `-p`, names are paths.
 fn base_name(name: &[u8]) -> &[u8] {
     name.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
-}
-
-impl Header {
-    /// Reads the member whose key was taken last. False if it is none of the header's.
-    fn read<R: Read>(&mut self, tokens: &mut Tokens<R>) -> io::Result<bool> {
-        match tokens.text() {
-            b"schema" => {
-                let schema = tokens.number()?;
-                if schema > SCHEMA {
-                    return Err(tokens.error(format_args!(
-                        "it has schema {schema}, and this weigh reads schema {SCHEMA}"
-                    )));
-                }
-                self.schema = Some(schema);
-            }
-            b"measure" => {
-                let measure = Measure::named(tokens.utf8()?);
-                let measure = measure.ok_or_else(|| tokens.error("a measure that is not known"))?;
-                self.measure = Some(measure);
-            }
-            b"complete" => self.is_complete = Some(tokens.boolean()?),
-            b"errors" => self.problems = list(tokens, read_problem)?,
-            b"time" => self.origin().time = tokens.signed()?,
-            b"host" => self.origin().host = tokens.utf8()?.into(),
-            b"roots" => self.origin().roots = list(tokens, GivenRoot::read)?,
-            b"details" => self.origin().has_details = tokens.boolean()?,
-            b"options" => {
-                self.origin().options = Some(list(tokens, |tokens| Ok(tokens.utf8()?.into()))?);
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
-
-    fn origin(&mut self) -> &mut Origin {
-        self.origin.get_or_insert_default()
-    }
-
-    fn loaded<R: Read, T>(self, tokens: &Tokens<R>, report: Option<T>) -> io::Result<Scan<T>> {
-        let (Some(measure), Some(is_complete)) = (self.measure, self.is_complete) else {
-            return Err(tokens.error("a scan that does not say what was measured, and whether all"));
-        };
-        let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
-        let walked = Walked { report, problems: self.problems, is_interrupted, gears: Vec::new() };
-        Ok(Scan { walked, measure, origin: self.origin })
-    }
-}
-
-fn list<R: Read, V>(
-    tokens: &mut Tokens<R>,
-    read: impl Fn(&mut Tokens<R>) -> io::Result<V>,
-) -> io::Result<Vec<V>> {
-    let mut list = Vec::new();
-    tokens.take(b'[')?;
-    while tokens.item(list.is_empty())? {
-        list.push(read(tokens)?);
-    }
-    Ok(list)
-}
-
-fn read_problem<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Problem> {
-    let (mut path, mut exact_path) = (Vec::new(), None);
-    let (mut operation, mut symbol, mut message) = (None, String::new(), String::new());
-    tokens.take(b'{')?;
-    let mut is_first = true;
-    while tokens.member(is_first)? {
-        is_first = false;
-        match tokens.text() {
-            b"path" => path = tokens.utf8()?.into(),
-            b"path_bytes" => exact_path = Some(base64(tokens)?),
-            b"operation" => operation = Operation::named(tokens.utf8()?),
-            b"error" => symbol = tokens.utf8()?.to_owned(),
-            b"message" => message = tokens.utf8()?.to_owned(),
-            _ => tokens.skip()?,
-        }
-    }
-    let operation = operation.ok_or_else(|| tokens.error("an error of no known operation"))?;
-    Ok(Problem::known(exact_path.unwrap_or(path), operation, &symbol, message))
-}
-
-pub(super) fn base64<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Vec<u8>> {
-    tokens.string()?;
-    STANDARD.decode(tokens.text()).map_err(|_| tokens.error("no base64 where it should be"))
 }
 
 fn narrow<N: TryFrom<u64>, R: Read>(tokens: &mut Tokens<R>) -> io::Result<N> {

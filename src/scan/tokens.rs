@@ -18,6 +18,13 @@ pub(super) struct Tokens<R> {
 /// No name is as long, and a path only where somebody means harm.
 const LONGEST_STRING: usize = 16 * 1024 * 1024;
 
+/// Of a number or a literal. A double written out in full takes 1,077 digits.
+const LONGEST_WORD: usize = 2048;
+
+/// Levels of a tree, and of what is passed over. A path has 2,048 at most (limits.h, PATH_MAX); each of
+/// these takes 270 bytes while it is open, and up to 600 where all is kept.
+pub(super) const DEEPEST: usize = 300_000;
+
 impl<R: Read> Tokens<R> {
     pub(super) fn new(stream: R) -> Self {
         Self { source: Source::new(stream), text: Vec::new(), is_lax: false }
@@ -137,6 +144,9 @@ impl<R: Read> Tokens<R> {
         let has_zero = self.peek()? == b'0';
         while let Some(digit) = self.source.next_if(|byte| byte.is_ascii_digit())? {
             digits += 1;
+            if number.is_none() {
+                break;
+            }
             number = number.and_then(|number| number.checked_mul(10));
             number = number.and_then(|number| number.checked_add(u64::from(digit - b'0')));
         }
@@ -166,50 +176,30 @@ impl<R: Read> Tokens<R> {
         }
     }
 
-    /// Takes any value. What is in a list or an object is looked at only as far as finding its end
-    /// needs.
-    pub(super) fn skip(&mut self) -> io::Result<()> {
-        let mut ends = Vec::new();
-        loop {
-            match self.peek()? {
-                b'"' => self.string()?,
-                bracket @ (b'{' | b'[') => {
-                    ends.push(if bracket == b'{' { b'}' } else { b']' });
-                    self.source.take(1);
-                }
-                bracket @ (b'}' | b']') => {
-                    if ends.pop() != Some(bracket) {
-                        return Err(self.error("a bracket that closes nothing"));
-                    }
-                    self.source.take(1);
-                }
-                b',' | b':' if !ends.is_empty() => self.source.take(1),
-                _ => {
-                    let word = self.word()?;
-                    if serde_json::from_slice::<serde_json::Value>(&word).is_err() {
-                        return Err(self.error("no value where one should be"));
-                    }
-                }
-            }
-            if ends.is_empty() {
-                return Ok(());
-            }
-        }
-    }
-
     /// There must be nothing more, not even of a checksum: what the stream itself says of its end
     /// is an error here too.
     pub(super) fn end(&mut self) -> io::Result<()> {
         self.next()?.map_or(Ok(()), |_| Err(self.error("something after the end")))
     }
 
+    /// An error if there are more levels than there may be.
+    pub(super) fn check_depth(&self, levels: usize) -> io::Result<()> {
+        if levels <= DEEPEST {
+            return Ok(());
+        }
+        Err(self.error(format_args!("it is deeper than {DEEPEST} levels")))
+    }
+
     /// Takes letters, digits and what else a number or a literal may have.
-    fn word(&mut self) -> io::Result<Vec<u8>> {
+    pub(super) fn word(&mut self) -> io::Result<Vec<u8>> {
         let mut word = Vec::new();
         self.peek()?;
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
         while let Some(byte) = self.source.next_if(is_part)? {
             word.push(byte);
+            if word.len() > LONGEST_WORD {
+                return Err(self.error("a number or word without end"));
+            }
         }
         Ok(word)
     }
@@ -312,18 +302,5 @@ mod tests {
             assert!(tokens(json.as_bytes()).number().is_err(), "{json}");
         }
         assert!(tokens(b"9223372036854775808").signed().is_err());
-    }
-
-    #[test]
-    fn anything_is_skipped() {
-        let deep = "[".repeat(300_000) + &"]".repeat(300_000);
-        for json in [r#"{"a":[1,-2.5e+3,"]"],"b":{"c":null}}"#, "true", "-1.5", "\"x\"", &deep] {
-            let mut tokens = tokens(json.as_bytes());
-            tokens.skip().unwrap();
-            tokens.end().unwrap();
-        }
-        for json in ["[}", "]", "nul", "+1", "-", "[1", "", "{", "?"] {
-            assert!(tokens(json.as_bytes()).skip().is_err(), "{json}");
-        }
     }
 }

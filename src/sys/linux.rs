@@ -2,7 +2,7 @@
 
 use std::ffi::CStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::{
     Carries, Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, file_systems,
-    read_if_file,
+    open_if_file,
 };
 use crate::measure::{Kind, Mode};
 
@@ -86,15 +86,16 @@ impl Handle {
         mount(self.fd.as_fd(), name, symlinks)
     }
 
-    /// What is in the file at `path` from here; none if nothing is there, or no regular file. A
+    /// The file at `path` from here, to be read; none if nothing is there, or no regular file. A
     /// symlink is not followed.
-    pub fn read_file_at(&self, path: &CStr) -> io::Result<Option<Vec<u8>>> {
-        read_if_file(self.stat_at(path, Symlinks::Stay, Query::default()), || {
+    ///
+    /// # Errors
+    /// The system's, and if it has more than `most` bytes.
+    pub fn open_file_at(&self, path: &CStr, most: u64) -> io::Result<Option<File>> {
+        open_if_file(self.stat_at(path, Symlinks::Stay, Query::default()), most, || {
             // Should it be something else by now, it is neither followed nor waited for.
             let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-            let mut content = Vec::new();
-            File::from(open(self.fd.as_fd(), path, flags)?).read_to_end(&mut content)?;
-            Ok(content)
+            open(self.fd.as_fd(), path, flags).map(File::from)
         })
     }
 

@@ -6,7 +6,7 @@
 //! * [`Handle`]: an open directory. `Handle::open` (a root, by path; symlinks are followed),
 //!   `open_at` (a directory by name; the last symlink is followed only if asked), `stat_at`,
 //!   `identity` (device and inode of what is open), `place` (these, and the mount), `look` and `up` (a directory
-//!   and the one it lies in, to be looked at only), `read_file_at` (a regular file's content), `mount_at` (what is mounted by that name: told
+//!   and the one it lies in, to be looked at only), `open_file_at` (a regular file, to be read), `mount_at` (what is mounted by that name: told
 //!   without entering or triggering it), and `read`, which appends the next names to a [`Names`],
 //!   about one system call's worth at a time, without `.` and `..`, and none at the end. Whoever
 //!   reads a handle goes on where the last one ended, so that several threads can share a listing.
@@ -20,11 +20,11 @@
 //!   not tell; `set_access_list`, of an open file.
 //!
 //! Only directories are ever opened, never triggering an automount, and what was asked for: files
-//! that were named (`read_file`), git's rules and index (`read_file_at`), saved scans ([`Draft`],
+//! that were named (`open_file`, `read_file`), git's rules and index (`open_file_at`), saved scans ([`Draft`],
 //! [`open_scan`]); and what the system tells of itself ([`MountTable`], `is_rotational`). Errors are the system's own.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -210,25 +210,45 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_raw(error.raw_os_error().unwrap_or(0))
 }
 
-/// What `read` gives, if `stat` is a regular file's. What is not there, or not any more, is none.
-fn read_if_file(
+/// What `open` gives, if `stat` is a regular file's of `most` bytes or fewer. What is not there, or not
+/// any more, is none.
+fn open_if_file(
     stat: io::Result<Stat>,
-    read: impl FnOnce() -> io::Result<Vec<u8>>,
-) -> io::Result<Option<Vec<u8>>> {
-    let content = match stat {
-        Ok(stat) if stat.mode.kind() == Kind::File => read().map(Some),
-        Ok(_) => Ok(None),
+    most: u64,
+    open: impl FnOnce() -> io::Result<File>,
+) -> io::Result<Option<File>> {
+    let file = match stat {
+        Ok(stat) if stat.mode.kind() != Kind::File => Ok(None),
+        Ok(stat) if stat.length > most => Err(too_large(most)),
+        Ok(_) => open().map(Some),
         Err(error) => Err(error),
     };
-    content.or_else(|error| if is_vanished(&error) { Ok(None) } else { Err(error) })
+    file.or_else(|error| if is_vanished(&error) { Ok(None) } else { Err(error) })
+}
+
+fn too_large(most: u64) -> io::Error {
+    let message = format!("it is larger than {} MiB", most >> 20);
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
+}
+
+/// Opens the file at `path`, which somebody named to be read.
+///
+/// # Errors
+/// The system's.
+pub fn open_file(path: &Path) -> io::Result<File> {
+    File::open(path)
 }
 
 /// What is in the file at `path`, which somebody named to be read.
 ///
 /// # Errors
-/// The system's.
+/// The system's, and if there are more than 100 MiB in it.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    fs::read(path)
+    /// No configuration and no list of patterns is as large; but a device may have no end.
+    const MOST: u64 = 100 << 20;
+    let mut content = Vec::new();
+    open_file(path)?.take(MOST + 1).read_to_end(&mut content)?;
+    if content.len() as u64 > MOST { Err(too_large(MOST)) } else { Ok(content) }
 }
 
 /// The machine's own name (uname(2)).

@@ -9,7 +9,7 @@ use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, read_if_file};
+use super::{Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file};
 use crate::measure::{Kind, Mode};
 
 /// A directory that could be opened, by its path.
@@ -74,11 +74,14 @@ impl Handle {
         Ok(Mount::UNKNOWN)
     }
 
-    /// What is in the file at `path` from here; none if nothing is there, or no regular file. A
+    /// The file at `path` from here, to be read; none if nothing is there, or no regular file. A
     /// symlink is not followed.
-    pub fn read_file_at(&self, path: &CStr) -> io::Result<Option<Vec<u8>>> {
-        let read = || fs::read(self.path.join(as_path(path)));
-        read_if_file(self.stat_at(path, Symlinks::Stay, Query::default()), read)
+    ///
+    /// # Errors
+    /// The system's, and if it has more than `most` bytes.
+    pub fn open_file_at(&self, path: &CStr, most: u64) -> io::Result<Option<File>> {
+        let open = || File::open(self.path.join(as_path(path)));
+        open_if_file(self.stat_at(path, Symlinks::Stay, Query::default()), most, open)
     }
 
     /// Appends the next names to `names`. Returns whether there may be more. The rest is for other

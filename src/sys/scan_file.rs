@@ -15,15 +15,18 @@ use tempfile::NamedTempFile;
 
 use super::{access_list, set_access_list};
 
-/// Opens the saved scan at `path`; standard input for `-`.
+/// Opens the saved scan at `path`, standard input for `-`, and says how many bytes it has; 0 where only
+/// its end will tell.
 ///
 /// # Errors
 /// The system's, from open(2).
-pub fn open(path: &Path) -> io::Result<File> {
-    if path == Path::new("-") {
-        return Ok(File::from(rustix::io::dup(io::stdin())?));
-    }
-    File::open(path)
+pub fn open(path: &Path) -> io::Result<(File, u64)> {
+    let file = match path == Path::new("-") {
+        true => File::from(rustix::io::dup(io::stdin())?),
+        false => File::open(path)?,
+    };
+    let length = file.metadata().map_or(0, |file| if file.is_file() { file.len() } else { 0 });
+    Ok((file, length))
 }
 
 /// Where a scan is to be saved.

@@ -91,6 +91,13 @@ impl Fixture {
         self
     }
 
+    /// What is there, made `len` bytes long without a block more.
+    pub fn extended(self, name: impl AsRef<Path>, len: u64) -> Self {
+        let file = fs::File::options().write(true).open(self.place(name)).unwrap();
+        file.set_len(len).unwrap();
+        self
+    }
+
     /// Another link, `name`, to what `existing` names (itself, where that is a symlink).
     pub fn hard_link(self, existing: impl AsRef<Path>, name: impl AsRef<Path>) -> Self {
         fs::hard_link(self.place(existing), self.place(name)).unwrap();

@@ -8,7 +8,7 @@
 //!   is slow, or fails, as it is told to.
 //! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`times`], [`filters`], [`gitignore`],
 //!   [`tracked`], [`roots`], [`follow`], [`mounts`].
-//! * What must not break it: [`churn`], [`deep`], [`wide`], [`names`], [`errors`], [`interrupt`],
+//! * What must not break it: [`churn`], [`deep`], [`wide`], [`names`], [`loaded`], [`bombs`], [`errors`], [`interrupt`],
 //!   [`determinism`].
 //! * What it leaves undone: [`start`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
@@ -39,6 +39,7 @@ mod run;
 mod storage;
 
 mod alike;
+mod bombs;
 mod churn;
 mod config;
 mod counting;
@@ -61,6 +62,7 @@ mod kernel;
 mod layering;
 mod leftovers;
 mod library;
+mod loaded;
 mod mounts;
 mod names;
 mod numbers;

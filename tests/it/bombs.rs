@@ -1,0 +1,239 @@
+//! Small files that would take much memory: what is read of a file is bounded by what the file is worth,
+//! and what goes beyond is refused with an error that names the bound. Run with room for a few hundred
+//! megabytes, where it used to take gigabytes.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use crate::fixture::Fixture;
+use crate::run::{Shown, Weigh, weigh};
+
+/// No scan here is larger.
+const SMALL: usize = 100_000;
+
+/// As many levels as a scan may have.
+const DEEPEST: usize = 300_000;
+
+/// `weigh` with room for 600 MB, of which it reserves a part that it does not use.
+fn confined(flags: &str) -> Weigh {
+    let weigh = weigh(flags);
+    #[cfg(not(feature = "portable"))]
+    let weigh = weigh.limited("-v 600000");
+    weigh
+}
+
+/// It was refused in one line that says `why`.
+fn check_refused(shown: &Shown, why: &str, what: &str) {
+    let complaint = shown.complaint();
+    assert!(complaint.contains(why), "{what}: {complaint}");
+    assert_eq!((shown.code(), complaint.lines().count()), (1, 1), "{what}: {complaint}");
+    assert!(shown.stdout.is_empty(), "{what}");
+}
+
+/// Writes the text that `pieces` come to, each so many times, compressed as a bomb is.
+fn pack(path: &Path, pieces: &[(&str, usize)]) {
+    let mut encoder = zstd::Encoder::new(File::create(path).unwrap(), 3).unwrap();
+    for (piece, times) in pieces {
+        // In chunks, so that packing takes no time.
+        let chunk = piece.repeat(1 + 65_536 / piece.len());
+        let length = piece.len() * times;
+        for _ in 0..length / chunk.len() {
+            encoder.write_all(chunk.as_bytes()).unwrap();
+        }
+        encoder.write_all(&chunk.as_bytes()[..length % chunk.len()]).unwrap();
+    }
+    encoder.finish().unwrap();
+}
+
+const HEAD: (&str, usize) = (r#"{"schema":1,"measure":"disk","complete":true"#, 1);
+const ROOT: (&str, usize) = (r#","name":"r","kind":"file","size":5}"#, 1);
+
+#[test]
+fn a_small_scan_takes_little_memory_or_is_refused() {
+    let place = Fixture::new();
+    let file = place.at("bomb.zst");
+    let deep = DEEPEST + 1;
+    // Somewhat more than is unpacked in any case.
+    let long = 65 << 20;
+    let cases: &[(&str, &[(&str, usize)])] = &[
+        ("a number or word without end", &[(r#","x":1"#, 1), ("1", long)]),
+        ("a number or word without end", &[(r#","x":[{"y":1"#, 1), ("e", long)]),
+        ("a string without end", &[(r#","x":""#, 1), ("x", long)]),
+        ("a string without end", &[(r#",""#, 1), ("x", long)]),
+        ("no whole number", &[(r#","time":1"#, 1), ("1", long)]),
+        ("deeper than", &[(r#","x":"#, 1), ("[", long)]),
+        ("deeper than", &[(r#","x":"#, 1), (r#"{"a":"#, long / 5)]),
+        ("deeper than", &[(r#","children":["#, 1), (r#"{"children":["#, deep)]),
+        ("1,032 times its size", &[(" ", long), ROOT]),
+        ("a root without a path", &[(r#","roots":[{}"#, 1), (",{}", long / 3), ("]", 1), ROOT]),
+        (
+            "more than 1048576 items",
+            &[(r#","options":["-s""#, 1), (r#","-s""#, long / 5), ("]", 1), ROOT],
+        ),
+    ];
+    for (why, pieces) in cases {
+        pack(&file, &[&[HEAD][..], pieces].concat());
+        assert!(fs::metadata(&file).unwrap().len() < SMALL as u64);
+        check_refused(&confined("-j --load").arg(&file).run(), why, &format!("{pieces:?}"));
+    }
+}
+
+/// A path of each of many that could not be read, which are all as deep as can be.
+#[test]
+fn a_small_export_takes_little_memory_or_is_refused() {
+    let place = Fixture::new();
+    let file = place.at("bomb.zst");
+    let level = r#"[{"name":"d"},"#;
+    let unread = r#"{"name":"f","read_error":true},"#;
+    for (why, pieces) in [
+        ("deeper than", &[(level, DEEPEST + 2)][..]),
+        ("paths of what could not be read", &[(level, 100_000), (unread, 100_000)]),
+    ] {
+        pack(&file, &[&[("[1,2,{},", 1)][..], pieces].concat());
+        assert!(fs::metadata(&file).unwrap().len() < SMALL as u64);
+        check_refused(&confined("--load").arg(&file).run(), why, "an export");
+    }
+}
+
+/// What is at the bound is loaded: levels of nodes, of an export and of a member that nobody knows.
+#[test]
+fn a_scan_as_deep_as_it_may_be_is_loaded() {
+    let place = Fixture::new();
+    let file = place.at("deep.zst");
+    let level = r#"{"name":"d","kind":"directory","size":5,"children":["#;
+    let root = r#","name":"d","kind":"directory","size":5,"children":["#;
+    for pieces in [
+        &[HEAD, (r#","x":"#, 1), ("[", DEEPEST), ("]", DEEPEST), ROOT][..],
+        &[HEAD, (root, 1), (level, DEEPEST), ("]}", DEEPEST + 1)],
+        &[
+            (r#"[1,2,{},"#, 1),
+            (r#"[{"name":"d","dsize":0},"#, DEEPEST),
+            (r#"[{"name":"d","dsize":5}]"#, 1),
+            ("]", DEEPEST + 1),
+        ],
+    ] {
+        pack(&file, pieces);
+        let shown = confined("-b -n 1 -o b --load").arg(&file).run();
+        assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{:?}", &pieces[1..]);
+        assert!(shown.stdout.starts_with(b"5B"), "{}", String::from_utf8_lossy(&shown.stdout));
+    }
+}
+
+/// Frames with a larger window than zstd itself takes unasked.
+#[test]
+fn a_window_of_a_gigabyte_is_refused() {
+    let place = Fixture::new();
+    let file = place.at("wide.zst");
+    let mut encoder = zstd::Encoder::new(File::create(&file).unwrap(), 3).unwrap();
+    encoder.long_distance_matching(true).unwrap();
+    encoder.window_log(30).unwrap();
+    encoder.write_all(&vec![b' '; 1 << 20]).unwrap();
+    encoder.finish().unwrap();
+    check_refused(&confined("--load").arg(&file).run(), "memory", "a wide window");
+}
+
+/// Eight gigabytes of nothing, in what a weighed tree may have for git.
+const HUGE: u64 = 8 << 30;
+
+/// A work tree: git wants no more of a repository than a HEAD.
+fn work_tree() -> Fixture {
+    Fixture::new().file("top/.git/HEAD", 1).file("top/f.o", 5000).file("top/kept", 100)
+}
+
+#[test]
+fn a_sparse_list_of_rules_is_refused_or_costs_nothing() {
+    // As for git, 100 MiB is the most.
+    for (length, code) in [(HUGE, 1), ((100 << 20) + 1, 1), (100 << 20, 0)] {
+        for name in [".gitignore", ".ignore", ".git/info/exclude"] {
+            let fixture = work_tree().sparse(format!("top/{name}"), length);
+            let shown = confined("--gitignore -j -f -d 0").arg(fixture.at("top")).run();
+            assert_eq!(shown.code(), code, "{name} {length}: {}", shown.complaint());
+            let complaint = shown.complaint();
+            let is_named = complaint.contains(name) && complaint.contains("larger than 100 MiB");
+            assert_eq!(is_named, code == 1, "{complaint}");
+        }
+    }
+}
+
+/// Where there are many of them, one in the other, none of what they lack is kept.
+#[test]
+fn sparse_lists_of_rules_cost_nothing_together() {
+    let mut fixture = work_tree();
+    let mut path = "top".to_owned();
+    for _ in 0..12 {
+        path += "/d";
+        fixture = fixture.sparse(format!("{path}/.gitignore"), 90 << 20);
+    }
+    weigh("--gitignore -j -f").arg(fixture.at("top")).run().clean();
+    let shown = confined("--gitignore -j -f -d 0 -T 2").arg(fixture.at("top")).run();
+    assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
+}
+
+#[test]
+fn a_sparse_index_is_refused_early() {
+    let header = |count: u32| [b"DIRC\0\0\0\x02".as_slice(), &count.to_be_bytes()].concat();
+    for (start, what) in [
+        (vec![], "nothing"),
+        (header(u32::MAX), "a header"),
+        (header(1 << 27), "a header with a count that fits"),
+    ] {
+        let fixture = work_tree().file("top/.gitignore", 1);
+        fs::write(fixture.at("top/.gitignore"), "*.o\n").unwrap();
+        fs::write(fixture.at("top/.git/index"), start).unwrap();
+        let fixture = fixture.extended("top/.git/index", HUGE);
+        let shown = confined("--gitignore -j -f -d 0").arg(fixture.at("top")).run();
+        assert_eq!(shown.code(), 1, "{what}: {}", shown.complaint());
+        assert!(shown.complaint().contains("it is damaged"), "{what}: {}", shown.complaint());
+    }
+}
+
+/// In version 4 a name begins as the last one does: a few bytes an entry make long names of it.
+#[test]
+fn an_index_of_long_names_is_refused() {
+    const LONG: usize = 400_000;
+    const COUNT: u32 = 10_000;
+    let mut index = [b"DIRC\0\0\0\x04".as_slice(), &COUNT.to_be_bytes()].concat();
+    for i in 0..COUNT {
+        index.extend([0; 60]);
+        index.extend([0x0f, 0xff]);
+        index.extend([0]);
+        index.extend(if i == 0 { vec![b'x'; LONG] } else { vec![b'y'] });
+        index.push(0);
+    }
+    index.extend([0; 20]);
+    let fixture = work_tree();
+    fs::write(fixture.at("top/.gitignore"), "*.o\n").unwrap();
+    fs::write(fixture.at("top/.git/index"), index).unwrap();
+    let shown = confined("--gitignore -j -f -d 0").arg(fixture.at("top")).run();
+    assert_eq!(shown.code(), 1, "{}", shown.complaint());
+    assert!(shown.complaint().contains("it is damaged"), "{}", shown.complaint());
+}
+
+/// Git takes no `.git` file of more than a mebibyte.
+#[test]
+fn a_sparse_file_that_should_name_a_repository_names_none() {
+    let fixture = Fixture::new().file("top/f.o", 5000).sparse("top/.git", HUGE);
+    let shown = confined("--gitignore -j -f -d 0").arg(fixture.at("top")).run();
+    assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
+}
+
+/// Whatever is named to be read is refused where it has no end.
+#[test]
+fn what_has_no_end_is_refused() {
+    for (flags, why) in [
+        ("--config /dev/zero", "larger than 100 MiB"),
+        ("--ignore-file /dev/zero", "larger than 100 MiB"),
+        ("-I /dev/zero", "larger than 100 MiB"),
+        ("--files-from /dev/zero", "a path of more than 16 MiB"),
+        ("--load /dev/zero", "no '{' where one should be"),
+    ] {
+        let shown = confined(flags).run();
+        assert!(matches!(shown.code(), 1 | 2), "{flags}: {}", shown.complaint());
+        assert!(shown.complaint().contains(why), "{flags}: {}", shown.complaint());
+    }
+    let endless = File::open("/dev/zero").unwrap();
+    let shown = confined("--files-from -").stdin(endless).run();
+    assert_eq!(shown.code(), 2);
+    assert!(shown.complaint().contains("a path of more than 16 MiB"), "{}", shown.complaint());
+}

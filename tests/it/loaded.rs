@@ -1,0 +1,222 @@
+//! What a loaded scan says is somebody's text: whatever stands in its strings, none of them moves the
+//! cursor or forges a line, in no output form and in no complaint.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::dice::HOSTILE;
+use crate::fixture::Fixture;
+use crate::names::check_text;
+use crate::run::weigh;
+
+/// Everything that a terminal obeys, in one string of text, and what a forged line would say.
+const TEXT: &str = "a\x1b[2J\r\nweigh: forged\u{7f}\t\0\u{9b}31m\u{85}\u{2028}\u{202e}b\"\\";
+
+/// The same, as bytes that are no text.
+const BYTES: &[u8] = b"a\x1b[2J\r\nweigh: forged\xff\xc3\x9b\x00b";
+
+/// What is printed of a loaded scan: pictures, documents, tables, exports, groups, what went wrong.
+const SHOWN: &[&str] = &[
+    "",
+    "-p",
+    "-C",
+    "-C -p",
+    "-R",
+    "-F",
+    "-r",
+    "-w 20",
+    "-t",
+    "-D",
+    "--by owner",
+    "--print-errors",
+    "-j",
+    "-j -p",
+    "-j --print-errors",
+    "-t -j",
+    "--as csv",
+    "--as ndjson",
+    "--as ncdu",
+    "--stats",
+    "-X nothing",
+    "--mtime +1",
+    "--save /dev/stdout",
+];
+
+/// Runs weigh on `scans`, and looks at all that it prints. Colours are its own.
+fn check(place: &Fixture, flags: &str, scans: &[&str]) {
+    let limits = if flags.contains("--as") { "" } else { "-n 1000" };
+    let mut run = weigh(limits).within(place.path()).env("LS_COLORS", "ex=32");
+    for arg in flags.split_whitespace().chain(scans.iter().copied()) {
+        run = run.arg(arg);
+    }
+    let shown = run.run();
+    assert!(matches!(shown.code(), 0 | 1), "{flags} {scans:?}: {}", shown.complaint());
+    assert!(!shown.stdout.is_empty(), "{flags} {scans:?}: {}", shown.complaint());
+    let is_ncdu = flags.contains("ncdu");
+    for stream in [&shown.stdout, &shown.stderr] {
+        let text = String::from_utf8_lossy(stream);
+        // ncdu's names are bytes: what is no text in them has no other way.
+        assert!(is_ncdu || !text.contains('\u{fffd}') || is_json(flags), "{flags}: {text:?}");
+        let plain = without_colours(&text);
+        check_text(plain.as_bytes(), flags);
+        assert!(!plain.contains("\nweigh: forged"), "{flags}: {plain}");
+        assert!(!plain.starts_with("weigh: forged"), "{flags}: {plain}");
+    }
+}
+
+/// In JSON what is no text is replaced, and stands beside it in base64.
+fn is_json(flags: &str) -> bool {
+    ["-j", "ndjson", "--save"].iter().any(|flag| flags.contains(flag))
+}
+
+fn without_colours(text: &str) -> String {
+    let mut pieces = text.split("\x1b[");
+    let mut plain = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let colour =
+            piece.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b';').count();
+        match piece[colour..].strip_prefix('m') {
+            Some(rest) => plain += rest,
+            None => plain += &format!("\x1b[{piece}"),
+        }
+    }
+    plain
+}
+
+/// A scan with `text`, and `bytes` beside it, in every member that is a string.
+fn scan(text: &str, bytes: Option<&[u8]>, size: u64) -> Value {
+    let mut scan = json!({
+        "schema": 1, "tool": text, "version": text, "unit": text, "measure": "disk",
+        "complete": false, "time": 1, "host": text, "details": true,
+        "roots": [named("path", text, bytes)],
+        "options": [text, format!("--{text}")],
+        "kind": "directory", "size": size + 7, "entries": 5, "own": 1, "mode": 16877,
+        "inode": 1, "device": 1, "mount": 1, "modified": 5, "owner": 7,
+        text: {text: [text]},
+        "children": [
+            {"kind": "file", "size": size, "mode": 33261, "inode": 2, "links": 2, "modified": 5,
+             "owner": 8, text: text},
+            {"name": "d", "kind": "directory", "size": 6, "entries": 2, "own": 1, "inode": 3,
+             "modified": 5, "owner": 9, "children": [
+                {"kind": "symlink", "size": 5, "inode": 4, "modified": 5, "owner": 9}]},
+        ],
+        "errors": (["stat", "open", "read", "enter"].map(|operation| {
+            let mut error = named("path", text, bytes);
+            error["operation"] = operation.into();
+            error["error"] = text.into();
+            error["message"] = text.into();
+            error
+        })),
+    });
+    for node in ["", "/children/0", "/children/1/children/0"] {
+        let name = named("name", text, bytes);
+        let node = scan.pointer_mut(node).unwrap().as_object_mut().unwrap();
+        node.extend(name.as_object().unwrap().clone());
+    }
+    scan
+}
+
+fn named(member: &str, text: &str, bytes: Option<&[u8]>) -> Value {
+    use base64::Engine as _;
+    let mut named = json!({ member: text });
+    if let Some(bytes) = bytes {
+        let bytes = base64::engine::general_purpose::STANDARD.encode(bytes);
+        named[format!("{member}_bytes")] = bytes.into();
+    }
+    named
+}
+
+/// An ncdu export whose every string is `text`, and whose names are `bytes`, as they are.
+fn export(text: &str, bytes: &[u8]) -> Vec<u8> {
+    let text = Value::from(text).to_string();
+    let mut name = Vec::from(b"\"");
+    for byte in bytes {
+        match byte {
+            b'"' | b'\\' => name.extend([b'\\', *byte]),
+            ..b' ' => name.extend(format!("\\u{byte:04x}").into_bytes()),
+            _ => name.push(*byte),
+        }
+    }
+    name.push(b'"');
+    let mut export =
+        format!("[1,2,{{\"progname\":{text},\"progver\":{text},{text}:{text},").into_bytes();
+    export.extend_from_slice(b"\"timestamp\":1},\n");
+    for (before, after) in [
+        ("[{\"name\":", ",\"dsize\":5,\"read_error\":true,\"asize\":3},"),
+        ("{\"name\":", ",\"dsize\":9,\"excluded\":0},"),
+        ("{\"name\":", ",\"dsize\":9,\"ino\":4,\"hlnkc\":true,\"nlink\":2,\"read_error\":true},"),
+        ("[{\"name\":", &format!(",\"dsize\":5,\"read_error\":true,{text}:{text}}}]]]")),
+    ] {
+        export.extend_from_slice(before.as_bytes());
+        export.extend_from_slice(&name);
+        export.extend_from_slice(after.as_bytes());
+    }
+    export
+}
+
+#[test]
+fn no_string_of_a_scan_reaches_a_terminal_as_it_is() {
+    let place = Fixture::new();
+    for (number, bytes) in [None, Some(BYTES)].into_iter().enumerate() {
+        let [one, two] = ["one", "two"].map(|name| format!("{name}{number}"));
+        fs::write(place.at(&one), scan(TEXT, bytes, 40).to_string()).unwrap();
+        fs::write(place.at(&two), scan(TEXT, bytes, 4000).to_string()).unwrap();
+        for flags in SHOWN {
+            check(&place, flags, &["--load", &one]);
+        }
+        for flags in ["", "-p", "-C", "-j", "--as csv", "--as ndjson", "--print-errors"] {
+            check(&place, flags, &["--load", &two, "--since", &one]);
+        }
+    }
+}
+
+#[test]
+fn no_string_of_an_export_reaches_a_terminal_as_it_is() {
+    let place = Fixture::new();
+    for (number, name) in [TEXT.as_bytes(), BYTES].into_iter().chain(HOSTILE).enumerate() {
+        let file = format!("export{number}");
+        fs::write(place.at(&file), export(TEXT, name)).unwrap();
+        for flags in ["", "-p", "-F", "--print-errors", "-j", "--as csv", "--as ncdu"] {
+            check(&place, flags, &["--load", &file]);
+        }
+    }
+}
+
+/// What is refused is said in one line, however the file names what is wrong with it.
+#[test]
+fn what_is_wrong_with_a_scan_is_said_in_one_line() {
+    let place = Fixture::new();
+    let text = Value::from(TEXT).to_string();
+    for wrong in [
+        format!("{{\"schema\":1,\"measure\":{text}}}"),
+        format!("{{\"schema\":1,\"kind\":{text}}}"),
+        format!("{{\"schema\":1,\"errors\":[{{\"operation\":{text}}}]}}"),
+        format!("{{\"schema\":1,{text}:{TEXT}}}"),
+        format!("{{\"schema\":{text}}}"),
+        format!("[{text}]"),
+        TEXT.to_owned(),
+    ] {
+        fs::write(place.at("wrong"), &wrong).unwrap();
+        let shown = weigh("--load wrong").within(place.path()).run();
+        assert_eq!(shown.code(), 1, "{wrong:?}");
+        assert_eq!(shown.complaint().lines().count(), 1, "{}", shown.complaint());
+        check_text(&shown.stderr, &wrong);
+    }
+}
+
+/// By symbol they are the numbers of the system that loads them; what it does not know is EIO.
+#[test]
+fn the_errors_of_a_scan_come_back_by_their_symbols() {
+    let place = Fixture::new();
+    let given = ["EACCES", "EIO", "ESTALE", "E4095", "E9999", "ENOSUCH", ""];
+    let expected = ["EACCES", "EIO", "ESTALE", "E4095", "EIO", "EIO", "EIO"];
+    let errors = given
+        .map(|symbol| json!({"path": "p", "operation": "open", "error": symbol, "message": "m"}));
+    let scan = json!({"schema": 1, "measure": "disk", "complete": false, "errors": errors});
+    fs::write(place.at("scan"), scan.to_string()).unwrap();
+    let shown = weigh("-j --load scan").within(place.path()).run();
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    let symbols: Vec<_> = shown["errors"].as_array().unwrap().iter().map(|e| &e["error"]).collect();
+    assert_eq!(symbols, expected);
+}
