@@ -71,14 +71,13 @@ compile_error!(
 
 pub mod changes;
 pub mod cli;
-pub mod config;
 pub mod filter;
-pub mod gather;
 pub mod gear;
 pub mod measure;
 pub mod path;
 pub mod problem;
 pub mod render;
+pub mod report;
 pub mod scan;
 pub mod sys;
 pub mod tally;

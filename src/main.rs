@@ -1,4 +1,4 @@
-//! The program: parse, walk, render, exit status.
+//! The program: parse, report, render, exit status.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
@@ -9,11 +9,11 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::{SIGINT, SIGXFSZ};
 use signal_hook::flag;
 
-use weigh::cli::{self, Plan};
-use weigh::gather::{self, Gathered};
+use weigh::cli;
 use weigh::problem::{Operation, Problem};
-use weigh::render::{self, errors, stats};
-use weigh::scan::Scan;
+use weigh::render::{self, Output, errors, stats};
+use weigh::report::{self, Outcome, Request};
+use weigh::terminal::Progress;
 
 /// What was not read, or could not be written.
 const INCOMPLETE: u8 = 1;
@@ -26,24 +26,30 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let plan = cli::parse();
-    if let Err(error) = on_interrupt(&plan.walk.interrupt) {
+    let request = &plan.request;
+    if let Err(error) = on_interrupt(&request.walk.interrupt) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
-    if plan.save.is_some() {
+    if request.save.is_some() {
         // A file that may not grow any more is an error then (EFBIG, setrlimit(2)), and not the end.
         let _ = flag::register(SIGXFSZ, Arc::default());
     }
-    let gathered = match gather::gather(&plan) {
+    let mut progress = Progress::new(plan.progress, plan.format);
+    let outcome = report::run(request, |snapshot| match snapshot {
+        Some(snapshot) => progress.draw(snapshot),
+        None => progress.erase(),
+    });
+    let outcome = match outcome {
         // Left to the end of the process: taking a tree of millions apart takes time for nothing.
-        Ok(gathered) => Box::leak(Box::new(gathered)),
+        Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => return fail(&problem),
     };
 
     // Whoever closes the pipe has what he wants.
-    let printed = print(&plan, gathered)
+    let printed = print(request, outcome, plan.output)
         .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) });
-    let is_over = plan.bounds.are_exceeded(gathered.sizes());
-    let Gathered { scan: Scan { walked, .. }, saved, .. } = gathered;
+    let Outcome { scan, saved, is_over, .. } = outcome;
+    let walked = &scan.walked;
     if let Err(problem) = saved {
         fail(problem);
     }
@@ -61,7 +67,7 @@ fn main() -> ExitCode {
     match printed {
         Err(_) => ExitCode::from(INCOMPLETE),
         Ok(()) if walked.is_interrupted => ExitCode::from(INTERRUPTED),
-        Ok(()) if is_over => ExitCode::from(OVER),
+        Ok(()) if *is_over => ExitCode::from(OVER),
         Ok(()) => ExitCode::from(u8::from(!walked.is_complete() || saved.is_err()) * INCOMPLETE),
     }
 }
@@ -73,13 +79,12 @@ fn on_interrupt(interrupt: &Arc<AtomicBool>) -> io::Result<()> {
     Ok(())
 }
 
-fn print(plan: &Plan, gathered: &Gathered) -> io::Result<()> {
-    if plan.save.as_ref().is_some_and(|to| to.is_stdout) {
+fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()> {
+    if request.save.as_ref().is_some_and(|to| to.is_stdout) {
         return Ok(());
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    let Gathered { scan: Scan { walked, measure, .. }, changes, .. } = gathered;
-    render::write(&mut out, walked, changes.as_ref(), &plan.output(*measure))?;
+    render::write(&mut out, &outcome.scan, outcome.changes.as_ref(), output)?;
     out.flush()
 }
 

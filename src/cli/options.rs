@@ -2,16 +2,17 @@
 
 use std::env;
 
-use super::Gather;
 use super::flags::{FileTime, Flags, GroupBy, OutputFormat, Sort};
+use super::form::Form;
 use crate::filter::Paths;
 use crate::measure::{Measure, Time};
 use crate::render::colors::Colors;
-use crate::render::size::{Format, Unit};
+use crate::render::size::{Format, Formats, Unit};
 use crate::render::time::Times;
 use crate::render::tree::{self, Bars};
+use crate::report::Keep;
 use crate::sys;
-use crate::tally::{By, Groups, Limits, Order, Show};
+use crate::tally::{By, Inodes, Limits, Order, Show};
 use crate::terminal;
 use crate::walk;
 
@@ -29,15 +30,8 @@ impl Flags {
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,
-            query: walk::Query {
-                times: self.filetime().is_some()
-                    || self.show.by == Some(GroupBy::Age)
-                    || !filter.times.is_off(),
-                owner: self.show.by == Some(GroupBy::Owner),
-                ..Default::default()
-            },
             filter,
-            interrupt: Default::default(),
+            ..walk::Options::default()
         })
     }
 
@@ -79,23 +73,24 @@ impl Flags {
         self.print.full_paths && !self.is_grouped()
     }
 
-    pub(super) fn is_grouped(&self) -> bool {
+    fn is_grouped(&self) -> bool {
         self.show.file_types || self.show.by.is_some()
     }
 
-    pub(super) fn gather(&self, terminal: Option<(usize, usize)>) -> Gather {
+    /// What to keep, to be shown.
+    pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
+        // ncdu adds up by itself, and has to know links for that.
+        let is_added_up = self.form() == Some(Form::Ncdu);
+        let inodes = if is_added_up { Inodes::Linked } else { Inodes::None };
         let limits = self.limits(terminal);
         let by = match (self.show.file_types, self.show.by) {
             (true, _) | (_, Some(GroupBy::Type)) => By::Type,
             (_, Some(GroupBy::Owner)) => By::Owner { name: sys::user_name },
             (_, Some(GroupBy::Age)) => By::Age { now: sys::now() },
-            (false, None) => return limits.map_or(Gather::Whole, Gather::Top),
+            (false, None) => return limits.map_or(Keep::Everything(inodes), Keep::Largest),
         };
         let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
-        let limits = Limits { lines, min_size, ..Limits::NONE };
-        // What is in a group of others now may have had one of its own before.
-        let gathered = if self.scans.since.is_some() { Limits::NONE } else { limits };
-        Gather::Groups(Groups::new(by, self.measure(), gathered), limits)
+        Keep::Groups(by, Limits { lines, min_size, ..Limits::NONE })
     }
 
     /// JSON is whole unless told otherwise; a picture always has an end.
@@ -119,7 +114,7 @@ impl Flags {
         })
     }
 
-    pub(super) fn tree(&self, format: Format, terminal: Option<(usize, usize)>) -> tree::Options {
+    pub(super) fn tree(&self, terminal: Option<(usize, usize)>) -> tree::Options {
         /// Where nothing says how wide it is. What is read out has no width.
         const WIDTH: usize = 80;
         let is_colored =
@@ -133,13 +128,11 @@ impl Flags {
                 (None, None) => WIDTH,
             },
             bars: match (self.print.no_percent_bars, self.print.bars_on_right) {
-                // A time is no part of another.
-                _ if matches!(format, Format::Time(_)) => Bars::None,
                 (true, _) => Bars::None,
                 (_, true) => Bars::Right,
                 _ => Bars::Left,
             },
-            format,
+            format: Format::Binary,
             order: self.order(),
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),
@@ -150,19 +143,15 @@ impl Flags {
         }
     }
 
-    pub(super) fn format(&self, measure: Measure) -> Format {
+    /// How what is measured is written.
+    pub(super) fn formats(&self) -> Formats {
+        let times = || Times {
+            style: self.print.time_style.clone().unwrap_or_default(),
+            zone: sys::time_zone(),
+            now: sys::now(),
+        };
         let fixed = |name, bytes| Format::Fixed(Unit { name, bytes });
-        if matches!(measure, Measure::Files | Measure::Inodes) {
-            return Format::Count;
-        }
-        if let Measure::Newest(_) = measure {
-            return Format::Time(Times {
-                style: self.print.time_style.clone().unwrap_or_default(),
-                zone: sys::time_zone(),
-                now: sys::now(),
-            });
-        }
-        match self.print.output_format {
+        let bytes = match self.print.output_format {
             None => Format::Binary,
             Some(OutputFormat::Si) => Format::Decimal,
             Some(OutputFormat::B) => fixed("B", 1),
@@ -174,7 +163,8 @@ impl Flags {
             Some(OutputFormat::Mb) => fixed("M", 1_000_000),
             Some(OutputFormat::Gb) => fixed("G", 1_000_000_000),
             Some(OutputFormat::Tb) => fixed("T", 1_000_000_000_000),
-        }
+        };
+        Formats { bytes, times: self.filetime().map(|_| times()) }
     }
 }
 

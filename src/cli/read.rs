@@ -10,10 +10,10 @@ use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
+use super::config::{self, Setting};
 use super::flags::Flags;
 use super::roots::RootFlags;
 use super::scans;
-use crate::config::{self, Setting};
 use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys;

@@ -8,6 +8,7 @@ use clap::{ArgMatches, Args, Command, ValueHint};
 
 use crate::measure::parse_size;
 use crate::render::name::escape;
+use crate::report::Growth;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Saved scans")]
@@ -39,52 +40,6 @@ pub(super) struct ScanFlags {
     /// End with status 3 if it grew by more than SIZE, as in 500M or 20%
     #[arg(long, value_name = "SIZE", value_parser = Growth::parse, requires = "since")]
     pub(super) fail_growth: Option<Growth>,
-}
-
-/// How much more.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Growth {
-    /// In the measure's unit.
-    By(u64),
-    /// In percent of what it was.
-    Percent(f64),
-}
-
-impl Growth {
-    fn parse(text: &str) -> Result<Self, String> {
-        match text.trim().strip_suffix('%') {
-            None => parse_size(text).map(Growth::By),
-            Some(percent) => match percent.parse() {
-                Ok(percent) if (0.0..=f64::MAX).contains(&percent) => Ok(Growth::Percent(percent)),
-                _ => Err("a percentage is a number, as in 20%".to_owned()),
-            },
-        }
-    }
-
-    /// Whether `now` is more than that above `before`.
-    fn is_exceeded(self, before: u64, now: u64) -> bool {
-        let most = match self {
-            Growth::By(size) => size as f64,
-            Growth::Percent(percent) => before as f64 * percent / 100.0,
-        };
-        now > before && (now - before) as f64 > most
-    }
-}
-
-/// What it may come to.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Bounds {
-    pub(super) size: Option<u64>,
-    pub(super) growth: Option<Growth>,
-}
-
-impl Bounds {
-    /// Whether what came to `before` and comes to `now` is out of bounds.
-    pub fn are_exceeded(&self, (before, now): (Option<u64>, Option<u64>)) -> bool {
-        let now = now.unwrap_or(0);
-        self.size.is_some_and(|most| now > most)
-            || self.growth.is_some_and(|most| most.is_exceeded(before.unwrap_or(0), now))
-    }
 }
 
 /// The flags in `given`, arguments of `command`, that have a say in what counts, spelled out.

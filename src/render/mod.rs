@@ -20,47 +20,59 @@ mod visits;
 use std::io::{self, Write};
 
 use crate::changes::Changes;
-use crate::measure::Measure;
+use crate::scan::Scan;
 use crate::tally::Tree;
-use crate::walk::Walked;
+use size::{Format, Formats};
+use tree::Bars;
 
-/// What to show.
+/// How to show what came of it.
 #[derive(Debug)]
 pub enum Output {
-    /// A picture.
-    Tree(Box<tree::Options>),
-    /// JSON.
+    /// As a picture.
+    Tree(Box<tree::Options>, Formats),
+    /// As JSON.
     Json(json::Options),
-    /// CSV.
+    /// As CSV.
     Csv,
-    /// JSON lines.
+    /// As JSON lines.
     Ndjson,
-    /// ncdu's export.
+    /// As ncdu's export.
     Ncdu {
-        /// What the sizes count.
-        measure: Measure,
         /// When, in seconds since the epoch.
         time: i64,
     },
 }
 
-/// Writes what a walk came to; where there are `changes`, its sizes are their churn.
+/// Writes what came of a walk; where there are `changes`, its sizes are their churn.
 ///
 /// # Errors
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    walked: &Walked<Tree>,
+    Scan { walked, measure, .. }: &Scan<Tree>,
     changes: Option<&Changes>,
-    output: &Output,
+    output: Output,
 ) -> io::Result<()> {
-    match (output, changes, &walked.report) {
-        (Output::Json(options), Some(changes), _) => changes::write(out, walked, changes, options),
-        (Output::Json(options), None, _) => json::write(out, walked, options),
-        (Output::Ncdu { measure, time }, _, _) => ncdu::write(out, walked, *measure, *time),
-        (Output::Tree(options), _, Some(tree)) => tree::draw(out, tree, changes, options),
-        (Output::Csv, _, Some(tree)) => rows::csv(out, tree, changes),
-        (Output::Ndjson, _, Some(tree)) => rows::ndjson(out, tree, changes),
-        (Output::Tree(_) | Output::Csv | Output::Ndjson, _, None) => Ok(()),
+    let measure = *measure;
+    match (output, &walked.report) {
+        (Output::Json(options), _) => {
+            let options = json::Options { measure, ..options };
+            match changes {
+                Some(changes) => changes::write(out, walked, changes, &options),
+                None => json::write(out, walked, &options),
+            }
+        }
+        (Output::Ncdu { time }, _) => ncdu::write(out, walked, measure, time),
+        (Output::Tree(mut options, formats), Some(tree)) => {
+            options.format = formats.of(measure);
+            if matches!(options.format, Format::Time(_)) {
+                // A time is no part of another.
+                options.bars = Bars::None;
+            }
+            tree::draw(out, tree, changes, &options)
+        }
+        (Output::Csv, Some(tree)) => rows::csv(out, tree, changes),
+        (Output::Ndjson, Some(tree)) => rows::ndjson(out, tree, changes),
+        (Output::Tree(..) | Output::Csv | Output::Ndjson, None) => Ok(()),
     }
 }

@@ -1,6 +1,7 @@
 //! Sizes as people read them.
 
 use super::time::Times;
+use crate::measure::Measure;
 
 /// How a size is written.
 #[derive(Clone, Debug, Default)]
@@ -18,6 +19,15 @@ pub enum Format {
     Time(Times),
 }
 
+/// How what is measured is written, whatever that turns out to be.
+#[derive(Clone, Debug, Default)]
+pub struct Formats {
+    /// How bytes are.
+    pub bytes: Format,
+    /// How times are, where times may be measured.
+    pub times: Option<Times>,
+}
+
 /// One unit for all sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
@@ -25,6 +35,17 @@ pub struct Unit {
     pub name: &'static str,
     /// How many bytes it has.
     pub bytes: u64,
+}
+
+impl Formats {
+    /// How what `measure` says is written.
+    pub fn of(&self, measure: Measure) -> Format {
+        match (measure, &self.times) {
+            (Measure::Files | Measure::Inodes, _) => Format::Count,
+            (Measure::Newest(_), Some(times)) => Format::Time(times.clone()),
+            _ => self.bytes.clone(),
+        }
+    }
 }
 
 impl Format {

@@ -57,6 +57,14 @@ pub struct Scan<R> {
     pub origin: Option<Origin>,
 }
 
+/// Whether something can be saved at `to`, as far as that can be told without doing it.
+///
+/// # Errors
+/// The system's.
+pub fn ensure_savable(to: &Destination) -> Result<(), Problem> {
+    to.ensure_writable().map_err(|error| problem(&to.path, Operation::Save, &error))
+}
+
 /// Saves what `write` writes at `to`, compressed as the ending says. Until it is whole, and safe
 /// on the device, a file that was there before is there still.
 ///

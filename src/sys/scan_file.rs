@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{Access, AtFlags, CWD, FlockOperation, accessat, flock};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
@@ -30,7 +30,7 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
 }
 
 /// Where a scan is to be saved.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Destination {
     /// The path, as given.
     pub path: PathBuf,
@@ -44,6 +44,28 @@ impl Destination {
     pub fn new(path: PathBuf) -> Self {
         let is_stdout = path == Path::new("-") || leads_to_stdout(&path).unwrap_or(false);
         Self { path, is_stdout }
+    }
+
+    /// Whether the system would let us write there: to what is there and cannot be replaced, else to the
+    /// directory. Nothing is made for that, which a walk could come across.
+    ///
+    /// # Errors
+    /// The system's, from faccessat2(2).
+    pub fn ensure_writable(&self) -> io::Result<()> {
+        if self.is_stdout {
+            return Ok(());
+        }
+        let ask = |path: &Path, access| Ok(accessat(CWD, path, access, AtFlags::EACCESS)?);
+        let old = fs::metadata(&self.path).ok();
+        if old.as_ref().is_some_and(Metadata::is_dir) {
+            return Err(Errno::ISDIR.into());
+        }
+        match replaceable(&self.path, old.as_ref()) {
+            Some(path) => ask(directory(&path), Access::WRITE_OK | Access::EXEC_OK),
+            None if old.is_some() => ask(&self.path, Access::WRITE_OK),
+            // A symlink to a name that is free, as far as we know.
+            None => Ok(()),
+        }
     }
 }
 

@@ -42,6 +42,11 @@ const AGES: [(i64, &str); 9] = [
 ];
 
 impl By {
+    /// Whether names do not tell the groups.
+    pub fn needs_details(self) -> bool {
+        !matches!(self, By::Type)
+    }
+
     /// Hands the key of the group that an entry belongs to, to `with`.
     #[inline]
     pub(super) fn with_key<R>(self, name: &[u8], stat: &Stat, with: impl FnOnce(&[u8]) -> R) -> R {

@@ -52,11 +52,6 @@ impl Groups {
         Self { by, measure, limits }
     }
 
-    /// Whether names do not tell the groups.
-    pub fn needs_details(&self) -> bool {
-        !matches!(self.by, By::Type)
-    }
-
     fn tree(&self, label: &[u8], group: &Settled) -> Tree {
         let size = group.size(self.measure);
         let totals = Totals { size, entries: group.entries, shared: 0 };

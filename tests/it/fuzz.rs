@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use weigh::config;
+use weigh::cli::config;
 use weigh::filter::{Days, Filter, Names, Regexes, Rules};
 use weigh::render::size::Format;
 use weigh::render::tree::{self, Bars};

@@ -1,8 +1,11 @@
 //! Every flag, and the options that each stage gets from them.
 //!
-//! Flags are parsed first and interpreted second: [`parse`] turns them into one small value a
-//! stage, and no stage sees a flag.
+//! Flags are parsed first and interpreted second: [`parse`] turns them into what [`report`] is asked for
+//! and how it is shown, and neither sees a flag.
+//!
+//! [`report`]: crate::report
 
+pub mod config;
 mod excludes;
 mod flags;
 mod form;
@@ -18,78 +21,33 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::mem;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::process;
 
 use clap::error::ErrorKind;
 
-pub use scans::Bounds;
-
-use crate::measure::Measure;
+use crate::render::Output;
 use crate::render::name::escape;
 use crate::render::size::Format;
-use crate::scan::Destination;
-use crate::tally::{Groups, Inodes, Limits};
+use crate::report::{Bounds, Request, Source};
 use crate::terminal;
-use crate::walk;
 use flags::Flags;
+use form::Form;
 
-/// What to do.
+/// What to do, and how to show it.
 #[derive(Debug)]
 pub struct Plan {
-    /// What to weigh, or the saved scan to show instead.
-    pub source: Source,
-    /// Where to save it, if anywhere.
-    pub save: Option<Destination>,
-    /// The flags that have a say in what counts, as they are typed, if it is to be saved
-    /// or compared.
-    pub counting: Vec<String>,
-    /// Whether everything is to be gathered, whatever of it is shown, and then what of inodes is to
-    /// be kept.
-    pub everything: Option<Inodes>,
-    /// Whether a saved scan has to have times and owners.
-    pub wants_details: bool,
-    /// Whether to show times of last change, by what is saved or loaded.
-    pub is_by_saved_time: bool,
-    /// The saved scan to compare it with, if any.
-    pub since: Option<PathBuf>,
-    /// What it may come to.
-    pub bounds: Bounds,
-    /// How to walk.
-    pub walk: walk::Options,
-    /// What to gather.
-    pub gather: Gather,
+    /// What is asked for.
+    pub request: Request,
+    /// How to show what comes of it.
+    pub output: Output,
     /// Whether to show the progress.
     pub progress: bool,
-    /// How sizes are written.
+    /// How its sizes are written.
     pub format: Format,
     /// Whether every problem gets a line.
     pub print_errors: bool,
     /// Whether to say what the walk did.
     pub stats: bool,
-    /// Columns and lines of the terminal, if there is one.
-    terminal: Option<(usize, usize)>,
-    flags: Flags,
-}
-
-/// Where what is shown comes from.
-#[derive(Debug)]
-pub enum Source {
-    /// A walk of these roots.
-    Roots(Vec<OsString>),
-    /// A saved scan, and what its sizes should count, if that was said.
-    Scan(PathBuf, Option<Measure>),
-}
-
-/// What to gather.
-#[derive(Clone, Copy, Debug)]
-pub enum Gather {
-    /// Everything.
-    Whole,
-    /// The largest, within limits.
-    Top(Limits),
-    /// Totals by group, and how much of them to show of what changed.
-    Groups(Groups, Limits),
 }
 
 /// Reads the command line, and the config file beneath it. Ends the process with status 2 if they
@@ -151,37 +109,32 @@ impl Plan {
     /// What to do, or in one line why not.
     fn new(mut flags: Flags) -> Result<Self, String> {
         let terminal = terminal::size();
-        let gather = flags.gather(terminal);
-        if let Some(misfit) = flags.misfit(&gather) {
+        let keep = flags.keep(terminal);
+        if let Some(misfit) = flags.misfit(&keep) {
             return Err(misfit.to_owned());
         }
-        let mut walk = flags.walk()?;
-        let everything = flags.everything(&walk.filter);
-        let (wants_details, is_by_saved_time) = (flags.wants_details(), flags.is_by_saved_time());
-        if flags.scans.save.is_some() {
-            walk.query.times |= wants_details;
-            walk.query.owner |= wants_details;
-        }
+        let (walk, formats) = (flags.walk()?, flags.formats());
         Ok(Self {
-            walk,
-            save: flags.destination()?,
-            source: match flags.scans.load.take() {
-                Some(path) => Source::Scan(path, flags.size_measure()),
-                None => Source::Roots(mem::take(&mut flags.roots).roots()?),
-            },
-            since: flags.scans.since.take(),
-            bounds: Bounds { size: flags.scans.fail_over, growth: flags.scans.fail_growth },
-            counting: mem::take(&mut flags.counting),
-            everything,
-            wants_details,
-            is_by_saved_time,
-            gather,
+            format: formats.of(walk.measure),
+            output: flags.output(formats, terminal),
             progress: !flags.print.no_progress && terminal::wants_progress(),
-            format: flags.format(flags.measure()),
             print_errors: flags.print.print_errors,
             stats: flags.print.stats,
-            terminal,
-            flags,
+            request: Request {
+                walk,
+                keep,
+                details: flags.scans.details,
+                newest: flags.is_by_saved_time(),
+                bytes_only: flags.form() == Some(Form::Ncdu),
+                save: flags.destination()?,
+                bounds: Bounds { size: flags.scans.fail_over, growth: flags.scans.fail_growth },
+                source: match flags.scans.load.take() {
+                    Some(path) => Source::Scan(path, flags.size_measure()),
+                    None => Source::Roots(mem::take(&mut flags.roots).roots()?),
+                },
+                since: flags.scans.since,
+                options: flags.counting,
+            },
         })
     }
 }

@@ -1,0 +1,338 @@
+//! The front door of the library: from what is asked for to what came of it. It knows no flag and no
+//! terminal; the program, a test and another program come in by the same door.
+//!
+//! What can be wrong before a walk is found before the walk: the place to save at is looked at, and the
+//! scan to compare with is read.
+//!
+//! ```
+//! use weigh::report::{self, Keep, Request};
+//! use weigh::tally::Limits;
+//!
+//! let largest = Keep::Largest(Limits { lines: 10, ..Limits::NONE });
+//! let request = Request { keep: largest, ..Request::of_roots(["src".into()]) };
+//! let outcome = report::run(&request, |_| {}).expect("there is no file to be read");
+//! let tree = outcome.scan.walked.report.expect("src is there to be read");
+//! assert!(tree.children().len() <= 10);
+//! assert!(tree.totals.size >= tree.children()[0].size());
+//! ```
+
+mod bounds;
+
+use std::ffi::OsString;
+use std::io;
+use std::path::PathBuf;
+
+pub use bounds::{Bounds, Growth};
+
+use crate::changes::Changes;
+use crate::measure::Measure;
+use crate::problem::{Operation, Problem};
+use crate::render::json;
+use crate::scan::{self, Destination, Origin, Scan, TIMES};
+use crate::tally::{By, Groups, Inodes, Limits, Tally, Top, Tree, Whole, replay};
+use crate::walk::{self, Snapshot};
+
+/// What is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// What to weigh, or the saved scan to show instead.
+    pub source: Source,
+    /// How to walk, and what counts. What it takes to know of an inode is found out here.
+    pub walk: walk::Options,
+    /// What to keep of it, to be shown.
+    pub keep: Keep,
+    /// Whether a saved scan has to have times and owners; if one is saved, it gets them.
+    pub details: bool,
+    /// Whether to show times of last change in place of sizes. A scan that is saved has both.
+    pub newest: bool,
+    /// Whether it can be shown in bytes only.
+    pub bytes_only: bool,
+    /// Where to save it, if anywhere.
+    pub save: Option<Destination>,
+    /// The saved scan to compare it with, if any.
+    pub since: Option<PathBuf>,
+    /// The flags that have a say in what counts, as they are typed: a saved scan has them, and two scans
+    /// are compared by them.
+    pub options: Vec<String>,
+    /// What it may come to.
+    pub bounds: Bounds,
+}
+
+/// Where what is shown comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A walk of these roots.
+    Roots(Vec<OsString>),
+    /// A saved scan, and what its sizes should count, if that was said.
+    Scan(PathBuf, Option<Measure>),
+}
+
+/// What to keep.
+#[derive(Clone, Copy, Debug)]
+pub enum Keep {
+    /// Everything, and of these entries which inode they are.
+    Everything(Inodes),
+    /// The largest, within limits.
+    Largest(Limits),
+    /// Totals by group, within limits of lines and size.
+    Groups(By, Limits),
+}
+
+/// What came of it.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What is to be shown; where it is compared, with the churn as sizes.
+    pub scan: Scan<Tree>,
+    /// What changed since an earlier scan.
+    pub changes: Option<Changes>,
+    /// Whether it was saved, if it was to be.
+    pub saved: Result<(), Problem>,
+    /// Whether it comes to more than it may.
+    pub is_over: bool,
+}
+
+/// Does what is asked for. While a walk goes on, `watch` is called about ten times a second, on the calling
+/// thread; and with nothing once it is over.
+///
+/// # Errors
+/// Why a saved scan cannot be loaded or compared, or one cannot be saved at its place. What cannot be walked
+/// is among the scan's problems.
+pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Outcome, Problem> {
+    if let Some(to) = &request.save {
+        scan::ensure_savable(to)?;
+    }
+    let (mut scan, before) = match &request.source {
+        // A walk takes long, and what it is compared with may be what is saved over.
+        Source::Roots(_) => {
+            let before = request.earlier(request.walk.measure, Some(&request.options))?;
+            (request.now(watch)?, before)
+        }
+        Source::Scan(..) => {
+            let scan = request.now(watch)?;
+            let options = scan.origin.as_ref().and_then(|origin| origin.options.as_deref());
+            let before = request.earlier(scan.measure, options)?;
+            (scan, before)
+        }
+    };
+    if let Some(options) = scan.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
+        // As it may be saved again.
+        let is_new = |flag: &&String| !options.contains(flag);
+        let new: Vec<_> = request.options.iter().filter(is_new).cloned().collect();
+        options.extend(new);
+    }
+    let saved = request.save.as_ref().map_or(Ok(()), |to| request.save(to, &scan));
+    let kept = request.kept();
+    if request.newest && request.save.is_some() {
+        scan::by_time(&mut scan, kept.unwrap_or_default());
+    }
+    let mut changes = None;
+    scan.walked.report = match (scan.walked.report, before) {
+        (Some(now), Some(before)) => Some(match request.keep {
+            Keep::Groups(by, limits) => {
+                let groups = request.groups(by, Limits::NONE);
+                let now = if kept.is_some() { replay(&now, groups) } else { now };
+                let both = Changes::new(replay(&before, groups), now);
+                changes.insert(both).largest(Some(limits))
+            }
+            Keep::Largest(limits) => {
+                changes.insert(Changes::new(before, now)).largest(Some(limits))
+            }
+            Keep::Everything(_) => changes.insert(Changes::new(before, now)).largest(None),
+        }),
+        (Some(whole), None) if kept.is_some() => Some(match request.keep {
+            Keep::Everything(_) => whole,
+            Keep::Largest(limits) => replay(&whole, Top::new(limits)),
+            Keep::Groups(by, limits) => replay(&whole, request.groups(by, limits)),
+        }),
+        (report, _) => report,
+    };
+    let sizes = match &changes {
+        Some(changes) => changes.root().sizes(),
+        None => (None, scan.walked.report.as_ref().map(|tree| tree.totals.size)),
+    };
+    Ok(Outcome { scan, changes, saved, is_over: request.bounds.are_exceeded(sizes) })
+}
+
+impl Request {
+    /// All of what is at `roots` and below.
+    pub fn of_roots(roots: impl IntoIterator<Item = OsString>) -> Self {
+        Self { source: Source::Roots(roots.into_iter().collect()), ..Self::default() }
+    }
+
+    /// What of inodes is to be kept, if everything is, because it is to be saved, to be compared, to be
+    /// weighed anew, or to be shown.
+    fn kept(&self) -> Option<Inodes> {
+        let (is_loaded, is_saved) = (matches!(self.source, Source::Scan(..)), self.save.is_some());
+        let if_so = |is_so: bool, inodes| is_so.then_some(inodes);
+        let of_all = if self.needs_details() { Inodes::All } else { Inodes::Linked };
+        // A scan knows when directories were written to, and a walk does not ask. What is saved again has
+        // details of everything, or of nothing.
+        let is_dated = is_loaded && !is_saved;
+        let directories = if is_dated { Inodes::DatedDirectories } else { Inodes::Directories };
+        let is_grouped = matches!(self.keep, Keep::Groups(..));
+        let is_anew = is_loaded && !self.walk.filter.is_off() || self.newest;
+        let to_be_shown = match self.keep {
+            Keep::Everything(inodes) => Some(inodes),
+            _ => None,
+        };
+        if_so(is_saved || is_anew, of_all)
+            .max(if_so(self.since.is_some() && !is_grouped, directories))
+            .max(to_be_shown)
+    }
+
+    /// Whether a scan, saved or loaded, has to have times and owners.
+    fn needs_details(&self) -> bool {
+        let is_loaded = matches!(self.source, Source::Scan(..));
+        self.details
+            || self.newest
+            || is_loaded && self.walk.filter.times.modified.is_some()
+            || matches!(self.keep, Keep::Groups(by, _) if by.needs_details())
+    }
+
+    fn groups(&self, by: By, limits: Limits) -> Groups {
+        Groups::new(by, if self.newest { TIMES } else { self.walk.measure }, limits)
+    }
+
+    fn now(&self, watch: impl FnMut(Option<&Snapshot>)) -> Result<Scan<Tree>, Problem> {
+        match (self.kept(), self.keep) {
+            (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
+                self.with(Whole { inodes }, watch)
+            }
+            (None, Keep::Largest(limits)) => self.with(Top::new(limits), watch),
+            (None, Keep::Groups(by, limits)) => {
+                // What is in a group of others now may have had one of its own before.
+                let limits = if self.since.is_some() { Limits::NONE } else { limits };
+                self.with(self.groups(by, limits), watch)
+            }
+        }
+    }
+
+    fn with<T: Tally<Report = Tree> + 'static>(
+        &self,
+        tally: T,
+        watch: impl FnMut(Option<&Snapshot>),
+    ) -> Result<Scan<Tree>, Problem> {
+        match &self.source {
+            Source::Roots(roots) => Ok(self.walked(roots, tally, watch)),
+            Source::Scan(path, measure) => {
+                let scan = scan::load(path, *measure, tally)?;
+                self.sifted(scan).map_err(|error| scan::problem(path, Operation::Load, &error))
+            }
+        }
+    }
+
+    fn walked<T: Tally<Report = Tree> + 'static>(
+        &self,
+        roots: &[OsString],
+        tally: T,
+        mut watch: impl FnMut(Option<&Snapshot>),
+    ) -> Scan<Tree> {
+        let has_details = self.kept() == Some(Inodes::All);
+        let origin =
+            self.save.as_ref().map(|_| Origin::here(roots, self.options.clone(), has_details));
+        let mut options = self.walk.clone();
+        let by = match self.keep {
+            Keep::Groups(by, _) => Some(by),
+            _ => None,
+        };
+        options.query.times |= has_details
+            || matches!(options.measure, Measure::Newest(_))
+            || matches!(by, Some(By::Age { .. }))
+            || !options.filter.times.is_off();
+        options.query.owner |= has_details || matches!(by, Some(By::Owner { .. }));
+        let measure = options.measure;
+        let roots = roots.to_owned();
+        let walked = walk::walk(roots, options, tally, |snapshot| watch(Some(snapshot)));
+        watch(None);
+        Scan { walked, measure, origin }
+    }
+
+    /// What filters leave of a loaded scan, if it says what it takes to show that.
+    fn sifted(&self, mut scan: Scan<Tree>) -> io::Result<Scan<Tree>> {
+        self.ensure_enough(&scan, self.needs_details())?;
+        if self.bytes_only && scan.measure.unit() != Measure::Disk.unit() {
+            let unit = scan.measure.unit();
+            return Err(io::Error::other(format!("ncdu wants bytes, and it counts {unit}")));
+        }
+        let kept = self.kept().unwrap_or_default();
+        if let Some(origin) = &mut scan.origin {
+            // As it may be saved again.
+            origin.has_details = kept == Inodes::All;
+        }
+        // Sizes are what is saved again.
+        let is_by_time = self.newest && self.save.is_none();
+        let measure = if is_by_time { TIMES } else { scan.measure };
+        scan::sift(&mut scan, &self.walk.filter, measure, kept)?;
+        Ok(scan)
+    }
+
+    /// Whether a loaded scan says what groups are made of, and has details if those are wanted.
+    fn ensure_enough(&self, scan: &Scan<Tree>, wants_details: bool) -> io::Result<()> {
+        match &scan.origin {
+            None if wants_details || matches!(self.keep, Keep::Groups(..)) => {
+                Err(io::Error::other(scan::TOO_LITTLE))
+            }
+            Some(origin) if wants_details && !origin.has_details => {
+                Err(io::Error::other("it was saved without --details, and so without times"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The scan to compare with, if there is one, without what is left out of this one, which was made
+    /// with `options`, as far as that is known.
+    fn earlier(
+        &self,
+        measure: Measure,
+        options: Option<&[String]>,
+    ) -> Result<Option<Tree>, Problem> {
+        let Some(path) = &self.since else { return Ok(None) };
+        let filter = &self.walk.filter;
+        let by_details = matches!(self.keep, Keep::Groups(by, _) if by.needs_details());
+        let is_asked = by_details || filter.times.modified.is_some();
+        let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
+        let mut scan = scan::load(path, Some(measure), Whole { inodes })?;
+        if let (Some(options), Some(origin)) = (options, &scan.origin)
+            && let Some(difference) = scan::difference(options, &self.options, origin)
+        {
+            let message = difference.message(matches!(self.source, Source::Scan(..)));
+            let error = io::Error::other(message);
+            return Err(scan::problem(path, Operation::Compare, &error));
+        }
+        let compared = || {
+            self.ensure_enough(&scan, by_details)?;
+            if let Some(origin) = &scan.origin {
+                let filter = filter.of_saved(origin.has_details);
+                scan::sift(&mut scan, &filter, measure, inodes)?;
+            }
+            let nothing = || io::Error::other("nothing could be read when it was made");
+            scan.walked.report.ok_or_else(nothing).map(Some)
+        };
+        compared().map_err(|error| scan::problem(path, Operation::Load, &error))
+    }
+
+    /// Half a scan would be taken for a whole one later, and so is not saved.
+    fn save(&self, to: &Destination, scan: &Scan<Tree>) -> Result<(), Problem> {
+        if scan.walked.is_interrupted {
+            let interrupted = io::ErrorKind::Interrupted.into();
+            return Err(scan::problem(&to.path, Operation::Save, &interrupted));
+        }
+        let (measure, origin) = (scan.measure, scan.origin.clone());
+        let threads = self.walk.threads;
+        let options = json::Options { measure, origin, threads, ..json::Options::default() };
+        scan::save(to, |out| json::write(out, &scan.walked, &options))
+    }
+}
+
+impl Default for Source {
+    /// Where the process stands.
+    fn default() -> Self {
+        Source::Roots(vec![".".into()])
+    }
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Keep::Everything(Inodes::None)
+    }
+}
