@@ -20,11 +20,13 @@ use std::mem;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::process;
+use std::sync::Arc;
 
 use clap::error::ErrorKind;
 
 pub use scans::Bounds;
 
+use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::render::name::escape;
 use crate::render::size::Format;
@@ -55,6 +57,8 @@ pub struct Plan {
     pub bounds: Bounds,
     /// How to walk.
     pub walk: walk::Options,
+    /// What Ctrl-C ends.
+    pub interrupt: Interrupt,
     /// What to gather.
     pub gather: Gather,
     /// Whether to show the progress.
@@ -160,8 +164,11 @@ impl Plan {
             walk.query.times |= wants_details;
             walk.query.owner |= wants_details;
         }
+        let interrupt = Interrupt::default();
+        walk.interrupt = Arc::clone(&interrupt.is_asked);
         Ok(Self {
             walk,
+            interrupt,
             source: match flags.scans.load.take() {
                 Some(path) => Source::Scan(path, flags.size_measure()),
                 None => Source::Roots(mem::take(&mut flags.roots).roots()?),

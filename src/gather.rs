@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::changes::Changes;
@@ -41,7 +40,7 @@ impl Gathered {
 /// to show the largest.
 ///
 /// # Errors
-/// Why a saved scan cannot be loaded. What cannot be walked is among the scan's problems.
+/// Why a saved scan cannot be loaded, or that saving was interrupted. What cannot be walked is among the scan's problems.
 pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
     let mut scan = match (plan.everything, plan.gather) {
         (Some(inodes), _) => with(plan, Whole { inodes })?,
@@ -49,8 +48,14 @@ pub fn gather(plan: &Plan) -> Result<Gathered, Problem> {
         (None, Gather::Top(limits)) => with(plan, Top::new(limits))?,
         (None, Gather::Groups(groups, _)) => with(plan, groups)?,
     };
-    let threads = plan.walk.threads;
-    let saved = plan.save.as_ref().map_or(Ok(()), |to| save(to, &scan, threads));
+    let saved = plan.save.as_ref().map_or(Ok(()), |to| save(plan, to, &scan));
+    let saved = match saved {
+        // What was walked to its end is not shown either: somebody wants no more.
+        Err(problem) if plan.interrupt.is_asked() && !scan.walked.is_interrupted => {
+            return Err(problem);
+        }
+        saved => saved,
+    };
     if plan.is_by_saved_time {
         scan::by_time(&mut scan, plan.everything.unwrap_or_default());
     }
@@ -99,8 +104,11 @@ where
         plan.save.as_ref().map(|_| Origin::here(roots, plan.counting.clone(), has_details));
     let mut progress = Progress::new(plan.progress, plan.format.clone());
     let (roots, options) = (roots.to_owned(), plan.walk.clone());
-    let walked = walk::walk(roots, options, tally, |snapshot| progress.draw(snapshot));
-    progress.erase();
+    let walked = plan.interrupt.put_off(|| {
+        let walked = walk::walk(roots, options, tally, |snapshot| progress.draw(snapshot));
+        progress.erase();
+        walked
+    });
     Scan { walked, measure: plan.walk.measure, origin }
 }
 
@@ -152,12 +160,11 @@ fn earlier(plan: &Plan, path: &Path, measure: Measure) -> Result<Tree, Problem> 
 }
 
 /// Half a scan would be taken for a whole one later, and so is not saved.
-fn save(to: &Path, scan: &Scan<Tree>, threads: Option<NonZeroUsize>) -> Result<(), Problem> {
+fn save(plan: &Plan, to: &Path, scan: &Scan<Tree>) -> Result<(), Problem> {
     if scan.walked.is_interrupted {
-        let interrupted = io::ErrorKind::Interrupted.into();
-        return Err(scan::problem(to, Operation::Save, &interrupted));
+        return Err(scan::problem(to, Operation::Save, &io::ErrorKind::Interrupted.into()));
     }
-    let (measure, origin) = (scan.measure, scan.origin.clone());
+    let (measure, origin, threads) = (scan.measure, scan.origin.clone(), plan.walk.threads);
     let options = json::Options { measure, origin, threads, ..json::Options::default() };
-    scan::save(to, |out| json::write(out, &scan.walked, &options))
+    scan::save(to, &plan.interrupt, |out| json::write(out, &scan.walked, &options))
 }

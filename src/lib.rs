@@ -27,8 +27,8 @@
 //! * [`cli`] turns flags into the options of each stage, [`gather`] gathers what they ask for, from a
 //!   walk or a saved scan; [`config`] is the file beneath the flags; [`terminal`] knows the terminal, and shows
 //!   the progress on it.
-//! * [`measure`], [`problem`], [`path`] and [`gear`] are the words that all of them share: what is
-//!   measured, what could not be read, where, and on how many threads.
+//! * [`measure`], [`problem`], [`path`], [`gear`] and [`interrupt`] are the words that all of them share: what is
+//!   measured, what could not be read, where, on how many threads, and what Ctrl-C ends.
 //!
 //! # Imports run one way
 //!
@@ -73,6 +73,7 @@ pub mod config;
 pub mod filter;
 pub mod gather;
 pub mod gear;
+pub mod interrupt;
 pub mod measure;
 pub mod path;
 pub mod problem;

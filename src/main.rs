@@ -4,13 +4,13 @@ use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
 use weigh::cli::{self, Plan};
 use weigh::gather::{self, Gathered};
+use weigh::interrupt::Interrupt;
 use weigh::problem::Problem;
 use weigh::render::{self, errors, stats};
 use weigh::scan::Scan;
@@ -24,13 +24,17 @@ const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
     let plan = cli::parse();
-    if let Err(error) = on_interrupt(&plan.walk.interrupt) {
+    if let Err(error) = on_interrupt(&plan.interrupt) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
     let gathered = match gather::gather(&plan) {
         // Left to the end of the process: taking a tree of millions apart takes time for nothing.
         Ok(gathered) => Box::leak(Box::new(gathered)),
-        Err(problem) => return fail(&problem),
+        Err(problem) => {
+            let failed = fail(&problem);
+            let is_asked = plan.interrupt.is_asked();
+            return if is_asked { ExitCode::from(INTERRUPTED) } else { failed };
+        }
     };
 
     let printed = print(&plan, gathered);
@@ -63,10 +67,12 @@ fn status(is_over: bool, is_complete: bool) -> ExitCode {
     ExitCode::from(if is_over { OVER } else { u8::from(!is_complete) * INCOMPLETE })
 }
 
-/// The first Ctrl-C ends the walk, and what is weighed by then is shown; the second ends it all.
-fn on_interrupt(interrupt: &Arc<AtomicBool>) -> io::Result<()> {
-    flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(interrupt))?;
-    flag::register(SIGINT, Arc::clone(interrupt))?;
+/// In the order in which the handler does it.
+fn on_interrupt(interrupt: &Interrupt) -> io::Result<()> {
+    let Interrupt { is_asked, ends_at_once } = interrupt;
+    flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(ends_at_once))?;
+    flag::register(SIGINT, Arc::clone(is_asked))?;
+    flag::register(SIGINT, Arc::clone(ends_at_once))?;
     Ok(())
 }
 

@@ -21,10 +21,11 @@ mod tokens;
 pub use origin::Origin;
 pub use sift::{by_time, sift};
 
-use std::io::{self, BufWriter};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Draft};
@@ -38,7 +39,13 @@ pub const TOO_LITTLE: &str =
     "what -j prints says too little for that; what --save writes says enough";
 
 /// Where a saved scan is written to.
-pub type Out = BufWriter<Packer<Draft>>;
+pub type Out<'a> = BufWriter<UntilAsked<'a, Packer<Draft>>>;
+
+/// What is written to until somebody asks for the end.
+pub struct UntilAsked<'a, W> {
+    out: W,
+    interrupt: &'a Interrupt,
+}
 
 /// What a walk came to, and what there is to know of it later.
 #[derive(Debug)]
@@ -55,14 +62,40 @@ pub struct Scan<R> {
 /// on the device, what was there before is there still.
 ///
 /// # Errors
-/// The system's.
-pub fn save(path: &Path, write: impl FnOnce(&mut Out) -> io::Result<()>) -> Result<(), Problem> {
+/// The system's, and that somebody asked for the end.
+pub fn save(
+    path: &Path,
+    interrupt: &Interrupt,
+    write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
+) -> Result<(), Problem> {
     let save = || {
-        let mut out = BufWriter::new(Packer::new(path, Draft::new(path)?)?);
+        let out = Packer::new(path, Draft::new(path)?)?;
+        let mut out = BufWriter::new(UntilAsked { out, interrupt });
         write(&mut out)?;
-        out.into_inner()?.finish()?.put()
+        let draft = out.into_inner()?.out.finish()?;
+        check(interrupt, "interrupted")?;
+        draft.put()?;
+        check(interrupt, "interrupted, when it was in its place")
     };
-    save().map_err(|error| problem(path, Operation::Save, &error))
+    // What is no file has no draft that could stay, and may wait for a reader for ever.
+    let saved = if sys::is_replaced(path) { interrupt.put_off(save) } else { save() };
+    saved.map_err(|error| problem(path, Operation::Save, &error))
+}
+
+fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
+    // Not of the kind that is called so: that would be tried again.
+    if interrupt.is_asked() { Err(io::Error::other(message)) } else { Ok(()) }
+}
+
+impl<W: Write> Write for UntilAsked<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        check(self.interrupt, "interrupted")?;
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 /// Feeds `tally` with the scan at `path`, by weigh or by ncdu, whose sizes must count what `measure` says, if anything.

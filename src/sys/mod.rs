@@ -38,7 +38,7 @@ mod usage;
 
 pub use mount_table::MountTable;
 pub use names::{Listed, Names};
-pub use scan_file::{Draft, open as open_scan};
+pub use scan_file::{Draft, is_replaced, open as open_scan};
 pub use usage::{Usage, usage};
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]

@@ -25,6 +25,11 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, length))
 }
 
+/// Whether what is saved at `path` replaces what is there: a pipe, or a device, is written to.
+pub fn is_replaced(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |there| there.is_file())
+}
+
 /// A file that is being written.
 #[derive(Debug)]
 pub struct Draft {
@@ -47,11 +52,9 @@ impl Draft {
     pub fn new(path: &Path) -> io::Result<Self> {
         // A symlink stays one, and what it points to is replaced.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let file = match fs::metadata(&path) {
-            Ok(there) if !there.is_file() => {
-                Place::There(OpenOptions::new().write(true).open(&path)?)
-            }
-            _ => Place::Beside(beside(&path)?),
+        let file = match is_replaced(&path) {
+            true => Place::Beside(beside(&path)?),
+            false => Place::There(OpenOptions::new().write(true).open(&path)?),
         };
         Ok(Self { file, path })
     }

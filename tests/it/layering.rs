@@ -6,16 +6,27 @@ use std::path::{Path, PathBuf};
 
 /// What each part may use. A part that is not here has no place in the house yet.
 const ARROWS: &[(&str, &[&str])] = &[
-    ("main", &["cli", "gather", "scan", "render", "problem"]),
+    ("main", &["cli", "gather", "scan", "render", "problem", "interrupt"]),
     (
         "gather",
-        &["changes", "cli", "walk", "scan", "tally", "render", "measure", "problem", "terminal"],
+        &[
+            "changes",
+            "cli",
+            "walk",
+            "scan",
+            "tally",
+            "render",
+            "measure",
+            "problem",
+            "terminal",
+            "interrupt",
+        ],
     ),
     ("cli", CLI),
     ("config", &[]),
     ("terminal", &["walk", "render"]),
     ("changes", &["sys", "tally", "measure", "path"]),
-    ("scan", &["walk", "filter", "sys", "tally", "measure", "problem", "path"]),
+    ("scan", &["walk", "filter", "sys", "tally", "measure", "problem", "path", "interrupt"]),
     ("walk", &["sys", "filter", "tally", "measure", "problem", "path", "gear"]),
     ("tally", &["sys", "measure", "path"]),
     ("render", &["changes", "scan", "walk", "tally", "measure", "problem", "path", "gear"]),
@@ -25,10 +36,21 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("problem", &[]),
     ("path", &[]),
     ("gear", &[]),
+    ("interrupt", &[]),
 ];
 
 const CLI: &[&str] = &[
-    "config", "walk", "scan", "tally", "render", "filter", "sys", "measure", "problem", "terminal",
+    "config",
+    "walk",
+    "scan",
+    "tally",
+    "render",
+    "filter",
+    "sys",
+    "measure",
+    "problem",
+    "terminal",
+    "interrupt",
 ];
 
 const LONGEST_MAIN: usize = 100;
