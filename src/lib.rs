@@ -4,7 +4,9 @@
 //! # The one way that data flows
 //!
 //! ```text
-//! arguments ─► cli ─► options of each stage
+//! arguments ─► cli ─► Request
+//!                       │
+//!                     report ─────────────────────────► Outcome ─► exit status
 //!                       │
 //! roots ─► walk ──────► tally ──────► render ─► stdout, saved scans
 //!          │ sys          │ what          │ tree, json
@@ -14,7 +16,8 @@
 //! saved scans ─► scan ─────┘
 //! ```
 //!
-//! * [`sys`] lists directories and states entries. Nothing else touches the file system.
+//! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flag and no terminal.
+//! * [`sys`] lists directories and stats entries. Nothing else touches the file system.
 //! * [`filter`] says what does not count. It changes totals.
 //! * [`walk`] visits every directory once, in parallel, and bubbles finished directories up. It
 //!   knows nothing of what is gathered.
@@ -24,18 +27,35 @@
 //!   were walked, and weighed anew where filters leave out some of it.
 //! * [`changes`] is what there is between two scans: what grew, what shrank.
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
-//! * [`cli`] turns flags into the options of each stage, [`gather`] gathers what they ask for, from a
-//!   walk or a saved scan; [`config`] is the file beneath the flags; [`terminal`] knows the terminal, and shows
-//!   the progress on it.
-//! * [`measure`], [`problem`], [`path`] and [`gear`] are the words that all of them share: what is
-//!   measured, what could not be read, where, and on how many threads.
+//! * [`cli`] turns flags, and the config file beneath them, into a request and a form to show the outcome in;
+//!   [`terminal`] knows the terminal, and shows the progress on it.
+//! * [`measure`], [`problem`], [`path`], [`gear`] and [`interrupt`] are the words that all of them share: what is
+//!   measured, what could not be read, where, on how many threads, and what Ctrl-C ends.
+//!
+//! [`Request`]: report::Request
 //!
 //! # Imports run one way
 //!
-//! `main → gather → cli → {config, walk, tally, render, sys, terminal}`, `terminal → {walk, render}`,
-//! `gather → scan → {walk, filter}`, `walk → {sys, filter, tally}`, `tally → sys` (its types),
-//! `render → {scan, walk, tally}` (what they come to), and everything may
-//! use those words, which use nothing. A test reads the `use` lines and keeps it so.
+//! Each part may use those in its line, and no other. A test reads this table and the `use` lines.
+//!
+//! ```text
+//! main       cli report render terminal problem interrupt
+//! cli        report scan walk tally render filter sys measure problem terminal interrupt
+//! report     changes scan walk tally render measure problem interrupt
+//! terminal   walk render
+//! render     changes scan walk tally measure problem path gear
+//! changes    sys tally measure path
+//! scan       walk filter sys tally measure problem path interrupt
+//! walk       sys filter tally measure problem path gear
+//! filter     sys measure path
+//! tally      sys measure path
+//! sys        measure
+//! measure
+//! problem
+//! path
+//! gear
+//! interrupt
+//! ```
 //!
 //! # Invariants
 //!
@@ -54,12 +74,13 @@
 //! # Example
 //!
 //! ```
-//! use weigh::tally::{Limits, Top};
-//! use weigh::walk::{self, Options};
+//! use weigh::report::{self, Keep, Request};
+//! use weigh::tally::Limits;
 //!
-//! let largest = Top::new(Limits { lines: 10, ..Limits::NONE });
-//! let walked = walk::walk(vec!["src".into()], Options::default(), largest, |_| {});
-//! let tree = walked.report.expect("src is there to be read");
+//! let largest = Keep::Largest(Limits { lines: 10, ..Limits::NONE });
+//! let request = Request { keep: largest, ..Request::of_roots(["src".into()]) };
+//! let outcome = report::run(&request, |_| {}).expect("there is no file to be read");
+//! let tree = outcome.scan.walked.report.expect("src is there to be read");
 //! assert!(tree.children().len() <= 10);
 //! assert!(tree.totals.size >= tree.children()[0].size());
 //! ```
@@ -73,6 +94,7 @@ pub mod changes;
 pub mod cli;
 pub mod filter;
 pub mod gear;
+pub mod interrupt;
 pub mod measure;
 pub mod path;
 pub mod problem;

@@ -4,12 +4,12 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 
 use signal_hook::consts::{SIGINT, SIGXFSZ};
 use signal_hook::flag;
 
 use weigh::cli;
+use weigh::interrupt::Interrupt;
 use weigh::problem::{Operation, Problem};
 use weigh::render::{self, Output, errors, stats};
 use weigh::report::{self, Outcome, Request};
@@ -27,7 +27,7 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     let plan = cli::parse();
     let request = &plan.request;
-    if let Err(error) = on_interrupt(&request.walk.interrupt) {
+    if let Err(error) = on_interrupt(&request.interrupt) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
     if request.save.is_some() {
@@ -42,7 +42,11 @@ fn main() -> ExitCode {
     let outcome = match outcome {
         // Left to the end of the process: taking a tree of millions apart takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
-        Err(problem) => return fail(&problem),
+        Err(problem) => {
+            let failed = fail(&problem);
+            let is_asked = request.interrupt.is_asked();
+            return if is_asked { ExitCode::from(INTERRUPTED) } else { failed };
+        }
     };
 
     // Whoever closes the pipe has what he wants.
@@ -72,10 +76,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// The first Ctrl-C ends the walk, and what is weighed by then is shown; the second ends it all.
-fn on_interrupt(interrupt: &Arc<AtomicBool>) -> io::Result<()> {
-    flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(interrupt))?;
-    flag::register(SIGINT, Arc::clone(interrupt))?;
+/// In the order in which the handler does it.
+fn on_interrupt(interrupt: &Interrupt) -> io::Result<()> {
+    let Interrupt { is_asked, ends_at_once } = interrupt;
+    flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(ends_at_once))?;
+    flag::register(SIGINT, Arc::clone(is_asked))?;
+    flag::register(SIGINT, Arc::clone(ends_at_once))?;
     Ok(())
 }
 

@@ -3,28 +3,18 @@
 //!
 //! What can be wrong before a walk is found before the walk: the place to save at is looked at, and the
 //! scan to compare with is read.
-//!
-//! ```
-//! use weigh::report::{self, Keep, Request};
-//! use weigh::tally::Limits;
-//!
-//! let largest = Keep::Largest(Limits { lines: 10, ..Limits::NONE });
-//! let request = Request { keep: largest, ..Request::of_roots(["src".into()]) };
-//! let outcome = report::run(&request, |_| {}).expect("there is no file to be read");
-//! let tree = outcome.scan.walked.report.expect("src is there to be read");
-//! assert!(tree.children().len() <= 10);
-//! assert!(tree.totals.size >= tree.children()[0].size());
-//! ```
 
 mod bounds;
 
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use bounds::{Bounds, Growth};
 
 use crate::changes::Changes;
+use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
@@ -56,6 +46,8 @@ pub struct Request {
     pub options: Vec<String>,
     /// What it may come to.
     pub bounds: Bounds,
+    /// What ends it early.
+    pub interrupt: Interrupt,
 }
 
 /// Where what is shown comes from.
@@ -95,8 +87,8 @@ pub struct Outcome {
 /// thread; and with nothing once it is over.
 ///
 /// # Errors
-/// Why a saved scan cannot be loaded or compared, or one cannot be saved at its place. What cannot be walked
-/// is among the scan's problems.
+/// Why a saved scan cannot be loaded or compared, or one cannot be saved at its place, or that saving was
+/// interrupted. What cannot be walked is among the scan's problems.
 pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Outcome, Problem> {
     if let Some(to) = &request.save {
         scan::ensure_savable(to)?;
@@ -120,7 +112,13 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Ou
         let new: Vec<_> = request.options.iter().filter(is_new).cloned().collect();
         options.extend(new);
     }
-    let saved = request.save.as_ref().map_or(Ok(()), |to| request.save(to, &scan));
+    let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &scan)) {
+        // What was walked to its end is not shown either: somebody wants no more.
+        Err(problem) if request.interrupt.is_asked() && !scan.walked.is_interrupted => {
+            return Err(problem);
+        }
+        saved => saved,
+    };
     let kept = request.kept();
     if request.newest && request.save.is_some() {
         scan::by_time(&mut scan, kept.unwrap_or_default());
@@ -242,8 +240,12 @@ impl Request {
         options.query.owner |= has_details || matches!(by, Some(By::Owner { .. }));
         let measure = options.measure;
         let roots = roots.to_owned();
-        let walked = walk::walk(roots, options, tally, |snapshot| watch(Some(snapshot)));
-        watch(None);
+        options.interrupt = Arc::clone(&self.interrupt.is_asked);
+        let walked = self.interrupt.put_off(|| {
+            let walked = walk::walk(roots, options, tally, |snapshot| watch(Some(snapshot)));
+            watch(None);
+            walked
+        });
         Scan { walked, measure, origin }
     }
 
@@ -320,7 +322,7 @@ impl Request {
         let (measure, origin) = (scan.measure, scan.origin.clone());
         let threads = self.walk.threads;
         let options = json::Options { measure, origin, threads, ..json::Options::default() };
-        scan::save(to, |out| json::write(out, &scan.walked, &options))
+        scan::save(to, &self.interrupt, |out| json::write(out, &scan.walked, &options))
     }
 }
 

@@ -25,6 +25,7 @@ use std::process;
 
 use clap::error::ErrorKind;
 
+use crate::interrupt::Interrupt;
 use crate::render::Output;
 use crate::render::name::escape;
 use crate::render::size::Format;
@@ -134,6 +135,7 @@ impl Plan {
                 },
                 since: flags.scans.since,
                 options: flags.counting,
+                interrupt: Interrupt::default(),
             },
         })
     }

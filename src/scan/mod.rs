@@ -27,10 +27,11 @@ pub use compression::is_compressed;
 pub use origin::{GivenRoot, Origin};
 pub use sift::{TIMES, by_time, sift};
 
-use std::io::{self, BufWriter, ErrorKind};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Draft};
@@ -44,7 +45,13 @@ pub const TOO_LITTLE: &str =
     "what -j prints says too little for that; what --save writes says enough";
 
 /// Where a saved scan is written to.
-pub type Out = BufWriter<Packer<Draft>>;
+pub type Out<'a> = BufWriter<UntilAsked<'a, Packer<Draft>>>;
+
+/// What is written to until somebody asks for the end.
+pub struct UntilAsked<'a, W> {
+    out: W,
+    interrupt: &'a Interrupt,
+}
 
 /// What a walk came to, and what there is to know of it later.
 #[derive(Debug)]
@@ -69,20 +76,42 @@ pub fn ensure_savable(to: &Destination) -> Result<(), Problem> {
 /// on the device, a file that was there before is there still.
 ///
 /// # Errors
-/// The system's.
+/// The system's, and that somebody asked for the end.
 pub fn save(
     to: &Destination,
-    write: impl FnOnce(&mut Out) -> io::Result<()>,
+    interrupt: &Interrupt,
+    write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
 ) -> Result<(), Problem> {
     let save = || {
-        let mut out = BufWriter::new(Packer::new(&to.path, Draft::new(to)?)?);
+        let out = Packer::new(&to.path, Draft::new(to)?)?;
+        let mut out = BufWriter::new(UntilAsked { out, interrupt });
         write(&mut out)?;
-        out.into_inner()?.finish()?.put()
+        let draft = out.into_inner()?.out.finish()?;
+        check(interrupt, "interrupted")?;
+        draft.put()?;
+        check(interrupt, "interrupted, when it was in its place")
     };
-    match save() {
-        // Whoever reads standard output and closes the pipe has what he wants.
+    // What is no file has no draft that could stay, and may wait for a reader for ever.
+    match if to.is_replaced() { interrupt.put_off(save) } else { save() } {
+        // A reader that closes the pipe has seen enough.
         Err(error) if to.is_stdout && error.kind() == ErrorKind::BrokenPipe => Ok(()),
         saved => saved.map_err(|error| problem(&to.path, Operation::Save, &error)),
+    }
+}
+
+fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
+    // Not of the kind that is called so: that would be tried again.
+    if interrupt.is_asked() { Err(io::Error::other(message)) } else { Ok(()) }
+}
+
+impl<W: Write> Write for UntilAsked<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        check(self.interrupt, "interrupted")?;
+        self.out.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 }
 

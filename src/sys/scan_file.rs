@@ -46,6 +46,11 @@ impl Destination {
         Self { path, is_stdout }
     }
 
+    /// Whether what is saved takes the place of what is there: a pipe, or a device, is written to.
+    pub fn is_replaced(&self) -> bool {
+        !self.is_stdout && replaceable(&self.path, fs::metadata(&self.path).ok().as_ref()).is_some()
+    }
+
     /// Whether the system would let us write there: to what is there and cannot be replaced, else to the
     /// directory. Nothing is made for that, which a walk could come across.
     ///

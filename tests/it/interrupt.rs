@@ -1,15 +1,22 @@
 //! Ctrl-C: what is weighed so far is shown, said to be partial, with status 130. The signal meets
-//! the walk at any moment, so a run may also have ended before; then its output is whole.
+//! the walk at any moment, so a run may also have ended before; then its output is whole. Where there is
+//! no walk to be shown, it is the end.
 #![cfg(target_os = "linux")]
 
+use std::fs::{self, File};
 use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::Child;
+use std::time::{Duration, Instant};
 
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::document::Document;
 use crate::fixture::Fixture;
-use crate::run::weigh;
+use crate::run::{PATIENCE, weigh};
 
 const RUNS: usize = 12;
 
@@ -120,4 +127,115 @@ fn listens(pid: u32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .is_some_and(|mask| mask & 2 != 0)
+}
+
+/// While nothing is walked, the first Ctrl-C ends it: a scan that is loaded, or compared with, comes from
+/// a FIFO that nobody writes to, or has begun and does not go on; or one is saved to a FIFO that nobody
+/// reads.
+#[test]
+fn the_first_ctrl_c_ends_what_waits() {
+    let fixture = Fixture::new().file("top/f", 1).fifo("pipe");
+    let (reader, writer) = std::io::pipe().unwrap();
+    for flags in ["--load pipe", "--load -", "top --since pipe", "top --save pipe"] {
+        let stdin = File::from(OwnedFd::from(reader.try_clone().unwrap()));
+        let mut child = weigh(flags).within(fixture.path()).stdin(stdin).spawn();
+        // Once it waits at the FIFO, it walks no more.
+        let _held = flags.contains("since").then(|| write_end(&fixture.at("pipe"), &mut child));
+        if flags.contains("save") {
+            wait_until_asleep(&child);
+        }
+        interrupt(&mut child);
+        let (code, stdout, _) = end(child);
+        assert_eq!((code, stdout.len()), (Some(130), 0), "weigh {flags}");
+    }
+    drop(writer);
+}
+
+/// Its output waits for a reader who never comes.
+#[test]
+fn the_first_ctrl_c_ends_what_is_written() {
+    let fixture = large();
+    for flags in ["-j", "-c -n 20000"] {
+        let mut child = weigh(flags).arg(fixture.at("top")).spawn();
+        // As long as nobody reads more, it cannot end.
+        let mut first = [0];
+        child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        assert_eq!(end(child).0, Some(130), "weigh {flags}");
+    }
+}
+
+/// While a scan is saved, Ctrl-C leaves the old one and nothing beside it.
+#[test]
+fn the_first_ctrl_c_ends_saving_and_leaves_no_draft() {
+    let place = Fixture::new();
+    let leaf = r#",{"name":"somewhat long","kind":"file","size":4096}"#;
+    let scan = format!(
+        r#"{{"schema":1,"measure":"disk","complete":true,"time":1,"name":"r","kind":"directory",
+        "size":0,"children":[{}{}]}}"#,
+        &leaf[1..],
+        leaf.repeat(200_000)
+    );
+    fs::write(place.at("large"), scan).unwrap();
+    let is_draft = || {
+        let mut names = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        names.any(|name| name.to_string_lossy().starts_with(".weigh-draft-of-"))
+    };
+    let mut reached = 0;
+    for file in ["saved", "saved.zst", "saved.gz"] {
+        for _ in 0..RUNS {
+            fs::write(place.at(file), "the old one").unwrap();
+            let mut child = weigh("--load large --save").arg(file).within(place.path()).spawn();
+            while !is_draft() && child.try_wait().unwrap().is_none() {
+                std::thread::yield_now();
+            }
+            interrupt(&mut child);
+            let (code, stdout, stderr) = end(child);
+            assert!(!is_draft(), "{stderr}");
+            let is_old = fs::read(place.at(file)).unwrap() == b"the old one";
+            if code == Some(0) {
+                assert!(!is_old && stderr.is_empty());
+                continue;
+            }
+            assert_eq!((code, stdout.len()), (Some(130), 0), "{stderr}");
+            assert!(!is_old || stderr.contains("cannot save saved"), "{stderr}");
+            reached += usize::from(is_old);
+        }
+    }
+    assert!(reached > 0, "none of {RUNS} was interrupted");
+}
+
+/// How it ended, which it has to in time.
+fn end(mut child: Child) -> (Option<i32>, Vec<u8>, String) {
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("it goes on");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let output = child.wait_with_output().unwrap();
+    (output.status.code(), output.stdout, String::from_utf8(output.stderr).unwrap())
+}
+
+/// The FIFO's end to write to, as soon as the program has opened the other.
+fn write_end(fifo: &Path, child: &mut Child) -> File {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    loop {
+        match rustix::fs::open(fifo, flags, Mode::empty()) {
+            Ok(end) => return File::from(end),
+            Err(error) => assert_eq!(error, Errno::NXIO),
+        }
+        assert!(child.try_wait().unwrap().is_none(), "it does not wait");
+        std::thread::yield_now();
+    }
+}
+
+/// Waits until it waits for who opens the other end of a FIFO (fs/pipe.c).
+fn wait_until_asleep(child: &Child) {
+    let path = format!("/proc/{}/wchan", child.id());
+    while fs::read_to_string(&path).unwrap() != "wait_for_partner" {
+        std::thread::yield_now();
+    }
 }

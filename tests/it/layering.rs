@@ -1,46 +1,38 @@
 //! The house stays in order: imports run one way, nothing is called `util`, no `unsafe`. Reads the
-//! source as text; section 1 of the design draws the arrows.
+//! source as text; what may use what stands in `lib.rs`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// What each part may use. A part that is not here has no place in the house yet.
-const ARROWS: &[(&str, &[&str])] = &[
-    ("main", &["cli", "report", "render", "problem", "terminal"]),
-    ("report", &["changes", "walk", "scan", "tally", "render", "measure", "problem"]),
-    ("cli", CLI),
-    ("terminal", &["walk", "render"]),
-    ("changes", &["sys", "tally", "measure", "path"]),
-    ("scan", &["walk", "filter", "sys", "tally", "measure", "problem", "path"]),
-    ("walk", &["sys", "filter", "tally", "measure", "problem", "path", "gear"]),
-    ("tally", &["sys", "measure", "path"]),
-    ("render", &["changes", "scan", "walk", "tally", "measure", "problem", "path", "gear"]),
-    ("filter", &["sys", "measure", "path"]),
-    ("sys", &["measure"]),
-    ("measure", &[]),
-    ("problem", &[]),
-    ("path", &[]),
-    ("gear", &[]),
-];
-
-const CLI: &[&str] = &[
-    "report", "walk", "scan", "tally", "render", "filter", "sys", "measure", "problem", "terminal",
-];
+/// What each part may use, as the table in `lib.rs` says: a part in a line, and then those that it may use.
+fn arrows() -> Vec<(String, Vec<String>)> {
+    const BEFORE: &str = "//! # Imports run one way";
+    let sources = sources();
+    let (_, after) = sources[Path::new("lib.rs")].split_once(BEFORE).expect("there is a table");
+    let lines = after.lines().map(|line| line.trim_start_matches("//!").trim());
+    let mut lines = lines.skip_while(|line| *line != "```text").skip(1);
+    let lines = lines.by_ref().take_while(|line| *line != "```");
+    let part = |line: &str| {
+        let mut names = line.split_whitespace().map(str::to_owned);
+        (names.next().expect("no line is empty"), names.collect())
+    };
+    lines.map(part).collect()
+}
 
 #[test]
 fn imports_run_one_way() {
-    let mut wrong = Vec::new();
+    let (arrows, mut wrong) = (arrows(), Vec::new());
     for (path, text) in sources() {
         let part = part_of(&path);
         if part == "lib" {
             continue;
         }
-        let Some((_, allowed)) = ARROWS.iter().find(|(name, _)| *name == part) else {
+        let Some((_, allowed)) = arrows.iter().find(|(name, _)| *name == part) else {
             panic!("{} is of no known part", path.display());
         };
-        for used in uses(&text, &part, is_root(&path)) {
-            let known = ARROWS.iter().any(|(name, _)| *name == used);
-            if used != part && known && !allowed.contains(&used.as_str()) {
+        for used in uses(&text, &part, is_root(&path), &arrows) {
+            let known = arrows.iter().any(|(name, _)| *name == used);
+            if used != part && known && !allowed.contains(&used) {
                 wrong.push(format!("{}: {part} uses {used}", path.display()));
             }
             assert!(known, "{}: {used} is no part of the house", path.display());
@@ -52,9 +44,9 @@ fn imports_run_one_way() {
 /// Whoever draws a new arrow draws no circle: every part uses only parts that use it in no way.
 #[test]
 fn the_arrows_make_no_circle() {
-    let mut left: Vec<_> = ARROWS.to_vec();
+    let mut left = arrows();
     while !left.is_empty() {
-        let names: Vec<&str> = left.iter().map(|(name, _)| *name).collect();
+        let names: Vec<String> = left.iter().map(|(name, _)| name.clone()).collect();
         left.retain(|(_, used)| used.iter().any(|part| names.contains(part)));
         assert!(left.len() < names.len(), "a circle among {names:?}");
     }
@@ -148,7 +140,12 @@ fn is_root(path: &Path) -> bool {
 }
 
 /// The parts that `text` names after `crate::`, or `weigh::`, or where it is the same, `super::`.
-fn uses(text: &str, part: &str, super_is_crate: bool) -> Vec<String> {
+fn uses(
+    text: &str,
+    part: &str,
+    super_is_crate: bool,
+    arrows: &[(String, Vec<String>)],
+) -> Vec<String> {
     let code = code_of(text);
     assert!(!code.contains("super::super::"), "{part}: say crate:: for what is further up");
     let mut used = Vec::new();
@@ -162,7 +159,7 @@ fn uses(text: &str, part: &str, super_is_crate: bool) -> Vec<String> {
         for (at, _) in code.match_indices("super::") {
             // In a `mod tests` it is the part itself, whose own items are no part.
             let names = first_names(&code[at + "super::".len()..]);
-            used.extend(names.filter(|name| ARROWS.iter().any(|(part, _)| part == name)));
+            used.extend(names.filter(|name| arrows.iter().any(|(part, _)| part == name)));
         }
     }
     used
@@ -248,7 +245,8 @@ mod tests {
     /// An arrow that runs the wrong way is seen however it is written.
     #[test]
     fn every_spelling_of_an_import_is_read() {
-        let of = |text: &str| uses(text, "render", true);
+        let arrows = arrows();
+        let of = |text: &str| uses(text, "render", true, &arrows);
         assert_eq!(of("use crate::walk::Walk;"), ["walk"]);
         assert_eq!(of("use crate::{measure::{A, B}, sys, tally};"), ["measure", "sys", "tally"]);
         assert_eq!(of("pub(crate) use crate :: x;"), [""; 0]);

@@ -3,7 +3,6 @@
 //! is not to blame for a test (`cargo test signals -- --nocapture`).
 #![cfg(target_os = "linux")]
 
-use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::{Duration, Instant};
@@ -118,25 +117,5 @@ fn a_signal_at_any_moment_ends_it_and_leaves_the_terminal_as_it_was() {
             }
             println!("weigh {flags}: {ends:?}: {reached} reached it, the slowest took {slowest:?}");
         }
-    }
-}
-
-/// Its output waits for a reader who never comes; it ends with the second Ctrl-C all the same.
-#[test]
-fn the_second_ctrl_c_ends_it_at_once() {
-    let fixture = large();
-    for flags in ["-j", "-c -n 20000"] {
-        let mut child = weigh(flags).arg(fixture.at("top")).spawn();
-        // As long as nobody reads more, it cannot end.
-        let mut first = [0];
-        child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
-        let pid = Pid::from_child(&child);
-        for _ in 0..2 {
-            assert!(child.try_wait().unwrap().is_none());
-            kill_process(pid, Signal::INT).unwrap();
-            // Two of a kind at the same time are one (signal(7)).
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        assert_eq!(child.wait().unwrap().code(), Some(130), "weigh {flags}");
     }
 }

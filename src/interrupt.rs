@@ -1,0 +1,36 @@
+//! Ctrl-C ends the program at once, but for two steps that end by themselves soon after it, because there
+//! is something to be shown or cleared up: a walk, and saving a scan. In those a second one ends it at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What the signal's handler and the program tell each other. Nothing else is handed over by these, so
+/// their order among themselves is enough.
+#[derive(Clone, Debug)]
+pub struct Interrupt {
+    /// Set by the handler: somebody pressed Ctrl-C.
+    pub is_asked: Arc<AtomicBool>,
+    /// Whether the handler ends the program. It sets this too, so that the second one does.
+    pub ends_at_once: Arc<AtomicBool>,
+}
+
+impl Default for Interrupt {
+    fn default() -> Self {
+        Self { is_asked: Arc::default(), ends_at_once: Arc::new(AtomicBool::new(true)) }
+    }
+}
+
+impl Interrupt {
+    /// What `step` comes to, which looks whether somebody asked for its end.
+    pub fn put_off<T>(&self, step: impl FnOnce() -> T) -> T {
+        self.ends_at_once.store(false, Ordering::SeqCst);
+        let done = step();
+        self.ends_at_once.store(true, Ordering::SeqCst);
+        done
+    }
+
+    /// Whether somebody asked for the end.
+    pub fn is_asked(&self) -> bool {
+        self.is_asked.load(Ordering::SeqCst)
+    }
+}
