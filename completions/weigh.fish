@@ -26,9 +26,9 @@ complete -c weigh -l sort -d 'Order what lies side by side' -r -f -a "size\t''
 name\t''
 count\t''
 time\t''"
-complete -c weigh -l save -d 'Save everything in FILE too, compressed if it ends in .zst or .gz; - is standard output' -r -F
+complete -c weigh -l save -d 'Save everything in FILE too, compressed if it ends in .zst or .gz; -: print that instead' -r -F
 complete -c weigh -l load -d 'Show what is saved in FILE instead of weighing PATH; - is standard input' -r -F
-complete -c weigh -l since -d 'Show what changed since FILE was saved: most of it first' -r -F
+complete -c weigh -l since -d 'Show what changed since FILE was saved, the largest changes first' -r -F
 complete -c weigh -l fail-over -d 'End with status 3 if it comes to more than SIZE' -r
 complete -c weigh -l fail-growth -d 'End with status 3 if it grew by more than SIZE, as in 500M or 20%' -r
 complete -c weigh -l as -d 'Print it for other programs; everything, as with -j' -r -f -a "json\t'Schema 1, as -j'

@@ -1,5 +1,5 @@
 //! `weigh` answers one question, "where did the space go?", exactly, in parallel, and in memory
-//! that does not grow with the number of files, but for those with several links.
+//! that grows only with the number of hard-linked inodes.
 //!
 //! # The one way that data flows
 //!
@@ -41,7 +41,7 @@
 //! ```text
 //! main       cli report render terminal problem interrupt
 //! cli        report scan walk tally render filter sys measure problem terminal interrupt
-//! report     changes scan walk tally render measure problem interrupt
+//! report     changes filter scan walk tally render measure problem interrupt
 //! terminal   walk render
 //! render     changes scan walk tally measure problem path gear
 //! changes    sys tally measure path
@@ -86,9 +86,7 @@
 //! ```
 
 #[cfg(not(unix))]
-compile_error!(
-    "weigh is made for Linux; it may run on other Unix systems, and does not on this one"
-);
+compile_error!("weigh needs a Unix system; it is made for Linux, and not tried on others");
 
 pub mod changes;
 pub mod cli;

@@ -17,7 +17,7 @@ use weigh::terminal::Progress;
 
 /// What was not read, or could not be written.
 const INCOMPLETE: u8 = 1;
-/// What was asked for makes no sense.
+/// A usage error.
 const MISTAKE: u8 = 2;
 /// It is more than it may be.
 const OVER: u8 = 3;
@@ -31,7 +31,7 @@ fn main() -> ExitCode {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
     if request.save.is_some() {
-        // A file that may not grow any more is an error then (EFBIG, setrlimit(2)), and not the end.
+        // With this caught, writing past RLIMIT_FSIZE fails with EFBIG and does not end the process.
         let _ = flag::register(SIGXFSZ, Arc::default());
     }
     let mut progress = Progress::new(plan.progress, plan.format);
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
         }
     };
 
-    // Whoever closes the pipe has what he wants.
+    // A reader that closes the pipe has seen enough.
     let printed = print(request, outcome, plan.output)
         .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) });
     let Outcome { scan, saved, is_over, .. } = outcome;

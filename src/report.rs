@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub use bounds::{Bounds, Growth};
 
 use crate::changes::Changes;
+use crate::filter::Filter;
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
@@ -100,18 +101,18 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Ou
             (request.now(watch)?, before)
         }
         Source::Scan(..) => {
-            let scan = request.now(watch)?;
+            let mut scan = request.now(watch)?;
             let options = scan.origin.as_ref().and_then(|origin| origin.options.as_deref());
             let before = request.earlier(scan.measure, options)?;
+            if let Some(options) = scan.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
+                // As it may be saved again.
+                let is_new = |flag: &&String| !options.contains(flag);
+                let new: Vec<_> = request.options.iter().filter(is_new).cloned().collect();
+                options.extend(new);
+            }
             (scan, before)
         }
     };
-    if let Some(options) = scan.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
-        // As it may be saved again.
-        let is_new = |flag: &&String| !options.contains(flag);
-        let new: Vec<_> = request.options.iter().filter(is_new).cloned().collect();
-        options.extend(new);
-    }
     let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &scan)) {
         // What was walked to its end is not shown either: somebody wants no more.
         Err(problem) if request.interrupt.is_asked() && !scan.walked.is_interrupted => {
@@ -121,7 +122,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Ou
     };
     let kept = request.kept();
     if request.newest && request.save.is_some() {
-        scan::by_time(&mut scan, kept.unwrap_or_default());
+        // Nothing is left out, so nothing can be wrong.
+        let _ = scan::sift(&mut scan, &Filter::default(), TIMES, kept.unwrap_or_default());
     }
     let mut changes = None;
     scan.walked.report = match (scan.walked.report, before) {
@@ -254,7 +256,9 @@ impl Request {
         self.ensure_enough(&scan, self.needs_details())?;
         if self.bytes_only && scan.measure.unit() != Measure::Disk.unit() {
             let unit = scan.measure.unit();
-            return Err(io::Error::other(format!("ncdu wants bytes, and it counts {unit}")));
+            let message =
+                format!("--as ncdu needs bytes, and it counts {unit}: use -j or --as csv");
+            return Err(io::Error::other(message));
         }
         let kept = self.kept().unwrap_or_default();
         if let Some(origin) = &mut scan.origin {

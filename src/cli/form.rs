@@ -54,7 +54,9 @@ impl Flags {
                 Some("times can be drawn, or printed by -j")
             }
             Some(Form::Ncdu) if !is_whole => Some("ncdu wants everything, without limits"),
-            Some(Form::Ncdu) if !is_bytes => Some("ncdu wants bytes"),
+            Some(Form::Ncdu) if !is_bytes => {
+                Some("--as ncdu needs sizes in bytes: leave out -f, --inodes and -m")
+            }
             Some(_) => None,
         }
     }
@@ -64,12 +66,12 @@ impl Flags {
         let Some(path) = &self.scans.save else { return Ok(None) };
         let to = Destination::new(path.clone());
         if to.is_stdout && self.form().is_some() {
-            return Err("--save and -j or --as would both write to standard output: \
-                save in a file, or leave out -j and --as");
+            return Err("--save to standard output leaves no room for -j or --as: \
+                save to a file, or leave them out");
         }
         if to.is_stdout && scan::is_compressed(path) && terminal::is_stdout() {
-            return Err("standard output is a terminal, and no place for what is compressed: \
-                save in a file, or send it to a pipe");
+            return Err("compressed data is not written to a terminal: \
+                save to a file, or redirect standard output");
         }
         Ok(Some(to))
     }

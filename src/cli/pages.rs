@@ -67,7 +67,11 @@ Everything was read.
 Something was not, and totals are a lower bound; or the output could not be written.
 .TP
 \fB2\fR
-The command line or the config file makes no sense, or \fB\-\-since\fR what counts differently.
+A usage error, in the command line or the config file; or \fB\-\-since\fR \fIFILE\fR was saved with flags
+that count differently.
+.TP
+\fB3\fR
+It is more than \fB\-\-fail\-over\fR or \fB\-\-fail\-growth\fR allows.
 .TP
 \fB130\fR
 Interrupted.

@@ -13,7 +13,7 @@ use crate::report::Growth;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Saved scans")]
 pub(super) struct ScanFlags {
-    /// Save everything in FILE too, compressed if it ends in .zst or .gz; - is standard output
+    /// Save everything in FILE too, compressed if it ends in .zst or .gz; -: print that instead
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
 
@@ -28,7 +28,7 @@ pub(super) struct ScanFlags {
     ])]
     pub(super) load: Option<PathBuf>,
 
-    /// Show what changed since FILE was saved: most of it first
+    /// Show what changed since FILE was saved, the largest changes first
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,

@@ -7,7 +7,7 @@
 
 use super::Origin;
 
-/// The flags by which two scans count differently, as they are typed; nothing on the side that has none.
+/// The flags by which two scans count differently, by their long names; nothing on the side that has none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// What the earlier one was made with.
@@ -100,17 +100,23 @@ impl Difference {
     pub fn message(&self, is_loaded: bool) -> String {
         let Self { before, now } = self;
         let (what, way_out) = match (before.as_str(), now.as_str()) {
-            ("", now) => (format!("without {now}"), "leave that out here, or save one with it"),
-            (before, "") => {
-                (format!("with {before}"), "give that here too, or save one without it")
-            }
+            ("", now) => (
+                format!("without {now}"),
+                format!("leave {now} out here, or save a new scan with it"),
+            ),
+            (before, "") => (
+                format!("with {before}"),
+                format!("give {before} here too, or save a new scan without it"),
+            ),
             _ => (
                 format!("with {before}, and not with {now}"),
-                "give the same here, or save one anew",
+                "give the same here, or save a new scan".to_owned(),
             ),
         };
-        let way_out = if is_loaded { "save both with the same flags" } else { way_out };
-        format!("it was saved {what}: {way_out}")
+        match is_loaded {
+            true => format!("it was saved {what}: save both scans with the same flags"),
+            false => format!("it was saved {what}: {way_out}"),
+        }
     }
 }
 

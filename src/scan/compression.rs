@@ -155,7 +155,8 @@ impl Read for Bounded {
         let size = self.size.max(self.read.get());
         if self.unpacked.count.get() > FREE.max(size.saturating_mul(MOST_TIMES)) {
             return Err(io::Error::other(
-                "it unpacks to more than 1,032 times its size; if that is meant, unpack it first",
+                "it unpacks to more than 64 MiB and 1,032 times its size, like a decompression bomb; \
+                 if you trust it, unpack it first with zstd -d or gunzip",
             ));
         }
         Ok(count)

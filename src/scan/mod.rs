@@ -25,7 +25,7 @@ pub use crate::sys::Destination;
 pub use alike::difference;
 pub use compression::is_compressed;
 pub use origin::{GivenRoot, Origin};
-pub use sift::{TIMES, by_time, sift};
+pub use sift::{TIMES, sift};
 
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::ffi::OsStrExt;

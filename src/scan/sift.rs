@@ -61,12 +61,6 @@ pub fn sift(
     Ok(())
 }
 
-/// Makes of `scan`, which has details, what a walk by the time of last change would have come to.
-pub fn by_time(scan: &mut Scan<Tree>, keep: Inodes) {
-    // Nothing is left out, so nothing can be wrong.
-    let _ = sift(scan, &Filter::default(), TIMES, keep);
-}
-
 /// What is weighed, and how.
 struct Sieve<'s> {
     filter: &'s Filter,

@@ -1,6 +1,6 @@
 //! Saved scans as files. One is written beside its place and then put there, so that whatever
-//! happens meanwhile, what is there is whole: the old one or the new one. What cannot be replaced,
-//! such as a pipe, is written to.
+//! happens meanwhile, what is there is whole: the old one or the new one. A pipe, a device or a dangling
+//! symlink is written to in place, and a failure leaves it partly written.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
@@ -78,7 +78,7 @@ fn leads_to_stdout(path: &Path) -> io::Result<bool> {
     Ok(identity(&fs::metadata(path)?) == identity(&stdout()?.metadata()?))
 }
 
-/// Standard output, where it is: a file is written to behind what is in it.
+/// Standard output at its current offset: a file is appended to where the shell left off.
 fn stdout() -> io::Result<File> {
     Ok(File::from(rustix::io::dup(io::stdout())?))
 }
@@ -191,8 +191,11 @@ fn beside(path: &Path, old: Option<&Metadata>) -> io::Result<NamedTempFile> {
             .prefix(&prefix)
             .permissions(Permissions::from_mode(permissions))
             .tempfile_in(directory)?;
-        // A file system without locks does as well: nobody can take it for stale there.
-        let _ = flock(draft.as_file(), FlockOperation::LockExclusive);
+        match flock(draft.as_file(), FlockOperation::LockExclusive) {
+            // A file system without locks does as well: nobody can take it for stale there.
+            Ok(()) | Err(Errno::NOLCK | Errno::NOSYS | Errno::OPNOTSUPP) => {}
+            Err(error) => return Err(error.into()),
+        }
         // Between the two calls, somebody may have.
         let is_gone = |error: io::Error| error.kind() == ErrorKind::NotFound;
         if !fs::symlink_metadata(draft.path()).is_err_and(is_gone) {
@@ -206,7 +209,7 @@ fn beside(path: &Path, old: Option<&Metadata>) -> io::Result<NamedTempFile> {
 }
 
 /// Gives `draft` the owner, the group and the permissions of `old`, the file at `path`, as far as that
-/// is allowed; and where it is not, nobody gets to read what he could not read before.
+/// is allowed; and where it is not, nobody gets to read what they could not read before.
 fn hand_over(draft: &File, path: &Path, old: &Metadata) -> io::Result<()> {
     // Root gives a file to anybody; others give it to a group of theirs, and to nobody.
     let (owner, group) = (Some(old.uid()), Some(old.gid()));

@@ -1,15 +1,12 @@
 //! Hard links: the inodes with several links that are met below a directory, each once.
 //!
-//! On the way up sets merge, the smaller into the larger, and an inode met on both sides is one. None
-//! ever leaves its set, as none leaves that of `du`: while links are made, removed and renamed, to have
-//! met as many as an inode has does not mean to have met them all. A renamed one may be met twice, and
-//! one that is met already may be met again under its new name. Up to 12.6 % too much was counted when
-//! inodes left.
-
+//! On the way up sets merge, the smaller into the larger, and an inode met on both sides is one. Every
+//! inode stays in its set to the end, as with `du`: while links are renamed, having met as many links as an
+//! inode has does not mean having met them all. Dropping inodes counted up to 12.6 % too much.
 //!
-//! Since all of them stay, they are packed: 32 bytes an inode in one list, whose room is taken as it is
-//! needed, and 5 bytes a place in a table of positions. In a table of their own, an inode took 120 bytes
-//! at the worst moment, when it grew.
+//! So they are packed: 32 bytes an inode in one list, whose room is taken as it is needed, and 5 bytes a
+//! place in a table of positions. In a table of their own, an inode took 120 bytes at the worst moment,
+//! when that grew.
 
 use std::hash::BuildHasher;
 
@@ -91,9 +88,11 @@ impl<V: Copy> Links<V> {
         };
         match self.positions.entry(hash(volume, number), is_it, rehash) {
             Entry::Vacant(place) => {
-                // A list of more would take 128 GiB.
-                place.insert(inodes.len() as u32);
-                inodes.push(Inode { number, volume, link });
+                // A list that is longer would take 128 GiB, and what does not fit in it counts each time.
+                if let Ok(position) = u32::try_from(inodes.len()) {
+                    place.insert(position);
+                    inodes.push(Inode { number, volume, link });
+                }
                 (None, link)
             }
             Entry::Occupied(place) => {

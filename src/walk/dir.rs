@@ -3,9 +3,10 @@
 use std::ffi::CStr;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use super::handles::Lease;
+use super::lock;
 use super::roots::Root;
 use crate::filter::{Filter, Place};
 use crate::measure::Mode;
@@ -124,7 +125,7 @@ impl<P: Default> Dir<P> {
 
     /// What has been gathered. A tally that panicked while adding to it has ended the walk.
     pub(super) fn gathered(&self) -> MutexGuard<'_, Gathered<P>> {
-        self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.gathered)
     }
 
     /// Takes out what has been gathered.

@@ -1,25 +1,26 @@
 //! Finding what was listed: what has vanished since, and what is there and cannot be found.
 //!
-//! Between being listed and being asked about, a name may be removed. That is nobody's fault, and no word
-//! is lost about it. But storage that is out of order may answer the same of what it goes on listing, and
-//! then totals lack something. So whoever is told that something is not there asks the directory that
-//! listed it. That costs nothing where all is found.
+//! A name can be removed after it was listed; that is not reported. But broken storage may answer ENOENT
+//! for names that it still lists, and totals would be too small. So on ENOENT the directory is asked again.
+//! This costs nothing when everything is found.
 
 use std::ffi::CString;
 use std::io;
 use std::mem;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use super::dir::Dir;
 use super::handles::Lease;
+use super::lock;
 use super::task::{Worker, with_patience};
 use crate::measure::Kind;
 use crate::problem::Operation;
 use crate::sys::{self, Handle, Listed, Names, Query, Symlinks};
 use crate::tally::Tally;
 
-/// How often in a row something is listed and then not found, until it counts as there: it may come and go.
+/// After this many lookups in a row that fail for a name that is still listed, it is reported: it may
+/// come and go.
 pub(super) const ATTEMPTS: usize = 3;
 
 /// A name that was listed and not found.
@@ -52,7 +53,6 @@ impl AllMissing {
 
     /// One is done and misses `some`. Returns what all of them do to whoever is the last.
     pub(super) fn hand_in(&self, some: Vec<Missing>) -> Vec<Missing> {
-        let lock = |list| Mutex::lock(list).unwrap_or_else(PoisonError::into_inner);
         if !some.is_empty() {
             lock(self.list.get_or_init(Mutex::default)).extend(some);
         }
@@ -78,7 +78,7 @@ impl<T: Tally> Worker<'_, '_, T> {
             _ if dir.is_root => Handle::open(&dir.name).map(Some),
             (Some(lease), _) => open_in(&lease.handle, dir, symlinks),
             (None, Some(above)) => match walk.handles.reopen(above, symlinks)? {
-                Some(above) => open_in(above.handle(), dir, symlinks),
+                Some(above) => open_in(&above.handle, dir, symlinks),
                 None => Ok(None),
             },
             (None, None) => Err(sys::not_found()),
@@ -97,7 +97,7 @@ impl<T: Tally> Worker<'_, '_, T> {
         let (walk, symlinks) = (self.walk, self.walk.symlinks());
         let Some(above) = dir.parent.as_ref().filter(|_| !dir.is_root) else { return true };
         match with_patience(walk, || walk.handles.reopen(above, symlinks)) {
-            Ok(Some(above)) => is_in(above.handle(), dir, symlinks).unwrap_or(true),
+            Ok(Some(above)) => is_in(&above.handle, dir, symlinks).unwrap_or(true),
             Ok(None) => false,
             Err(_) => true,
         }
@@ -144,33 +144,42 @@ pub(super) fn open_again<P>(
     {
         return Ok(Some(handle));
     }
-    let name = name_in(parent, |listed| {
-        let is_it =
-            |handle: Handle| handle.identity().is_ok_and(|found| found == dir.stat.identity());
-        listed.inode == dir.stat.inode
-            && parent.open_at(listed.name, Symlinks::Stay).is_ok_and(is_it)
+    let mut found = None;
+    let listed = name_in(parent, |listed| {
+        if listed.inode == dir.stat.inode {
+            let opened = parent.open_at(listed.name, Symlinks::Stay);
+            found = unless_vanished(opened)?.filter(|handle| is_it(handle).unwrap_or(false));
+        }
+        Ok(found.is_some())
     });
-    match name {
-        Ok(Some(name)) => parent.open_at(&name, Symlinks::Stay).map(Some),
-        // Where the parent itself is removed, nothing is in it.
-        Err(error) if !sys::is_vanished(&error) => Err(error),
-        _ => Ok(None),
+    // Where the parent itself is removed, nothing is in it.
+    unless_vanished(listed)?;
+    Ok(found)
+}
+
+/// What was found; nothing if it has vanished.
+fn unless_vanished<V>(result: io::Result<V>) -> io::Result<Option<V>> {
+    match result {
+        Err(error) if sys::is_vanished(&error) => Ok(None),
+        result => result.map(Some),
     }
 }
 
 /// The name in `dir` of the directory that `is_it`.
 pub(super) fn name_in(
     dir: &Handle,
-    is_it: impl Fn(Listed<'_>) -> bool,
+    mut is_it: impl FnMut(Listed<'_>) -> io::Result<bool>,
 ) -> io::Result<Option<CString>> {
     let may_be = |kind| matches!(kind, None | Some(Kind::Directory));
     let mut found = None;
     list_again(dir, |names| {
-        found = names
-            .iter()
-            .find(|listed| may_be(listed.kind) && is_it(*listed))
-            .map(|it| it.name.to_owned());
-        Ok(found.is_none())
+        for listed in names.iter().filter(|listed| may_be(listed.kind)) {
+            if is_it(listed)? {
+                found = Some(listed.name.to_owned());
+                return Ok(false);
+            }
+        }
+        Ok(true)
     })?;
     Ok(found)
 }

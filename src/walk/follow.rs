@@ -2,16 +2,17 @@
 //!
 //! Which way in is taken must not depend on timing. On one mount there is a single way to each directory
 //! by names alone, so these come first. A symlink or a mount may lead to a directory that something else
-//! leads to as well. These wait, and hold their own directory open for business, until everything that can
+//! leads to as well. These wait, and keep their directory from closing until everything that can
 //! be reached without them is weighed. Then they are taken one after the other, sorted by path, each with
 //! all that it leads to: the mounts first, and symlinks when there is no mount left.
 
 use std::collections::HashSet;
 use std::mem;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::Walk;
 use super::dir::Dir;
+use super::lock;
 use super::task::settle;
 use crate::problem::Problem;
 use crate::sys::Identity;
@@ -114,6 +115,6 @@ impl<P: Default + Send> Follows<P> {
     }
 
     fn met(&self) -> MutexGuard<'_, Met<P>> {
-        self.met.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.met)
     }
 }

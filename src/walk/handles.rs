@@ -9,18 +9,20 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::dir::Dir;
 use super::find::{AllMissing, open_again};
+use super::lock;
 use crate::filter::Place;
 use crate::sys::{self, Handle, Symlinks};
 
 /// How many directories are left open as waypoints.
 const WAYPOINTS: usize = 4;
-/// The first root to be opened.
+/// One handle for the root that is kept open.
 const ROOT: usize = 1;
-/// What a worker holds at most: its directory, and two steps of a way back.
+/// What a worker holds at most: its directory, and two steps of a way back. To look for what was renamed
+/// takes one more for a moment, of the spare ones.
 const PER_WORKER: usize = 3;
 /// For whatever else the process opens: a terminal, a file to write to.
 const SPARE: usize = 2;
@@ -33,8 +35,8 @@ pub(super) struct Lease {
     pub(super) place: Option<Arc<Place>>,
     /// What is not found of what is listed in it.
     pub(super) missing: AllMissing,
-    /// Counts by being there.
-    _count: Arc<()>,
+    /// Counts by being there. None on the way to another directory: for that, room is left.
+    _count: Option<Arc<()>>,
 }
 
 /// What may be open, and the waypoints.
@@ -55,29 +57,11 @@ pub(super) struct Handles<P> {
 #[derive(Debug)]
 struct Waypoint<P> {
     dir: Arc<Dir<P>>,
-    handle: Arc<Handle>,
-}
-
-/// An open directory on the way to another.
-#[derive(Debug)]
-pub(super) enum Open {
-    /// A root.
-    Kept(Arc<Lease>),
-    /// Any other.
-    Waypoint(Arc<Handle>),
+    lease: Arc<Lease>,
 }
 
 /// Where a way begins, unless that is at a root that is not open, and its steps, last one first.
-type Way<P> = (Option<Open>, Vec<Arc<Dir<P>>>);
-
-impl Open {
-    pub(super) fn handle(&self) -> &Handle {
-        match self {
-            Open::Kept(root) => &root.handle,
-            Open::Waypoint(handle) => handle,
-        }
-    }
-}
+type Way<P> = (Option<Arc<Lease>>, Vec<Arc<Dir<P>>>);
 
 /// Opens a root by its path once more.
 fn open_root<P>(root: &Dir<P>) -> io::Result<Handle> {
@@ -110,8 +94,8 @@ impl<P: Default> Handles<P> {
 
     /// Counts an open directory.
     pub(super) fn lease(&self, handle: Handle, place: Option<Arc<Place>>) -> Lease {
-        let missing = AllMissing::new();
-        Lease { handle, place, missing, _count: Arc::clone(&self.leases) }
+        let _count = Some(Arc::clone(&self.leases));
+        Lease { handle, place, missing: AllMissing::new(), _count }
     }
 
     /// Whether directories may stay open for entries whose turn comes later.
@@ -140,23 +124,29 @@ impl<P: Default> Handles<P> {
     ///
     /// # Errors
     /// The system's, and that a root is not found where it was.
-    pub(super) fn reopen(&self, dir: &Arc<Dir<P>>, symlinks: Symlinks) -> io::Result<Option<Open>> {
+    pub(super) fn reopen(
+        &self,
+        dir: &Arc<Dir<P>>,
+        symlinks: Symlinks,
+    ) -> io::Result<Option<Arc<Lease>>> {
         let Some((mut start, way)) = self.way_to(dir) else { return Ok(None) };
         let mut mark = way.len() / 2;
         for (to_go, step) in (0..way.len()).rev().zip(way.iter().rev()) {
             let handle = match &start {
-                Some(open) if !step.is_root => open_again(open.handle(), step, symlinks)?,
+                Some(above) if !step.is_root => open_again(&above.handle, step, symlinks)?,
                 _ => Some(open_root(step)?),
             };
-            let Some(handle) = handle.map(Arc::new) else {
+            let Some(handle) = handle else {
                 step.is_removed.store(true, Ordering::Relaxed);
                 return Ok(None);
             };
+            let missing = AllMissing::new();
+            let lease = Arc::new(Lease { handle, place: None, missing, _count: None });
             if to_go <= mark {
                 mark = to_go / 2;
-                self.leave_waypoint(step, &handle, dir.depth);
+                self.leave_waypoint(step, &lease, dir.depth);
             }
-            start = Some(Open::Waypoint(handle));
+            start = Some(lease);
         }
         Ok(start)
     }
@@ -169,10 +159,10 @@ impl<P: Default> Handles<P> {
         let mut at = Some(dir);
         while let Some(dir) = at {
             if let Some(waypoint) = waypoints.iter().find(|point| Arc::ptr_eq(&point.dir, dir)) {
-                return Some((Some(Open::Waypoint(Arc::clone(&waypoint.handle))), way));
+                return Some((Some(Arc::clone(&waypoint.lease)), way));
             }
             if let Some(root) = dir.kept.get() {
-                return Some((Some(Open::Kept(Arc::clone(root))), way));
+                return Some((Some(Arc::clone(root)), way));
             }
             if dir.is_removed.load(Ordering::Relaxed) {
                 return None;
@@ -183,14 +173,14 @@ impl<P: Default> Handles<P> {
         Some((None, way))
     }
 
-    /// Leaves `handle` open on the way to a directory `goal` levels deep.
-    fn leave_waypoint(&self, dir: &Arc<Dir<P>>, handle: &Arc<Handle>, goal: u32) {
+    /// Leaves `dir` open on the way to a directory `goal` levels deep.
+    fn leave_waypoint(&self, dir: &Arc<Dir<P>>, lease: &Arc<Lease>, goal: u32) {
         let mut waypoints = self.waypoints();
         // Of no more use: what is deeper than where we are going, and what only we still hold.
         let is_useful =
             |point: &Waypoint<P>| point.dir.depth <= goal && Arc::strong_count(&point.dir) > 1;
         let (mut useful, mut passed): (Vec<_>, Vec<_>) = waypoints.drain(..).partition(is_useful);
-        useful.push(Waypoint { dir: Arc::clone(dir), handle: Arc::clone(handle) });
+        useful.push(Waypoint { dir: Arc::clone(dir), lease: Arc::clone(lease) });
         if useful.len() > WAYPOINTS {
             useful.sort_unstable_by_key(|point| point.dir.depth);
             let depths: Vec<_> = useful.iter().map(|point| point.dir.depth).collect();
@@ -203,7 +193,7 @@ impl<P: Default> Handles<P> {
     }
 
     fn waypoints(&self) -> MutexGuard<'_, Vec<Waypoint<P>>> {
-        self.waypoints.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.waypoints)
     }
 }
 

@@ -353,7 +353,7 @@ impl<T: Tally> Walk<T> {
     }
 }
 
-/// Whoever panics leaves nothing behind that is half done.
+/// Locks `mutex`. No lock here guards a half-finished update, so a poisoned one is still sound.
 fn lock<V>(mutex: &Mutex<V>) -> MutexGuard<'_, V> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -245,7 +245,7 @@ fn name_of(
             && above.mount_at(name, Symlinks::Stay).is_ok_and(|mount| mount.id == place.0)
     };
     match spelled.filter(|name| is_it(name)) {
-        None => name_in(above, |listed| is_it(listed.name)),
+        None => name_in(above, |listed| Ok(is_it(listed.name))),
         spelled => Ok(spelled),
     }
 }

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::{io, thread};
 
-use super::Walk;
 use super::task::{Task, Worker};
+use super::{Walk, lock};
 use crate::tally::Tally;
 
 /// Tasks and the threads that do them.
@@ -119,7 +119,7 @@ impl<P> Pool<P> {
     }
 
     fn state(&self) -> MutexGuard<'_, State<P>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 }
 
@@ -165,9 +165,9 @@ mod tests {
     use crate::filter::Filter;
     use crate::sys::{Mount, Stat};
     use crate::tally::{Closed, Entry};
+    use crate::walk::Options;
     use crate::walk::dir::Dir;
     use crate::walk::roots::{self, Root};
-    use crate::walk::{Options, lock};
 
     /// On Miri (`tests/README.md`), in many of the orders that threads may run in: no task is lost,
     /// none is done twice, and nobody waits for ever, whatever the limit is changed to meanwhile.

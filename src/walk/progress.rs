@@ -7,13 +7,14 @@
 use std::iter;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use crossbeam_utils::CachePadded;
 
 use super::HIGHEST_GEAR;
 use super::dir::Dir;
 use super::known::Known;
+use super::lock;
 
 /// What has been weighed so far.
 #[derive(Clone, Debug, Default)]
@@ -214,11 +215,11 @@ impl<P> Slot<P> {
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.known)
     }
 
     fn at(&self) -> MutexGuard<'_, Option<Arc<Dir<P>>>> {
-        self.at.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.at)
     }
 }
 

@@ -48,7 +48,7 @@ fn refused(shown: &Shown, why: &str, what: &str) {
 const CASES: &[(&str, &str, &str)] = &[
     ("", "", ""),
     ("-l", "-l", ""),
-    ("", "-l", "without --count-links: leave that out here"),
+    ("", "-l", "without --count-links: leave --count-links out here"),
     ("-l", "", "with --count-links: give that here too"),
     ("", "--unique", "without --unique"),
     ("-L", "-L", ""),

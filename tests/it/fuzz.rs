@@ -309,7 +309,7 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             );
         }
         if let Ok(mut loaded) = scan::load(&one, None, Whole { inodes: Inodes::All }) {
-            scan::by_time(&mut loaded, Inodes::All);
+            scan::sift(&mut loaded, &Filter::default(), scan::TIMES, Inodes::All).unwrap();
         }
 
         let is = |bit: u8| look & (1 << bit) != 0;

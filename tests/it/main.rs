@@ -11,6 +11,7 @@
 //! * What must not break it: [`churn`], [`deep`], [`wide`], [`names`], [`loaded`], [`bombs`], [`errors`], [`interrupt`],
 //!   [`determinism`].
 //! * What it leaves undone: [`start`].
+//! * What other programs ask of the library: [`library`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
