@@ -15,15 +15,22 @@ pub struct Interrupt {
 }
 
 impl Default for Interrupt {
+    /// Where a walk is what comes first.
     fn default() -> Self {
-        Self { is_asked: Arc::default(), ends_at_once: Arc::new(AtomicBool::new(true)) }
+        Self::new(false)
     }
 }
 
 impl Interrupt {
+    /// `ends_at_once`, or, where a walk is what comes first, not yet.
+    pub fn new(ends_at_once: bool) -> Self {
+        let ends_at_once = Arc::new(AtomicBool::new(ends_at_once));
+        Self { is_asked: Arc::default(), ends_at_once }
+    }
+
     /// What `step` comes to, which looks whether somebody asked for its end.
     pub fn put_off<T>(&self, step: impl FnOnce() -> T) -> T {
-        self.ends_at_once.store(false, Ordering::SeqCst);
+        self.ends_at_once.store(self.is_asked(), Ordering::SeqCst);
         let done = step();
         self.ends_at_once.store(true, Ordering::SeqCst);
         done

@@ -115,6 +115,7 @@ impl Plan {
             return Err(misfit.to_owned());
         }
         let (walk, formats) = (flags.walk()?, flags.formats());
+        let is_read_first = flags.scans.load.is_some() || flags.scans.since.is_some();
         Ok(Self {
             format: formats.of(walk.measure),
             output: flags.output(formats, terminal),
@@ -135,7 +136,7 @@ impl Plan {
                 },
                 since: flags.scans.since,
                 options: flags.counting,
-                interrupt: Interrupt::default(),
+                interrupt: Interrupt::new(is_read_first),
             },
         })
     }

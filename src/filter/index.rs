@@ -180,9 +180,10 @@ impl Index {
             ensure(source.take()? == [0])?;
         }
 
-        // A file with nothing in it would make empty names.
+        // Where nothing was ever written there is no mode either. A name may be empty: that of what is
+        // replaced in a split index.
         let name = start..self.names.len();
-        ensure(!name.is_empty() && self.names[last] <= self.names[name.clone()])?;
+        ensure(mode != 0 && self.names[last] <= self.names[name.clone()])?;
         self.entries.push(Entry { name, is_submodule: mode == SUBMODULE });
         Ok(())
     }

@@ -195,7 +195,7 @@ fn an_index_of_long_names_is_refused() {
     const COUNT: u32 = 10_000;
     let mut index = [b"DIRC\0\0\0\x04".as_slice(), &COUNT.to_be_bytes()].concat();
     for i in 0..COUNT {
-        index.extend([0; 60]);
+        index.extend([[0; 24].as_slice(), &0o100_644_u32.to_be_bytes(), &[0; 32]].concat());
         index.extend([0x0f, 0xff]);
         index.extend([0]);
         index.extend(if i == 0 { vec![b'x'; LONG] } else { vec![b'y'] });

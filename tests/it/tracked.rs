@@ -324,7 +324,12 @@ fn an_index_that_cannot_be_read_is_a_problem() {
         weighed(weigh("--gitignore").arg(fixture.at("top")), &fixture)
     };
     let damaged = "it is damaged, or newer than version 4";
+    let split = "it is split, and the other half is not read";
+    // What is replaced in the other half has no name here.
+    let entry = [[0; 24].as_slice(), &0o100_644_u32.to_be_bytes(), &[0; 36]].concat();
+    let nameless = [b"DIRC\0\0\0\x02\0\0\0\x01", &*entry, b"link\0\0\0\0", &[0; 20]].concat();
     for (content, message) in [
+        (nameless, split),
         (Vec::new(), damaged),
         (b"DIRC".to_vec(), damaged),
         (whole[..whole.len() / 2].to_vec(), damaged),
