@@ -76,7 +76,7 @@ mod listing {
 /// What directories come to, with and without hard links.
 mod links {
     use super::*;
-    use weigh::tally::Sum;
+    use weigh::total::Sum;
 
     const ENTRIES: u64 = 1_000_000;
 

@@ -21,6 +21,7 @@
 //! * [`filter`] says what does not count. It changes totals.
 //! * [`walk`] visits every directory once, in parallel, and bubbles finished directories up. It
 //!   knows nothing of what is gathered.
+//! * [`total`] is the one place where a directory closes: what it comes to, every inode once.
 //! * [`tally`] is what is gathered: the N largest nodes, the whole tree, totals by group. It knows nothing of how
 //!   the walk goes. A new kind of report is a new file there.
 //! * [`scan`] is a walk's result in a file: written whole or not at all, fed to any tally as if it
@@ -45,9 +46,10 @@
 //! terminal   walk render
 //! render     changes scan walk tally measure problem path gear
 //! changes    sys tally measure path
-//! scan       walk filter sys tally measure problem path interrupt
-//! walk       sys filter tally measure problem path gear
+//! scan       walk filter sys total tally measure problem path interrupt
+//! walk       sys filter total tally measure problem path gear
 //! filter     sys measure path
+//! total      sys tally measure
 //! tally      sys measure path
 //! sys        measure
 //! measure
@@ -102,4 +104,5 @@ pub mod scan;
 pub mod sys;
 pub mod tally;
 pub mod terminal;
+pub mod total;
 pub mod walk;

@@ -100,6 +100,10 @@ impl Difference {
     pub fn message(&self, is_loaded: bool) -> String {
         let Self { before, now } = self;
         let (what, way_out) = match (before.as_str(), now.as_str()) {
+            // It cannot be saved.
+            ("", "--unique") => {
+                ("without --unique".to_owned(), "leave --unique out here".to_owned())
+            }
             ("", now) => (
                 format!("without {now}"),
                 format!("leave {now} out here, or save a new scan with it"),

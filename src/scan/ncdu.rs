@@ -9,7 +9,9 @@ use super::{Origin, Scan};
 use crate::measure::{Kind, Measure, Mode};
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::tally::{Inode, Node, Replay, Sum, Tally, Totals};
+use crate::sys::Stat;
+use crate::tally::{Entry, Tally};
+use crate::total::{self, Content, Directory, Rules};
 use crate::walk::Walked;
 
 /// An object's members.
@@ -29,9 +31,9 @@ struct Members {
 }
 
 /// A directory that has begun and not ended.
-struct Open {
+struct Open<P> {
     members: Members,
-    sum: Sum,
+    content: Content<P>,
 }
 
 /// Reads an export into `tally`, with the sizes that `measure` says.
@@ -53,10 +55,9 @@ pub(super) fn read<R: Read, T: Tally>(
     let origin = read_origin(tokens)?;
     tokens.take(b',')?;
 
-    let mut replay = Replay::new(tally, false);
+    let rules = Rules { measure, ..Rules::default() };
     let mut problems = Problems::default();
-    let mut open = vec![begin(tokens, None, &mut problems, &[])?];
-    replay.open();
+    let mut open: Vec<Open<T::Part>> = vec![begin(tokens, None, &mut problems, &[])?];
     let root = loop {
         let Some(directory) = open.last() else { unreachable!("the root ends the loop") };
         if tokens.item(false)? {
@@ -64,30 +65,34 @@ pub(super) fn read<R: Read, T: Tally>(
             if tokens.peek()? == b'[' {
                 tokens.check_depth(open.len())?;
                 let below = begin(tokens, device, &mut problems, &open)?;
-                replay.open();
                 open.push(below);
             } else {
                 let members = Members::read(tokens, device)?;
                 problems.add(tokens, &members, Operation::Stat, &open)?;
+                let depth = depth(&open);
                 if let (false, Some(above)) = (members.is_excluded, open.last_mut()) {
-                    let size = members.weight(measure, members.kind());
-                    above.sum.add_known(members.inode(), size);
-                    let totals = Totals { size, entries: 1, shared: 0 };
-                    replay.leaf(&members.node(members.mode(), None, totals));
+                    let size = members.weight(measure, members.mode().kind());
+                    let stat = members.stat();
+                    let mut entry = Entry::new(&members.name, depth, &stat, size, 0);
+                    entry.identity = members.is_linked.then(|| (0, stat.identity()));
+                    above.content.add(&rules, &tally, entry, true);
                 }
             }
             continue;
         }
-        let Some(Open { members, mut sum }) = open.pop() else { continue };
-        let own = members.weight(measure, Kind::Directory);
-        sum.add(own);
-        let node = members.node(members.mode(), Some(own), sum.totals(measure));
-        match open.last_mut() {
-            None => break replay.finish(&node),
-            Some(above) => {
-                replay.close(&node);
-                above.sum.absorb(sum);
-            }
+        let Some(Open { members, content }) = open.pop() else { continue };
+        let directory = Directory {
+            name: &members.name,
+            depth: depth(&open),
+            stat: &members.stat(),
+            mount: 0,
+            own: Some(members.weight(measure, Kind::Directory)),
+            is_root: open.is_empty(),
+            is_shown: true,
+        };
+        let above = open.last_mut().map(|above| &mut above.content).map(|above| move || above);
+        if let Some(root) = total::close(&rules, &tally, &directory, content, above) {
+            break root;
         }
     };
     if tokens.item(false)? {
@@ -100,12 +105,12 @@ pub(super) fn read<R: Read, T: Tally>(
 }
 
 /// Takes the beginning of a directory's list, and its own object.
-fn begin<R: Read>(
+fn begin<R: Read, P: Default>(
     tokens: &mut Tokens<R>,
     device: Option<u64>,
     problems: &mut Problems,
-    above: &[Open],
-) -> io::Result<Open> {
+    above: &[Open<P>],
+) -> io::Result<Open<P>> {
     tokens.take(b'[')?;
     let mut members = Members::read(tokens, device)?;
     problems.add(tokens, &members, Operation::Open, above)?;
@@ -113,7 +118,12 @@ fn begin<R: Read>(
     members.is_linked = false;
     members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
     members.mode.get_or_insert(Mode::usual(Kind::Directory).0);
-    Ok(Open { members, sum: Sum::default() })
+    Ok(Open { members, content: Content::default() })
+}
+
+/// How deep what is in the last of the directories that are `open` lies below the root.
+fn depth<P>(open: &[Open<P>]) -> u32 {
+    u32::try_from(open.len()).unwrap_or(u32::MAX)
 }
 
 fn read_origin<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Origin> {
@@ -170,10 +180,6 @@ impl Members {
         self.mode.map_or(usual, Mode)
     }
 
-    fn kind(&self) -> Kind {
-        self.mode().kind()
-    }
-
     fn weight(&self, measure: Measure, kind: Kind) -> u64 {
         match measure {
             Measure::Disk => self.disk,
@@ -184,15 +190,14 @@ impl Members {
         }
     }
 
-    /// Which inode it is, if it has several links.
-    fn inode(&self) -> Option<Inode> {
-        let identity = (0, (self.device.unwrap_or(0), self.inode));
-        let links = Some(self.links.unwrap_or(u32::MAX));
-        self.is_linked.then_some(Inode { identity, links, details: None })
-    }
-
-    fn node(&self, mode: Mode, own: Option<u64>, totals: Totals) -> Node<'_> {
-        Node { name: &self.name, mode, own, totals, inode: self.inode() }
+    /// What is known of its inode. Of one that has one link, the number is not kept.
+    fn stat(&self) -> Stat {
+        let mut stat = Stat { mode: self.mode(), links: 1, ..Stat::default() };
+        if self.is_linked {
+            (stat.device, stat.inode) = (self.device.unwrap_or(0), self.inode);
+            stat.links = self.links.unwrap_or(u32::MAX);
+        }
+        stat
     }
 }
 
@@ -206,12 +211,12 @@ struct Problems {
 
 impl Problems {
     /// Adds that what has these `members` could not be read, if that is so.
-    fn add<R: Read>(
+    fn add<R: Read, P>(
         &mut self,
         tokens: &Tokens<R>,
         members: &Members,
         operation: Operation,
-        above: &[Open],
+        above: &[Open<P>],
     ) -> io::Result<()> {
         /// Enough for half a million of them. An export has names only, and each path has all the
         /// names above again: in a deep tree, they may be ten thousand times as large as the file.

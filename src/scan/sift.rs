@@ -17,7 +17,8 @@ use crate::measure::{Kind, Measure, Mode, Time, weight_of_time};
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
-use crate::tally::{Child, Inode, Inodes, Node, Replay, Sum, Totals, Tree, Whole};
+use crate::tally::{Child, Inode, Inodes, Node, Replay, Totals, Tree, Whole};
+use crate::total::Sum;
 
 /// The times that a scan with details has.
 pub const TIMES: Measure = Measure::Newest(Time::Modified);

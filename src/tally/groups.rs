@@ -17,7 +17,7 @@ use crate::sys::MountedIdentity;
 use crate::tally::by::By;
 use crate::tally::leaves::Leaves;
 use crate::tally::links::{Link, Links};
-use crate::tally::sum::Settled;
+use crate::tally::settled::Settled;
 use crate::tally::top::Limits;
 use crate::tally::tree::{Shape, Tree};
 use crate::tally::{Closed, Entry, Tally, Totals};

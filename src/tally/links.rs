@@ -19,7 +19,7 @@ use crate::sys::MountedIdentity;
 
 /// Inodes, and what is known of each.
 #[derive(Debug)]
-pub(super) struct Links<V> {
+pub(crate) struct Links<V> {
     inodes: Vec<Inode<V>>,
     /// Where each is in the list.
     positions: HashTable<u32>,
@@ -38,38 +38,38 @@ struct Inode<V> {
 
 /// An inode, as far as its links have been met.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Link<V> {
-    pub(super) value: V,
+pub(crate) struct Link<V> {
+    pub(crate) value: V,
     met: u32,
     links: u32,
 }
 
 impl<V> Link<V> {
     /// One link of an inode that has `links`, all told.
-    pub(super) fn new(value: V, links: u32) -> Self {
+    pub(crate) fn new(value: V, links: u32) -> Self {
         Self { value, met: 1, links }
     }
 
     /// Whether it has links that have not been met.
-    pub(super) fn has_others(&self) -> bool {
+    pub(crate) fn has_others(&self) -> bool {
         self.met < self.links
     }
 }
 
 impl<V: Copy> Links<V> {
     /// How many inodes there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.inodes.len()
     }
 
     /// How many inodes it has room for.
-    pub(super) fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.inodes.capacity()
     }
 
     /// Meets links of an inode; of what is known of it on both sides, `join` makes one. Returns what
     /// was known before, if anything, and what is now.
-    pub(super) fn meet(
+    pub(crate) fn meet(
         &mut self,
         (mount, (device, number)): MountedIdentity,
         link: Link<V>,
@@ -110,7 +110,7 @@ impl<V: Copy> Links<V> {
     }
 
     /// Takes every inode out of the set.
-    pub(super) fn drain(&mut self) -> impl Iterator<Item = (MountedIdentity, Link<V>)> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (MountedIdentity, Link<V>)> {
         self.positions.clear();
         let volumes = &self.volumes;
         self.inodes.drain(..).map(|Inode { number, volume, link }| {
@@ -120,7 +120,7 @@ impl<V: Copy> Links<V> {
     }
 
     /// What is known of each inode.
-    pub(super) fn values(&self) -> impl Iterator<Item = V> {
+    pub(crate) fn values(&self) -> impl Iterator<Item = V> {
         self.inodes.iter().map(|inode| inode.link.value)
     }
 
@@ -135,7 +135,7 @@ impl<V: Copy> Links<V> {
 
 impl<V> Link<V> {
     /// The same with something else known of it.
-    pub(super) fn map(self, f: impl FnOnce(V) -> V) -> Self {
+    pub(crate) fn map(self, f: impl FnOnce(V) -> V) -> Self {
         Self { value: f(self.value), ..self }
     }
 }

@@ -10,7 +10,7 @@ mod groups;
 mod leaves;
 mod links;
 mod replay;
-mod sum;
+mod settled;
 mod top;
 mod tree;
 mod whole;
@@ -19,10 +19,12 @@ pub use by::By;
 pub use groups::Groups;
 pub use leaves::{Details, Inode, Leaf};
 pub use replay::{Node, Replay, replay};
-pub use sum::Sum;
 pub use top::{Limits, Show, Top};
 pub use tree::{Child, Order, Shape, Tree};
 pub use whole::{Inodes, Whole};
+
+pub(crate) use links::{Link, Links};
+pub(crate) use settled::{Settled, saturate};
 
 use crate::sys::{MountedIdentity, Stat};
 

@@ -12,7 +12,7 @@ use crate::filter::{Filter, Place};
 use crate::measure::Mode;
 use crate::path;
 use crate::sys::{Carries, Identity, Mount, Stat};
-use crate::tally::Sum;
+use crate::total::Content;
 
 /// A directory on its way. `P` is what the tally gathers in it.
 #[derive(Debug)]
@@ -43,14 +43,7 @@ pub(super) struct Dir<P> {
     /// that was gathered (it is behind a lock as well; this orders the decision to look).
     outstanding: AtomicUsize,
     /// Guards what has been gathered by those who are done. No system call is made under it.
-    gathered: Mutex<Gathered<P>>,
-}
-
-/// What has been gathered in a directory.
-#[derive(Debug, Default)]
-pub(super) struct Gathered<P> {
-    pub(super) sum: Sum,
-    pub(super) part: P,
+    content: Mutex<Content<P>>,
 }
 
 impl<P: Default> Dir<P> {
@@ -100,7 +93,7 @@ impl<P: Default> Dir<P> {
             kept: OnceLock::new(),
             is_removed: AtomicBool::new(false),
             outstanding: AtomicUsize::new(1),
-            gathered: Mutex::default(),
+            content: Mutex::default(),
         }
     }
 
@@ -124,13 +117,13 @@ impl<P: Default> Dir<P> {
     }
 
     /// What has been gathered. A tally that panicked while adding to it has ended the walk.
-    pub(super) fn gathered(&self) -> MutexGuard<'_, Gathered<P>> {
-        lock(&self.gathered)
+    pub(super) fn content(&self) -> MutexGuard<'_, Content<P>> {
+        lock(&self.content)
     }
 
     /// Takes out what has been gathered.
-    pub(super) fn take_gathered(&self) -> Gathered<P> {
-        mem::take(&mut *self.gathered())
+    pub(super) fn take_content(&self) -> Content<P> {
+        mem::take(&mut *self.content())
     }
 
     /// Whether `identity` is this directory or one above it.
@@ -221,9 +214,9 @@ mod tests {
         // What `settle` does, with a number for what was gathered.
         let settle = |mut dir: Arc<Dir<u32>>| {
             while dir.hand_in() {
-                let found = dir.take_gathered().part + 1;
+                let found = dir.take_content().part + 1;
                 let Some(parent) = dir.parent.clone() else { return Some(found) };
-                parent.gathered().part += found;
+                parent.content().part += found;
                 dir = parent;
             }
             None

@@ -15,7 +15,7 @@
 //!    what is outstanding. Whoever brings it to 0 goes on to the parent.
 //! 4. `handles`, once a directory: two atomic counts. A lock only when handles are scarce, or for what is
 //!    not found where it was listed (`find`).
-//! 5. `tally::Sum`: under the directory's lock, the smaller set of hard links merges into the larger.
+//! 5. `total::Sum`: under the directory's lock, the smaller set of hard links merges into the larger.
 //! 6. `pool`, in higher gears: one lock a task, around the stack.
 //! 7. `follow`: a lock a directory, only with `-L`.
 //!
@@ -54,9 +54,10 @@ use crate::filter::{Filter, Place};
 use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Handle, MountTable, MountedIdentity, Stat, Storage, Symlinks};
-use crate::tally::{Closed, Entry, Tally};
-use dir::{Dir, Gathered};
+use crate::sys::{self, Handle, MountTable, Storage, Symlinks};
+use crate::tally::{Entry, Tally};
+use crate::total::{Content, Rules};
+use dir::Dir;
 use follow::Follows;
 use gears::Gearbox;
 use handles::Handles;
@@ -113,6 +114,7 @@ impl<R> Walked<R> {
 /// A walk on its way, shared by all its workers.
 struct Walk<T: Tally> {
     options: Options,
+    rules: Rules,
     tally: T,
     handles: Handles<T::Part>,
     follows: Follows<T::Part>,
@@ -207,8 +209,10 @@ fn first_gear(workers: usize) -> Option<ThreadPool> {
 impl<T: Tally> Walk<T> {
     /// A walk that has not begun, with room for `free` open directories.
     fn new(options: Options, tally: T, problems: Vec<Problem>, free: usize) -> Self {
+        let Options { measure, follow, count_links, unique, .. } = options;
         Self {
             options,
+            rules: Rules { measure, follow, count_links, unique },
             tally,
             handles: Handles::new(free),
             follows: Follows::default(),
@@ -289,45 +293,11 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Adds an entry that is no directory to what is gathered in `dir`. Whether its inode may be met
-    /// again is found out here.
+    /// Adds an entry that is no directory to the `content` of `dir`.
     #[inline]
-    fn weigh(&self, dir: &Dir<T::Part>, gathered: &mut Gathered<T::Part>, mut entry: Entry<'_>) {
-        entry.identity = self.identity(entry.stat, entry.mount);
-        if self.options.follow {
-            // Symlinks that are followed add ways to an inode that its link count does not know.
-            entry.links = u32::MAX;
-        }
-        match entry.identity {
-            Some(identity) => gathered.sum.add_link(identity, entry.size, entry.links),
-            None => gathered.sum.add(entry.size),
-        }
-        if self.options.unique && entry.identity.is_some() {
-            entry.size = 0;
-        }
-        if dir.is_gathered() {
-            self.tally.leaf(&mut gathered.part, &entry);
-        }
-    }
-
-    /// Which inode this is, if it may be met again.
-    fn identity(&self, stat: &Stat, mount: u64) -> Option<MountedIdentity> {
-        if self.options.count_links {
-            None
-        } else if self.options.follow {
-            // Symlinks lead through any mount.
-            Some((0, stat.identity()))
-        } else if stat.links > 1 && !stat.mount_point {
-            Some((mount, stat.identity()))
-        } else {
-            None
-        }
-    }
-
-    /// The root is closed.
-    fn finish(&self, root: &Closed<'_>, part: T::Part) {
-        let report = self.tally.finish(root, part);
-        *lock(&self.report) = Some(report);
+    fn weigh(&self, dir: &Dir<T::Part>, content: &mut Content<T::Part>, mut entry: Entry<'_>) {
+        self.rules.identify(&mut entry);
+        content.add(&self.rules, &self.tally, entry, dir.is_gathered());
     }
 
     /// What filters know of `dir` now that it is open.

@@ -14,15 +14,16 @@ use std::time::Duration;
 
 use rayon::Scope;
 
-use super::Walk;
-use super::dir::{Dir, Gathered};
+use super::dir::Dir;
 use super::handles::Lease;
 use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
+use super::{Walk, lock};
 use crate::problem::Operation;
 use crate::sys::{self, Names};
-use crate::tally::{Closed, Entry, Tally, Totals};
+use crate::tally::{Closed, Entry, Tally};
+use crate::total::{self, Directory};
 
 /// Something to be done in a directory, which counts it as outstanding.
 #[derive(Debug)]
@@ -96,7 +97,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     let (name, stat, mount) = (root.path.to_bytes(), &root.stat, root.mount.id);
                     let size = stat.weight(walk.options.measure);
                     let entry = Entry::new(name, 0, stat, size, mount);
-                    walk.weigh(&above, &mut above.gathered(), entry);
+                    walk.weigh(&above, &mut above.content(), entry);
                 }
             }
             settle(walk, above);
@@ -106,13 +107,12 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 self.slot.find(1);
                 self.hand_out(Task::Directory { dir, parent: None });
             } else {
-                let is_shared = walk.options.unique && root.stat.links > 1;
-                let size = if is_shared { 0 } else { root.stat.weight(walk.options.measure) };
-                let totals = Totals { size, entries: 1, shared: 0 };
-                let (name, own) = (root.path.to_bytes(), Some(size));
+                let totals = walk.rules.alone(&root.stat);
+                let (name, own) = (root.path.to_bytes(), Some(totals.size));
                 let (stat, mount) = (&root.stat, root.mount.id);
                 let closed = Closed { name, depth: 0, stat, mount, own, totals };
-                walk.finish(&closed, T::Part::default());
+                let report = walk.tally.finish(&closed, T::Part::default());
+                *lock(&walk.report) = Some(report);
             }
         }
     }
@@ -275,30 +275,21 @@ pub(super) fn with_patience<T: Tally, R>(
 /// One thing is done in `dir`. If it was the last, closes it, and so on upward.
 pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
     while dir.hand_in() {
-        let Gathered { mut sum, part } = dir.take_gathered();
-        let own = dir.is_counted.then(|| dir.stat.weight(walk.options.measure));
-        if let Some(own) = own {
-            sum.add(own);
-        }
-        let measure = walk.options.measure;
-        let mut totals =
-            if walk.options.unique { sum.unshared(measure) } else { sum.totals(measure) };
-        if walk.options.follow {
-            totals.shared = 0;
-        }
-        let (name, depth, stat, mount) = (dir.name.to_bytes(), dir.depth, &dir.stat, dir.mount.id);
-        let closed = Closed { name, depth, stat, mount, own, totals };
-        let Some(parent) = dir.parent.clone() else {
-            return walk.finish(&closed, part);
+        let parent = dir.parent.clone();
+        let directory = Directory {
+            name: dir.name.to_bytes(),
+            depth: dir.depth,
+            stat: &dir.stat,
+            mount: dir.mount.id,
+            own: dir.is_counted.then(|| dir.stat.weight(walk.rules.measure)),
+            is_root: dir.is_root,
+            is_shown: parent.as_ref().is_none_or(|parent| parent.is_gathered()),
         };
-        {
-            let mut above = parent.gathered();
-            above.sum.absorb(sum);
-            // A directory where filters left nothing to count is not worth a word.
-            if parent.is_gathered() && (totals.entries > 0 || dir.is_root) {
-                walk.tally.close(&mut above.part, &closed, part);
-            }
+        let above = parent.as_ref().map(|parent| || parent.content());
+        let report = total::close(&walk.rules, &walk.tally, &directory, dir.take_content(), above);
+        match parent {
+            Some(parent) => dir = parent,
+            None => return *lock(&walk.report) = report,
         }
-        dir = parent;
     }
 }

@@ -6,7 +6,7 @@ use std::io;
 use std::mem;
 use std::sync::Arc;
 
-use super::dir::{Dir, Gathered};
+use super::dir::Dir;
 use super::find::{ATTEMPTS, Missing, list_again};
 use super::follow::Way;
 use super::handles::Lease;
@@ -18,6 +18,7 @@ use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Carries, Listed, Mount, MountTable, Names, Query, Stat, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
+use crate::total::Content;
 
 /// A directory whose entries are being weighed.
 pub(super) struct Visit<'a, 's, T: Tally> {
@@ -26,7 +27,7 @@ pub(super) struct Visit<'a, 's, T: Tally> {
     lease: &'a Arc<Lease>,
     query: Query,
     judge: Judge<'a>,
-    gathered: Gathered<T::Part>,
+    content: Content<T::Part>,
     /// What was done since what was gathered was added to the directory.
     counts: Counts,
     known: Known,
@@ -57,7 +58,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             lease,
             query,
             judge,
-            gathered: Gathered::default(),
+            content: Content::default(),
             counts: Counts::default(),
             known: worker.slot.take_known(),
             has_links: false,
@@ -132,7 +133,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         } else if self.is_here(&stat, symlinks) {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
             let entry = Entry::new(name.to_bytes(), depth, &stat, size, mount);
-            walk.weigh(self.dir, &mut self.gathered, entry);
+            walk.weigh(self.dir, &mut self.content, entry);
         }
     }
 
@@ -303,9 +304,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     /// Adds what was gathered to the directory.
     fn flush(&mut self) {
         self.worker.slot.add(mem::take(&mut self.counts));
-        let Gathered { sum, part } = mem::take(&mut self.gathered);
-        let mut gathered = self.dir.gathered();
-        gathered.sum.absorb(sum);
-        self.worker.walk.tally.merge(&mut gathered.part, part);
+        let content = mem::take(&mut self.content);
+        self.dir.content().merge(&self.worker.walk.tally, content);
     }
 }

@@ -5,9 +5,7 @@ use std::mem;
 
 use crate::measure::Measure;
 use crate::sys::MountedIdentity;
-use crate::tally::Totals;
-use crate::tally::leaves::Inode;
-use crate::tally::links::{Link, Links};
+use crate::tally::{Inode, Link, Links, Settled, Totals, saturate};
 
 /// What a directory comes to, exactly.
 #[derive(Debug, Default)]
@@ -20,16 +18,6 @@ pub struct Sum {
     linked: u128,
     /// The weight of those with links that have not been met.
     shared: u128,
-}
-
-/// What inodes come to that are met once. 128 bits, because sparse files can be nearly 2^63 bytes
-/// each, and a saturated sum could not give back what turns out to count twice.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Settled {
-    sum: u128,
-    /// Also of what has several links: a maximum is none the larger for it.
-    largest: u64,
-    pub(super) entries: u64,
 }
 
 thread_local! {
@@ -130,33 +118,6 @@ fn spare(links: Box<Links<u64>>) {
             spare.push(links);
         }
     });
-}
-
-impl Settled {
-    #[inline]
-    pub(super) fn add(&mut self, weight: u64) {
-        self.sum += u128::from(weight);
-        self.largest = self.largest.max(weight);
-        self.entries += 1;
-    }
-
-    pub(super) fn absorb(&mut self, other: Settled) {
-        self.sum += other.sum;
-        self.largest = self.largest.max(other.largest);
-        self.entries += other.entries;
-    }
-
-    /// The sum in `measure`, or the maximum.
-    pub(super) fn size(self, measure: Measure) -> u64 {
-        match measure {
-            Measure::Newest(_) => self.largest,
-            _ => saturate(self.sum),
-        }
-    }
-}
-
-fn saturate(weight: u128) -> u64 {
-    u64::try_from(weight).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

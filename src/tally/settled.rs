@@ -1,0 +1,41 @@
+//! What inodes come to that count once and are done with.
+
+use crate::measure::Measure;
+
+/// What inodes come to that are met once. 128 bits, because sparse files can be nearly 2^63 bytes
+/// each, and a saturated sum could not give back what turns out to count twice.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Settled {
+    pub(crate) sum: u128,
+    /// Also of what has several links: a maximum is none the larger for it.
+    pub(crate) largest: u64,
+    pub(crate) entries: u64,
+}
+
+impl Settled {
+    #[inline]
+    pub(crate) fn add(&mut self, weight: u64) {
+        self.sum += u128::from(weight);
+        self.largest = self.largest.max(weight);
+        self.entries += 1;
+    }
+
+    pub(crate) fn absorb(&mut self, other: Settled) {
+        self.sum += other.sum;
+        self.largest = self.largest.max(other.largest);
+        self.entries += other.entries;
+    }
+
+    /// The sum in `measure`, or the maximum.
+    pub(crate) fn size(self, measure: Measure) -> u64 {
+        match measure {
+            Measure::Newest(_) => self.largest,
+            _ => saturate(self.sum),
+        }
+    }
+}
+
+/// A weight as it is shown.
+pub(crate) fn saturate(weight: u128) -> u64 {
+    u64::try_from(weight).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,139 @@
+//! What a directory comes to: the one place where one closes, whatever says what is in it. A source says
+//! what there is; this says what it comes to, by what an inode weighs, how links count, and what is shared.
+
+mod sum;
+
+use std::ops::DerefMut;
+
+pub use sum::Sum;
+
+use crate::measure::Measure;
+use crate::sys::Stat;
+use crate::tally::{Closed, Entry, Tally, Totals};
+
+/// How things count.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rules {
+    /// What the totals count.
+    pub measure: Measure,
+    /// Whether symlinks are followed: they add ways to an inode that its link count does not know, and lead
+    /// through any mount.
+    pub follow: bool,
+    /// Whether every hard link counts each time.
+    pub count_links: bool,
+    /// Whether only what has no links outside counts: a directory without what it shares, and no link alone.
+    pub unique: bool,
+}
+
+/// What has been gathered in a directory, or in a part of a large one. `P` is what the tally gathers.
+#[derive(Debug, Default)]
+pub struct Content<P> {
+    sum: Sum,
+    pub(crate) part: P,
+}
+
+/// A directory to be closed.
+#[derive(Clone, Copy, Debug)]
+pub struct Directory<'a> {
+    /// Its name, as bytes; a root's path as given.
+    pub name: &'a [u8],
+    /// How many levels below the root it lies; a root is at 0.
+    pub depth: u32,
+    /// What is known of its inode.
+    pub stat: &'a Stat,
+    /// Through which mount it is seen.
+    pub mount: u64,
+    /// Its own weight, if it counts itself.
+    pub own: Option<u64>,
+    /// Whether it is shown even where filters left nothing in it to count.
+    pub is_root: bool,
+    /// Whether the directory that it lies in is shown with what is in it.
+    pub is_shown: bool,
+}
+
+impl Rules {
+    /// Which inode an entry is, if it may be met again, and how many links lead to it.
+    #[inline]
+    pub fn identify(&self, entry: &mut Entry<'_>) {
+        let Entry { stat, mount, .. } = *entry;
+        if self.follow {
+            entry.links = u32::MAX;
+        }
+        let may_be_met_again =
+            !self.count_links && (self.follow || stat.links > 1 && !stat.mount_point);
+        let mount = if self.follow { 0 } else { mount };
+        entry.identity = may_be_met_again.then(|| (mount, stat.identity()));
+    }
+
+    /// What a root comes to that is no directory.
+    pub fn alone(&self, stat: &Stat) -> Totals {
+        let is_shared = self.unique && stat.links > 1;
+        let size = if is_shared { 0 } else { stat.weight(self.measure) };
+        Totals { size, entries: 1, shared: 0 }
+    }
+
+    fn totals(&self, sum: &Sum) -> Totals {
+        let mut totals =
+            if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
+        if self.follow {
+            totals.shared = 0;
+        }
+        totals
+    }
+}
+
+impl<P: Default> Content<P> {
+    /// Adds an entry that is no directory. The tally is told of it if the directory `is_shown` with what is
+    /// in it.
+    #[inline]
+    pub fn add<T: Tally<Part = P>>(
+        &mut self,
+        rules: &Rules,
+        tally: &T,
+        mut entry: Entry<'_>,
+        is_shown: bool,
+    ) {
+        match entry.identity {
+            Some(identity) => self.sum.add_link(identity, entry.size, entry.links),
+            None => self.sum.add(entry.size),
+        }
+        if rules.unique && entry.identity.is_some() {
+            entry.size = 0;
+        }
+        if is_shown {
+            tally.leaf(&mut self.part, &entry);
+        }
+    }
+
+    /// Adds what has been gathered in another part of the same directory.
+    pub fn merge<T: Tally<Part = P>>(&mut self, tally: &T, other: Self) {
+        self.sum.absorb(other.sum);
+        tally.merge(&mut self.part, other.part);
+    }
+}
+
+/// Closes `directory`, all of whose `content` has been added, and adds it to that of the one `above` it. The
+/// report, where there is none.
+pub fn close<T: Tally, A: DerefMut<Target = Content<T::Part>>>(
+    rules: &Rules,
+    tally: &T,
+    directory: &Directory<'_>,
+    content: Content<T::Part>,
+    above: Option<impl FnOnce() -> A>,
+) -> Option<T::Report> {
+    let Content { mut sum, part } = content;
+    let Directory { name, depth, stat, mount, own, is_root, is_shown } = *directory;
+    if let Some(own) = own {
+        sum.add(own);
+    }
+    let totals = rules.totals(&sum);
+    let closed = Closed { name, depth, stat, mount, own, totals };
+    let Some(above) = above else { return Some(tally.finish(&closed, part)) };
+    let mut above = above();
+    above.sum.absorb(sum);
+    // A directory where filters left nothing to count is not worth a word.
+    if is_shown && (totals.entries > 0 || is_root) {
+        tally.close(&mut above.part, &closed, part);
+    }
+    None
+}
