@@ -20,7 +20,7 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::scan::{self, Destination, Origin, Scan, TIMES};
-use crate::tally::{By, Groups, Inodes, Limits, Tally, Top, Tree, Whole, replay};
+use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Tree, Whole, replay};
 use crate::walk::{self, Snapshot};
 
 /// What is asked for.
@@ -186,7 +186,19 @@ impl Request {
         self.details
             || self.newest
             || is_loaded && self.walk.filter.times.modified.is_some()
-            || matches!(self.keep, Keep::Groups(by, _) if by.needs_details())
+            || self.is_by_details()
+    }
+
+    /// What it takes to tell the groups that are to be shown.
+    fn needs(&self) -> Needs {
+        match self.keep {
+            Keep::Groups(by, _) => by.needs(),
+            Keep::Everything(_) | Keep::Largest(_) => Needs::default(),
+        }
+    }
+
+    fn is_by_details(&self) -> bool {
+        self.needs().times || self.needs().owners
     }
 
     fn groups(&self, by: By, limits: Limits) -> Groups {
@@ -231,15 +243,11 @@ impl Request {
         let origin =
             self.save.as_ref().map(|_| Origin::here(roots, self.options.clone(), has_details));
         let mut options = self.walk.clone();
-        let by = match self.keep {
-            Keep::Groups(by, _) => Some(by),
-            _ => None,
-        };
         options.query.times |= has_details
             || matches!(options.measure, Measure::Newest(_))
-            || matches!(by, Some(By::Age { .. }))
+            || self.needs().times
             || !options.filter.times.is_off();
-        options.query.owner |= has_details || matches!(by, Some(By::Owner { .. }));
+        options.query.owner |= has_details || self.needs().owners;
         let measure = options.measure;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
@@ -254,10 +262,10 @@ impl Request {
     /// What filters leave of a loaded scan, if it says what it takes to show that.
     fn sifted(&self, mut scan: Scan<Tree>) -> io::Result<Scan<Tree>> {
         self.ensure_enough(&scan, self.needs_details())?;
-        if self.bytes_only && scan.measure.unit() != Measure::Disk.unit() {
+        let is_bytes = scan.measure.unit() == Measure::Disk.unit();
+        if (self.bytes_only || self.needs().bytes) && !is_bytes {
             let unit = scan.measure.unit();
-            let message =
-                format!("--as ncdu needs bytes, and it counts {unit}: use -j or --as csv");
+            let message = format!("what is asked for needs bytes, and it counts {unit}");
             return Err(io::Error::other(message));
         }
         let kept = self.kept().unwrap_or_default();
@@ -294,7 +302,7 @@ impl Request {
     ) -> Result<Option<Tree>, Problem> {
         let Some(path) = &self.since else { return Ok(None) };
         let filter = &self.walk.filter;
-        let by_details = matches!(self.keep, Keep::Groups(by, _) if by.needs_details());
+        let by_details = self.is_by_details();
         let is_asked = by_details || filter.times.modified.is_some();
         let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
         let mut scan = scan::load(path, Some(measure), Whole { inodes })?;

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 
+use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
@@ -12,6 +13,7 @@ use super::roots::RootFlags;
 use super::scans::ScanFlags;
 use crate::measure::parse_size;
 use crate::render::time::Style;
+use crate::tally::By;
 
 /// Where did the space go? Weighs directories and draws the largest in them.
 #[derive(Debug, Default, Parser)]
@@ -118,7 +120,8 @@ pub(super) struct ShowFlags {
     /// By file extension, by owner, or by the time since it was last written to. Every inode counts in
     /// one group.
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types", "unique"])]
-    pub(super) by: Option<GroupBy>,
+    #[arg(value_parser = PossibleValuesParser::new(By::NAMES))]
+    pub(super) by: Option<String>,
 
     /// Show a directory of this name, or this path, without what is in it
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
@@ -251,14 +254,6 @@ pub(super) enum Sort {
     Name,
     Count,
     Time,
-}
-
-/// What totals are shown by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum GroupBy {
-    Type,
-    Owner,
-    Age,
 }
 
 /// How sizes are written.

@@ -45,6 +45,9 @@ impl Flags {
         if self.scans.since.is_some() && self.filetime().is_some() {
             return Some("--since shows what became of sizes, and not of times");
         }
+        if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
+            return Some("such groups need sizes in bytes: leave out -f, --inodes and -m");
+        }
         match self.form() {
             None | Some(Form::Json) => None,
             Some(Form::Ncdu) if self.scans.since.is_some() => {

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use super::flags::{FileTime, Flags, GroupBy, OutputFormat, Sort};
+use super::flags::{FileTime, Flags, OutputFormat, Sort};
 use super::form::Form;
 use crate::filter::Paths;
 use crate::measure::{Measure, Time};
@@ -83,11 +83,10 @@ impl Flags {
         let is_added_up = self.form() == Some(Form::Ncdu);
         let inodes = if is_added_up { Inodes::Linked } else { Inodes::None };
         let limits = self.limits(terminal);
-        let by = match (self.show.file_types, self.show.by) {
-            (true, _) | (_, Some(GroupBy::Type)) => By::Type,
-            (_, Some(GroupBy::Owner)) => By::Owner { name: sys::user_name },
-            (_, Some(GroupBy::Age)) => By::Age { now: sys::now() },
-            (false, None) => return limits.map_or(Keep::Everything(inodes), Keep::Largest),
+        let named = |name: &String| By::named(name, sys::user_name, sys::now);
+        let by = self.show.by.as_ref().and_then(named);
+        let Some(by) = by.or(self.show.file_types.then_some(By::Type)) else {
+            return limits.map_or(Keep::Everything(inodes), Keep::Largest);
         };
         let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
         Keep::Groups(by, Limits { lines, min_size, ..Limits::NONE })

@@ -22,6 +22,17 @@ pub enum By {
     },
 }
 
+/// What it takes to tell groups apart, beside names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// When things were last written to.
+    pub times: bool,
+    /// Whose they are.
+    pub owners: bool,
+    /// Sizes in bytes.
+    pub bytes: bool,
+}
+
 /// Stands for directories where names are what counts: no name has a slash in it.
 const DIRECTORIES: &[u8] = b"/";
 
@@ -42,14 +53,42 @@ const AGES: [(i64, &str); 9] = [
 ];
 
 impl By {
-    /// Whether names do not tell the groups.
-    pub fn needs_details(self) -> bool {
-        !matches!(self, By::Type)
+    /// What each is called.
+    pub const NAMES: [&str; 3] = ["type", "owner", "age"];
+
+    /// The one that is called `name`. What it may have to ask is the name of a `user`, and what time it is
+    /// `now`.
+    pub fn named(
+        name: &str,
+        user: fn(u32) -> Option<String>,
+        now: impl FnOnce() -> i64,
+    ) -> Option<Self> {
+        match name {
+            "type" => Some(By::Type),
+            "owner" => Some(By::Owner { name: user }),
+            "age" => Some(By::Age { now: now() }),
+            _ => None,
+        }
     }
 
-    /// Hands the key of the group that an entry belongs to, to `with`.
+    /// What it takes to tell the groups.
+    pub fn needs(self) -> Needs {
+        match self {
+            By::Type => Needs::default(),
+            By::Owner { .. } => Needs { owners: true, ..Needs::default() },
+            By::Age { .. } => Needs { times: true, ..Needs::default() },
+        }
+    }
+
+    /// Hands the key of the group that an entry of this `size` belongs to, to `with`.
     #[inline]
-    pub(super) fn with_key<R>(self, name: &[u8], stat: &Stat, with: impl FnOnce(&[u8]) -> R) -> R {
+    pub(super) fn with_key<R>(
+        self,
+        name: &[u8],
+        stat: &Stat,
+        _size: u64,
+        with: impl FnOnce(&[u8]) -> R,
+    ) -> R {
         match self {
             By::Type if stat.is_directory() => with(DIRECTORIES),
             By::Type => with(ending(name)),
@@ -123,7 +162,7 @@ mod tests {
         ] {
             let by = By::Age { now };
             let stat = Stat { modified, ..Stat::default() };
-            let label = by.with_key(b"", &stat, |key| by.label(key));
+            let label = by.with_key(b"", &stat, 0, |key| by.label(key));
             assert_eq!(String::from_utf8_lossy(&label), expected, "{modified}");
         }
     }

@@ -62,7 +62,8 @@ impl Groups {
 
     fn add_directory(&self, part: &mut Part, directory: &Closed<'_>) {
         if let Some(own) = directory.own {
-            let group = self.by.with_key(directory.name, directory.stat, |key| part.group(key));
+            let group =
+                self.by.with_key(directory.name, directory.stat, own, |key| part.group(key));
             part.groups[group as usize].add(own);
         }
     }
@@ -74,7 +75,7 @@ impl Tally for Groups {
 
     #[inline]
     fn leaf(&self, part: &mut Part, entry: &Entry<'_>) {
-        let group = self.by.with_key(entry.name, entry.stat, |key| part.group(key));
+        let group = self.by.with_key(entry.name, entry.stat, entry.size, |key| part.group(key));
         match entry.identity {
             Some(identity) => {
                 let link = Link::new(Linked { group, size: entry.size }, entry.links);

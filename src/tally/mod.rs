@@ -15,7 +15,7 @@ mod top;
 mod tree;
 mod whole;
 
-pub use by::By;
+pub use by::{By, Needs};
 pub use groups::Groups;
 pub use leaves::{Details, Inode, Leaf};
 pub use replay::{Node, Replay, replay};
