@@ -11,7 +11,7 @@ use signal_hook::flag;
 
 use weigh::cli::{self, Plan};
 use weigh::gather::{self, Gathered};
-use weigh::problem::{Operation, Problem};
+use weigh::problem::{Operation, Problem, reason};
 use weigh::render::{self, errors, stats};
 use weigh::scan::Scan;
 
@@ -48,7 +48,7 @@ fn main() -> ExitCode {
         fail(problem);
     }
     if let Err(error) = &printed {
-        say(&format!("weigh: cannot write the output: {error}\n"));
+        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
     let has_totals = walked.report.is_some() && !walked.is_interrupted;
     say(&errors::summary(&walked.problems, plan.print_errors, has_totals));
