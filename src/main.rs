@@ -10,7 +10,7 @@ use signal_hook::flag;
 
 use weigh::cli;
 use weigh::interrupt::Interrupt;
-use weigh::problem::{Operation, Problem};
+use weigh::problem::{Operation, Problem, reason};
 use weigh::render::{self, Output, errors, stats};
 use weigh::report::{self, Outcome, Request};
 use weigh::terminal::Progress;
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
         fail(problem);
     }
     if let Err(error) = &printed {
-        say(&format!("weigh: cannot write the output: {error}\n"));
+        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
     let has_totals = walked.report.is_some() && !walked.is_interrupted;
     say(&errors::summary(&walked.problems, plan.print_errors, has_totals));

@@ -29,7 +29,8 @@ pub fn csv(out: &mut impl Write, tree: &Tree, changes: Option<&Changes>) -> io::
     table.write_record(match changes {
         None => &["path", "kind", "size", "entries", "depth"][..],
         Some(_) => &["path", "kind", "before", "size", "change", "depth", "moved_from"],
-    })?;
+    })
+    .map_err(of_writer)?;
     let field = |size: Option<u64>| size.map_or_else(String::new, |size| size.to_string());
     each(tree, changes, |Row { path, kind, size, entries, depth, change }| {
         let (path, depth) = (escape(path), depth.to_string());
@@ -46,10 +47,18 @@ pub fn csv(out: &mut impl Write, tree: &Tree, changes: Option<&Changes>) -> io::
                 &depth,
                 &moved_from.map_or_else(String::new, escape),
             ]),
-        }?;
-        Ok(())
+        }
+        .map_err(of_writer)
     })?;
     table.flush()
+}
+
+/// The writer's own error, which csv wraps: whoever closes a pipe is told by it.
+fn of_writer(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
+    }
 }
 
 /// Writes an object a line. What of a path is not UTF-8 is in `path_bytes`, as in JSON.

@@ -42,23 +42,25 @@ pub fn sift(
     let mut sieve = Sieve { filter, measure, origin: scan.origin.as_ref(), is_less: false };
     let roots = roots(tree, scan.origin.as_ref(), filter);
     let left = sieve.tree(tree, &roots, keep);
-    if !sieve.is_less && !is_anew {
-        return Ok(());
-    }
     match &scan.origin {
         None if sieve.is_less => return Err(io::Error::other(TOO_LITTLE)),
         Some(origin) if sieve.is_less && origin.follows() => {
             let other_ways = "symlinks were followed, and may lead to what would be left out";
             return Err(io::Error::other(other_ways));
         }
-        _ => {}
+        None => return Ok(()),
+        Some(_) => {}
     }
     let problems = scan.walked.problems.iter();
     let mut problems: Vec<_> =
         problems.filter_map(|problem| sieve.problem(problem, &roots)).collect();
     problems.sort_by(|one, two| one.path.cmp(&two.path));
+    // What could not be asked about is not in the tree, and may be left out all the same.
+    let is_other = sieve.is_less || is_anew;
     scan.walked.problems = problems;
-    scan.walked.report = Some(left);
+    if is_other {
+        scan.walked.report = Some(left);
+    }
     Ok(())
 }
 
@@ -250,7 +252,9 @@ impl<'s> Sieve<'s> {
         while let Some(name) = ahead.next() {
             let is_directory = ahead.peek().is_some() || problem.operation != Operation::Stat;
             let mut judge = self.filter.judge(place.as_ref(), || names.clone());
-            if judge.verdict(name, is_directory) == Verdict::LeftOut {
+            let mut is_left_out = |is_dir| judge.verdict(name, is_dir) == Verdict::LeftOut;
+            // What could not be asked may be a directory, in which something would count.
+            if is_left_out(true) && (is_directory || is_left_out(false)) {
                 return true;
             }
             place = judge.below(name);

@@ -109,8 +109,13 @@ impl Draft {
         if to.is_stdout {
             return Ok(Self { file: Place::There(stdout()?), path: to.path.clone() });
         }
-        let old = fs::metadata(&to.path).ok();
-        let (file, path) = match replaceable(&to.path, old.as_ref()) {
+        let old = fs::metadata(&to.path);
+        let path = match &old {
+            Ok(old) => replaceable(&to.path, old),
+            Err(error) => free_name(&to.path, error),
+        };
+        let old = old.ok();
+        let (file, path) = match path {
             Some(path) => (Place::Beside(beside(&path, old.as_ref())?), path),
             None => {
                 // As a shell's `>` does. To create a pipe that is there is not allowed everywhere.
@@ -141,17 +146,30 @@ impl Draft {
     }
 }
 
-/// The path at which to replace what `path` leads to, which is a free name, or a regular file that is
-/// there (`old`). A symlink stays one, and what it points to is replaced; if that is to be found under
-/// a name: the symlinks in proc also lead to what has none, or another one by now.
-fn replaceable(path: &Path, old: Option<&Metadata>) -> Option<PathBuf> {
-    let Some(old) = old else {
-        let is_free = |error: io::Error| error.kind() == ErrorKind::NotFound;
-        return fs::symlink_metadata(path).is_err_and(is_free).then(|| path.to_owned());
-    };
+/// The path at which to replace what `path` leads to, a regular file that is there (`old`). A symlink
+/// stays one, and what it points to is replaced; if that is to be found under a name: the symlinks in
+/// proc also lead to what has none, or another one by now.
+fn replaceable(path: &Path, old: &Metadata) -> Option<PathBuf> {
     let real = fs::canonicalize(path).ok().filter(|_| old.is_file())?;
     let is_it = fs::symlink_metadata(&real).is_ok_and(|there| identity(&there) == identity(old));
     is_it.then_some(real)
+}
+
+/// The free name that `path` leads to, if there is nothing for that reason alone: symlinks may be
+/// forbidden to be followed (proc_sys_fs(5), protected_symlinks).
+fn free_name(path: &Path, error: &io::Error) -> Option<PathBuf> {
+    /// As many as the system follows (path_resolution(7)).
+    const MOST_SYMLINKS: usize = 40;
+    let is_free = |error: &io::Error| error.kind() == ErrorKind::NotFound;
+    let mut path = Some(path.to_owned()).filter(|_| is_free(error))?;
+    for _ in 0..=MOST_SYMLINKS {
+        match fs::symlink_metadata(&path) {
+            Err(error) => return is_free(&error).then_some(path),
+            // Should there be something by now, it is not followed but written to.
+            Ok(_) => path = directory(&path).join(fs::read_link(&path).ok()?),
+        }
+    }
+    None
 }
 
 /// Waits until `file` is safe on the device. A pipe has none, and not every file system can tell.

@@ -154,7 +154,10 @@ fn a_symlink_stays_one() {
         .file("place/scan.zst", 10)
         .symlink("/dev/full", "to a device")
         .symlink("/proc/self/fd/3", "to what has no name")
-        .symlink("itself", "itself");
+        .symlink("itself", "itself")
+        .symlink("to nothing yet", "place/to what leads to nothing")
+        .symlink("../to a free name", "place/to nothing yet")
+        .symlink("place/free", "to a free name");
     let picture = weigh("top").within(fixture.path()).run().clean();
     let shown = save(&fixture, "").arg("to nothing").run().clean();
     assert_eq!(shown, picture);
@@ -166,7 +169,11 @@ fn a_symlink_stays_one() {
     assert!(saved.starts_with(&[0x28, 0xb5]));
     assert_ne!(fixture.at("place/scan.zst").metadata().unwrap().ino(), before, "it is replaced");
     assert_scan(&fixture, &saved);
-    assert_eq!(names(&fixture.at("place")), ["later", "scan.zst"]);
+    save(&fixture, "").arg("place/to what leads to nothing").run().clean();
+    assert_scan(&fixture, &fs::read(fixture.at("place/free")).unwrap());
+    let links = ["to nothing yet", "to what leads to nothing"];
+    assert_eq!(names(&fixture.at("place")), [&["free", "later", "scan.zst"][..], &links].concat());
+    assert!(links.iter().all(|link| is_symlink(&fixture.at("place").join(link))));
 
     let full = save(&fixture, "").arg("to a device").run();
     assert_eq!(full.complaint(), "weigh: cannot save to a device: No space left on device\n");
@@ -365,12 +372,13 @@ fn a_directory_that_may_be_written_to_and_not_read_is_saved_in() {
 
 #[test]
 fn a_file_larger_than_may_be_is_an_error() {
-    let mut fixture = tree().file("place/scan", 5);
+    let mut fixture = tree().file("place/scan", 5).symlink("free", "place/to-a-free-name");
     for i in 0..1000 {
         fixture = fixture.sparse(format!("top/{i}"), 1);
     }
     for (script, to) in [
         ("ulimit -f 1; exec \"$0\" \"$@\"", "place/scan"),
+        ("ulimit -f 1; exec \"$0\" \"$@\"", "place/to-a-free-name"),
         ("ulimit -f 1; exec \"$0\" \"$@\" > large", "-"),
     ] {
         let shown = scripted(&fixture, script, &format!("-c top --save {to}"));
@@ -378,5 +386,6 @@ fn a_file_larger_than_may_be_is_an_error() {
         assert_eq!((shown.complaint(), shown.code()), (expected, 1));
     }
     assert_eq!(fs::read_to_string(fixture.at("place/scan")).unwrap(), "wwwww");
-    assert_eq!(names(&fixture.at("place")), ["scan"]);
+    // Nothing is left of half a scan, not where a symlink leads either.
+    assert_eq!(names(&fixture.at("place")), ["scan", "to-a-free-name"]);
 }

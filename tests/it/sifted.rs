@@ -284,6 +284,38 @@ fn what_could_not_be_read_is_left_out_with_what_it_lies_in() {
     }
 }
 
+/// Whether it is a directory is not saved of what could not be asked about. If it may be one in which
+/// something would count, it is not said that all is there.
+#[test]
+fn what_may_be_a_directory_is_not_left_out_as_a_file() {
+    let fixture = Fixture::new()
+        .file("top/listed/directory/f.py", 5000)
+        .file("top/listed/file", 5000)
+        .mode("top/listed", 0o444)
+        .mode("place", 0o777);
+    let direct = |flags: &str| weigh(flags).arg("top").within(fixture.path()).by_nobody(&fixture);
+    assert_eq!(direct("--save place/scan").run().code(), 1);
+    for (filter, are_lost) in [
+        ("-e py$", [true, true]),
+        ("--type py", [true, true]),
+        ("-v listed/", [true, true]),
+        ("--exclude directory/", [true, true]),
+        ("--exclude directory", [false, true]),
+        ("-X directory", [false, true]),
+        ("-X listed", [false, false]),
+    ] {
+        let flags = format!("-j {filter} --load");
+        let document = weigh(&flags).arg(fixture.at("place/scan")).run();
+        let text = String::from_utf8_lossy(&document.stdout);
+        let is_said = ["directory", "file"].map(|name| text.contains(&format!("listed/{name}\"")));
+        assert_eq!(is_said, are_lost, "{filter}: {text}");
+        let code = i32::from(are_lost.contains(&true));
+        assert_eq!(document.code(), code, "{filter}");
+        // No walk says less than is said here.
+        assert!(direct(&format!("-j {filter}")).run().code() <= code, "{filter}");
+    }
+}
+
 /// Each of them is looked for in the directory that all are in.
 #[test]
 fn many_roots_in_another_are_found_at_once() {

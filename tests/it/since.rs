@@ -113,8 +113,10 @@ fn reuse(fixture: &Fixture, (was, is): (u64, &str)) {
     let file = fixture.at("scan");
     let scan = fs::read_to_string(&file).unwrap();
     let inode = |number| format!("\"inode\":{number},");
-    let reused = scan.replace(&inode(was), &inode(number(fixture, is)));
-    assert_ne!(reused, scan);
+    let is = number(fixture, is);
+    let reused = scan.replace(&inode(was), &inode(is));
+    // Now and then it is, without being asked.
+    assert!(was == is || reused != scan);
     fs::write(&file, reused).unwrap();
 }
 

@@ -18,6 +18,9 @@ fn long() -> Fixture {
 
 const KINDS: [&str; 2] = ["-c -n 5000", "-j"];
 
+/// Every other form.
+const FORMS: [&str; 3] = ["--as csv", "--as ndjson", "--as ncdu"];
+
 /// Started with its streams as `how` has them in the shell's language.
 fn with_streams(fixture: &Fixture, flags: &str, how: &str) -> Weigh {
     let script = format!("exec \"$0\" \"$@\" {how}");
@@ -82,7 +85,7 @@ fn a_slow_reader_gets_everything() {
 #[test]
 fn a_reader_who_leaves_ends_it_quietly() {
     let fixture = long();
-    for flags in KINDS {
+    for flags in KINDS.into_iter().chain(FORMS) {
         let mut child = weigh(flags).arg("top").within(fixture.path()).spawn();
         child.stdout.take().unwrap().read_exact(&mut [0; 100]).unwrap();
         let mut complaint = String::new();
@@ -95,7 +98,7 @@ fn a_reader_who_leaves_ends_it_quietly() {
 #[test]
 fn a_reader_who_leaves_silences_nothing_else() {
     let fixture = long();
-    for (flags, code) in [("-j", 1), ("-c -n 5000", 1), ("-j -s --fail-over 1", 3)] {
+    for (flags, code) in [("-j", 1), ("-c -n 5000", 1), ("--as csv", 1), ("-j -s --fail-over 1", 3)] {
         let expected = with_streams(&fixture, flags, "").run().complaint();
         assert!(expected.starts_with("weigh: cannot stat gone: "), "{expected}");
         let mut child = with_streams(&fixture, flags, "").spawn();
