@@ -5,6 +5,7 @@
 //! then totals lack something. So whoever is told that something is not there asks the directory that
 //! listed it. That costs nothing where all is found.
 
+use std::cell::Cell;
 use std::ffi::CString;
 use std::io;
 use std::mem;
@@ -125,6 +126,7 @@ fn open_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<O
 /// Whether `parent` has `dir` under its name.
 fn is_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<bool> {
     match parent.stat_at(&dir.name, symlinks, Query::default()) {
+        Ok(stat) if !dir.mount.lists_inodes => Ok(stat.is_directory()),
         Ok(stat) => Ok(stat.identity() == dir.stat.identity()),
         Err(error) if sys::is_vanished(&error) => Ok(false),
         Err(error) => Err(error),
@@ -132,30 +134,49 @@ fn is_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<boo
 }
 
 /// Opens `dir`, which has been open before, in `parent`, whatever it is called there by now; nothing if
-/// that has it no more.
+/// that has it no more. A listing may miss what is renamed meanwhile, so it is asked more than once.
+///
+/// Where it is not known that inodes keep their numbers, what has its name is it, if nothing has its number:
+/// FUSE may number anew what the kernel has forgotten.
 pub(super) fn open_again<P>(
     parent: &Handle,
     dir: &Dir<P>,
     symlinks: Symlinks,
 ) -> io::Result<Option<Handle>> {
-    let is_it = |handle: &Handle| Ok::<_, io::Error>(handle.identity()? == dir.stat.identity());
-    if let Some(handle) = open_in(parent, dir, symlinks)?
-        && is_it(&handle)?
-    {
-        return Ok(Some(handle));
+    for _ in 0..ATTEMPTS {
+        let named = match parent.open_at(&dir.name, symlinks) {
+            Err(error) if sys::is_vanished(&error) => None,
+            opened => Some(opened?),
+        };
+        if let Some(handle) = &named
+            && handle.identity()? == dir.stat.identity()
+        {
+            return Ok(named);
+        }
+        match open_by_inode(parent, dir) {
+            Ok(None) if named.is_some() && !dir.mount.lists_inodes => return Ok(named),
+            Ok(None) => {}
+            // Where the parent itself is removed, nothing is in it.
+            Err(error) if sys::is_vanished(&error) => return Ok(None),
+            found => return found,
+        }
     }
-    let name = name_in(parent, |listed| {
-        let is_it =
-            |handle: Handle| handle.identity().is_ok_and(|found| found == dir.stat.identity());
-        listed.inode == dir.stat.inode
-            && parent.open_at(listed.name, Symlinks::Stay).is_ok_and(is_it)
-    });
-    match name {
-        Ok(Some(name)) => parent.open_at(&name, Symlinks::Stay).map(Some),
-        // Where the parent itself is removed, nothing is in it.
-        Err(error) if !sys::is_vanished(&error) => Err(error),
-        _ => Ok(None),
-    }
+    if is_in(parent, dir, symlinks)? { Err(sys::not_found()) } else { Ok(None) }
+}
+
+/// Opens whatever in `parent` is `dir` by its inode number.
+fn open_by_inode<P>(parent: &Handle, dir: &Dir<P>) -> io::Result<Option<Handle>> {
+    let found = Cell::new(None);
+    name_in(parent, |listed| {
+        let is_it = |handle: &Handle| handle.identity().is_ok_and(|it| it == dir.stat.identity());
+        let is_asked = listed.inode == dir.stat.inode;
+        let handle = is_asked.then(|| parent.open_at(listed.name, Symlinks::Stay).ok());
+        let handle = handle.flatten().filter(is_it);
+        let is_found = handle.is_some();
+        found.set(handle);
+        is_found
+    })?;
+    Ok(found.into_inner())
 }
 
 /// The name in `dir` of the directory that `is_it`.
@@ -188,6 +209,30 @@ pub(super) fn list_again(
         let is_more = listing.read(&mut buffer, &mut names, None)?;
         if !look(&names)? || !is_more {
             return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::Filter;
+    use crate::measure::Mode;
+    use crate::sys::{Mount, Stat};
+    use crate::walk::roots::Root;
+
+    /// On FUSE, all below it was lost where handles were scarce.
+    #[test]
+    fn what_is_numbered_anew_is_found_by_its_name() {
+        let root = Root { path: c"src".into(), stat: Stat::default(), mount: Mount::UNKNOWN };
+        let root = Arc::new(Dir::<()>::root(None, root, &Filter::default()));
+        let parent = Handle::open(c"src").expect("it is there");
+        for (lists_inodes, is_there) in [(false, true), (true, false)] {
+            let mount = Mount { lists_inodes, ..Mount::UNKNOWN };
+            let stat = Stat { inode: u64::MAX, mode: Mode::DIRECTORY, ..Stat::default() };
+            let dir = Dir::below(Arc::clone(&root), c"walk".into(), stat, mount);
+            let found = open_again(&parent, &dir, Symlinks::Stay).expect("it is there");
+            assert_eq!(found.is_some(), is_there, "{mount:?}");
         }
     }
 }
