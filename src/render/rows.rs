@@ -26,11 +26,12 @@ struct Row<'a> {
 /// The writer's.
 pub fn csv(out: &mut impl Write, tree: &Tree, changes: Option<&Changes>) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
-    table.write_record(match changes {
-        None => &["path", "kind", "size", "entries", "depth"][..],
-        Some(_) => &["path", "kind", "before", "size", "change", "depth", "moved_from"],
-    })
-    .map_err(of_writer)?;
+    table
+        .write_record(match changes {
+            None => &["path", "kind", "size", "entries", "depth"][..],
+            Some(_) => &["path", "kind", "before", "size", "change", "depth", "moved_from"],
+        })
+        .map_err(of_writer)?;
     let field = |size: Option<u64>| size.map_or_else(String::new, |size| size.to_string());
     each(tree, changes, |Row { path, kind, size, entries, depth, change }| {
         let (path, depth) = (escape(path), depth.to_string());

@@ -48,7 +48,18 @@ impl Destination {
 
     /// Whether what is saved takes the place of what is there: a pipe, or a device, is written to.
     pub fn is_replaced(&self) -> bool {
-        !self.is_stdout && replaceable(&self.path, fs::metadata(&self.path).ok().as_ref()).is_some()
+        !self.is_stdout && self.old_and_place().1.is_some()
+    }
+
+    /// What is there, and the path at which to replace it, or at which a file is to be new. No path, if it
+    /// is to be written to in place.
+    fn old_and_place(&self) -> (Option<Metadata>, Option<PathBuf>) {
+        let old = fs::metadata(&self.path);
+        let place = match &old {
+            Ok(old) => replaceable(&self.path, old),
+            Err(error) => free_name(&self.path, error),
+        };
+        (old.ok(), place)
     }
 
     /// Whether the system would let us write there: to what is there and cannot be replaced, else to the
@@ -61,14 +72,14 @@ impl Destination {
             return Ok(());
         }
         let ask = |path: &Path, access| Ok(accessat(CWD, path, access, AtFlags::EACCESS)?);
-        let old = fs::metadata(&self.path).ok();
+        let (old, place) = self.old_and_place();
         if old.as_ref().is_some_and(Metadata::is_dir) {
             return Err(Errno::ISDIR.into());
         }
-        match replaceable(&self.path, old.as_ref()) {
+        match place {
             Some(path) => ask(directory(&path), Access::WRITE_OK | Access::EXEC_OK),
             None if old.is_some() => ask(&self.path, Access::WRITE_OK),
-            // A symlink to a name that is free, as far as we know.
+            // A symlink that leads nowhere, as far as we know.
             None => Ok(()),
         }
     }
@@ -109,13 +120,8 @@ impl Draft {
         if to.is_stdout {
             return Ok(Self { file: Place::There(stdout()?), path: to.path.clone() });
         }
-        let old = fs::metadata(&to.path);
-        let path = match &old {
-            Ok(old) => replaceable(&to.path, old),
-            Err(error) => free_name(&to.path, error),
-        };
-        let old = old.ok();
-        let (file, path) = match path {
+        let (old, place) = to.old_and_place();
+        let (file, path) = match place {
             Some(path) => (Place::Beside(beside(&path, old.as_ref())?), path),
             None => {
                 // As a shell's `>` does. To create a pipe that is there is not allowed everywhere.

@@ -125,6 +125,7 @@ fn open_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<O
 /// Whether `parent` has `dir` under its name.
 fn is_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<bool> {
     match parent.stat_at(&dir.name, symlinks, Query::default()) {
+        Ok(stat) if !dir.mount.lists_inodes => Ok(stat.is_directory()),
         Ok(stat) => Ok(stat.identity() == dir.stat.identity()),
         Err(error) if sys::is_vanished(&error) => Ok(false),
         Err(error) => Err(error),
@@ -132,37 +133,51 @@ fn is_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<boo
 }
 
 /// Opens `dir`, which has been open before, in `parent`, whatever it is called there by now; nothing if
-/// that has it no more.
+/// that has it no more. A listing may miss what is renamed meanwhile, so it is asked more than once.
+///
+/// Where it is not known that inodes keep their numbers, what has its name is it, if nothing has its number:
+/// FUSE may number anew what the kernel has forgotten.
 pub(super) fn open_again<P>(
     parent: &Handle,
     dir: &Dir<P>,
     symlinks: Symlinks,
 ) -> io::Result<Option<Handle>> {
-    let is_it = |handle: &Handle| Ok::<_, io::Error>(handle.identity()? == dir.stat.identity());
-    if let Some(handle) = open_in(parent, dir, symlinks)?
-        && is_it(&handle)?
-    {
-        return Ok(Some(handle));
-    }
-    let mut found = None;
-    let listed = name_in(parent, |listed| {
-        if listed.inode == dir.stat.inode {
-            let opened = parent.open_at(listed.name, Symlinks::Stay);
-            found = unless_vanished(opened)?.filter(|handle| is_it(handle).unwrap_or(false));
+    for _ in 0..ATTEMPTS {
+        let named = match parent.open_at(&dir.name, symlinks) {
+            Err(error) if sys::is_vanished(&error) => None,
+            opened => Some(opened?),
+        };
+        if let Some(handle) = &named
+            && handle.identity()? == dir.stat.identity()
+        {
+            return Ok(named);
         }
-        Ok(found.is_some())
-    });
-    // Where the parent itself is removed, nothing is in it.
-    unless_vanished(listed)?;
-    Ok(found)
+        match open_by_inode(parent, dir) {
+            Ok(None) if named.is_some() && !dir.mount.lists_inodes => return Ok(named),
+            Ok(None) => {}
+            // Where the parent itself is removed, nothing is in it.
+            Err(error) if sys::is_vanished(&error) => return Ok(None),
+            found => return found,
+        }
+    }
+    if is_in(parent, dir, symlinks)? { Err(sys::not_found()) } else { Ok(None) }
 }
 
-/// What was found; nothing if it has vanished.
-fn unless_vanished<V>(result: io::Result<V>) -> io::Result<Option<V>> {
-    match result {
-        Err(error) if sys::is_vanished(&error) => Ok(None),
-        result => result.map(Some),
-    }
+/// Opens whatever in `parent` is `dir` by its inode number.
+fn open_by_inode<P>(parent: &Handle, dir: &Dir<P>) -> io::Result<Option<Handle>> {
+    let mut found = None;
+    name_in(parent, |listed| {
+        if listed.inode == dir.stat.inode {
+            found = match parent.open_at(listed.name, Symlinks::Stay) {
+                Err(error) if sys::is_vanished(&error) => None,
+                opened => Some(opened?),
+            };
+            found =
+                found.take().filter(|it| it.identity().is_ok_and(|it| it == dir.stat.identity()));
+        }
+        Ok(found.is_some())
+    })?;
+    Ok(found)
 }
 
 /// The name in `dir` of the directory that `is_it`.
@@ -197,6 +212,30 @@ pub(super) fn list_again(
         let is_more = listing.read(&mut buffer, &mut names, None)?;
         if !look(&names)? || !is_more {
             return Ok(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::Filter;
+    use crate::measure::Mode;
+    use crate::sys::{Mount, Stat};
+    use crate::walk::roots::Root;
+
+    /// On FUSE, all below it was lost where handles were scarce.
+    #[test]
+    fn what_is_numbered_anew_is_found_by_its_name() {
+        let root = Root { path: c"src".into(), stat: Stat::default(), mount: Mount::UNKNOWN };
+        let root = Arc::new(Dir::<()>::root(None, root, &Filter::default()));
+        let parent = Handle::open(c"src").expect("it is there");
+        for (lists_inodes, is_there) in [(false, true), (true, false)] {
+            let mount = Mount { lists_inodes, ..Mount::UNKNOWN };
+            let stat = Stat { inode: u64::MAX, mode: Mode::DIRECTORY, ..Stat::default() };
+            let dir = Dir::below(Arc::clone(&root), c"walk".into(), stat, mount);
+            let found = open_again(&parent, &dir, Symlinks::Stay).expect("it is there");
+            assert_eq!(found.is_some(), is_there, "{mount:?}");
         }
     }
 }

@@ -21,7 +21,7 @@ use crate::tally::Tally;
 /// What following has met.
 #[derive(Debug)]
 pub(super) struct Follows<P> {
-    /// Guards both sets; no system call is made under it.
+    /// Guards all of it; no system call is made under it.
     met: Mutex<Met<P>>,
 }
 
@@ -30,6 +30,8 @@ struct Met<P> {
     entered: HashSet<Identity>,
     mounts: Vec<Link<P>>,
     symlinks: Vec<Link<P>>,
+    /// Those whose turn it is, the next one last.
+    turn: Vec<Link<P>>,
 }
 
 /// How a directory is come to from the one that it is found in.
@@ -53,8 +55,8 @@ struct Link<P> {
 
 impl<P> Default for Follows<P> {
     fn default() -> Self {
-        let (mounts, symlinks) = (Vec::new(), Vec::new());
-        Self { met: Mutex::new(Met { entered: HashSet::new(), mounts, symlinks }) }
+        let (mounts, symlinks, turn) = (Vec::new(), Vec::new(), Vec::new());
+        Self { met: Mutex::new(Met { entered: HashSet::new(), mounts, symlinks, turn }) }
     }
 }
 
@@ -71,44 +73,39 @@ impl<P: Default + Send> Follows<P> {
         if way == Way::Mount { met.mounts.push(link) } else { met.symlinks.push(link) }
     }
 
-    /// The links whose turn it is.
-    fn next(&self) -> Vec<Link<P>> {
+    /// The next link. The others stay here, for whoever gives up on this one.
+    fn next(&self) -> Option<Link<P>> {
         let mut met = self.met();
-        if met.mounts.is_empty() {
-            mem::take(&mut met.symlinks)
-        } else {
-            mem::take(&mut met.mounts)
+        if met.turn.is_empty() {
+            let Met { mounts, symlinks, .. } = &mut *met;
+            let mut turn = mem::take(if mounts.is_empty() { symlinks } else { mounts });
+            turn.sort_unstable_by(|one, two| two.path.cmp(&one.path));
+            met.turn = turn;
         }
+        met.turn.pop()
     }
 
     /// Weighs what the waiting links lead to, and what the links found there lead to. Called when
     /// nothing else is on its way.
     pub(super) fn walk<T: Tally<Part = P>>(&self, walk: &Walk<T>) {
-        loop {
-            let mut links = self.next();
-            if links.is_empty() {
-                return;
-            }
-            links.sort_unstable_by(|one, two| one.path.cmp(&two.path));
-            for Link { path, target } in links {
-                let identity = target.stat.identity();
-                let Some(dir) = target.parent.clone() else { continue };
-                if dir.is_within(identity) {
-                    walk.record(Problem::cycle(path));
-                    settle(walk, dir);
-                } else if self.enter(identity) {
-                    walk.weigh_below(target);
-                } else {
-                    settle(walk, dir);
-                }
+        while let Some(Link { path, target }) = self.next() {
+            let identity = target.stat.identity();
+            let Some(dir) = target.parent.clone() else { continue };
+            if dir.is_within(identity) {
+                walk.record(Problem::cycle(path));
+                settle(walk, dir);
+            } else if self.enter(identity) {
+                walk.weigh_below(target);
+            } else {
+                settle(walk, dir);
             }
         }
     }
 
     /// Leaves the waiting links alone.
     pub(super) fn give_up<T: Tally<Part = P>>(&self, walk: &Walk<T>) {
-        for links in [self.next(), self.next()] {
-            for dir in links.into_iter().filter_map(|link| link.target.parent.clone()) {
+        while let Some(link) = self.next() {
+            if let Some(dir) = link.target.parent.clone() {
                 settle(walk, dir);
             }
         }

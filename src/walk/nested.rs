@@ -10,33 +10,66 @@ use std::ffi::{CStr, CString, OsStr};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use super::find::name_in;
 use super::roots::{Root, standing_for};
-use crate::filter::Verdict;
-use crate::sys::{self, Carries, Handle, MountedIdentity, Query, Symlinks};
+use crate::filter::{self, Verdict};
+use crate::path;
+use crate::sys::{self, Carries, Handle, Identity, MountedIdentity, Query, Symlinks};
 use crate::walk::Options;
 
 /// Leaves out a root that is another one, or lies inside another whose walk will come to it.
+///
+/// From the outside inwards: only a root that is kept takes in others. What lies in one that is not is come
+/// to by the walk of another, whose filters may leave it out.
 pub(super) fn each_once(roots: Vec<Root>, options: &Options) -> Vec<Root> {
-    let mut nesting = Nesting::new(&roots, options);
     let (mut files, mut directories) = (HashSet::new(), HashSet::new());
-    let mut is_kept = Vec::new();
-    for root in &roots {
+    // By whatever mount it is reached, a directory is the same one.
+    let mut is_new = |root: &Root| directories.insert(root.stat.identity());
+    let mut is_kept: Vec<_> =
+        roots.iter().map(|root| !root.stat.is_directory() || is_new(root)).collect();
+    let new = roots.iter().zip(&is_kept).enumerate().filter(|(_, (_, is_new))| **is_new);
+    let new: Vec<_> = new.map(|(i, (root, _))| (i, root)).collect();
+
+    let mut nesting = Nesting::new(&roots, options);
+    let mut placed = Vec::new();
+    for (i, root) in new {
         let start = Start::of(root, options);
         let place = nesting.place_above(root, &start);
-        let is_new = if root.stat.is_directory() {
-            // By whatever mount it is reached, a directory is the same one.
-            directories.insert(root.stat.identity())
-        } else if place.is_some() {
-            files.insert((place, start.name.clone()))
-        } else {
-            files.insert((None, root.path.to_bytes().to_vec()))
-        };
+        let depth = place.and_then(|place| nesting.depths.get(&place).copied());
+        placed.push((depth, i, start, place));
+    }
+    placed.sort_by_key(|(depth, ..)| *depth);
+    for (_, i, start, place) in placed {
+        let root = &roots[i];
+        let is_new = root.stat.is_directory()
+            || match place {
+                Some(_) => files.insert((place, start.name.clone())),
+                None => files.insert((None, root.path.to_bytes().to_vec())),
+            };
         let is_inside = is_new && place.is_some_and(|place| nesting.is_inside(root, &start, place));
-        is_kept.push(is_new && !is_inside);
+        is_kept[i] = is_new && !is_inside;
+        if is_inside {
+            nesting.inner.insert(root.stat.identity());
+        }
     }
     roots.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(root, _)| root).collect()
+}
+
+/// The directory that a root lies in.
+fn dir_above(root: &Root, start: &Start) -> io::Result<Handle> {
+    let dir = Handle::look(&start.dir)?;
+    if !root.stat.is_directory() {
+        return Ok(dir);
+    }
+    dir.up().or_else(|_| {
+        // It may not be searched, not even for `..`.
+        let path = Path::new(OsStr::from_bytes(root.path.to_bytes()));
+        let path = sys::real_path(path, Symlinks::Follow)?;
+        let above = path.parent().ok_or_else(sys::not_found)?;
+        Handle::look(&CString::new(above.as_os_str().as_bytes())?)
+    })
 }
 
 /// Where the way up from a root begins.
@@ -68,19 +101,25 @@ struct Nesting<'a> {
     options: &'a Options,
     /// The roots that are directories.
     outer: HashMap<MountedIdentity, &'a Root>,
+    /// Those that are found to lie in another.
+    inner: HashSet<Identity>,
     /// Where the directories are that files are in, by their paths.
     spelled: HashMap<CString, Option<MountedIdentity>>,
     /// What is above each place; itself where there is nothing, or nothing to be found out.
     above: HashMap<MountedIdentity, MountedIdentity>,
+    /// How many places are above each.
+    depths: HashMap<MountedIdentity, usize>,
     /// What lies there, if a walk could enter it.
     enterable: HashMap<MountedIdentity, Option<Carries>>,
     /// What a place is called in the one above it.
     names: HashMap<MountedIdentity, CString>,
+    /// What filters know of a directory, by its path: git's index is read once, and not once a root.
+    entered: HashMap<Vec<u8>, Option<Arc<filter::Place>>>,
 }
 
 impl<'a> Nesting<'a> {
     fn new(roots: &'a [Root], options: &'a Options) -> Self {
-        let mut outer = HashMap::new();
+        let (mut outer, inner) = (HashMap::new(), HashSet::new());
         for root in roots.iter().filter(|root| root.stat.is_directory()) {
             let mut place = (root.mount.id, root.stat.identity());
             // What is mounted when it is entered is not what was there when it was asked about.
@@ -89,9 +128,9 @@ impl<'a> Nesting<'a> {
             }
             outer.entry(place).or_insert(root);
         }
-        let (spelled, above) = (HashMap::new(), HashMap::new());
-        let (enterable, names) = (HashMap::new(), HashMap::new());
-        Self { options, outer, spelled, above, enterable, names }
+        let (spelled, above, depths) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (enterable, names, entered) = (HashMap::new(), HashMap::new(), HashMap::new());
+        Self { options, outer, inner, spelled, above, depths, enterable, names, entered }
     }
 
     /// The place that `root` lies in, with all above it; none if there is none, or it cannot be found out.
@@ -100,7 +139,7 @@ impl<'a> Nesting<'a> {
             let place = (root.mount.id, root.stat.identity());
             // Where it is the only one, nothing lies in another.
             if self.outer.len() > 1 && !self.above.contains_key(&place) {
-                self.climb(Handle::look(&start.dir).ok()?, place);
+                self.climb(place, || dir_above(root, start));
             }
             return self.above.get(&place).copied().filter(|above| *above != place);
         }
@@ -110,7 +149,7 @@ impl<'a> Nesting<'a> {
         let dir = Handle::look(&start.dir).and_then(|dir| Ok((dir.place()?, dir))).ok();
         let place = dir.map(|(place, dir)| {
             if !self.outer.is_empty() {
-                self.climb(dir, place);
+                self.climb(place, || dir.up());
             }
             place
         });
@@ -118,17 +157,21 @@ impl<'a> Nesting<'a> {
         place
     }
 
-    /// Goes up from `dir`, which is at `place`, to what is known.
-    fn climb(&mut self, mut dir: Handle, mut place: MountedIdentity) {
-        while !self.above.contains_key(&place) {
-            let up = dir.up().and_then(|up| Ok((up.place()?, up)));
-            let Ok((above, up)) = up else {
-                self.above.insert(place, place);
-                return;
+    /// Goes `up` from `place`, and on to what is known.
+    fn climb(&mut self, place: MountedIdentity, up: impl FnOnce() -> io::Result<Handle>) {
+        let (mut way, mut at, mut up) = (Vec::new(), place, up());
+        while !self.above.contains_key(&at) {
+            way.push(at);
+            let above = up.and_then(|dir| Ok((dir.place()?, dir)));
+            let Ok((above, dir)) = above else {
+                self.above.insert(at, at);
+                break;
             };
-            self.above.insert(place, above);
-            (dir, place) = (up, above);
+            self.above.insert(at, above);
+            (at, up) = (above, dir.up());
         }
+        let top = self.depths.get(&at).map_or(0, |depth| depth + 1);
+        self.depths.extend(way.into_iter().rev().zip(top..));
     }
 
     /// Whether `root`, which lies in `place`, is come to by the walk of another root.
@@ -138,6 +181,7 @@ impl<'a> Nesting<'a> {
         // What is moved meanwhile could seem to lie in itself.
         while way.len() <= self.above.len() + 1 {
             if let Some(outer) = self.outer.get(&at).copied()
+                && !self.inner.contains(&outer.stat.identity())
                 && self.leads_to(outer, &way, root, start)
             {
                 return true;
@@ -176,15 +220,12 @@ impl<'a> Nesting<'a> {
             && (self.options.filter.is_off()
                 || self
                     .names(way, root, start)
-                    .is_ok_and(|names| is_admitted(outer, &names, self.options).unwrap_or(false)))
+                    .is_ok_and(|names| self.is_admitted(outer, &names).unwrap_or(false)))
     }
 
     /// Finds out which places on the `way` a walk could enter.
     fn look_at(&mut self, way: &[MountedIdentity], root: &Root, start: &Start) {
-        let mut dir = Handle::look(&start.dir);
-        if root.stat.is_directory() {
-            dir = dir.and_then(|dir| dir.up());
-        }
+        let mut dir = dir_above(root, start);
         for place in way {
             let carries = dir.as_ref().ok().and_then(|dir| {
                 dir.open_at(c".", Symlinks::Stay).ok()?;
@@ -208,28 +249,53 @@ impl<'a> Nesting<'a> {
             _ => None,
         });
         let mut names = Vec::new();
-        let mut dir = Handle::look(&start.dir)?;
-        let (mut below, mut way) = ((root.mount.id, root.stat.identity()), way);
-        if !root.stat.is_directory()
-            && let [dir, above @ ..] = way
-        {
-            spelled.next();
-            names.push(CString::new(start.name.clone())?);
-            (below, way) = (*dir, above);
-        }
-        for above in way {
-            dir = dir.up()?;
+        let mut dir = dir_above(root, start)?;
+        let mut below = (root.mount.id, root.stat.identity());
+        for (i, above) in way.iter().enumerate() {
             let spelled = spelled.next();
+            if i > 0 {
+                dir = dir.up()?;
+            }
             let name = match self.names.get(&below) {
+                _ if i == 0 && !root.stat.is_directory() => CString::new(start.name.clone())?,
                 Some(name) => name.clone(),
-                None => name_of(&dir, below, spelled)?.ok_or_else(sys::not_found)?,
+                None => {
+                    let name = name_of(&dir, below, spelled)?.ok_or_else(sys::not_found)?;
+                    self.names.insert(below, name.clone());
+                    name
+                }
             };
-            self.names.insert(below, name.clone());
             names.push(name);
             below = *above;
         }
         names.reverse();
         Ok(names)
+    }
+
+    /// Whether filters leave in what the walk of `outer` comes to by the names on the `way`.
+    fn is_admitted(&mut self, outer: &Root, way: &[CString]) -> io::Result<bool> {
+        let filter = &self.options.filter;
+        let mut names = vec![outer.path.to_bytes()];
+        let mut known = filter.root(names[0]);
+        let mut dir = Handle::open(&outer.path)?;
+        for (i, name) in way.iter().enumerate() {
+            if i > 0 {
+                dir = dir.open_at(&way[i - 1], Symlinks::Stay)?;
+            }
+            let stat = dir.stat_at(name, Symlinks::Stay, self.options.query)?;
+            let enter = || filter.enter(known.as_ref(), &dir, || names.clone(), |_, _| ());
+            let path = path::join_all(names.iter().copied());
+            known = self.entered.entry(path).or_insert_with(enter).clone();
+            let mut judge = filter.judge(known.as_ref(), || names.clone());
+            let verdict = judge.verdict(name.to_bytes(), stat.is_directory());
+            if judge.confirm(verdict, &stat) == Verdict::LeftOut {
+                return Ok(false);
+            }
+            let below = judge.below(name.to_bytes());
+            known = below;
+            names.push(name.to_bytes());
+        }
+        Ok(true)
     }
 }
 
@@ -248,30 +314,6 @@ fn name_of(
         None => name_in(above, |listed| Ok(is_it(listed.name))),
         spelled => Ok(spelled),
     }
-}
-
-/// Whether filters leave in what the walk of `outer` comes to by `names`.
-fn is_admitted(outer: &Root, way: &[CString], options: &Options) -> io::Result<bool> {
-    let filter = &options.filter;
-    let mut names = vec![outer.path.to_bytes()];
-    let mut known = filter.root(names[0]);
-    let mut dir = Handle::open(&outer.path)?;
-    for (i, name) in way.iter().enumerate() {
-        if i > 0 {
-            dir = dir.open_at(&way[i - 1], Symlinks::Stay)?;
-        }
-        let stat = dir.stat_at(name, Symlinks::Stay, options.query)?;
-        known = filter.enter(known.as_ref(), &dir, || names.clone(), |_, _| ());
-        let mut judge = filter.judge(known.as_ref(), || names.clone());
-        let verdict = judge.verdict(name.to_bytes(), stat.is_directory());
-        if judge.confirm(verdict, &stat) == Verdict::LeftOut {
-            return Ok(false);
-        }
-        let below = judge.below(name.to_bytes());
-        known = below;
-        names.push(name.to_bytes());
-    }
-    Ok(true)
 }
 
 /// Where a root really is, as far as that can be told by a path.

@@ -4,13 +4,16 @@
 
 use std::fs;
 use std::io::Read;
+use std::panic::catch_unwind;
 use std::path::Path;
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::run::weigh;
 
+const WALKS: usize = 40;
 const FEW: &str = "-n 16";
 /// Below `a/root`: more branches than there are handles, and in each a chain with something to do at every
 /// level.
@@ -129,4 +132,34 @@ fn roots_that_are_not_found_again_are_named() {
         found += if path.ends_with("/t") { 1 } else { BRANCH - 3 * level - 1 };
     }
     assert_eq!(document.root().size + found, ENTRIES - 1, "{complaint}");
+}
+
+/// A listing of the directory that it is in may miss it under both of its names. Once it was entered, it
+/// was lost then all the same.
+#[test]
+fn a_directory_that_is_renamed_over_and_over_is_found_again() {
+    let mut fixture = branched();
+    for i in 0..400 {
+        fixture = fixture.dir(format!("a/{i}"));
+    }
+    let (root, other) = (fixture.at("a/root"), fixture.at("a/other"));
+    let is_over = AtomicBool::new(false);
+    let sizes: Vec<_> = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                fs::rename(&root, &other).unwrap();
+                fs::rename(&other, &root).unwrap();
+            }
+        });
+        let walk = |_| {
+            let weigh = weigh("-j --inodes -T 8").arg(fixture.at("a")).limited(FEW);
+            catch_unwind(|| weigh.run().document().root().size).ok()
+        };
+        let sizes = (0..WALKS).map(walk).collect();
+        is_over.store(true, Ordering::Relaxed);
+        sizes
+    });
+    // Not met, vanished before it was entered, or whole.
+    let expected = [401, 402, 401 + ENTRIES].map(Some);
+    assert!(sizes.iter().all(|size| expected.contains(size)), "{sizes:?}");
 }

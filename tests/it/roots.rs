@@ -87,6 +87,50 @@ fn a_root_inside_what_cannot_be_listed_is_weighed() {
     }
 }
 
+/// Not even `..` is found in a directory that may not be searched. It counted twice.
+#[test]
+fn a_root_inside_another_is_weighed_once_where_it_may_not_be_searched() {
+    let fixture = Fixture::new().dir("top/in").mode("top/in", 0o444);
+    for roots in ["top top/in", "top/in top", "-i top ./top/in", "-v zzz top/../top/in top"] {
+        let shown = start(&fixture, &format!("-j --inodes {roots}")).by_nobody(&fixture).run();
+        assert_eq!(shown.document().root().size, 2, "{roots}");
+    }
+}
+
+/// A path that is left out of one root lies in a second one too, from which it is not; but the second
+/// lies in the first, so that nobody weighed what was named.
+#[test]
+fn what_is_named_and_left_out_of_the_root_around_it_is_weighed() {
+    let fixture = Fixture::new().file("top/b/c/f", 5000).file("top/b/g", 300).file("top/h", 20);
+    for roots in ["top top/b top/b/c", "top/b/c top/b top", "top/b/c top/b/c/f top top/b"] {
+        for filter in ["-X b/c", "--exclude /b/c", "-v ^top/b/c/f"] {
+            let document = start(&fixture, &format!("-j -s {filter} {roots}")).run().document();
+            let is_by_path = filter.starts_with("-v") && !roots.contains("/f");
+            assert_eq!(
+                document.root().size,
+                if is_by_path { 320 } else { 5320 },
+                "{filter} {roots}"
+            );
+        }
+    }
+}
+
+/// They were read once a root, git's index too.
+#[test]
+#[ignore = "needs strace"]
+fn rules_are_read_once_however_many_roots_lie_below_them() {
+    let fixture = (0..100).fold(Fixture::new(), |fixture, i| fixture.file(format!("top/{i}"), 10));
+    fs::write(fixture.at("top/.ignore"), "*5\n").unwrap();
+    let roots: Vec<_> = (0..100).map(|i| format!("top/{i}")).collect();
+    let strace = ["strace", "-f", "-q", "-o", "log", "-e", "trace=openat"];
+    let weigh = start(&fixture, &format!("-j -s --gitignore top {}", roots.join(" ")));
+    // The ten that are left out of it are weighed because they are named.
+    assert_eq!(weigh.under(strace).run().document().root().size, 1000 + 3);
+    let log = fs::read_to_string(fixture.at("log")).unwrap();
+    let times = log.matches("\".ignore\"").count();
+    assert!((1..10).contains(&times), "{times}");
+}
+
 /// Where no path leads to from outside, the same was weighed twice.
 #[test]
 fn a_root_inside_another_is_weighed_once_below_what_is_closed() {

@@ -196,6 +196,35 @@ fn hung_storage_does_not_hold_up_the_end() {
     }
 }
 
+/// A symlink waits for its turn. What waited together with one whose storage never answers was never closed,
+/// and so nothing was shown, of the rest neither.
+#[test]
+#[ignore = "mounts a file system"]
+fn hung_storage_behind_a_symlink_does_not_hold_up_the_end() {
+    let fixture = (0..10).fold(Fixture::new().dir("top").file("links/here/f", 1), |fixture, i| {
+        fixture.symlink(format!("../top/d000{i}"), format!("links/{i}"))
+    });
+    let troubles = vec![("d0003/f00002".to_owned(), Trouble::Hangs)];
+    let mounted = Storage { troubles, ..storage(10, 4) }.mount(&fixture.at("top")).unwrap();
+    for flags in ["-j --inodes -L -T 1", "-j --inodes -L -T 4"] {
+        let hung = mounted.hung();
+        let mut child = weigh(flags).arg("links").within(fixture.path()).spawn();
+        while mounted.hung() == hung {
+            std::thread::yield_now();
+        }
+        std::thread::sleep(Duration::from_millis(300));
+        kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+        let mut json = Vec::new();
+        child.stdout.take().unwrap().read_to_end(&mut json).unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(130), "{flags}");
+        let document = Document::parse(&json);
+        assert_eq!(document.header["complete"], false);
+        // `links`, `here` and `f`; three directories with four files each; and what there is of the fourth.
+        let size = document.root().size;
+        assert!((18..24).contains(&size), "{flags}: {size} are shown");
+    }
+}
+
 /// What these tests themselves stand on: a request without an answer holds up nobody for ever.
 #[test]
 #[ignore = "mounts a file system"]

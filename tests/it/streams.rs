@@ -98,7 +98,8 @@ fn a_reader_who_leaves_ends_it_quietly() {
 #[test]
 fn a_reader_who_leaves_silences_nothing_else() {
     let fixture = long();
-    for (flags, code) in [("-j", 1), ("-c -n 5000", 1), ("--as csv", 1), ("-j -s --fail-over 1", 3)] {
+    for (flags, code) in [("-j", 1), ("-c -n 5000", 1), ("--as csv", 1), ("-j -s --fail-over 1", 3)]
+    {
         let expected = with_streams(&fixture, flags, "").run().complaint();
         assert!(expected.starts_with("weigh: cannot stat gone: "), "{expected}");
         let mut child = with_streams(&fixture, flags, "").spawn();
