@@ -18,10 +18,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::index::Tracked;
+use super::repository::Repository;
 use super::rules::Rules;
-use crate::measure::Kind;
 use crate::path;
-use crate::sys::{self, Handle, Query, Symlinks};
+use crate::sys::{self, Handle, Symlinks};
 
 /// What becomes of what git ignores.
 #[derive(Clone, Debug, Default)]
@@ -95,7 +95,7 @@ impl Git {
         };
         // A root that is a work tree itself has none above it that matters.
         let mut above = root.ancestors();
-        let is_top = |path: &Path| open(path).is_some_and(|dir| work_tree(&dir).is_some());
+        let is_top = |path: &Path| open(path).is_some_and(|dir| Repository::of(&dir).is_some());
         let Some(top) = above.find(|path| is_top(path)).filter(|top| *top != root) else {
             return ground;
         };
@@ -150,16 +150,17 @@ impl Git {
         if ground.region != Region::Ruled {
             return None;
         }
-        let mut read = |name: &CStr| {
-            rules_in(dir, name).unwrap_or_else(|error| {
-                report(path::join_all([&*path(), name.to_bytes()]), &error);
+        let mut read = |name: &CStr, symlinks| {
+            rules_in(dir, name, symlinks).unwrap_or_else(|error| {
+                report(path::resolve(&path(), name.to_bytes()), &error);
                 None
             })
         };
-        let repository = work_tree(dir);
+        let repository = Repository::of(dir);
         let is_in_work_tree = ground.tracked.is_some() || repository.is_some();
-        let rules = if is_in_work_tree { read(c".gitignore") } else { None };
-        let stronger = if self.ignored == Ignored::LeftOut { read(c".ignore") } else { None };
+        let rules = if is_in_work_tree { read(c".gitignore", Symlinks::Stay) } else { None };
+        let stronger =
+            if self.ignored == Ignored::LeftOut { read(c".ignore", Symlinks::Stay) } else { None };
         if repository.is_none() && rules.is_none() && stronger.is_none() {
             return None;
         }
@@ -168,11 +169,11 @@ impl Git {
         if let Some(Repository { own, common }) = repository {
             here.rules = None;
             add(&mut here.rules, Arc::clone(&self.everywhere), from);
-            if let Some(rules) = within(&common, b"info/exclude").and_then(|name| read(&name)) {
+            let exclude = CString::new(path::join_all([&*common, b"info/exclude"])).ok();
+            if let Some(rules) = exclude.and_then(|name| read(&name, Symlinks::Follow)) {
                 add(&mut here.rules, Arc::new(rules), from);
             }
-            let is_absolute = own.starts_with(b"/");
-            let own = if is_absolute { own } else { path::join_all([&*path(), &*own]) };
+            let own = path::resolve(&path(), &own);
             here.tracked = Some(Arc::new(Tracked::new(own, from)));
         }
         if let Some(rules) = rules {
@@ -268,52 +269,10 @@ fn add(chain: &mut Option<Arc<Level>>, rules: Arc<Rules>, from: usize) {
     }
 }
 
-/// Where the repository of a work tree is, from the top of the work tree or from `/`.
-struct Repository {
-    /// What is this work tree's own.
-    own: Vec<u8>,
-    /// What it shares with others: what git calls the common directory.
-    common: Vec<u8>,
-}
-
-/// The repository of the work tree whose top is open as `dir`, if it is one. As for git, that is
-/// where a HEAD is.
-fn work_tree(dir: &Handle) -> Option<Repository> {
-    let own = match dir.stat_at(c".git", Symlinks::Follow, Query::default()).ok()?.mode.kind() {
-        Kind::Directory => b".git".to_vec(),
-        // A work tree besides the first one, or a submodule, says where its repository is.
-        Kind::File => {
-            let text = note(dir, c".git")?;
-            text.strip_prefix(b"gitdir: ")?.trim_ascii_end().to_vec()
-        }
-        _ => return None,
-    };
-    dir.stat_at(&within(&own, b"HEAD")?, Symlinks::Stay, Query::default()).ok()?;
-    let common = match note(dir, &within(&own, b"commondir")?) {
-        Some(common) if common.starts_with(b"/") => common.trim_ascii_end().to_vec(),
-        Some(common) => path::join_all([&*own, common.trim_ascii_end()]),
-        None => own.clone(),
-    };
-    Some(Repository { own, common })
-}
-
 /// The rules in the file called `name`, if there is one.
-fn rules_in(dir: &Handle, name: &CStr) -> io::Result<Option<Rules>> {
+fn rules_in(dir: &Handle, name: &CStr, symlinks: Symlinks) -> io::Result<Option<Rules>> {
     /// Git heeds no larger one (dir.c, PATTERN_MAX_FILE_SIZE, 2.45).
     const MOST: u64 = 100 << 20;
-    let file = dir.open_file_at(name, MOST)?;
+    let file = dir.open_file_at(name, symlinks, MOST)?;
     file.map(|file| Rules::read(BufReader::new(file.take(MOST)))).transpose()
-}
-
-/// What is in a file of git's that says where something is, if it can be read.
-fn note(dir: &Handle, name: &CStr) -> Option<Vec<u8>> {
-    /// Git takes no larger one for `.git` (setup.c, read_gitfile_gently).
-    const MOST: u64 = 1 << 20;
-    let mut text = Vec::new();
-    dir.open_file_at(name, MOST).ok()??.take(MOST).read_to_end(&mut text).ok()?;
-    Some(text)
-}
-
-fn within(directory: &[u8], name: &[u8]) -> Option<CString> {
-    CString::new(path::join_all([directory, name])).ok()
 }

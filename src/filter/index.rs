@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::path;
-use crate::sys::Handle;
+use crate::sys::{Handle, Symlinks};
 
 /// What is tracked in a work tree.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Tracked {
             return Ok(());
         }
         let repository = Handle::open(&CString::new(&*self.repository)?)?;
-        let file = repository.open_file_at(c"index", u64::MAX)?;
+        let file = repository.open_file_at(c"index", Symlinks::Follow, u64::MAX)?;
         let index = file.map_or(Ok(Index::default()), Index::read)?;
         // Whoever was faster found the same.
         let _ = self.index.set(index);

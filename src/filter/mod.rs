@@ -18,6 +18,7 @@ mod index;
 mod names;
 mod paths;
 mod regexes;
+mod repository;
 mod rules;
 mod times;
 mod types;

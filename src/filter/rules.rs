@@ -60,7 +60,9 @@ impl Rules {
             }
             if stop.is_some() || is_end {
                 let bom: &[u8] = if mem::take(&mut is_first) { b"\xef\xbb\xbf" } else { b"" };
-                let rule = rule_in(line.strip_prefix(bom).unwrap_or(&line));
+                let line_end: &[u8] = if stop == Some(b'\0') { b"" } else { b"\r" };
+                let text = line.strip_prefix(bom).unwrap_or(&line);
+                let rule = rule_in(text.strip_suffix(line_end).unwrap_or(text));
                 rules.0.extend(rule.map(Rule::new));
                 line.clear();
             }
@@ -75,7 +77,7 @@ impl Rules {
     /// # Errors
     /// What is wrong with it.
     pub fn add_line(&mut self, line: &[u8]) -> Result<(), String> {
-        rule_in(line).map_or(Ok(()), |rule| self.add(rule))
+        rule_in(line.strip_suffix(b"\r").unwrap_or(line)).map_or(Ok(()), |rule| self.add(rule))
     }
 
     /// Adds a rule.
@@ -156,7 +158,6 @@ impl Pattern {
 
 /// The rule in a line, without blanks after it; none in an empty line or a comment.
 fn rule_in(line: &[u8]) -> Option<&[u8]> {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() || line.starts_with(b"#") {
         return None;
     }

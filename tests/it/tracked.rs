@@ -405,7 +405,8 @@ fn a_damaged_index_breaks_nothing() {
                 break;
             }
         }
-        let home = Fixture::in_memory().dir("top/.git").file("top/.git/HEAD", 1);
+        let home = Fixture::in_memory().dir("top/.git/objects").dir("top/.git/refs");
+        fs::write(home.at("top/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::write(home.at("top/.gitignore"), "*.o\n/ign/\n").unwrap();
         fs::write(home.at("top/.git/index"), bytes).unwrap();
         let home = home.file("top/x.o", 1).file("top/ign/deep/er/kept", 1);
