@@ -3,9 +3,9 @@
 //! Flags are parsed first and interpreted second: [`parse`] turns them into one small value a
 //! stage, and no stage sees a flag.
 
-mod excludes;
 mod flags;
 mod form;
+mod git;
 mod leave;
 mod options;
 mod pages;

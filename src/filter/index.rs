@@ -18,14 +18,16 @@ pub(super) struct Tracked {
     repository: Vec<u8>,
     /// How much of a path leads to the top of the work tree.
     from: usize,
+    /// Whether names that differ in case alone are the same.
+    folds: bool,
     /// Set by whoever reads it first. At worst several do at once, and find the same; so no system
     /// call is made while others wait.
     index: OnceLock<Index>,
 }
 
 impl Tracked {
-    pub(super) fn new(repository: Vec<u8>, from: usize) -> Self {
-        Self { repository, from, index: OnceLock::new() }
+    pub(super) fn new(repository: Vec<u8>, from: usize, folds: bool) -> Self {
+        Self { repository, from, folds, index: OnceLock::new() }
     }
 
     /// Reads the index, unless that is done. Where there is none, nothing is tracked.
@@ -35,7 +37,10 @@ impl Tracked {
         }
         let repository = Handle::open(&CString::new(&*self.repository)?)?;
         let file = repository.open_file_at(c"index", Symlinks::Follow, u64::MAX)?;
-        let index = file.map_or(Ok(Index::default()), Index::read)?;
+        let mut index = file.map_or(Ok(Index::default()), Index::read)?;
+        if self.folds {
+            index.fold();
+        }
         // Whoever was faster found the same.
         let _ = self.index.set(index);
         Ok(())
@@ -51,8 +56,8 @@ impl Tracked {
         path::join_all([&*self.repository, b"index"])
     }
 
-    /// Whether the entry at `path` is tracked, or something in it. It may be while nobody has read
-    /// the index.
+    /// Whether the entry at `path`, folded if need be, is tracked, or something in it. It may be while
+    /// nobody has read the index.
     pub(super) fn has(&self, path: &[u8], is_directory: bool) -> bool {
         self.index.get().is_none_or(|index| {
             let path = &path[self.from..];
@@ -185,6 +190,14 @@ impl Index {
         ensure(!name.is_empty() && self.names[last] <= self.names[name.clone()])?;
         self.entries.push(Entry { name, is_submodule: mode == SUBMODULE });
         Ok(())
+    }
+
+    /// Makes it one of names without uppercase letters.
+    fn fold(&mut self) {
+        self.names.make_ascii_lowercase();
+        let names = &self.names;
+        self.entries
+            .sort_unstable_by(|one, other| names[one.name.clone()].cmp(&names[other.name.clone()]));
     }
 
     fn find(&self, path: &[u8]) -> Option<&Entry> {

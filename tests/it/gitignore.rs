@@ -417,15 +417,17 @@ const ATOMS: [&[u8]; 26] = [
     b"\xff",
 ];
 
-fn rules(dice: &mut Dice) -> Vec<u8> {
+/// Rules of [`ATOMS`] and `more`.
+pub fn rules(dice: &mut Dice, more: &[&[u8]]) -> Vec<u8> {
     const ENDS: [&[u8]; 8] = [b"\n", b"\n", b"\n", b"/\n", b" \n", b"\r\n", b"\0a\n", b"\r\0\n"];
+    let atoms = [&ATOMS, more].concat();
     let mut text = Vec::new();
     for _ in 0..1 + dice.below(5) {
         if dice.below(4) == 0 {
             text.push(b'!');
         }
         for _ in 0..1 + dice.below(4) {
-            text.extend_from_slice(dice.of::<&[u8]>(&ATOMS));
+            text.extend_from_slice(dice.of::<&[u8]>(&atoms));
         }
         text.extend_from_slice(dice.of::<&[u8]>(&ENDS));
     }
@@ -455,7 +457,7 @@ fn rules_thrown_by_dice() {
         let mut written = Vec::new();
         for dir in &dirs {
             if dir == Path::new("top") || dice.below(4) == 0 {
-                let rules = rules(&mut dice);
+                let rules = rules(&mut dice, &[]);
                 written.push(format!("{}: {}", dir.display(), rules.escape_ascii()));
                 std::fs::write(fixture.at(dir).join(".gitignore"), rules).unwrap();
             }
