@@ -84,6 +84,8 @@ struct Index {
     /// One after the other.
     names: Vec<u8>,
     entries: Vec<Entry>,
+    /// Whether an entry has no name: in a split index, the other half has it.
+    has_nameless: bool,
 }
 
 #[derive(Debug)]
@@ -139,6 +141,7 @@ impl Index {
                 _ => unknown = Some("it has an extension that is not known"),
             }
         }
+        ensure(unknown.is_some() || !index.has_nameless)?;
         unknown.map_or(Ok(index), |unknown| Err(invalid(unknown)))
     }
 
@@ -185,9 +188,14 @@ impl Index {
             ensure(source.take()? == [0])?;
         }
 
-        // A file with nothing in it would make empty names.
         let name = start..self.names.len();
-        ensure(!name.is_empty() && self.names[last] <= self.names[name.clone()])?;
+        if name.is_empty() {
+            // A file with nothing in it would make no end of them.
+            ensure(mode != 0)?;
+            self.has_nameless = true;
+            return Ok(());
+        }
+        ensure(self.names[last] <= self.names[name.clone()])?;
         self.entries.push(Entry { name, is_submodule: mode == SUBMODULE });
         Ok(())
     }
