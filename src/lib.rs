@@ -67,8 +67,8 @@
 //! * No path is put together while walking, except for an error, for whoever watches, and for
 //!   filters that look at paths.
 //! * Only directories are ever opened, relative to their parents and without following symlinks;
-//!   apart from lists, patterns and scans in files that were named to be read, git's rules and
-//!   index if those are asked for, and what the system tells of itself in proc and sys.
+//!   apart from lists, patterns and scans in files that were named to be read, git's rules,
+//!   configuration and index if those are asked for, and what the system tells of itself in proc and sys.
 //! * A name is copied only once its entry is known to be kept.
 //! * Sums are exact inside and saturate when they are shown.
 //! * There is no process-wide mutable state, and no unsafe code.

@@ -17,6 +17,11 @@ pub fn join_all<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     path
 }
 
+/// The way to `path`, which begins at `base` unless it is absolute.
+pub fn resolve(base: &[u8], path: &[u8]) -> Vec<u8> {
+    if path.starts_with(b"/") { path.to_vec() } else { join_all([base, path]) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::{Args, ValueHint};
 
-use super::excludes;
+use super::git;
 use crate::filter::{
     BadPattern, Days, Filter, Git, Globs, Ignored, Names, Paths, Regexes, Times, Types, known_types,
 };
@@ -103,7 +103,7 @@ impl LeaveFlags {
             collapse: Paths::default(),
             types: self.types()?,
             globs: self.globs()?,
-            git: self.git(),
+            git: self.git()?,
             regexes: self.regexes()?,
             times: Times {
                 now: sys::now(),
@@ -145,13 +145,13 @@ impl LeaveFlags {
         Ok(globs)
     }
 
-    fn git(&self) -> Git {
+    fn git(&self) -> Result<Git, String> {
         let ignored = match (self.gitignore, self.ignored) {
             (true, _) => Ignored::LeftOut,
             (_, true) => Ignored::Only,
-            _ => return Git::default(),
+            _ => return Ok(Git::default()),
         };
-        Git { ignored, everywhere: Arc::new(excludes::of_user()) }
+        Ok(Git { ignored, config: Arc::new(git::config()?) })
     }
 
     fn regexes(&self) -> Result<Regexes, String> {

@@ -6,9 +6,9 @@
 //! [`report`]: crate::report
 
 pub mod config;
-mod excludes;
 mod flags;
 mod form;
+mod git;
 mod leave;
 mod options;
 mod pages;

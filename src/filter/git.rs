@@ -1,35 +1,44 @@
 //! What git ignores: which rules hold in a directory, and what they come to.
 //!
-//! In a work tree, from the weakest to the strongest: the user's own excludes, the repository's
-//! `info/exclude`, and each `.gitignore` from the top of the work tree down. Of the rules nearest to
-//! an entry that speak of it at all, the last one decides. What lies in a directory that is ignored is
-//! ignored, and no rule in there is read; but what is tracked is not, wherever it lies ([`index`]). A
-//! work tree in another one has rules of its own, unless it is ignored with all that is in it.
+//! In a work tree, from the weakest to the strongest: the excludes file that the configuration names
+//! ([`git_config`]), the repository's `info/exclude`, and each `.gitignore` from the top of the work tree
+//! down. Of the rules nearest to an entry that speak of it at all, the last one decides. What lies in a
+//! directory that is ignored is ignored, and no rule in there is read; but what is tracked is not,
+//! wherever it lies ([`index`]). A work tree in another one has rules of its own, unless it is ignored
+//! with all that is in it.
 //!
 //! `.ignore` files are ripgrep's: they hold everywhere, and are stronger, also than what is tracked.
 //! Git knows nothing of them, so they have no say in what *git* ignores.
 //!
+//! Rules and globs are our own rather than those of gix-ignore 0.24 and gix-glob 0.29, which would add 12
+//! packages and spare 430 lines and 2 KB. Of 600,000 answers to rules thrown by dice, 25 of theirs are not
+//! those of git 2.39, and 4,945 where case is ignored; none of ours. On 290,000 entries they take 240 ms
+//! in user mode instead of 204. Past 64 levels of asterisks they give up.
+//!
 //! [`index`]: super::index
+//! [`git_config`]: super::git_config
 
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsStr};
-use std::io::{self, BufReader, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::git_config::GitConfig;
 use super::index::Tracked;
+use super::repository::Repository;
 use super::rules::Rules;
-use crate::measure::Kind;
 use crate::path;
-use crate::sys::{self, Handle, Query, Symlinks};
+use crate::sys::{self, Handle, Symlinks};
 
 /// What becomes of what git ignores.
 #[derive(Clone, Debug, Default)]
 pub struct Git {
     /// Whether it counts.
     pub ignored: Ignored,
-    /// The user's own rules, for every work tree.
-    pub everywhere: Arc<Rules>,
+    /// What its configuration says wherever it runs.
+    pub config: Arc<GitConfig>,
 }
 
 /// Whether what git ignores counts.
@@ -44,26 +53,29 @@ pub enum Ignored {
     Only,
 }
 
-/// A directory as git sees it.
+/// What is ignored in a directory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ground {
+pub(super) struct DirectoryRules {
     /// From the top of the work tree above the root to the root, with a slash at the end; empty if
     /// there is none above it. The rules' paths begin with it.
     pub(super) base: Arc<[u8]>,
-    region: Region,
+    treatment: Treatment,
+    /// Whether git takes no heed of case here.
+    folds: bool,
     /// What git tracks; none outside of work trees, and where all is ignored.
     tracked: Option<Arc<Tracked>>,
     /// Git's rules.
-    rules: Option<Arc<Level>>,
+    rules: Option<Arc<RuleFile>>,
     /// Those of `.ignore` files.
-    stronger: Option<Arc<Level>>,
+    stronger: Option<Arc<RuleFile>>,
 }
 
+/// What becomes of the entries of a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Region {
+enum Treatment {
     /// Rules decide.
     #[default]
-    Ruled,
+    ByRules,
     /// Everything is ignored that is not tracked.
     Ignored,
     /// A `.git`, of which no rule speaks.
@@ -72,11 +84,11 @@ enum Region {
 
 /// The rules that one file adds to those above.
 #[derive(Debug)]
-struct Level {
+struct RuleFile {
     rules: Arc<Rules>,
     /// How much of a path leads to where these hold.
     from: usize,
-    above: Option<Arc<Level>>,
+    above: Option<Arc<RuleFile>>,
 }
 
 impl Git {
@@ -85,19 +97,19 @@ impl Git {
     }
 
     /// The root at `path`, with the rules that hold from above it.
-    pub(super) fn root(&self, path: &[u8]) -> Ground {
-        let mut ground = Ground::default();
+    pub(super) fn root(&self, path: &[u8]) -> DirectoryRules {
+        let mut rules = DirectoryRules::default();
         let root = Path::new(OsStr::from_bytes(path));
-        let Ok(root) = sys::real_path(root, Symlinks::Follow) else { return ground };
+        let Ok(root) = sys::real_path(root, Symlinks::Follow) else { return rules };
         let open = |path: &Path| {
             let path = CString::new(path.as_os_str().as_bytes()).ok()?;
             Handle::open(&path).ok()
         };
         // A root that is a work tree itself has none above it that matters.
         let mut above = root.ancestors();
-        let is_top = |path: &Path| open(path).is_some_and(|dir| work_tree(&dir).is_some());
+        let is_top = |path: &Path| open(path).is_some_and(|dir| Repository::of(&dir).is_some());
         let Some(top) = above.find(|path| is_top(path)).filter(|top| *top != root) else {
-            return ground;
+            return rules;
         };
         let mut at = top.to_owned();
         let mut way = Vec::new();
@@ -105,18 +117,18 @@ impl Git {
             if let Some(dir) = open(&at) {
                 let path = || at.as_os_str().as_bytes().to_vec();
                 // Whoever is above the root is not weighed, and no problem of this walk.
-                let here = self.add_rules(&ground, &dir, path, || way.len(), |_, _| ());
-                ground = here.unwrap_or(ground);
+                let here = self.add_rules(&rules, &dir, path, || way.len(), |_, _| ());
+                rules = here.unwrap_or(rules);
                 // If that fails, whoever enters the root says so.
-                let _ = ground.read_index();
+                let _ = rules.read_index();
             }
             at.push(name);
             path::join(&mut way, name.as_bytes());
-            ground = ground.below(&way, name.as_bytes()).unwrap_or(ground);
+            rules = rules.below(&way, name.as_bytes()).unwrap_or(rules);
             way.push(b'/');
         }
-        ground.base = way.into();
-        ground
+        rules.base = way.into();
+        rules
     }
 
     /// The directory at `path`, open as `dir`, with the rules that it adds; none if it adds nothing.
@@ -124,15 +136,15 @@ impl Git {
     /// reported by its path.
     pub(super) fn enter(
         &self,
-        ground: &Ground,
+        above: &DirectoryRules,
         dir: &Handle,
         path: impl Fn() -> Vec<u8>,
         from: impl FnOnce() -> usize,
         mut report: impl FnMut(Vec<u8>, &io::Error),
-    ) -> Option<Ground> {
-        let here = self.add_rules(ground, dir, path, from, &mut report);
-        let ground = here.as_ref().unwrap_or(ground);
-        if let (Err(error), Some(tracked)) = (ground.read_index(), &ground.tracked) {
+    ) -> Option<DirectoryRules> {
+        let here = self.add_rules(above, dir, path, from, &mut report);
+        let rules = here.as_ref().unwrap_or(above);
+        if let (Err(error), Some(tracked)) = (rules.read_index(), &rules.tracked) {
             report(tracked.index_path(), &error);
             tracked.give_up();
         }
@@ -141,39 +153,48 @@ impl Git {
 
     fn add_rules(
         &self,
-        ground: &Ground,
+        above: &DirectoryRules,
         dir: &Handle,
         path: impl Fn() -> Vec<u8>,
         from: impl FnOnce() -> usize,
         mut report: impl FnMut(Vec<u8>, &io::Error),
-    ) -> Option<Ground> {
-        if ground.region != Region::Ruled {
+    ) -> Option<DirectoryRules> {
+        if above.treatment != Treatment::ByRules {
             return None;
         }
-        let mut read = |name: &CStr| {
-            rules_in(dir, name).unwrap_or_else(|error| {
-                report(path::join_all([&*path(), name.to_bytes()]), &error);
+        let mut report = |place: &[u8], error: &io::Error| {
+            report(path::resolve(&path(), place), error);
+        };
+        let repository = Repository::of(dir);
+        let config = repository
+            .as_ref()
+            .map(|repository| self.config.in_work_tree(dir, repository, &mut report));
+        let folds = config.as_ref().map_or(above.folds, |config| config.folds);
+        let mut read = |name: &CStr, symlinks, folds| {
+            Rules::in_file(dir, name, symlinks, folds).unwrap_or_else(|error| {
+                report(name.to_bytes(), &error);
                 None
             })
         };
-        let repository = work_tree(dir);
-        let is_in_work_tree = ground.tracked.is_some() || repository.is_some();
-        let rules = if is_in_work_tree { read(c".gitignore") } else { None };
-        let stronger = if self.ignored == Ignored::LeftOut { read(c".ignore") } else { None };
+        let is_in_work_tree = above.tracked.is_some() || repository.is_some();
+        let rules = if is_in_work_tree { read(c".gitignore", Symlinks::Stay, folds) } else { None };
+        let is_left_out = self.ignored == Ignored::LeftOut;
+        let stronger = if is_left_out { read(c".ignore", Symlinks::Stay, false) } else { None };
         if repository.is_none() && rules.is_none() && stronger.is_none() {
             return None;
         }
         let from = from();
-        let mut here = ground.clone();
-        if let Some(Repository { own, common }) = repository {
+        let mut here = above.clone();
+        if let (Some(repository), Some(config)) = (repository, config) {
             here.rules = None;
-            add(&mut here.rules, Arc::clone(&self.everywhere), from);
-            if let Some(rules) = within(&common, b"info/exclude").and_then(|name| read(&name)) {
+            here.folds = folds;
+            add(&mut here.rules, config.excludes, from);
+            let exclude = CString::new(path::join_all([&*repository.common, b"info/exclude"])).ok();
+            if let Some(rules) = exclude.and_then(|name| read(&name, Symlinks::Follow, folds)) {
                 add(&mut here.rules, Arc::new(rules), from);
             }
-            let is_absolute = own.starts_with(b"/");
-            let own = if is_absolute { own } else { path::join_all([&*path(), &*own]) };
-            here.tracked = Some(Arc::new(Tracked::new(own, from)));
+            let own = path::resolve(&path(), &repository.own);
+            here.tracked = Some(Arc::new(Tracked::new(own, from, folds)));
         }
         if let Some(rules) = rules {
             add(&mut here.rules, Arc::new(rules), from);
@@ -185,7 +206,7 @@ impl Git {
     }
 }
 
-impl Ground {
+impl DirectoryRules {
     /// Whether the entry called `name`, which has `path` from the base on, is ignored.
     pub(super) fn ignores(&self, path: &[u8], name: &[u8], is_directory: bool) -> bool {
         self.is_against(path, name, is_directory) && !self.is_tracked(path, is_directory)
@@ -193,48 +214,58 @@ impl Ground {
 
     /// Whether rules are against an entry, be it tracked or not.
     fn is_against(&self, path: &[u8], name: &[u8], is_directory: bool) -> bool {
-        match self.region {
-            Region::Ignored => true,
-            Region::Repository => false,
-            Region::Ruled => {
-                let decide = |rules| decide(rules, path, is_directory);
-                name != b".git"
-                    && decide(&self.stronger).or_else(|| decide(&self.rules)) == Some(true)
+        match self.treatment {
+            Treatment::Ignored => true,
+            Treatment::Repository => false,
+            Treatment::ByRules => {
+                let by_git = || decide(&self.rules, &self.folded(path), is_directory);
+                !self.is_repository(name)
+                    && decide(&self.stronger, path, is_directory).or_else(by_git) == Some(true)
             }
         }
     }
 
     /// Whether an entry counts whatever git's rules say.
     fn is_tracked(&self, path: &[u8], is_directory: bool) -> bool {
-        self.tracked.as_ref().is_some_and(|tracked| tracked.has(path, is_directory))
+        self.tracked.as_ref().is_some_and(|tracked| tracked.has(&self.folded(path), is_directory))
             && decide(&self.stronger, path, is_directory) != Some(true)
     }
 
     /// Whether nothing in the directory called `name` is ever ignored.
     pub(super) fn is_free_of_ignored(&self, name: &[u8]) -> bool {
-        self.region == Region::Repository || name == b".git"
+        self.treatment == Treatment::Repository || self.is_repository(name)
     }
 
     /// Whether the directory itself is ignored.
     pub(super) fn is_ignored(&self) -> bool {
-        self.region == Region::Ignored && self.tracked.is_none()
+        self.treatment == Treatment::Ignored && self.tracked.is_none()
     }
 
     /// The directory called `name`; none if it is as this one.
-    pub(super) fn below(&self, path: &[u8], name: &[u8]) -> Option<Ground> {
-        let has_submodule = |tracked: &Arc<Tracked>| tracked.has_submodule(path);
-        let region = match self.region {
-            Region::Ruled if name == b".git" => Region::Repository,
-            Region::Repository => Region::Repository,
-            _ if !self.is_against(path, name, true) => Region::Ruled,
-            _ if self.tracked.as_ref().is_some_and(has_submodule) => Region::Ruled,
-            _ => Region::Ignored,
+    pub(super) fn below(&self, path: &[u8], name: &[u8]) -> Option<DirectoryRules> {
+        let has_submodule = |tracked: &Arc<Tracked>| tracked.has_submodule(&self.folded(path));
+        let treatment = match self.treatment {
+            Treatment::ByRules if self.is_repository(name) => Treatment::Repository,
+            Treatment::Repository => Treatment::Repository,
+            _ if !self.is_against(path, name, true) => Treatment::ByRules,
+            _ if self.tracked.as_ref().is_some_and(has_submodule) => Treatment::ByRules,
+            _ => Treatment::Ignored,
         };
         // Below a directory where nothing is tracked, nobody need ask again.
-        let is_kept = region != Region::Ignored || self.is_tracked(path, true);
+        let is_kept = treatment != Treatment::Ignored || self.is_tracked(path, true);
         let tracked = self.tracked.clone().filter(|_| is_kept);
-        let is_same = region == self.region && tracked.is_some() == self.tracked.is_some();
-        (!is_same).then(|| Ground { region, tracked, ..self.clone() })
+        let is_same = treatment == self.treatment && tracked.is_some() == self.tracked.is_some();
+        (!is_same).then(|| DirectoryRules { treatment, tracked, ..self.clone() })
+    }
+
+    /// Whether an entry called `name` is a repository, or says where one is.
+    fn is_repository(&self, name: &[u8]) -> bool {
+        name == b".git" || self.folds && name.eq_ignore_ascii_case(b".git")
+    }
+
+    /// A path as rules and index have it here.
+    fn folded<'a>(&self, path: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.folds { path.to_ascii_lowercase().into() } else { path.into() }
     }
 
     /// Reads what is tracked, once there is a rule that may be against it.
@@ -247,73 +278,23 @@ impl Ground {
 }
 
 /// What the nearest of `rules` that speaks of an entry says.
-fn decide(rules: &Option<Arc<Level>>, path: &[u8], is_directory: bool) -> Option<bool> {
-    let mut levels = std::iter::successors(rules.as_deref(), |level| level.above.as_deref());
-    levels.find_map(|level| level.rules.decide(&path[level.from..], is_directory))
+fn decide(rules: &Option<Arc<RuleFile>>, path: &[u8], is_directory: bool) -> Option<bool> {
+    let mut files = std::iter::successors(rules.as_deref(), |file| file.above.as_deref());
+    files.find_map(|file| file.rules.decide(&path[file.from..], is_directory))
 }
 
 /// Lets go of what is above in a loop: the nested drops of a deep chain would overflow the stack.
-impl Drop for Level {
+impl Drop for RuleFile {
     fn drop(&mut self) {
         let mut above = self.above.take();
-        while let Some(mut level) = above.and_then(Arc::into_inner) {
-            above = level.above.take();
+        while let Some(mut file) = above.and_then(Arc::into_inner) {
+            above = file.above.take();
         }
     }
 }
 
-fn add(chain: &mut Option<Arc<Level>>, rules: Arc<Rules>, from: usize) {
+fn add(chain: &mut Option<Arc<RuleFile>>, rules: Arc<Rules>, from: usize) {
     if !rules.is_empty() {
-        *chain = Some(Arc::new(Level { rules, from, above: chain.take() }));
+        *chain = Some(Arc::new(RuleFile { rules, from, above: chain.take() }));
     }
-}
-
-/// Where the repository of a work tree is, from the top of the work tree or from `/`.
-struct Repository {
-    /// What is this work tree's own.
-    own: Vec<u8>,
-    /// What it shares with others: what git calls the common directory.
-    common: Vec<u8>,
-}
-
-/// The repository of the work tree whose top is open as `dir`, if it is one. As for git, that is
-/// where a HEAD is.
-fn work_tree(dir: &Handle) -> Option<Repository> {
-    let own = match dir.stat_at(c".git", Symlinks::Follow, Query::default()).ok()?.mode.kind() {
-        Kind::Directory => b".git".to_vec(),
-        // A work tree besides the first one, or a submodule, says where its repository is.
-        Kind::File => {
-            let text = note(dir, c".git")?;
-            text.strip_prefix(b"gitdir: ")?.trim_ascii_end().to_vec()
-        }
-        _ => return None,
-    };
-    dir.stat_at(&within(&own, b"HEAD")?, Symlinks::Stay, Query::default()).ok()?;
-    let common = match note(dir, &within(&own, b"commondir")?) {
-        Some(common) if common.starts_with(b"/") => common.trim_ascii_end().to_vec(),
-        Some(common) => path::join_all([&*own, common.trim_ascii_end()]),
-        None => own.clone(),
-    };
-    Some(Repository { own, common })
-}
-
-/// The rules in the file called `name`, if there is one.
-fn rules_in(dir: &Handle, name: &CStr) -> io::Result<Option<Rules>> {
-    /// Git heeds no larger one (dir.c, PATTERN_MAX_FILE_SIZE, 2.45).
-    const MOST: u64 = 100 << 20;
-    let file = dir.open_file_at(name, MOST)?;
-    file.map(|file| Rules::read(BufReader::new(file.take(MOST)))).transpose()
-}
-
-/// What is in a file of git's that says where something is, if it can be read.
-fn note(dir: &Handle, name: &CStr) -> Option<Vec<u8>> {
-    /// Git takes no larger one for `.git` (setup.c, read_gitfile_gently).
-    const MOST: u64 = 1 << 20;
-    let mut text = Vec::new();
-    dir.open_file_at(name, MOST).ok()??.take(MOST).read_to_end(&mut text).ok()?;
-    Some(text)
-}
-
-fn within(directory: &[u8], name: &[u8]) -> Option<CString> {
-    CString::new(path::join_all([directory, name])).ok()
 }

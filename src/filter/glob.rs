@@ -28,7 +28,8 @@ enum Token {
 }
 
 impl Glob {
-    pub(super) fn new(text: &[u8]) -> Self {
+    /// The glob in `text`. If it `folds`, it is for text without uppercase letters.
+    pub(super) fn new(text: &[u8], folds: bool) -> Self {
         let (mut tokens, mut rest) = (Vec::new(), text);
         while let [first, after @ ..] = rest {
             let is_start_of_name = matches!(tokens.last(), None | Some(Token::Byte(b'/')));
@@ -36,9 +37,10 @@ impl Glob {
             (token, rest) = match (first, after) {
                 (b'*', _) => stars(rest, is_start_of_name || tokens.last() == Some(&Token::Names)),
                 (b'?', _) => (Token::One, after),
-                (b'[', _) => set(after).unwrap_or((Token::Never, &[])),
+                (b'[', _) => set(after, folds).unwrap_or((Token::Never, &[])),
                 (b'\\', [escaped, after @ ..]) => (Token::Byte(*escaped), after),
                 (b'\\', []) => (Token::Never, after),
+                (byte, _) if folds => (Token::Byte(byte.to_ascii_lowercase()), after),
                 (byte, _) => (Token::Byte(*byte), after),
             };
             tokens.push(token);
@@ -127,8 +129,10 @@ fn stars(text: &[u8], is_start_of_name: bool) -> (Token, &[u8]) {
     }
 }
 
-/// The set that begins after a bracket, and what is left after it; none if it makes no sense.
-fn set(text: &[u8]) -> Option<(Token, &[u8])> {
+/// The set that begins after a bracket, and what is left after it; none if it makes no sense. If it
+/// `folds`, ranges and `[:upper:]` mean small letters too. Single letters are as they stand, and so are
+/// those after a backslash: git folds neither.
+fn set(text: &[u8], folds: bool) -> Option<(Token, &[u8])> {
     let (is_negated, mut rest) = match text {
         [b'!' | b'^', rest @ ..] => (true, rest),
         _ => (false, text),
@@ -143,7 +147,7 @@ fn set(text: &[u8]) -> Option<(Token, &[u8])> {
             (b']', _, _) if !is_first => break,
             (b'-', [to, ..], Some(from)) if *to != b']' => {
                 let (to, rest) = literal(after)?;
-                (from..=to).for_each(|byte| add(&mut bits, byte));
+                (from..=to).for_each(|byte| add_any_case(&mut bits, byte, folds));
                 (None, rest)
             }
             (b'[', [b':', class @ ..], _) => {
@@ -151,7 +155,8 @@ fn set(text: &[u8]) -> Option<(Token, &[u8])> {
                 match class[..end].strip_suffix(b":") {
                     Some(name) => {
                         let is_in = class_of(name)?;
-                        (0..=u8::MAX).filter(is_in).for_each(|byte| add(&mut bits, byte));
+                        let all = (0..=u8::MAX).filter(is_in);
+                        all.for_each(|byte| add_any_case(&mut bits, byte, folds));
                         (None, &class[end + 1..])
                     }
                     None => {
@@ -209,6 +214,13 @@ fn add(bits: &mut [u64; 4], byte: u8) {
     bits[usize::from(byte >> 6)] |= 1 << (byte & 63);
 }
 
+fn add_any_case(bits: &mut [u64; 4], byte: u8, folds: bool) {
+    add(bits, byte);
+    if folds {
+        add(bits, byte.to_ascii_lowercase());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -243,7 +255,7 @@ mod tests {
             ("a\\", &[], &["a", "a\\"]),
             ("{a,b}", &["{a,b}"], &["a", "b"]),
         ] {
-            let glob = (Glob::new(glob.as_bytes()), glob);
+            let glob = (Glob::new(glob.as_bytes(), false), glob);
             for text in matching {
                 assert!(glob.0.is_match(text.as_bytes()), "{} {text}", glob.1);
             }
@@ -256,9 +268,12 @@ mod tests {
     /// Going back to every asterisk would take longer than anybody lives.
     #[test]
     fn no_glob_takes_for_ever() {
+        let is_match = |glob: String, text: String| {
+            Glob::new(glob.as_bytes(), false).is_match(text.as_bytes())
+        };
         let text = "a".repeat(3000);
-        assert!(!Glob::new("*a".repeat(200).as_bytes()).is_match(format!("{text}b").as_bytes()));
+        assert!(!is_match("*a".repeat(200), format!("{text}b")));
         let text = "a/".repeat(3000);
-        assert!(!Glob::new("**/a/".repeat(200).as_bytes()).is_match(format!("{text}b").as_bytes()));
+        assert!(!is_match("**/a/".repeat(200), format!("{text}b")));
     }
 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::path;
-use crate::sys::Handle;
+use crate::sys::{Handle, Symlinks};
 
 /// What is tracked in a work tree.
 #[derive(Debug)]
@@ -18,14 +18,16 @@ pub(super) struct Tracked {
     repository: Vec<u8>,
     /// How much of a path leads to the top of the work tree.
     from: usize,
+    /// Whether names that differ in case alone are the same.
+    folds: bool,
     /// Set by whoever reads it first. At worst several do at once, and find the same; so no system
     /// call is made while others wait.
     index: OnceLock<Index>,
 }
 
 impl Tracked {
-    pub(super) fn new(repository: Vec<u8>, from: usize) -> Self {
-        Self { repository, from, index: OnceLock::new() }
+    pub(super) fn new(repository: Vec<u8>, from: usize, folds: bool) -> Self {
+        Self { repository, from, folds, index: OnceLock::new() }
     }
 
     /// Reads the index, unless that is done. Where there is none, nothing is tracked.
@@ -34,8 +36,11 @@ impl Tracked {
             return Ok(());
         }
         let repository = Handle::open(&CString::new(&*self.repository)?)?;
-        let file = repository.open_file_at(c"index", u64::MAX)?;
-        let index = file.map_or(Ok(Index::default()), Index::read)?;
+        let file = repository.open_file_at(c"index", Symlinks::Follow, u64::MAX)?;
+        let mut index = file.map_or(Ok(Index::default()), Index::read)?;
+        if self.folds {
+            index.fold();
+        }
         // Whoever was faster found the same.
         let _ = self.index.set(index);
         Ok(())
@@ -51,8 +56,8 @@ impl Tracked {
         path::join_all([&*self.repository, b"index"])
     }
 
-    /// Whether the entry at `path` is tracked, or something in it. It may be while nobody has read
-    /// the index.
+    /// Whether the entry at `path`, folded if need be, is tracked, or something in it. It may be while
+    /// nobody has read the index.
     pub(super) fn has(&self, path: &[u8], is_directory: bool) -> bool {
         self.index.get().is_none_or(|index| {
             let path = &path[self.from..];
@@ -79,6 +84,8 @@ struct Index {
     /// One after the other.
     names: Vec<u8>,
     entries: Vec<Entry>,
+    /// Whether an entry has no name: in a split index, the other half has it.
+    has_nameless: bool,
 }
 
 #[derive(Debug)]
@@ -134,6 +141,7 @@ impl Index {
                 _ => unknown = Some("it has an extension that is not known"),
             }
         }
+        ensure(unknown.is_some() || !index.has_nameless)?;
         unknown.map_or(Ok(index), |unknown| Err(invalid(unknown)))
     }
 
@@ -180,12 +188,24 @@ impl Index {
             ensure(source.take()? == [0])?;
         }
 
-        // Where nothing was ever written there is no mode either. A name may be empty: that of what is
-        // replaced in a split index.
         let name = start..self.names.len();
+        if name.is_empty() {
+            // A file with nothing in it would make no end of them.
+            ensure(mode != 0)?;
+            self.has_nameless = true;
+            return Ok(());
+        }
         ensure(mode != 0 && self.names[last] <= self.names[name.clone()])?;
         self.entries.push(Entry { name, is_submodule: mode == SUBMODULE });
         Ok(())
+    }
+
+    /// Makes it one of names without uppercase letters.
+    fn fold(&mut self) {
+        self.names.make_ascii_lowercase();
+        let names = &self.names;
+        self.entries
+            .sort_unstable_by(|one, other| names[one.name.clone()].cmp(&names[other.name.clone()]));
     }
 
     fn find(&self, path: &[u8]) -> Option<&Entry> {

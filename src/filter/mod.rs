@@ -12,12 +12,15 @@
 //! there is none, and nobody is asked.
 
 mod git;
+mod git_config;
+mod git_syntax;
 mod glob;
 mod globs;
 mod index;
 mod names;
 mod paths;
 mod regexes;
+mod repository;
 mod rules;
 mod times;
 mod types;
@@ -29,6 +32,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use git::{Git, Ignored};
+pub use git_config::{BadFile, GitConfig, truth};
 pub use globs::Globs;
 pub use names::Names;
 pub use paths::Paths;
@@ -39,7 +43,7 @@ pub use types::{Types, known_types};
 
 use crate::path;
 use crate::sys::{self, Handle, Stat, Symlinks};
-use git::Ground;
+use git::DirectoryRules;
 use paths::Ends;
 
 /// All that is left out of a walk. Roots are always weighed: they were asked for by name.
@@ -103,8 +107,8 @@ pub struct Place {
     is_collapsed: bool,
     /// Whether all in it is asked for by [`Filter::globs`], as it is itself.
     is_included: bool,
-    /// What git says of it.
-    ground: Ground,
+    /// What git and `.ignore` files say of it.
+    rules: DirectoryRules,
 }
 
 /// Judges the entries of one directory.
@@ -155,10 +159,10 @@ impl Filter {
         if self.is_off() {
             return None;
         }
-        let ground = if self.git.is_off() { Ground::default() } else { self.git.root(path) };
+        let rules = if self.git.is_off() { DirectoryRules::default() } else { self.git.root(path) };
         let (left_out, collapsed) =
             (self.paths.below(path, &is_at), self.collapse.below(path, &is_at));
-        Some(Arc::new(Place { left_out, collapsed, ground, ..Place::default() }))
+        Some(Arc::new(Place { left_out, collapsed, rules, ..Place::default() }))
     }
 
     /// What filters know of a directory once it is open as `dir`: there may be rules in it. Its
@@ -180,8 +184,8 @@ impl Filter {
             path.len() + usize::from(!path.is_empty() && !path.ends_with(b"/"))
         };
         let path = || path::join_all(names());
-        Some(match self.git.enter(&place.ground, dir, path, from, report) {
-            Some(ground) => Arc::new(Place { ground, ..(**place).clone() }),
+        Some(match self.git.enter(&place.rules, dir, path, from, report) {
+            Some(rules) => Arc::new(Place { rules, ..(**place).clone() }),
             None => Arc::clone(place),
         })
     }
@@ -206,7 +210,7 @@ impl Filter {
 
     /// Whether the root at `path`, a directory, counts itself. What is in it may even if not.
     pub fn admits_root(&self, place: Option<&Arc<Place>>, path: &[u8], stat: &Stat) -> bool {
-        let is_ignored = place.is_some_and(|place| place.ground.is_ignored());
+        let is_ignored = place.is_some_and(|place| place.rules.is_ignored());
         self.types.admit(path, true)
             && self.globs.include.is_empty()
             && (self.git.ignored != Ignored::Only || is_ignored)
@@ -217,7 +221,7 @@ impl Filter {
 
 /// The path of the directory that `names` lead to, as rules see it.
 fn ruled_path(place: &Place, names: &[&[u8]]) -> Vec<u8> {
-    let mut path = place.ground.base.to_vec();
+    let mut path = place.rules.base.to_vec();
     for name in names.iter().skip(1) {
         path::join(&mut path, name);
     }
@@ -243,19 +247,19 @@ impl Judge<'_> {
         let mut is_admitted = filter.types.admit(name, is_directory);
         if !filter.has_no_rules() && (is_admitted || is_directory) {
             let path = At::new(&mut self.ruled_path, name);
-            let below_root = &path.0[place.ground.base.len()..];
+            let below_root = &path.0[place.rules.base.len()..];
             if filter.globs.excludes(below_root, is_directory) {
                 return Verdict::LeftOut;
             }
             is_admitted &= place.is_included || filter.globs.includes(below_root, is_directory);
             match filter.git.ignored {
                 Ignored::Counts => {}
-                Ignored::LeftOut if place.ground.ignores(path.0, name, is_directory) => {
+                Ignored::LeftOut if place.rules.ignores(path.0, name, is_directory) => {
                     return Verdict::LeftOut;
                 }
                 Ignored::LeftOut => {}
-                Ignored::Only if place.ground.is_free_of_ignored(name) => return Verdict::LeftOut,
-                Ignored::Only => is_admitted &= place.ground.ignores(path.0, name, is_directory),
+                Ignored::Only if place.rules.is_free_of_ignored(name) => return Verdict::LeftOut,
+                Ignored::Only => is_admitted &= place.rules.ignores(path.0, name, is_directory),
             }
         }
         if !filter.regexes.is_off() && is_admitted {
@@ -276,13 +280,13 @@ impl Judge<'_> {
     /// What filters know of the directory called `name`, before it is opened.
     pub fn below(&mut self, name: &[u8]) -> Option<Arc<Place>> {
         let (place, filter) = (self.place?, self.filter);
-        let (mut is_included, mut ground) = (place.is_included, None);
+        let (mut is_included, mut rules) = (place.is_included, None);
         if !filter.has_no_rules() {
             let path = At::new(&mut self.ruled_path, name);
             let globs = &filter.globs;
             is_included |= !globs.include.is_empty()
-                && globs.includes(&path.0[place.ground.base.len()..], true);
-            ground = place.ground.below(path.0, name);
+                && globs.includes(&path.0[place.rules.base.len()..], true);
+            rules = place.rules.below(path.0, name);
         }
         let is_collapsed =
             place.is_collapsed || filter.collapse.name(name) || place.collapsed.end(name);
@@ -290,7 +294,7 @@ impl Judge<'_> {
             && place.collapsed.is_empty()
             && is_collapsed == place.is_collapsed
             && is_included == place.is_included
-            && ground.is_none();
+            && rules.is_none();
         if is_same {
             return Some(Arc::clone(place));
         }
@@ -299,7 +303,7 @@ impl Judge<'_> {
             collapsed: place.collapsed.below(name),
             is_collapsed,
             is_included,
-            ground: ground.unwrap_or_else(|| place.ground.clone()),
+            rules: rules.unwrap_or_else(|| place.rules.clone()),
         }))
     }
 }

@@ -1,9 +1,11 @@
 //! Rules in the syntax of gitignore(5): a list of globs, of which the last one that matches decides.
 
-use std::io::{self, BufRead};
+use std::ffi::CStr;
+use std::io::{self, BufRead, BufReader, Read};
 use std::mem;
 
 use super::glob::Glob;
+use crate::sys::{Handle, Symlinks};
 
 /// The rules of one file, or of one list of flags.
 #[derive(Clone, Debug, Default)]
@@ -36,15 +38,32 @@ impl Rules {
     /// The rules that `text` has, one a line. What makes no sense matches nothing.
     pub fn parse(text: &[u8]) -> Self {
         // What is in memory can be read.
-        Self::read(text).unwrap_or_default()
+        Self::read(text, false).unwrap_or_default()
     }
 
-    /// The rules that `text` has. For git a line ends at a NUL, and what comes after it is not kept: a
-    /// file may be long because nothing was ever written to it.
+    /// The rules in the file at `path` from `dir`; none if there is no regular file.
+    ///
+    /// # Errors
+    /// The system's, and if the file is too large.
+    pub(super) fn in_file(
+        dir: &Handle,
+        path: &CStr,
+        symlinks: Symlinks,
+        folds: bool,
+    ) -> io::Result<Option<Self>> {
+        /// Git heeds no larger one (dir.c, PATTERN_MAX_FILE_SIZE, 2.45).
+        const MOST: u64 = 100 << 20;
+        let file = dir.open_file_at(path, symlinks, MOST)?;
+        file.map(|file| Self::read(BufReader::new(file.take(MOST)), folds)).transpose()
+    }
+
+    /// The rules that `text` has; if it `folds`, for paths without uppercase letters. For git a
+    /// line ends at a NUL, and what comes after it is not kept: a file may be long because nothing was
+    /// ever written to it.
     ///
     /// # Errors
     /// The system's.
-    pub(super) fn read(mut text: impl BufRead) -> io::Result<Self> {
+    pub(super) fn read(mut text: impl BufRead, folds: bool) -> io::Result<Self> {
         let mut rules = Self::default();
         let (mut line, mut is_first) = (Vec::new(), true);
         loop {
@@ -60,8 +79,10 @@ impl Rules {
             }
             if stop.is_some() || is_end {
                 let bom: &[u8] = if mem::take(&mut is_first) { b"\xef\xbb\xbf" } else { b"" };
-                let rule = rule_in(line.strip_prefix(bom).unwrap_or(&line));
-                rules.0.extend(rule.map(Rule::new));
+                let line_end: &[u8] = if stop == Some(b'\0') { b"" } else { b"\r" };
+                let text = line.strip_prefix(bom).unwrap_or(&line);
+                let rule = rule_in(text.strip_suffix(line_end).unwrap_or(text));
+                rules.0.extend(rule.map(|rule| Rule::new(rule, folds)));
                 line.clear();
             }
             if is_end {
@@ -75,7 +96,7 @@ impl Rules {
     /// # Errors
     /// What is wrong with it.
     pub fn add_line(&mut self, line: &[u8]) -> Result<(), String> {
-        rule_in(line).map_or(Ok(()), |rule| self.add(rule))
+        rule_in(line.strip_suffix(b"\r").unwrap_or(line)).map_or(Ok(()), |rule| self.add(rule))
     }
 
     /// Adds a rule.
@@ -83,7 +104,7 @@ impl Rules {
     /// # Errors
     /// What is wrong with it.
     pub fn add(&mut self, rule: &[u8]) -> Result<(), String> {
-        let rule = Rule::new(rule);
+        let rule = Rule::new(rule, false);
         if rule.is_nonsense() {
             return Err("a bracket is not closed, or a backslash stands at the end".to_owned());
         }
@@ -108,7 +129,7 @@ impl Rules {
 }
 
 impl Rule {
-    fn new(text: &[u8]) -> Self {
+    fn new(text: &[u8], folds: bool) -> Self {
         let (is_negative, text) = match text.strip_prefix(b"!") {
             Some(text) => (true, text),
             None => (false, text),
@@ -119,15 +140,19 @@ impl Rule {
         };
         let is_special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\');
         let plain = text.iter().position(is_special).unwrap_or(text.len());
+        let literal = |text: &[u8]| {
+            if folds { text.to_ascii_lowercase().into() } else { Box::from(text) }
+        };
         let pattern = if text.contains(&b'/') {
             let (start, rest) = text.split_at(plain);
-            Pattern::Path(start.strip_prefix(b"/").unwrap_or(start).into(), Glob::new(rest))
+            let start = start.strip_prefix(b"/").unwrap_or(start);
+            Pattern::Path(literal(start), Glob::new(rest, folds))
         } else if plain == text.len() {
-            Pattern::Name(text.into())
+            Pattern::Name(literal(text))
         } else {
             match text.strip_prefix(b"*") {
-                Some(ending) if !ending.iter().any(is_special) => Pattern::Ending(ending.into()),
-                _ => Pattern::NameGlob(Glob::new(text)),
+                Some(ending) if !ending.iter().any(is_special) => Pattern::Ending(literal(ending)),
+                _ => Pattern::NameGlob(Glob::new(text, folds)),
             }
         };
         Rule { is_negative, is_for_directories, pattern }
@@ -156,7 +181,6 @@ impl Pattern {
 
 /// The rule in a line, without blanks after it; none in an empty line or a comment.
 fn rule_in(line: &[u8]) -> Option<&[u8]> {
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.is_empty() || line.starts_with(b"#") {
         return None;
     }

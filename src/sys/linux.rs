@@ -86,15 +86,19 @@ impl Handle {
         mount(self.fd.as_fd(), name, symlinks)
     }
 
-    /// The file at `path` from here, to be read; none if nothing is there, or no regular file. A
-    /// symlink is not followed.
+    /// The file at `path` from here, to be read; none if nothing is there, or no regular file.
     ///
     /// # Errors
     /// The system's, and if it has more than `most` bytes.
-    pub fn open_file_at(&self, path: &CStr, most: u64) -> io::Result<Option<File>> {
-        open_if_file(self.stat_at(path, Symlinks::Stay, Query::default()), most, || {
-            // Should it be something else by now, it is neither followed nor waited for.
-            let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    pub fn open_file_at(
+        &self,
+        path: &CStr,
+        symlinks: Symlinks,
+        most: u64,
+    ) -> io::Result<Option<File>> {
+        open_if_file(self.stat_at(path, symlinks, Query::default()), most, || {
+            // Should it be something else by now, it is not waited for.
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | nofollow(symlinks);
             open(self.fd.as_fd(), path, flags).map(File::from)
         })
     }

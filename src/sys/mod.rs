@@ -20,7 +20,7 @@
 //!   not tell; `set_access_list`, of an open file.
 //!
 //! Only directories are ever opened, never triggering an automount, and what was asked for: files
-//! that were named (`open_file`, `read_file`), git's rules and index (`open_file_at`), saved scans ([`Draft`],
+//! that were named (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), saved scans ([`Draft`],
 //! [`open_scan`]); and what the system tells of itself ([`MountTable`], `is_rotational`). Errors are the system's own.
 
 use std::fs::{self, File};

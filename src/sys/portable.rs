@@ -74,14 +74,18 @@ impl Handle {
         Ok(Mount::UNKNOWN)
     }
 
-    /// The file at `path` from here, to be read; none if nothing is there, or no regular file. A
-    /// symlink is not followed.
+    /// The file at `path` from here, to be read; none if nothing is there, or no regular file.
     ///
     /// # Errors
     /// The system's, and if it has more than `most` bytes.
-    pub fn open_file_at(&self, path: &CStr, most: u64) -> io::Result<Option<File>> {
+    pub fn open_file_at(
+        &self,
+        path: &CStr,
+        symlinks: Symlinks,
+        most: u64,
+    ) -> io::Result<Option<File>> {
         let open = || File::open(self.path.join(as_path(path)));
-        open_if_file(self.stat_at(path, Symlinks::Stay, Query::default()), most, open)
+        open_if_file(self.stat_at(path, symlinks, Query::default()), most, open)
     }
 
     /// Appends the next names to `names`. Returns whether there may be more. The rest is for other

@@ -136,9 +136,12 @@ fn a_window_of_a_gigabyte_is_refused() {
 /// Eight gigabytes of nothing, in what a weighed tree may have for git.
 const HUGE: u64 = 8 << 30;
 
-/// A work tree: git wants no more of a repository than a HEAD.
+/// A work tree: of a repository, git wants no more than this.
 fn work_tree() -> Fixture {
-    Fixture::new().file("top/.git/HEAD", 1).file("top/f.o", 5000).file("top/kept", 100)
+    let fixture = Fixture::new().file("top/f.o", 5000).file("top/kept", 100);
+    let fixture = fixture.dir("top/.git/objects").dir("top/.git/refs");
+    fs::write(fixture.at("top/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    fixture
 }
 
 #[test]

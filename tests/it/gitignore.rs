@@ -273,6 +273,46 @@ fn ignore_files_hold_everywhere_and_gitignore_only_in_a_work_tree() {
     assert_eq!((run("--gitignore"), run("--ignored")), (4, 0));
 }
 
+/// A repository has a HEAD that leads somewhere, objects and refs.
+#[test]
+fn what_makes_a_repository() {
+    let sha_1 = "0123456789abcdefABCDEF0123456789abcdef01";
+    let sha_256 = &format!("{sha_1}0123456789abcdefABCDEF01");
+    let whole = ["objects", "refs"];
+    let cases: [(&str, &[&str], bool); 15] = [
+        ("ref: refs/heads/main\n", &whole, true),
+        ("ref:\t\n refs/", &whole, true),
+        (sha_1, &whole, true),
+        (sha_256, &whole, true),
+        (&format!("{sha_1} and more"), &whole, true),
+        ("ref: refs/heads/main\n", &[], false),
+        ("ref: refs/heads/main\n", &["objects"], false),
+        ("ref: refs/heads/main\n", &["refs"], false),
+        ("ref: HEAD\n", &whole, false),
+        ("ref : refs/heads/main\n", &whole, false),
+        (&sha_1[1..], &whole, false),
+        (&format!("g{sha_1}"), &whole, false),
+        ("", &whole, false),
+        ("\n", &whole, false),
+        ("refs/heads/main", &whole, false),
+    ];
+    for (head, dirs, is_repository) in cases {
+        let files: [(&[u8], &str); 2] = [(b".gitignore", "inner/*.o\n"), (b"inner/x.o", "")];
+        let mut fixture = checkout(Fixture::new(), "top", &files).file("top/inner/.git/HEAD", 0);
+        for dir in dirs {
+            fixture = fixture.dir(format!("top/inner/.git/{dir}"));
+        }
+        std::fs::write(fixture.at("top/inner/.git/HEAD"), head).unwrap();
+        // The outer repository's rules hold in what is none.
+        let seen = weighed(weigh("--ignored top").within(fixture.path()), &fixture);
+        assert_eq!(seen.is_empty(), is_repository, "{head:?} {dirs:?}");
+        // Git says of itself whether it takes it for one.
+        let top = git(&fixture, &fixture.at("top/inner"), &["rev-parse", "--show-toplevel"]);
+        let is_so = top.trim_ascii_end().ends_with(b"/inner");
+        assert_eq!(is_so, is_repository, "{head:?} {dirs:?}: {}", top.escape_ascii());
+    }
+}
+
 /// A second work tree has its repository elsewhere, and the rules of the first one's exclude file.
 #[test]
 fn a_second_work_tree_knows_the_rules_of_the_first() {
@@ -283,6 +323,35 @@ fn a_second_work_tree_knows_the_rules_of_the_first() {
     git(&fixture, &first, &[&identity[..], &commit].concat());
     git(&fixture, &first, &["worktree", "add", "-q", "../top"]);
     let fixture = fixture.file("top/x.o", 1).file("top/x.c", 1);
+    compare(&fixture, "top", &[]);
+}
+
+/// Git follows symlinks to all that is its own, and to nothing in the work tree.
+#[test]
+fn what_git_follows() {
+    let files: [(&[u8], &str); 4] =
+        [(b"a.o", ""), (b"b.c", ""), (b"sub/a.o", ""), (b"sub/b.c", "")];
+    let fixture = checkout(Fixture::new(), "top", &files);
+    let top = fixture.at("top");
+    let move_out = |path: &Path, to: &str| {
+        std::fs::rename(path, fixture.at(to)).unwrap();
+        std::os::unix::fs::symlink(fixture.at(to), path).unwrap();
+    };
+    git(&fixture, &top, &["add", "-f", "sub/a.o"]);
+    std::fs::write(top.join(".git/info/exclude"), "*.o\n").unwrap();
+    for name in ["info/exclude", "info", "index", "refs"] {
+        move_out(&top.join(".git").join(name), &name.replace('/', " "));
+        compare(&fixture, "top", &[]);
+    }
+    let repository = top.join(".git");
+    std::fs::rename(&repository, fixture.at("with a blank ")).unwrap();
+    std::fs::write(&repository, "gitdir: ../with a blank \r\n\n").unwrap();
+    compare(&fixture, "top", &[]);
+    // What such a file says begins where the symlink is.
+    move_out(&repository, "home/gitdir");
+    compare(&fixture, "top", &[]);
+    std::fs::remove_file(&repository).unwrap();
+    std::os::unix::fs::symlink("../with a blank ", &repository).unwrap();
     compare(&fixture, "top", &[]);
 }
 
@@ -348,16 +417,19 @@ const ATOMS: [&[u8]; 26] = [
     b"\xff",
 ];
 
-fn rules(dice: &mut Dice) -> Vec<u8> {
+/// Rules of [`ATOMS`] and `more`.
+pub fn rules(dice: &mut Dice, more: &[&[u8]]) -> Vec<u8> {
+    const ENDS: [&[u8]; 8] = [b"\n", b"\n", b"\n", b"/\n", b" \n", b"\r\n", b"\0a\n", b"\r\0\n"];
+    let atoms = [&ATOMS, more].concat();
     let mut text = Vec::new();
     for _ in 0..1 + dice.below(5) {
         if dice.below(4) == 0 {
             text.push(b'!');
         }
         for _ in 0..1 + dice.below(4) {
-            text.extend_from_slice(dice.of::<&[u8]>(&ATOMS));
+            text.extend_from_slice(dice.of::<&[u8]>(&atoms));
         }
-        text.extend_from_slice(dice.of::<&[u8]>(&[b"\n", b"\n", b"/\n", b" \n", b"\r\n"]));
+        text.extend_from_slice(dice.of::<&[u8]>(&ENDS));
     }
     text
 }
@@ -385,7 +457,7 @@ fn rules_thrown_by_dice() {
         let mut written = Vec::new();
         for dir in &dirs {
             if dir == Path::new("top") || dice.below(4) == 0 {
-                let rules = rules(&mut dice);
+                let rules = rules(&mut dice, &[]);
                 written.push(format!("{}: {}", dir.display(), rules.escape_ascii()));
                 std::fs::write(fixture.at(dir).join(".gitignore"), rules).unwrap();
             }

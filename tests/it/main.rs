@@ -53,6 +53,7 @@ mod faults;
 mod filters;
 mod follow;
 mod fuzz;
+mod git_config;
 mod gitignore;
 mod golden;
 mod groups;

@@ -353,12 +353,18 @@ fn an_index_that_cannot_be_read_is_a_problem() {
         assert_eq!(files.collect::<std::collections::BTreeSet<_>>(), untracked);
     }
     fs::write(&index, &whole).unwrap();
-    git(&fixture, &fixture.at("top"), &["update-index", "--split-index"]);
-    // Some of it is in the other half now, and some of that taken back.
-    git(&fixture, &fixture.at("top"), &["rm", "-q", "--cached", "f"]);
-    let shown = weigh("-j --gitignore top").within(fixture.path()).run();
-    let message = "cannot read top/.git/index: it is split, and the other half is not read;";
-    assert!(shown.complaint().contains(message), "{}", shown.complaint());
+    for version in ["2", "4"] {
+        let top = fixture.at("top");
+        git(&fixture, &top, &["update-index", "--index-version", version]);
+        git(&fixture, &top, &["update-index", "--split-index"]);
+        // Some of it is in the other half now, some of that taken back, and some here without its name.
+        git(&fixture, &top, &["rm", "-q", "--cached", "--ignore-unmatch", "f"]);
+        fs::write(top.join("x.o"), version).unwrap();
+        git(&fixture, &top, &["add", "-f", "x.o"]);
+        let shown = weigh("-j --gitignore top").within(fixture.path()).run();
+        let message = "cannot read top/.git/index: it is split, and the other half is not read;";
+        assert!(shown.complaint().contains(message), "{version}: {}", shown.complaint());
+    }
     // What is no file is not waited for, and is none.
     fs::remove_file(&index).unwrap();
     let fixture = fixture.fifo("top/.git/index");
@@ -410,7 +416,8 @@ fn a_damaged_index_breaks_nothing() {
                 break;
             }
         }
-        let home = Fixture::in_memory().dir("top/.git").file("top/.git/HEAD", 1);
+        let home = Fixture::in_memory().dir("top/.git/objects").dir("top/.git/refs");
+        fs::write(home.at("top/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
         fs::write(home.at("top/.gitignore"), "*.o\n/ign/\n").unwrap();
         fs::write(home.at("top/.git/index"), bytes).unwrap();
         let home = home.file("top/x.o", 1).file("top/ign/deep/er/kept", 1);

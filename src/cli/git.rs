@@ -1,0 +1,64 @@
+//! Git's configuration as the system, the user and the environment have it (git-config(1)). What a
+//! repository says for itself is read where it is met.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
+use crate::filter::{BadFile, GitConfig, truth};
+use crate::problem::reason;
+use crate::render::name::escape;
+
+/// What they say.
+///
+/// # Errors
+/// What git refuses too, in one line.
+pub(super) fn config() -> Result<GitConfig, String> {
+    let home = not_empty("HOME");
+    let own = not_empty("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+    let in_own = |name| own.as_ref().map(|own| own.join("git").join(name));
+    let no_system = variable("GIT_CONFIG_NOSYSTEM").unwrap_or_default().into_vec();
+    let system = match truth(Some(&no_system)) {
+        Some(true) => None,
+        Some(false) => variable("GIT_CONFIG_SYSTEM").or_else(|| Some("/etc/gitconfig".into())),
+        None => return Err("GIT_CONFIG_NOSYSTEM is neither true nor false".to_owned()),
+    };
+    let users = match variable("GIT_CONFIG_GLOBAL") {
+        Some(file) => [Some(file.into()), None],
+        None => [in_own("config"), home.as_ref().map(|home| home.join(".gitconfig"))],
+    };
+    let bytes = |path: PathBuf| path.into_os_string().into_vec();
+    let mut config = GitConfig::new(home.clone().map(bytes), in_own("ignore").map(bytes));
+    for file in [system.map(PathBuf::from)].into_iter().chain(users).flatten() {
+        config.read(&bytes(file)).map_err(blame)?;
+    }
+    for number in 0..count()? {
+        let of = |what| {
+            let name = format!("GIT_CONFIG_{what}_{number}");
+            let value = variable(&name).map(OsString::into_vec);
+            value.ok_or(format!("GIT_CONFIG_COUNT is more than {number}, and {name} is not set"))
+        };
+        config.overrule(&of("KEY")?, &of("VALUE")?).map_err(blame)?;
+    }
+    Ok(config.with_excludes())
+}
+
+fn count() -> Result<u32, String> {
+    let count = variable("GIT_CONFIG_COUNT").filter(|count| !count.is_empty());
+    let Some(count) = count else { return Ok(0) };
+    let number = count.to_str().and_then(|count| count.trim_ascii_start().parse().ok());
+    number.ok_or_else(|| "GIT_CONFIG_COUNT is not a number".to_owned())
+}
+
+fn blame((file, error): BadFile) -> String {
+    format!("cannot read '{}', which git reads: {}", escape(&file), reason(&error))
+}
+
+fn not_empty(name: &str) -> Option<PathBuf> {
+    variable(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}
+
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name)
+}
