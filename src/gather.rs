@@ -11,8 +11,9 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::scan::{self, Destination, Origin, Scan};
-use crate::tally::{Inodes, Tally, Top, Tree, Whole, replay};
+use crate::tally::{Inodes, Tally, Top, Whole, replay};
 use crate::terminal::Progress;
+use crate::tree::Tree;
 use crate::walk;
 
 /// What was gathered.
@@ -31,7 +32,7 @@ impl Gathered {
     pub fn sizes(&self) -> (Option<u64>, Option<u64>) {
         match &self.changes {
             Some(changes) => changes.root().sizes(),
-            None => (None, self.scan.walked.report.as_ref().map(|tree| tree.totals.size)),
+            None => (None, self.scan.walked.report.as_ref().map(|tree| tree.root().size())),
         }
     }
 }

@@ -6,12 +6,12 @@
 //! ```text
 //! arguments ─► cli ─► options of each stage
 //!                       │
-//! roots ─► walk ──────► tally ──────► render ─► stdout, saved scans
-//!          │ sys          │ what          │ tree, json
-//!          │ filter       │ bubbles up    │
-//!          └► problems, progress          └► stderr
-//!                          │
-//! saved scans ─► scan ─────┘
+//! roots ─► walk ──────► tally ──────► tree ──────► render ─► stdout, saved scans
+//!          │ sys          │ what       one shape,     │ tree, json
+//!          │ filter       │ bubbles up one way        └► stderr
+//!          └► problems,   │            through it
+//!             progress    │
+//! saved scans ─► scan ────┘
 //! ```
 //!
 //! * [`sys`] lists directories and states entries. Nothing else touches the file system.
@@ -20,6 +20,8 @@
 //!   knows nothing of what is gathered.
 //! * [`tally`] is what is gathered: the N largest nodes, the whole tree, totals by group. It knows nothing of how
 //!   the walk goes. A new kind of report is a new file there.
+//! * [`tree`] is what every tally comes to, packed; and the one way through it, which also goes through two trees
+//!   side by side.
 //! * [`scan`] is a walk's result in a file: written whole or not at all, fed to any tally as if it
 //!   were walked, and weighed anew where filters leave out some of it.
 //! * [`changes`] is what there is between two scans: what grew, what shrank.
@@ -33,8 +35,8 @@
 //! # Imports run one way
 //!
 //! `main → gather → cli → {config, walk, tally, render, sys, terminal}`, `terminal → {walk, render}`,
-//! `gather → scan → {walk, filter}`, `walk → {sys, filter, tally}`, `tally → sys` (its types),
-//! `render → {scan, walk, tally}` (what they come to), and everything may
+//! `gather → scan → {walk, filter}`, `walk → {sys, filter, tally}`, `tally → {tree, sys}`, `tree → sys` (its types),
+//! `render → {changes, scan, walk, tree}` (what they come to), and everything may
 //! use those words, which use nothing. A test reads the `use` lines and keeps it so.
 //!
 //! # Invariants
@@ -55,13 +57,15 @@
 //!
 //! ```
 //! use weigh::tally::{Limits, Top};
+//! use weigh::tree::Order;
 //! use weigh::walk::{self, Options};
 //!
 //! let largest = Top::new(Limits { lines: 10, ..Limits::NONE });
 //! let walked = walk::walk(vec!["src".into()], Options::default(), largest, |_| {});
 //! let tree = walked.report.expect("src is there to be read");
-//! assert!(tree.children().len() <= 10);
-//! assert!(tree.totals.size >= tree.children()[0].size());
+//! let largest = tree.root().children(Order::Size);
+//! assert!(largest.len() <= 10);
+//! assert!(tree.root().size() >= largest[0].size());
 //! ```
 
 #[cfg(not(unix))]
@@ -83,4 +87,5 @@ pub mod scan;
 pub mod sys;
 pub mod tally;
 pub mod terminal;
+pub mod tree;
 pub mod walk;

@@ -11,8 +11,10 @@ use crate::render::size::{Format, Unit};
 use crate::render::time::Times;
 use crate::render::tree::{self, Bars};
 use crate::sys;
-use crate::tally::{By, Groups, Limits, Order, Show};
+use crate::tally::{By, Groups, Limits, Show};
 use crate::terminal;
+use crate::tree::Order;
+
 use crate::walk;
 
 impl Flags {

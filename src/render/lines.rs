@@ -2,7 +2,7 @@
 
 use crate::measure::Mode;
 use crate::path;
-use crate::tally::{Child, Order, Tree};
+use crate::tree::{Child, Order, Step, Traversal, Tree};
 
 /// A node as it is drawn.
 pub(super) struct Line<'a> {
@@ -33,54 +33,59 @@ pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree) -> Vec<u8> {
 }
 
 /// The lines from the root down, siblings in `order`; backwards, if `is_backwards`.
-pub(super) fn lay_out(root: &Tree, order: Order, is_backwards: bool) -> Vec<Line<'_>> {
-    let mut lines = vec![Line {
-        parent: None,
-        depth: 0,
-        is_largest: true,
-        is_last: true,
-        has_children: false,
-        name: if root.is_above_roots() { b"(total)" } else { &root.name },
-        mode: root.mode,
-        size: root.totals.size,
-        shared: root.totals.shared,
-    }];
-    let mut ahead = Vec::new();
-    let mut opened = Some(root);
-    loop {
-        if let Some(tree) = opened {
-            let parent = lines.len() - 1;
-            let mut children = tree.children_in(order);
-            if is_backwards {
-                children.reverse();
+pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line<'_>> {
+    let mut lines: Vec<Line<'_>> = Vec::new();
+    let mut traversal = Traversal::new(tree.root());
+    while let Some(step) = traversal.next() {
+        let node = match step {
+            Step::Node(node) => node,
+            Step::End(Open { line, children: Some((largest, last)) }) => {
+                lines[line].has_children = true;
+                lines[largest].is_largest = true;
+                lines[last].is_last = true;
+                continue;
             }
-            let largest = (0..children.len()).min_by(|&i, &j| children[i].compare(&children[j]));
-            let last = children.len().saturating_sub(1);
-            lines[parent].has_children = !children.is_empty();
-            ahead.extend(children.into_iter().enumerate().rev().map(|(i, child)| {
-                let shared = match child {
-                    Child::Branch(tree) => tree.totals.shared,
-                    Child::Leaf(_) => 0,
-                };
-                let line = Line {
-                    parent: Some(parent),
-                    depth: lines[parent].depth + 1,
-                    is_largest: Some(i) == largest,
-                    is_last: i == last,
-                    has_children: false,
-                    name: child.name(),
-                    mode: child.mode(),
-                    size: child.size(),
-                    shared,
-                };
-                (line, child)
-            }));
-        }
-        let Some((line, child)) = ahead.pop() else { return lines };
-        lines.push(line);
-        opened = match child {
-            Child::Branch(tree) => Some(tree),
-            Child::Leaf(_) => None,
+            Step::End(_) => continue,
         };
+        let line = lines.len();
+        let parent = traversal.innermost().map(|above| {
+            let largest = match above.children {
+                Some((largest, _)) if !lines[largest].is_smaller_than(&node) => largest,
+                _ => line,
+            };
+            above.children = Some((largest, line));
+            above.line
+        });
+        let is_root = parent.is_none();
+        lines.push(Line {
+            parent,
+            depth: traversal.depth(),
+            is_largest: is_root,
+            is_last: is_root,
+            has_children: false,
+            name: if is_root && tree.is_above_roots() { b"(total)" } else { node.name() },
+            mode: node.mode(),
+            size: node.size(),
+            shared: node.totals().shared,
+        });
+        let mut children = node.children(order);
+        if is_backwards {
+            children.reverse();
+        }
+        traversal.enter(Open { line, children: None }, children);
+    }
+    lines
+}
+
+/// A node all of whose children may not have their lines yet.
+struct Open {
+    line: usize,
+    /// The lines of the largest child so far, and of the last one.
+    children: Option<(usize, usize)>,
+}
+
+impl Line<'_> {
+    fn is_smaller_than(&self, other: &Child<'_>) -> bool {
+        (other.size(), self.name) > (self.size, other.name())
     }
 }

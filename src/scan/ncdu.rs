@@ -9,7 +9,8 @@ use super::{Origin, Scan};
 use crate::measure::{Kind, Measure, Mode};
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::tally::{Inode, Node, Replay, Sum, Tally, Totals};
+use crate::tally::{Replay, Sum, Tally};
+use crate::tree::{Inode, Node, Totals};
 use crate::walk::Walked;
 
 /// An object's members.

@@ -5,9 +5,8 @@ use std::mem;
 
 use crate::measure::Measure;
 use crate::sys::MountedIdentity;
-use crate::tally::Totals;
-use crate::tally::leaves::Inode;
 use crate::tally::links::{Link, Links};
+use crate::tree::{Inode, Totals};
 
 /// What a directory comes to, exactly.
 #[derive(Debug, Default)]

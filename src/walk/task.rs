@@ -22,7 +22,8 @@ use super::roots::Root;
 use super::visit::Visit;
 use crate::problem::Operation;
 use crate::sys::{self, Names};
-use crate::tally::{Closed, Entry, Tally, Totals};
+use crate::tally::{Closed, Entry, Tally};
+use crate::tree::Totals;
 
 /// Something to be done in a directory, which counts it as outstanding.
 #[derive(Debug)]

@@ -9,16 +9,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("main", &["cli", "gather", "scan", "render", "problem"]),
     (
         "gather",
-        &["changes", "cli", "walk", "scan", "tally", "render", "measure", "problem", "terminal"],
+        &[
+            "changes", "cli", "walk", "scan", "tally", "tree", "render", "measure", "problem",
+            "terminal",
+        ],
     ),
     ("cli", CLI),
     ("config", &[]),
     ("terminal", &["walk", "render"]),
-    ("changes", &["sys", "tally", "measure", "path"]),
-    ("scan", &["walk", "filter", "sys", "tally", "measure", "problem", "path"]),
-    ("walk", &["sys", "filter", "tally", "measure", "problem", "path", "gear"]),
-    ("tally", &["sys", "measure", "path"]),
-    ("render", &["changes", "scan", "walk", "tally", "measure", "problem", "path", "gear"]),
+    ("changes", &["sys", "tally", "tree"]),
+    ("scan", &["walk", "filter", "sys", "tally", "tree", "measure", "problem", "path"]),
+    ("walk", &["sys", "filter", "tally", "tree", "measure", "problem", "path", "gear"]),
+    ("tally", &["sys", "tree", "measure", "path"]),
+    ("tree", &["sys", "measure", "path"]),
+    ("render", &["changes", "scan", "walk", "tree", "measure", "problem", "path", "gear"]),
     ("filter", &["sys", "measure", "path"]),
     ("sys", &["measure"]),
     ("measure", &[]),
@@ -28,7 +32,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 const CLI: &[&str] = &[
-    "config", "walk", "scan", "tally", "render", "filter", "sys", "measure", "problem", "terminal",
+    "config", "walk", "scan", "tally", "tree", "render", "filter", "sys", "measure", "problem",
+    "terminal",
 ];
 
 #[test]
