@@ -7,6 +7,7 @@
 //! however deep it is.
 
 mod content;
+mod edit;
 mod record;
 mod traversal;
 

@@ -94,3 +94,34 @@ impl<N: Named, S> Iterator for Traversal<N, S> {
         Some(Step::Node(node))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Mode;
+    use crate::tree::{Content, DirectoryId, Node, Order, Shape};
+
+    #[test]
+    fn a_deep_tree_is_gone_through_and_dropped_in_a_loop() {
+        const DEPTH: u32 = 200_000;
+        let directory = |name| Node { name, mode: Mode::DIRECTORY, ..Node::default() };
+        let mut content = Content::default();
+        for _ in 0..DEPTH {
+            let mut above = Content::default();
+            above.close(&directory(b"d"), content);
+            content = above;
+        }
+        let tree = content.finish(&directory(b"root"), Shape::default());
+        assert_eq!(tree.directory(DirectoryId(0)).path().len(), 4 + 2 * DEPTH as usize);
+        let mut traversal = Traversal::new(tree.root());
+        let (mut deepest, mut ended) = (0, 0);
+        while let Some(step) = traversal.next() {
+            match step {
+                Step::Node(node) => traversal.enter((), node.children(Order::Size)),
+                Step::End(()) => ended += 1,
+            }
+            deepest = deepest.max(traversal.depth());
+        }
+        assert_eq!((deepest, ended), (DEPTH as usize + 1, DEPTH + 1));
+    }
+}
