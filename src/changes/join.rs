@@ -97,8 +97,7 @@ pub(super) fn pairs<'a>(sides: Sides<'a>) -> Vec<Sides<'a>> {
 }
 
 pub(super) fn is_directory(sides: Sides<'_>) -> bool {
-    let is_directory = |child: &Child<'_>| child.is_directory();
-    sides.before.as_ref().is_some_and(is_directory) || sides.now.as_ref().is_some_and(is_directory)
+    [sides.before, sides.now].iter().flatten().any(Child::is_directory)
 }
 
 /// What its own weight changed by: of a directory, without what is in it, if both sides know it.

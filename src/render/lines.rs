@@ -2,7 +2,7 @@
 
 use crate::measure::Mode;
 use crate::path;
-use crate::tree::{Child, Order, Step, Traversal, Tree};
+use crate::tree::{Order, Step, Traversal, Tree};
 
 /// A node as it is drawn.
 pub(super) struct Line<'a> {
@@ -32,60 +32,45 @@ pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree) -> Vec<u8> {
     path::join_all(names.into_iter().rev())
 }
 
+/// A node whose children come to their lines.
+struct Open {
+    line: usize,
+    /// Which child is next, and which ones are the largest and the last.
+    next: usize,
+    largest: usize,
+    last: usize,
+}
+
 /// The lines from the root down, siblings in `order`; backwards, if `is_backwards`.
 pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line<'_>> {
-    let mut lines: Vec<Line<'_>> = Vec::new();
+    let mut lines = Vec::new();
     let mut traversal = Traversal::new(tree.root());
     while let Some(step) = traversal.next() {
-        let node = match step {
-            Step::Node(node) => node,
-            Step::End(Open { line, children: Some((largest, last)) }) => {
-                lines[line].has_children = true;
-                lines[largest].is_largest = true;
-                lines[last].is_last = true;
-                continue;
-            }
-            Step::End(_) => continue,
-        };
-        let line = lines.len();
-        let parent = traversal.innermost().map(|above| {
-            let largest = match above.children {
-                Some((largest, _)) if !lines[largest].is_smaller_than(&node) => largest,
-                _ => line,
-            };
-            above.children = Some((largest, line));
-            above.line
-        });
-        let is_root = parent.is_none();
-        lines.push(Line {
-            parent,
-            depth: traversal.depth(),
-            is_largest: is_root,
-            is_last: is_root,
-            has_children: false,
-            name: if is_root && tree.is_above_roots() { b"(total)" } else { node.name() },
-            mode: node.mode(),
-            size: node.size(),
-            shared: node.totals().shared,
-        });
+        let Step::Node(node) = step else { continue };
         let mut children = node.children(order);
         if is_backwards {
             children.reverse();
         }
-        traversal.enter(Open { line, children: None }, children);
+        let (line, depth) = (lines.len(), traversal.depth());
+        let (mut parent, mut is_largest, mut is_last) = (None, true, true);
+        if let Some(Open { line, next, largest, last }) = traversal.innermost() {
+            (parent, is_largest, is_last) = (Some(*line), next == largest, next == last);
+            *next += 1;
+        }
+        lines.push(Line {
+            parent,
+            depth,
+            is_largest,
+            is_last,
+            has_children: !children.is_empty(),
+            name: if depth == 0 && tree.is_above_roots() { b"(total)" } else { node.name() },
+            mode: node.mode(),
+            size: node.size(),
+            shared: node.totals().shared,
+        });
+        let largest = (0..children.len()).min_by(|&i, &j| children[i].compare(&children[j]));
+        let (largest, last) = (largest.unwrap_or(0), children.len().saturating_sub(1));
+        traversal.enter(Open { line, next: 0, largest, last }, children);
     }
     lines
-}
-
-/// A node all of whose children may not have their lines yet.
-struct Open {
-    line: usize,
-    /// The lines of the largest child so far, and of the last one.
-    children: Option<(usize, usize)>,
-}
-
-impl Line<'_> {
-    fn is_smaller_than(&self, other: &Child<'_>) -> bool {
-        (other.size(), self.name) > (self.size, other.name())
-    }
 }
