@@ -12,7 +12,8 @@ use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use weigh::measure::{Measure, Mode};
 use weigh::sys::Stat;
-use weigh::tally::{Closed, Entry, Tally, Totals};
+use weigh::tally::{Closed, Entry, Tally};
+use weigh::tree::Totals;
 
 fn main() {
     divan::main();
@@ -153,7 +154,8 @@ mod rendering {
     use super::*;
     use serde::Serialize;
     use weigh::render::{json, tree};
-    use weigh::tally::{Child, Limits, Top, Tree, Whole};
+    use weigh::tally::{Limits, Top, Whole};
+    use weigh::tree::{Child, Order, Tree};
     use weigh::walk::Walked;
 
     const SHAPES: [Grown; 3] = [Grown::FLAT, Grown::NESTED, Grown::LONG_NAMES];
@@ -174,7 +176,7 @@ mod rendering {
     fn sorting(bencher: Bencher) {
         let report = Grown::FLAT.gathered_by(&Whole::default());
         let files = ItemsCount::new(Grown::FLAT.entries());
-        bencher.counter(files).bench_local(|| report.children().len());
+        bencher.counter(files).bench_local(|| report.root().children(Order::Size).len());
     }
 
     #[divan::bench(args = SHAPES, sample_count = 20)]
@@ -193,7 +195,7 @@ mod rendering {
     #[divan::bench(args = SHAPES, sample_count = 20)]
     fn json_by_serde(bencher: Bencher, grown: &Grown) {
         let walked = walked(grown);
-        let node = Node::of(&Child::Branch(walked.report.as_ref().unwrap()));
+        let node = Node::of(&walked.report.as_ref().unwrap().root());
         let mut out = serde_json::to_vec(&node).unwrap();
         // The same, but for what stands beside the root.
         let (root, ours) = (&out[1..out.len() - 1], ours(&walked));
@@ -231,13 +233,9 @@ mod rendering {
 
     impl Node {
         fn of(child: &Child<'_>) -> Self {
-            let (entries, children) = match child {
-                Child::Branch(tree) => {
-                    let children = tree.children().iter().map(Node::of).collect();
-                    (Some(tree.totals.entries), Some(children))
-                }
-                Child::Leaf(_) => (None, None),
-            };
+            let nodes = || child.children(Order::Size).iter().map(Node::of).collect();
+            let children = child.is_directory().then(nodes);
+            let entries = child.is_directory().then(|| child.totals().entries);
             let name = String::from_utf8(child.name().to_vec()).unwrap();
             Node { name, kind: child.mode().kind().name(), size: child.size(), entries, children }
         }

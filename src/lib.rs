@@ -8,12 +8,12 @@
 //!                       │
 //!                     report ─────────────────────────► Outcome ─► exit status
 //!                       │
-//! roots ─► walk ──────► tally ──────► render ─► stdout, saved scans
-//!          │ sys          │ what          │ tree, json
-//!          │ filter       │ bubbles up    │
-//!          └► problems, progress          └► stderr
-//!                          │
-//! saved scans ─► scan ─────┘
+//! roots ─► walk ──────► tally ──────► tree ──────► render ─► stdout, saved scans
+//!          │ sys          │ what       one shape,     │ tree, json
+//!          │ filter       │ bubbles up one way        └► stderr
+//!          └► problems,   │            through it
+//!             progress    │
+//! saved scans ─► scan ────┘
 //! ```
 //!
 //! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flag and no terminal.
@@ -24,6 +24,8 @@
 //! * [`total`] is the one place where a directory closes: what it comes to, every inode once.
 //! * [`tally`] is what is gathered: the N largest nodes, the whole tree, totals by group. It knows nothing of how
 //!   the walk goes. A new kind of report is a new file there.
+//! * [`tree`] is what every tally comes to, packed; and the one way through it, which also goes through two trees
+//!   side by side.
 //! * [`scan`] is a walk's result in a file: written whole or not at all, fed to any tally as if it
 //!   were walked, and weighed anew where filters leave out some of it.
 //! * [`changes`] is what there is between two scans: what grew, what shrank.
@@ -41,16 +43,17 @@
 //!
 //! ```text
 //! main       cli report render terminal problem interrupt
-//! cli        report scan walk tally render filter sys measure problem terminal interrupt
-//! report     changes filter scan walk tally render measure problem interrupt
+//! cli        report scan walk tally tree render filter sys measure problem terminal interrupt
+//! report     changes filter scan walk tally tree render measure problem interrupt
 //! terminal   walk render
-//! render     changes scan walk tally measure problem path gear
-//! changes    sys tally measure path
-//! scan       walk filter sys total tally measure problem path interrupt
-//! walk       sys filter total tally measure problem path gear
+//! render     changes scan walk tree measure problem path gear
+//! changes    sys tally tree
+//! scan       walk filter sys total tally tree measure problem path interrupt
+//! walk       sys filter total tally tree measure problem path gear
 //! filter     sys measure path
-//! total      sys tally measure
-//! tally      sys measure path
+//! total      sys tally tree measure
+//! tally      sys tree measure path
+//! tree       sys measure path
 //! sys        measure
 //! measure
 //! problem
@@ -78,13 +81,15 @@
 //! ```
 //! use weigh::report::{self, Keep, Request};
 //! use weigh::tally::Limits;
+//! use weigh::tree::Order;
 //!
-//! let largest = Keep::Largest(Limits { lines: 10, ..Limits::NONE });
-//! let request = Request { keep: largest, ..Request::of_roots(["src".into()]) };
+//! let keep = Keep::Largest(Limits { lines: 10, ..Limits::NONE });
+//! let request = Request { keep, ..Request::of_roots(["src".into()]) };
 //! let outcome = report::run(&request, |_| {}).expect("there is no file to be read");
 //! let tree = outcome.scan.walked.report.expect("src is there to be read");
-//! assert!(tree.children().len() <= 10);
-//! assert!(tree.totals.size >= tree.children()[0].size());
+//! let largest = tree.root().children(Order::Size);
+//! assert!(largest.len() <= 10);
+//! assert!(tree.root().size() >= largest[0].size());
 //! ```
 
 #[cfg(not(unix))]
@@ -105,4 +110,5 @@ pub mod sys;
 pub mod tally;
 pub mod terminal;
 pub mod total;
+pub mod tree;
 pub mod walk;

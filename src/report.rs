@@ -20,7 +20,8 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::scan::{self, Destination, Origin, Scan, TIMES};
-use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Tree, Whole, replay};
+use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole, replay};
+use crate::tree::Tree;
 use crate::walk::{self, Snapshot};
 
 /// What is asked for.
@@ -148,7 +149,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Ou
     };
     let sizes = match &changes {
         Some(changes) => changes.root().sizes(),
-        None => (None, scan.walked.report.as_ref().map(|tree| tree.totals.size)),
+        None => (None, scan.walked.report.as_ref().map(|tree| tree.root().size())),
     };
     Ok(Outcome { scan, changes, saved, is_over: request.bounds.are_exceeded(sizes) })
 }

@@ -9,7 +9,8 @@ pub use sum::Sum;
 
 use crate::measure::Measure;
 use crate::sys::Stat;
-use crate::tally::{Closed, Entry, Tally, Totals};
+use crate::tally::{Closed, Entry, Tally};
+use crate::tree::Totals;
 
 /// How things count.
 #[derive(Clone, Copy, Debug, Default)]
@@ -27,7 +28,7 @@ pub struct Rules {
 
 /// What has been gathered in a directory, or in a part of a large one. `P` is what the tally gathers.
 #[derive(Debug, Default)]
-pub struct Content<P> {
+pub struct Subtotal<P> {
     sum: Sum,
     pub(crate) part: P,
 }
@@ -82,7 +83,7 @@ impl Rules {
     }
 }
 
-impl<P: Default> Content<P> {
+impl<P: Default> Subtotal<P> {
     /// Adds an entry that is no directory. The tally is told of it if the directory `is_shown` with what is
     /// in it.
     #[inline]
@@ -112,16 +113,16 @@ impl<P: Default> Content<P> {
     }
 }
 
-/// Closes `directory`, all of whose `content` has been added, and adds it to that of the one `above` it. The
+/// Closes `directory`, all of whose `subtotal` has been added, and adds it to that of the one `above` it. The
 /// report, where there is none.
-pub fn close<T: Tally, A: DerefMut<Target = Content<T::Part>>>(
+pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     rules: &Rules,
     tally: &T,
     directory: &Directory<'_>,
-    content: Content<T::Part>,
+    subtotal: Subtotal<T::Part>,
     above: Option<impl FnOnce() -> A>,
 ) -> Option<T::Report> {
-    let Content { mut sum, part } = content;
+    let Subtotal { mut sum, part } = subtotal;
     let Directory { name, depth, stat, mount, own, is_root, is_shown } = *directory;
     if let Some(own) = own {
         sum.add(own);

@@ -4,17 +4,15 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
+use crate::changes::Sides;
 use crate::changes::moves::Moves;
-use crate::changes::{Sides, below};
-use crate::measure::Kind;
 use crate::sys::MountedIdentity;
-use crate::tally::{Child, Inode, Node, Replay, Tally, Totals};
+use crate::tally::{Replay, Tally};
+use crate::tree::{Child, Inode, Named, Node, Order, Step, Totals, Traversal};
 
 /// A directory on its way.
 struct Open<'a> {
     sides: Sides<'a>,
-    /// What is in it and is still to be looked at, the last name first.
-    ahead: Vec<Sides<'a>>,
     churn: u64,
 }
 
@@ -31,82 +29,81 @@ pub(super) fn feed<T: Tally>(
     is_each_once: bool,
 ) -> T::Report {
     let mut fates = Fates::default();
-    let is_above_roots = |child: &Child<'_>| child.name().is_empty();
-    let mut replay = Replay::new(tally, root.now.as_ref().is_some_and(is_above_roots));
-    let mut open = Vec::new();
-    let mut begun = Some(root);
-    loop {
-        if let Some(sides) = begun.take() {
-            replay.open();
-            open.push(Open { sides, ahead: pairs(sides), churn: own_churn(sides) });
-        }
-        let Some(directory) = open.last_mut() else { unreachable!("the root ends the loop") };
-        if let Some(sides) = directory.ahead.pop() {
-            if is_directory(sides) && !moves.is_moved(&sides) {
-                begun = Some(sides);
+    let is_above_roots = |child: Child<'_>| child.name().is_empty();
+    let mut replay = Replay::new(tally, root.now.is_some_and(is_above_roots));
+    let mut traversal = Traversal::new(root);
+    let mut root_churn = 0;
+    while let Some(step) = traversal.next() {
+        let churn = match step {
+            Step::Node(sides)
+                if traversal.depth() == 0 || is_directory(sides) && !moves.is_moved(&sides) =>
+            {
+                replay.open();
+                traversal.enter(Open { sides, churn: own_churn(sides) }, pairs(sides));
                 continue;
             }
-            let churn = own_churn(sides).max(saturated_change(sides));
-            directory.churn = directory.churn.saturating_add(churn);
-            match () {
-                // It is shown where it is now.
-                () if moves.is_moved(&sides) && sides.now.is_none() => {}
-                () if is_directory(sides) => {
-                    replay.open();
+            Step::Node(sides) => {
+                let churn = own_churn(sides).max(saturated_change(sides));
+                match () {
+                    // It is shown where it is now.
+                    () if moves.is_moved(&sides) && sides.now.is_none() => {}
+                    () if is_directory(sides) => {
+                        replay.open();
+                        replay.close(&node(sides, churn));
+                    }
+                    () if is_each_once => {
+                        let inode = fates.inode(sides, churn);
+                        replay.leaf(&Node { inode, ..node(sides, churn) });
+                    }
+                    () => replay.leaf(&node(sides, churn)),
+                }
+                churn
+            }
+            Step::End(Open { sides, churn }) => {
+                // What is not in either tree's own weights is in their totals.
+                let churn = churn.max(saturated_change(sides));
+                if traversal.depth() > 0 {
                     replay.close(&node(sides, churn));
                 }
-                () if is_each_once => {
-                    let inode = fates.inode(sides, churn);
-                    replay.leaf(&Node { inode, ..node(sides, churn) });
-                }
-                () => replay.leaf(&node(sides, churn)),
+                churn
             }
-            continue;
-        }
-        let Some(Open { sides, churn, .. }) = open.pop() else { continue };
-        // What is not in either tree's own weights is in their totals.
-        let churn = churn.max(saturated_change(sides));
-        match open.last_mut() {
-            None => return replay.finish(&node(sides, churn)),
-            Some(parent) => {
-                parent.churn = parent.churn.saturating_add(churn);
-                replay.close(&node(sides, churn));
-            }
+        };
+        match traversal.innermost() {
+            Some(above) => above.churn = above.churn.saturating_add(churn),
+            None => root_churn = churn,
         }
     }
+    replay.finish(&node(root, root_churn))
 }
 
-/// What is in either of two directories, by name, the last first.
-pub(super) fn pairs(sides: Sides<'_>) -> Vec<Sides<'_>> {
-    let (mut before, mut now) = (sorted(sides.before), sorted(sides.now));
+/// What is in either of two directories, by name.
+pub(super) fn pairs<'a>(sides: Sides<'a>) -> Vec<Sides<'a>> {
+    let sorted = |child: Child<'a>| child.children(Order::Name);
+    let [mut before, mut now] =
+        [sides.before, sides.now].map(|side| side.map_or_else(Vec::new, sorted));
     let mut pairs = Vec::with_capacity(before.len().max(now.len()));
     loop {
         let names = (before.last().map(Child::name), now.last().map(Child::name));
         let (is_before, is_now) = match names {
-            (None, None) => return pairs,
+            (None, None) => break,
             (Some(was), Some(is)) => (was >= is, is >= was),
             (was, is) => (was.is_some(), is.is_some()),
         };
         let before = if is_before { before.pop() } else { None };
         pairs.push(Sides { before, now: if is_now { now.pop() } else { None } });
     }
-}
-
-fn sorted<'a>(child: Option<Child<'a>>) -> Vec<Child<'a>> {
-    let mut children: Vec<_> = child.iter().flat_map(below).collect();
-    children.sort_unstable_by(|one, two| one.name().cmp(two.name()));
-    children
+    pairs.reverse();
+    pairs
 }
 
 pub(super) fn is_directory(sides: Sides<'_>) -> bool {
-    let is_directory = |child: Child<'_>| child.mode().kind() == Kind::Directory;
-    sides.before.is_some_and(is_directory) || sides.now.is_some_and(is_directory)
+    [sides.before, sides.now].iter().flatten().any(Child::is_directory)
 }
 
 /// What its own weight changed by: of a directory, without what is in it, if both sides know it.
 fn own_churn(sides: Sides<'_>) -> u64 {
     let own = |child: Option<Child<'_>>| match child {
-        Some(Child::Branch(tree)) if tree.mode.kind() == Kind::Directory => tree.own,
+        Some(child) if child.is_directory() => child.node().own,
         child => Some(child.map_or(0, |child| child.size())),
     };
     own(sides.before).zip(own(sides.now)).map_or(0, |(was, is)| was.abs_diff(is))
@@ -121,7 +118,7 @@ impl Fates {
     /// what is gone and what is new under one number are two; and what differs in churn cannot
     /// share a line.
     fn inode(&mut self, sides: Sides<'_>, churn: u64) -> Option<Inode> {
-        let linked = |child: Option<Child<'_>>| child?.node().inode?.linked();
+        let linked = |child: Option<Child<'_>>| child?.inode()?.linked();
         let (before, now) = (linked(sides.before), linked(sides.now));
         if churn == 0 || before.or(now).is_none() {
             return None;
@@ -129,6 +126,12 @@ impl Fates {
         let next = self.0.len() as u64;
         let number = *self.0.entry((before, now, churn)).or_insert(next);
         Some(Inode { identity: (0, (0, number)), links: Some(u32::MAX), details: None })
+    }
+}
+
+impl Named for Sides<'_> {
+    fn name(&self) -> &[u8] {
+        self.now.as_ref().or(self.before.as_ref()).map_or(b"", Named::name)
     }
 }
 

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use crate::changes::{Sides, below};
+use crate::changes::Sides;
+use crate::tree::Child;
 
 /// What has been found so far, by number; the root first.
 #[derive(Debug)]
@@ -65,10 +66,10 @@ impl<'a> Lookup<'a> {
             return;
         }
         let Sides { before, now } = self.found[at].sides;
-        for child in before.iter().flat_map(below) {
+        for child in before.into_iter().flat_map(Child::unsorted) {
             self.side(at, child.name()).before = Some(child);
         }
-        for child in now.iter().flat_map(below) {
+        for child in now.into_iter().flat_map(Child::unsorted) {
             self.side(at, child.name()).now = Some(child);
         }
     }

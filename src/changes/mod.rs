@@ -14,7 +14,8 @@ mod moves;
 
 pub use lookup::Lookup;
 
-use crate::tally::{Child, Limits, Top, Tree};
+use crate::tally::{Limits, Top};
+use crate::tree::{Child, Tree};
 use moves::Moves;
 
 /// Two trees, and what went from one place to another.
@@ -53,8 +54,7 @@ impl Changes {
 
     /// The roots.
     pub fn root(&self) -> Sides<'_> {
-        let (before, now) = (Child::Branch(&self.before), Child::Branch(&self.now));
-        Sides { before: Some(before), now: Some(now) }
+        Sides { before: Some(self.before.root()), now: Some(self.now.root()) }
     }
 
     /// Where the directory that is at `sides` was before, as a path below the root, if it was
@@ -75,13 +75,4 @@ impl Sides<'_> {
         let (before, now) = self.sizes();
         i128::from(now.unwrap_or(0)) - i128::from(before.unwrap_or(0))
     }
-}
-
-/// What is directly below a node, in no particular order.
-fn below<'a>(child: &Child<'a>) -> impl Iterator<Item = Child<'a>> + use<'a> {
-    let tree = match *child {
-        Child::Branch(tree) => Some(tree),
-        Child::Leaf(_) => None,
-    };
-    tree.into_iter().flat_map(Tree::unsorted)
 }

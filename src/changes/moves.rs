@@ -10,9 +10,8 @@ use std::collections::HashMap;
 
 use crate::changes::Sides;
 use crate::changes::join::{is_directory, pairs};
-use crate::path;
 use crate::sys::Identity;
-use crate::tally::{Child, Node, Tree};
+use crate::tree::{Child, Node, Step, Traversal, Tree};
 
 /// By inode, where each moved directory was.
 #[derive(Debug, Default)]
@@ -23,46 +22,32 @@ pub(super) struct Moves {
 impl Moves {
     /// Looks for them, where there can be any.
     pub(super) fn find(before: &Tree, now: &Tree) -> Self {
-        let has_inodes = |tree: &Tree| {
-            let knows =
-                |child: Child<'_>| matches!(child, Child::Branch(tree) if tree.inode.is_some());
-            tree.unsorted().any(knows)
-        };
+        let has_inodes = |tree: &Tree| tree.root().directories().any(|it| it.inode().is_some());
         if !has_inodes(before) || !has_inodes(now) {
             return Self::default();
         }
         let (mut gone, mut new) = (HashMap::new(), HashMap::new());
-        let sides = Sides { before: Some(Child::Branch(before)), now: Some(Child::Branch(now)) };
-        // What is below each open directory, and the length of the path that leads there.
-        let mut ahead = vec![(pairs(sides), 0)];
-        let mut way = Vec::new();
-        while let Some((pairs_ahead, length)) = ahead.last_mut() {
-            way.truncate(*length);
-            let Some(sides) = pairs_ahead.pop() else {
-                ahead.pop();
-                continue;
+        let root = Sides { before: Some(before.root()), now: Some(now.root()) };
+        let mut traversal = Traversal::inside(Vec::new(), (), pairs(root));
+        while let Some(step) = traversal.next() {
+            let sides = match step {
+                Step::Node(sides) if is_directory(sides) => sides,
+                Step::Node(_) | Step::End(()) => continue,
             };
-            if !is_directory(sides) {
-                continue;
-            }
             match (sides.before, sides.now) {
                 (Some(child), None) => {
-                    path::join(&mut way, child.name());
                     if let Some(identity) = identity(child) {
-                        gone.insert(identity, (child, way.clone().into_boxed_slice()));
+                        gone.insert(identity, (child, traversal.path().into()));
                     }
                 }
                 (None, Some(child)) => {
-                    path::join(&mut way, child.name());
                     if let Some(identity) = identity(child) {
                         new.insert(identity, child);
                     }
                 }
-                (Some(child), Some(_)) => path::join(&mut way, child.name()),
-                (None, None) => {}
+                _ => {}
             }
-            let length = way.len();
-            ahead.push((pairs(sides), length));
+            traversal.enter((), pairs(sides));
         }
         let moved = |(identity, (was, path))| {
             let is = new.get(&identity)?;
@@ -95,7 +80,7 @@ impl Moves {
 
 /// Which inode it is, if that is known.
 fn identity(child: Child<'_>) -> Option<Identity> {
-    child.node().inode.map(|inode| inode.identity.1)
+    child.inode().map(|inode| inode.identity.1)
 }
 
 /// Whether a directory that `was` has the content of one that `is`, which has its inode number. Nothing

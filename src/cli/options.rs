@@ -12,8 +12,10 @@ use crate::render::time::Times;
 use crate::render::tree::{self, Bars};
 use crate::report::Keep;
 use crate::sys;
-use crate::tally::{By, Inodes, Limits, Order, Show};
+use crate::tally::{By, Inodes, Limits, Show};
 use crate::terminal;
+use crate::tree::Order;
+
 use crate::walk;
 
 impl Flags {

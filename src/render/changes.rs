@@ -9,7 +9,7 @@ use super::lines::{Line, lay_out};
 use super::name::{cells, escape};
 use super::size::Format;
 use crate::changes::{Changes, Lookup, Sides};
-use crate::tally::Tree;
+use crate::tree::Tree;
 use crate::walk::Walked;
 
 /// What is said of a line beside its name.

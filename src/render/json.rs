@@ -5,18 +5,17 @@
 //! cores, where it is large.
 
 use std::io::{self, Write};
+use std::mem;
 use std::num::NonZeroUsize;
-use std::{mem, vec};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use super::name::is_control;
 use super::ordered::{Ordered, Sink};
-use crate::measure::{Kind, Measure, Mode, time_of_weight};
-use crate::path::join;
+use crate::measure::{Measure, Mode, time_of_weight};
 use crate::scan::Origin;
-use crate::tally::{Child, Inode, Order, Shape, Tree};
+use crate::tree::{Child, Inode, Node, Order, Step, Traversal, Tree};
 use crate::walk::Walked;
 
 /// The schema's number.
@@ -35,14 +34,6 @@ pub struct Options {
     pub origin: Option<Origin>,
     /// How many threads may write it; one for each core if not said.
     pub threads: Option<NonZeroUsize>,
-}
-
-/// A directory some of whose children are still to be written.
-struct Level<'a> {
-    children: vec::IntoIter<Child<'a>>,
-    is_first: bool,
-    /// Where the path of the directory above ends.
-    path: usize,
 }
 
 /// Writes what a walk came to.
@@ -87,103 +78,85 @@ pub(super) fn end(out: &mut impl Write, walked: &Walked<Tree>) -> io::Result<()>
 }
 
 /// Writes the root's fields and, below it, everything else.
-fn nodes(out: &mut impl Write, root: &Tree, options: &Options) -> io::Result<()> {
-    if root.is_above_roots() {
+fn nodes(out: &mut impl Write, tree: &Tree, options: &Options) -> io::Result<()> {
+    let root = tree.root();
+    if tree.is_above_roots() {
         write!(out, r#""name":"(total)","kind":"total""#)?;
     } else {
-        bytes(out, "name", &root.name)?;
-        write!(out, r#","kind":"{}""#, root.mode.kind().name())?;
+        bytes(out, "name", root.name())?;
+        write!(out, r#","kind":"{}""#, root.mode().kind().name())?;
     }
-    size(out, root.totals.size, options.measure)?;
+    size(out, root.size(), options.measure)?;
+    let inode = root.inode();
     if options.origin.is_some() {
-        kept(out, root.mode, root.inode.as_deref(), None)?;
+        kept(out, root.mode(), inode, None)?;
     }
-    if root.mode.kind() != Kind::Directory {
+    if !root.is_directory() {
         return Ok(());
     }
-    let mut out = Ordered::new(out, options.threads, |out, tree, path| {
-        content(out, tree, path, root, options)
-    });
-    content(&mut out, root, &root.name, root, options)?;
+    let mut out =
+        Ordered::new(out, options.threads, |out, below| content(out, below, tree, inode, options));
+    content(&mut out, root, tree, inode, options)?;
     out.settle()
 }
 
-/// Writes what only a directory has, to the end of its children. `path` leads to it from `root`.
+/// Writes what only a directory has, to the end of its children. The root is the inode `at_root`.
 fn content<'a>(
     out: &mut impl Sink<'a>,
-    tree: &'a Tree,
-    path: &[u8],
-    root: &Tree,
+    directory: Child<'a>,
+    tree: &Tree,
+    at_root: Option<Inode>,
     options: &Options,
 ) -> io::Result<()> {
-    let (mut path, is_saved) = (path.to_vec(), options.origin.is_some());
-    let at_root = root.inode.as_deref();
-    let inode = |out: &mut _, mode, inode: Option<&Inode>| {
-        if is_saved { kept(out, mode, inode, at_root) } else { Ok(()) }
-    };
-    let mut levels = vec![open(out, tree, options, 0)?];
-    while let Some(level) = levels.last_mut() {
-        let Some(child) = level.children.next() else {
-            path.truncate(level.path);
-            levels.pop();
-            out.write_all(if levels.is_empty() { b"]" } else { b"]}" })?;
+    let children = |directory: Child<'a>| directory.children(options.order);
+    open(out, directory, options)?;
+    let path = if options.full_paths { directory.path() } else { Vec::new() };
+    let mut traversal = Traversal::inside(path, (), children(directory));
+    let (is_saved, mut is_first) = (options.origin.is_some(), true);
+    while let Some(step) = traversal.next() {
+        let Step::Node(node) = step else {
+            out.write_all(if traversal.depth() == 0 { b"]" } else { b"]}" })?;
+            is_first = false;
             continue;
         };
-        out.write_all(if mem::take(&mut level.is_first) { b"{" } else { b",{" })?;
-        let above = path.len();
-        if options.full_paths {
-            join(&mut path, child.name());
-            bytes(out, "name", &path)?;
-        } else {
-            bytes(out, "name", root.label(child.name()))?;
-        }
+        out.write_all(if mem::take(&mut is_first) { b"{" } else { b",{" })?;
+        let name = if options.full_paths { traversal.path() } else { tree.label(node.name()) };
+        bytes(out, "name", name)?;
         out.write_all(br#","kind":""#)?;
-        out.write_all(kind(&child).as_bytes())?;
+        out.write_all(kind(&node).as_bytes())?;
         out.write_all(b"\"")?;
-        size(out, child.size(), options.measure)?;
-        match child {
-            Child::Branch(tree) if tree.shape == Shape::Group => {
-                number(out, br#","entries":"#, tree.totals.entries)?;
-            }
-            Child::Branch(tree) => {
-                inode(out, tree.mode, tree.inode.as_deref())?;
-                if !out.takes_over(tree, &path)? {
-                    levels.push(open(out, tree, options, above)?);
-                    continue;
-                }
-            }
-            Child::Leaf(leaf) => inode(out, leaf.mode, leaf.inode.as_ref())?,
+        size(out, node.size(), options.measure)?;
+        if node.is_group() {
+            number(out, br#","entries":"#, node.totals().entries)?;
+        } else if is_saved {
+            kept(out, node.mode(), node.inode(), at_root)?;
         }
-        path.truncate(above);
-        out.write_all(b"}")?;
+        if !node.is_directory() || out.takes_over(node)? {
+            out.write_all(b"}")?;
+            continue;
+        }
+        open(out, node, options)?;
+        traversal.enter((), children(node));
+        is_first = true;
     }
     Ok(())
 }
 
-pub(super) fn kind(child: &Child<'_>) -> &'static str {
-    match child {
-        Child::Branch(tree) if tree.shape == Shape::Group => "group",
-        _ => child.mode().kind().name(),
-    }
+pub(super) fn kind(node: &Child<'_>) -> &'static str {
+    if node.is_group() { "group" } else { node.mode().kind().name() }
 }
 
 /// Writes what only a directory has, up to its children.
-fn open<'a>(
-    out: &mut impl Write,
-    tree: &'a Tree,
-    options: &Options,
-    path: usize,
-) -> io::Result<Level<'a>> {
-    number(out, br#","entries":"#, tree.totals.entries)?;
-    if tree.totals.shared > 0 {
-        number(out, br#","shared":"#, tree.totals.shared)?;
+fn open(out: &mut impl Write, directory: Child<'_>, options: &Options) -> io::Result<()> {
+    let Node { own, totals, .. } = directory.node();
+    number(out, br#","entries":"#, totals.entries)?;
+    if totals.shared > 0 {
+        number(out, br#","shared":"#, totals.shared)?;
     }
-    if let (true, Some(own)) = (options.origin.is_some(), tree.own) {
+    if let (true, Some(own)) = (options.origin.is_some(), own) {
         number(out, br#","own":"#, own)?;
     }
-    out.write_all(br#","children":["#)?;
-    let children = tree.children_in(options.order).into_iter();
-    Ok(Level { children, is_first: true, path })
+    out.write_all(br#","children":["#)
 }
 
 /// A weight: a number of what it counts, or of seconds before or after the epoch; null where there
@@ -226,8 +199,8 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
 fn kept(
     out: &mut impl Write,
     mode: Mode,
-    inode: Option<&Inode>,
-    at_root: Option<&Inode>,
+    inode: Option<Inode>,
+    at_root: Option<Inode>,
 ) -> io::Result<()> {
     if mode != Mode::usual(mode.kind()) {
         number(out, br#","mode":"#, mode.0.into())?;
@@ -235,16 +208,16 @@ fn kept(
     let Some(Inode { identity: (mount, (device, inode)), links, details }) = inode else {
         return Ok(());
     };
-    number(out, br#","inode":"#, *inode)?;
-    if at_root.is_none_or(|root| root.identity.1.0 != *device) {
-        number(out, br#","device":"#, *device)?;
+    number(out, br#","inode":"#, inode)?;
+    if at_root.is_none_or(|root| root.identity.1.0 != device) {
+        number(out, br#","device":"#, device)?;
     }
-    if at_root.is_none_or(|root| root.identity.0 != *mount) {
-        number(out, br#","mount":"#, *mount)?;
+    if at_root.is_none_or(|root| root.identity.0 != mount) {
+        number(out, br#","mount":"#, mount)?;
     }
     if let Some(links) = links {
         // Nobody knows how many symlinks lead somewhere.
-        number(out, br#","links":"#, if *links == u32::MAX { 0 } else { (*links).into() })?;
+        number(out, br#","links":"#, if links == u32::MAX { 0 } else { links.into() })?;
     }
     if let Some(details) = details {
         write!(out, r#","modified":{},"owner":{}"#, details.modified, details.owner)?;

@@ -2,7 +2,7 @@
 
 use crate::measure::Mode;
 use crate::path;
-use crate::tally::{Child, Order, Tree};
+use crate::tree::{Order, Step, Traversal, Tree};
 
 /// A node as it is drawn.
 pub(super) struct Line<'a> {
@@ -32,55 +32,45 @@ pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree) -> Vec<u8> {
     path::join_all(names.into_iter().rev())
 }
 
+/// A node whose children come to their lines.
+struct Open {
+    line: usize,
+    /// Which child is next, and which ones are the largest and the last.
+    next: usize,
+    largest: usize,
+    last: usize,
+}
+
 /// The lines from the root down, siblings in `order`; backwards, if `is_backwards`.
-pub(super) fn lay_out(root: &Tree, order: Order, is_backwards: bool) -> Vec<Line<'_>> {
-    let mut lines = vec![Line {
-        parent: None,
-        depth: 0,
-        is_largest: true,
-        is_last: true,
-        has_children: false,
-        name: if root.is_above_roots() { b"(total)" } else { &root.name },
-        mode: root.mode,
-        size: root.totals.size,
-        shared: root.totals.shared,
-    }];
-    let mut ahead = Vec::new();
-    let mut opened = Some(root);
-    loop {
-        if let Some(tree) = opened {
-            let parent = lines.len() - 1;
-            let mut children = tree.children_in(order);
-            if is_backwards {
-                children.reverse();
-            }
-            let largest = (0..children.len()).min_by(|&i, &j| children[i].compare(&children[j]));
-            let last = children.len().saturating_sub(1);
-            lines[parent].has_children = !children.is_empty();
-            ahead.extend(children.into_iter().enumerate().rev().map(|(i, child)| {
-                let shared = match child {
-                    Child::Branch(tree) => tree.totals.shared,
-                    Child::Leaf(_) => 0,
-                };
-                let line = Line {
-                    parent: Some(parent),
-                    depth: lines[parent].depth + 1,
-                    is_largest: Some(i) == largest,
-                    is_last: i == last,
-                    has_children: false,
-                    name: child.name(),
-                    mode: child.mode(),
-                    size: child.size(),
-                    shared,
-                };
-                (line, child)
-            }));
+pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    let mut traversal = Traversal::new(tree.root());
+    while let Some(step) = traversal.next() {
+        let Step::Node(node) = step else { continue };
+        let mut children = node.children(order);
+        if is_backwards {
+            children.reverse();
         }
-        let Some((line, child)) = ahead.pop() else { return lines };
-        lines.push(line);
-        opened = match child {
-            Child::Branch(tree) => Some(tree),
-            Child::Leaf(_) => None,
-        };
+        let (line, depth) = (lines.len(), traversal.depth());
+        let (mut parent, mut is_largest, mut is_last) = (None, true, true);
+        if let Some(Open { line, next, largest, last }) = traversal.innermost() {
+            (parent, is_largest, is_last) = (Some(*line), next == largest, next == last);
+            *next += 1;
+        }
+        lines.push(Line {
+            parent,
+            depth,
+            is_largest,
+            is_last,
+            has_children: !children.is_empty(),
+            name: if depth == 0 && tree.is_above_roots() { b"(total)" } else { node.name() },
+            mode: node.mode(),
+            size: node.size(),
+            shared: node.totals().shared,
+        });
+        let largest = (0..children.len()).min_by(|&i, &j| children[i].compare(&children[j]));
+        let (largest, last) = (largest.unwrap_or(0), children.len().saturating_sub(1));
+        traversal.enter(Open { line, next: 0, largest, last }, children);
     }
+    lines
 }

@@ -15,13 +15,12 @@ pub mod size;
 pub mod stats;
 pub mod time;
 pub mod tree;
-mod visits;
 
 use std::io::{self, Write};
 
 use crate::changes::Changes;
 use crate::scan::Scan;
-use crate::tally::Tree;
+use crate::tree::Tree;
 use size::{Format, Formats};
 use tree::Bars;
 

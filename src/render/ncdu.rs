@@ -8,9 +8,8 @@ use std::io::{self, Write};
 
 use super::json::is_plain;
 use super::name::is_control;
-use super::visits::{Visit, Visits};
 use crate::measure::{Kind, Measure};
-use crate::tally::{Child, Inode, Tree};
+use crate::tree::{Inode, Node, Order, Step, Traversal, Tree};
 use crate::walk::Walked;
 
 /// Writes what a walk came to; `time` is in seconds since the epoch.
@@ -32,35 +31,30 @@ pub fn write(
         .map(|problem| problem.path.as_slice())
         .collect();
     let Some(tree) = &walked.report else { return out.write_all(b"]\n") };
-    let is_file = tree.mode.kind() != Kind::Directory;
+    let root = tree.root();
+    let is_file = !root.is_directory();
     if is_file {
         // A file has to lie in something.
         out.write_all(b",\n[{\"name\":\"(total)\"}")?;
     }
-    let device = tree.inode.as_ref().map(|inode| inode.identity.1.0);
-    let mut is_list = Vec::new();
-    let mut visits = Visits::new(tree);
-    while let Some(visit) = visits.next() {
-        let Visit::Begin(child) = visit else {
-            if is_list.pop() == Some(true) {
-                out.write_all(b"]")?;
-            }
+    let device = root.inode().map(|inode| inode.identity.1.0);
+    let mut traversal = Traversal::new(root);
+    while let Some(step) = traversal.next() {
+        let Step::Node(node) = step else {
+            out.write_all(b"]")?;
             continue;
         };
-        let is_directory = child.mode().kind() == Kind::Directory;
+        let (is_directory, is_root) = (node.is_directory(), traversal.depth() == 0);
         out.write_all(if is_directory { b",\n[{\"name\":\"" } else { b",\n{\"name\":\"" })?;
-        let is_total = is_list.is_empty() && tree.is_above_roots();
-        name(out, if is_total { b"(total)" } else { child.name() })?;
+        let is_total = is_root && tree.is_above_roots();
+        name(out, if is_total { b"(total)" } else { node.name() })?;
         out.write_all(b"\"")?;
-        let (size, inode) = match child {
-            Child::Branch(tree) => (tree.own.unwrap_or(0), tree.inode.as_deref().copied()),
-            Child::Leaf(leaf) => (leaf.size, leaf.inode),
-        };
+        let Node { mode, own, totals, inode, .. } = node.node();
+        let size = if is_directory { own.unwrap_or(0) } else { totals.size };
         match measure {
             Measure::Apparent => write!(out, r#","asize":{size}"#)?,
             _ => write!(out, r#","dsize":{size}"#)?,
         }
-        let is_root = is_list.is_empty();
         if let Some(Inode { identity: (_, (own, number)), links, .. }) = inode {
             if is_root || device != Some(own) {
                 write!(out, r#","dev":{own}"#)?;
@@ -72,14 +66,16 @@ pub fn write(
                 }
             }
         }
-        if matches!(child.mode().kind(), Kind::Symlink | Kind::Other) {
+        if matches!(mode.kind(), Kind::Symlink | Kind::Other) {
             out.write_all(br#","notreg":true"#)?;
         }
-        if !unread.is_empty() && unread.contains(visits.path()) {
+        if !unread.is_empty() && unread.contains(traversal.path()) {
             out.write_all(br#","read_error":true"#)?;
         }
         out.write_all(b"}")?;
-        is_list.push(is_directory);
+        if is_directory {
+            traversal.enter((), node.children(Order::Size));
+        }
     }
     out.write_all(if is_file { b"]]\n" } else { b"]\n" })
 }

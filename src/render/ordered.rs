@@ -8,20 +8,20 @@ use std::num::NonZeroUsize;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use crate::tally::Tree;
+use crate::tree::Child;
 
 /// What text about a tree is written to.
 pub(super) trait Sink<'a>: Write {
-    /// Takes over what is to be written of `tree` here, to be done by somebody else, if that is worth
-    /// it. `path` leads to it.
+    /// Takes over what is to be written of `directory` here, to be done by somebody else, if that is
+    /// worth it.
     ///
     /// # Errors
     /// The writer's.
-    fn takes_over(&mut self, tree: &'a Tree, path: &[u8]) -> io::Result<bool>;
+    fn takes_over(&mut self, directory: Child<'a>) -> io::Result<bool>;
 }
 
 impl<'a> Sink<'a> for Vec<u8> {
-    fn takes_over(&mut self, _: &'a Tree, _: &[u8]) -> io::Result<bool> {
+    fn takes_over(&mut self, _: Child<'a>) -> io::Result<bool> {
         Ok(false)
     }
 }
@@ -40,8 +40,7 @@ pub(super) struct Ordered<'a, W, F> {
 
 /// A part of a tree that is still to be written.
 struct Part<'a> {
-    tree: &'a Tree,
-    path: Vec<u8>,
+    directory: Child<'a>,
     /// What comes after it.
     after: Vec<u8>,
 }
@@ -55,7 +54,7 @@ const BATCH: u64 = 32_768;
 impl<'a, W, F> Ordered<'a, W, F>
 where
     W: Write,
-    F: Fn(&mut Vec<u8>, &'a Tree, &[u8]) -> io::Result<()> + Sync,
+    F: Fn(&mut Vec<u8>, Child<'a>) -> io::Result<()> + Sync,
 {
     /// Writes to `out`, on so many threads; one for each core if not said.
     pub(super) fn new(out: W, threads: Option<NonZeroUsize>, write: F) -> Self {
@@ -75,7 +74,7 @@ where
         }
         let write = |part: &Part<'a>| {
             let mut text = Vec::new();
-            (self.write)(&mut text, part.tree, &part.path).map(|()| text)
+            (self.write)(&mut text, part.directory).map(|()| text)
         };
         let texts: Vec<_> = match &self.pool {
             Some(pool) => pool.install(|| parts.par_iter().map(write).collect()),
@@ -92,10 +91,10 @@ where
 impl<'a, W, F> Sink<'a> for Ordered<'a, W, F>
 where
     W: Write,
-    F: Fn(&mut Vec<u8>, &'a Tree, &[u8]) -> io::Result<()> + Sync,
+    F: Fn(&mut Vec<u8>, Child<'a>) -> io::Result<()> + Sync,
 {
-    fn takes_over(&mut self, tree: &'a Tree, path: &[u8]) -> io::Result<bool> {
-        let entries = tree.totals.entries;
+    fn takes_over(&mut self, directory: Child<'a>) -> io::Result<bool> {
+        let entries = directory.totals().entries;
         if entries > PART {
             return Ok(false);
         }
@@ -103,7 +102,7 @@ where
             self.settle()?;
         }
         self.entries += entries;
-        self.waiting.push(Part { tree, path: path.to_vec(), after: Vec::new() });
+        self.waiting.push(Part { directory, after: Vec::new() });
         Ok(true)
     }
 }
@@ -111,7 +110,7 @@ where
 impl<'a, W, F> Write for Ordered<'a, W, F>
 where
     W: Write,
-    F: Fn(&mut Vec<u8>, &'a Tree, &[u8]) -> io::Result<()> + Sync,
+    F: Fn(&mut Vec<u8>, Child<'a>) -> io::Result<()> + Sync,
 {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
         /// So much text may wait for what comes before it.

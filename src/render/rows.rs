@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use super::changes::{Change, change};
 use super::json;
 use super::name::escape;
-use super::visits::{Visit, Visits};
 use crate::changes::{Changes, Lookup};
-use crate::tally::Tree;
+use crate::tree::{Order, Shape, Step, Traversal, Tree};
 
 /// A node as a row.
 struct Row<'a> {
@@ -84,27 +83,27 @@ fn each(
     changes: Option<&Changes>,
     mut write: impl FnMut(Row<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut visits = Visits::new(tree);
-    let mut lookup = changes.map(|changes| (changes, Lookup::new(changes.root()), Vec::new()));
-    while let Some(visit) = visits.next() {
-        let mut known = None;
-        if let Some((changes, lookup, open)) = &mut lookup {
-            let Visit::Begin(child) = &visit else {
-                open.pop();
-                continue;
-            };
-            let above = open.last().map(|above| lookup.find(*above, child.name()));
-            let number = above.unwrap_or(Lookup::ROOT);
-            open.push(number);
+    let mut lookup = changes.map(|changes| (changes, Lookup::new(changes.root())));
+    let mut traversal = Traversal::new(tree.root());
+    while let Some(step) = traversal.next() {
+        let Step::Node(node) = step else { continue };
+        let above = traversal.innermost().copied();
+        let (mut number, mut known) = (Lookup::ROOT, None);
+        if let Some((changes, lookup)) = &mut lookup {
+            number = above.map_or(Lookup::ROOT, |above| lookup.find(above, node.name()));
             known = Some(change(&lookup.sides(number), changes));
         }
-        let Visit::Begin(child) = visit else { continue };
-        let (path, depth) = (visits.path(), visits.depth());
-        let is_total = depth == 0 && tree.is_above_roots();
-        let kind = known.as_ref().map_or_else(|| json::kind(&child), |change| change.kind);
-        let (path, kind) = if is_total { (b"(total)".as_slice(), "total") } else { (path, kind) };
-        let (size, entries) = (child.size(), child.entries());
+        let is_total = above.is_none() && tree.is_above_roots();
+        let kind = known.as_ref().map_or_else(|| json::kind(&node), |change| change.kind);
+        let (path, kind) =
+            if is_total { (b"(total)".as_slice(), "total") } else { (traversal.path(), kind) };
+        // An absolute path begins with one.
+        let slashes = || node.name().iter().skip(1).filter(|byte| **byte == b'/').count();
+        let is_path = tree.shape() == Shape::List && above.is_some();
+        let depth = traversal.depth() + if is_path { slashes() } else { 0 };
+        let (size, entries) = (node.size(), node.totals().entries);
         write(Row { path, kind, size, entries, depth, change: known })?;
+        traversal.enter(number, node.children(Order::Size));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use super::lines::{self, Line, lay_out};
 use super::name::{cells, escape, fit};
 use super::size::Format;
 use crate::changes::Changes;
-use crate::tally::{Order, Tree};
+use crate::tree::{Order, Tree};
 
 /// How a picture is drawn.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,7 @@ use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
 use crate::tally::{Entry, Tally};
-use crate::total::{self, Content, Directory, Rules};
+use crate::total::{self, Directory, Rules, Subtotal};
 use crate::walk::Walked;
 
 /// An object's members.
@@ -33,7 +33,7 @@ struct Members {
 /// A directory that has begun and not ended.
 struct Open<P> {
     members: Members,
-    content: Content<P>,
+    subtotal: Subtotal<P>,
 }
 
 /// Reads an export into `tally`, with the sizes that `measure` says.
@@ -75,12 +75,12 @@ pub(super) fn read<R: Read, T: Tally>(
                     let stat = members.stat();
                     let mut entry = Entry::new(&members.name, depth, &stat, size, 0);
                     entry.identity = members.is_linked.then(|| (0, stat.identity()));
-                    above.content.add(&rules, &tally, entry, true);
+                    above.subtotal.add(&rules, &tally, entry, true);
                 }
             }
             continue;
         }
-        let Some(Open { members, content }) = open.pop() else { continue };
+        let Some(Open { members, subtotal }) = open.pop() else { continue };
         let directory = Directory {
             name: &members.name,
             depth: depth(&open),
@@ -90,8 +90,8 @@ pub(super) fn read<R: Read, T: Tally>(
             is_root: open.is_empty(),
             is_shown: true,
         };
-        let above = open.last_mut().map(|above| &mut above.content).map(|above| move || above);
-        if let Some(root) = total::close(&rules, &tally, &directory, content, above) {
+        let above = open.last_mut().map(|above| &mut above.subtotal).map(|above| move || above);
+        if let Some(root) = total::close(&rules, &tally, &directory, subtotal, above) {
             break root;
         }
     };
@@ -118,7 +118,7 @@ fn begin<R: Read, P: Default>(
     members.is_linked = false;
     members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
     members.mode.get_or_insert(Mode::usual(Kind::Directory).0);
-    Ok(Open { members, content: Content::default() })
+    Ok(Open { members, subtotal: Subtotal::default() })
 }
 
 /// How deep what is in the last of the directories that are `open` lies below the root.

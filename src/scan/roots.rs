@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Origin;
 use super::sift::stat;
 use crate::filter::{Filter, Verdict};
-use crate::tally::{Child, Tree};
+use crate::tree::{Child, DirectoryId, Tree};
 
 /// A root in a saved scan.
 pub(super) struct SavedRoot<'t> {
@@ -16,7 +16,7 @@ pub(super) struct SavedRoot<'t> {
     pub(super) name: &'t [u8],
     /// Where it was.
     pub(super) place: PathBuf,
-    pub(super) child: Child<'t>,
+    pub(super) node: Child<'t>,
     /// Whether the walk left it out, because it came to it below another.
     pub(super) was_inside: bool,
 }
@@ -30,17 +30,17 @@ pub(super) fn roots<'t>(
     let given = origin.map_or(&[][..], |origin| &origin.roots);
     let named = given.iter().filter_map(|root| Some((root.name.as_deref()?, root.place())));
     let places: HashMap<_, _> = named.clone().collect();
-    let root = |child: Child<'t>| {
-        let name = child.name();
+    let root = |node: Child<'t>| {
+        let name = node.name();
         // What is no directory has nothing below it to be found.
-        let asks = origin.filter(|_| matches!(child, Child::Branch(_)));
+        let asks = origin.filter(|_| node.id().is_some());
         let likely = || asks.map_or_else(Default::default, |origin| origin.likely_place(name));
         let place = places.get(name).map_or_else(likely, |place| place.to_path_buf());
-        SavedRoot { name, place, child, was_inside: false }
+        SavedRoot { name, place, node, was_inside: false }
     };
     let mut roots: Vec<_> = match tree.is_above_roots() {
-        true => tree.unsorted().map(root).collect(),
-        false => vec![root(Child::Branch(tree))],
+        true => tree.root().unsorted().map(root).collect(),
+        false => vec![root(tree.root())],
     };
     if places.len() <= roots.len() {
         return roots;
@@ -49,7 +49,7 @@ pub(super) fn roots<'t>(
     let mut given: Vec<_> = named.collect();
     given.sort_by_key(|(_, place)| place.as_os_str().len());
     let mut known: HashMap<PathBuf, (&[u8], Child<'_>)> =
-        roots.iter().map(|root| (root.place.clone(), (root.name, root.child))).collect();
+        roots.iter().map(|root| (root.place.clone(), (root.name, root.node))).collect();
     let mut listings = Listings::default();
     for (name, place) in given {
         if known.contains_key(place) {
@@ -67,7 +67,7 @@ pub(super) fn roots<'t>(
         let Some(child) = found else { continue };
         known.insert(place.to_owned(), (name, child));
         if !is_inside {
-            roots.push(SavedRoot { name, place: place.to_owned(), child, was_inside: true });
+            roots.push(SavedRoot { name, place: place.to_owned(), node: child, was_inside: true });
         }
     }
     roots
@@ -75,7 +75,7 @@ pub(super) fn roots<'t>(
 
 /// What is in directories on the way to roots, by name: a list of roots may name all of a directory.
 #[derive(Default)]
-struct Listings<'t>(HashMap<*const Tree, HashMap<&'t [u8], Child<'t>>>);
+struct Listings<'t>(HashMap<DirectoryId, HashMap<&'t [u8], Child<'t>>>);
 
 impl<'t> Listings<'t> {
     /// What lies at `way` below a root, known by its name, its place and what it is; and whether
@@ -90,11 +90,10 @@ impl<'t> Listings<'t> {
         let mut known = filter.root_at(name, || place.to_owned());
         let mut names = vec![name];
         for name in way.iter().map(OsStrExt::as_bytes) {
-            let Child::Branch(tree) = child else { return None };
             let listing = self
                 .0
-                .entry(std::ptr::from_ref(tree))
-                .or_insert_with(|| tree.unsorted().map(|child| (child.name(), child)).collect());
+                .entry(child.id()?)
+                .or_insert_with(|| child.unsorted().map(|child| (child.name(), child)).collect());
             child = *listing.get(name)?;
             let stat = stat(&child);
             let mut judge = filter.judge(known.as_ref(), || names.clone());

@@ -7,7 +7,8 @@ use super::Scan;
 use super::header::{Header, base64};
 use super::tokens::Tokens;
 use crate::measure::{Kind, Mode};
-use crate::tally::{Details, Inode, Node, Replay, Tally, Totals};
+use crate::tally::{Replay, Tally};
+use crate::tree::{Details, Inode, Node, Totals};
 
 /// An object's members, as far as they have been read.
 #[derive(Default)]

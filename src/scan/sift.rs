@@ -13,12 +13,13 @@ use std::sync::Arc;
 use super::roots::{SavedRoot, roots};
 use super::{Origin, Scan, TOO_LITTLE};
 use crate::filter::{Filter, Place, Verdict};
-use crate::measure::{Kind, Measure, Mode, Time, weight_of_time};
+use crate::measure::{Measure, Mode, Time, weight_of_time};
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
-use crate::tally::{Child, Inode, Inodes, Node, Replay, Totals, Tree, Whole};
+use crate::tally::{Inodes, Replay, Whole};
 use crate::total::Sum;
+use crate::tree::{Child, Content, Inode, Named, Node, Shape, Step, Totals, Traversal, Tree};
 
 /// The times that a scan with details has.
 pub const TIMES: Measure = Measure::Newest(Time::Modified);
@@ -77,7 +78,7 @@ struct Sieve<'s> {
 struct Dir<'t> {
     /// Of a root, as it was given.
     name: &'t [u8],
-    tree: &'t Tree,
+    node: Child<'t>,
     place: Option<Arc<Place>>,
     is_counted: bool,
     is_root: bool,
@@ -86,9 +87,13 @@ struct Dir<'t> {
 /// A directory that has begun and not ended.
 struct Open<'t> {
     dir: Dir<'t>,
-    /// The directories in it that have not begun.
-    ahead: Vec<Dir<'t>>,
     sum: Sum,
+}
+
+impl Named for Dir<'_> {
+    fn name(&self) -> &[u8] {
+        self.name
+    }
 }
 
 impl Dir<'_> {
@@ -99,36 +104,42 @@ impl Dir<'_> {
 }
 
 impl<'s> Sieve<'s> {
-    /// What is left of the tree at `root`, which has these `roots` in it, or is the only one.
-    fn tree(&mut self, root: &Tree, roots: &[SavedRoot<'_>], inodes: Inodes) -> Tree {
-        let mut above_roots = Tree::default();
-        above_roots.mode = Mode::DIRECTORY;
-        let are_several = root.is_above_roots() || roots.len() > 1;
+    /// What is left of `tree`, which has these `roots` in it, or is the only one.
+    fn tree(&mut self, tree: &Tree, roots: &[SavedRoot<'_>], inodes: Inodes) -> Tree {
+        let root = tree.root();
+        let above_roots = Node { mode: Mode::DIRECTORY, ..Node::default() };
+        let above_roots = Content::default().finish(&above_roots, Shape::Directory);
+        let are_several = tree.is_above_roots() || roots.len() > 1;
         let mut replay = Replay::new(Whole { inodes }, are_several);
-        if root.mode.kind() != Kind::Directory {
-            let size = self.weight(root.totals.size, root.inode.as_deref());
-            return replay.finish(&sized(Child::Branch(root), size));
+        if !root.is_directory() {
+            return replay.finish(&sized(root, self.weight(root.size(), root.inode())));
         }
-        let mut open: Vec<Open<'_>> = Vec::new();
-        let mut begun = Some(match are_several {
+        let mut traversal = Traversal::new(match are_several {
             true => {
-                Dir { name: b"", tree: &above_roots, place: None, is_counted: true, is_root: true }
+                let node = above_roots.root();
+                Dir { name: b"", node, place: None, is_counted: true, is_root: true }
             }
-            false => self.root(&root.name, root, &roots[0].place),
+            false => self.root(root.name(), root, &roots[0].place),
         });
-        loop {
-            if let Some(dir) = begun.take() {
-                let begun = self.begin(dir, roots, &open, &mut replay);
-                open.push(begun);
-            }
-            let Some(directory) = open.last_mut() else { unreachable!("the root ends the loop") };
-            begun = directory.ahead.pop();
-            if begun.is_some() {
-                continue;
-            }
-            let Some(Open { dir, mut sum, .. }) = open.pop() else { continue };
-            let own = dir.tree.own.filter(|_| dir.is_counted);
-            let own = own.map(|own| self.weight(own, dir.tree.inode.as_deref()));
+        let mut left = root.node();
+        while let Some(step) = traversal.next() {
+            let Open { dir, mut sum } = match step {
+                Step::Node(dir) => {
+                    if traversal
+                        .innermost()
+                        .is_none_or(|above: &mut Open<'_>| above.dir.is_gathered())
+                    {
+                        replay.open();
+                    }
+                    let above = || traversal.open().map(|open| open.dir.name).collect();
+                    let (open, ahead) = self.begin(dir, roots, above, &mut replay);
+                    traversal.enter(open, ahead);
+                    continue;
+                }
+                Step::End(open) => open,
+            };
+            let Node { own, inode, .. } = dir.node.node();
+            let own = own.filter(|_| dir.is_counted).map(|own| self.weight(own, inode));
             if let Some(own) = own {
                 sum.add(own);
             }
@@ -136,8 +147,11 @@ impl<'s> Sieve<'s> {
             if self.origin.is_some_and(Origin::follows) {
                 totals.shared = 0;
             }
-            let node = Node { name: dir.name, own, totals, ..Child::Branch(dir.tree).node() };
-            let Some(above) = open.last_mut() else { return replay.finish(&node) };
+            let node = Node { name: dir.name, own, totals, ..dir.node.node() };
+            let Some(above) = traversal.innermost() else {
+                left = node;
+                break;
+            };
             above.sum.absorb(sum);
             match above.dir.is_gathered() {
                 true if totals.entries > 0 || dir.is_root => replay.close(&node),
@@ -145,75 +159,71 @@ impl<'s> Sieve<'s> {
                 false => {}
             }
         }
+        replay.finish(&left)
     }
 
-    /// Weighs what is in `dir`, which lies in those that are open, but for the directories.
+    /// Weighs what is in `dir`, but for the directories, which it returns. It lies in those with the names
+    /// `above`.
     fn begin<'t>(
         &mut self,
         dir: Dir<'t>,
         roots: &[SavedRoot<'t>],
-        above: &[Open<'t>],
+        above: impl Fn() -> Vec<&'t [u8]>,
         replay: &mut Replay<Whole>,
-    ) -> Open<'t> {
-        if above.last().is_none_or(|above| above.dir.is_gathered()) {
-            replay.open();
-        }
-        self.is_less |= !dir.is_counted && self.has_own(dir.tree) || !dir.is_gathered();
+    ) -> (Open<'t>, Vec<Dir<'t>>) {
+        self.is_less |= !dir.is_counted && self.has_own(dir.node) || !dir.is_gathered();
         let (mut sum, mut ahead) = (Sum::default(), Vec::new());
         if dir.name.is_empty() {
-            for SavedRoot { name, place, child, .. } in roots {
-                match child {
-                    Child::Branch(tree) => ahead.push(self.root(name, tree, place)),
-                    Child::Leaf(leaf) => {
-                        let size = self.weight(leaf.size, leaf.inode.as_ref());
-                        sum.add_known(leaf.inode, size);
-                        replay.leaf(&Node { name, ..sized(*child, size) });
-                    }
+            for SavedRoot { name, place, node, .. } in roots {
+                if node.is_directory() {
+                    ahead.push(self.root(name, *node, place));
+                } else {
+                    let size = self.weight(node.size(), node.inode());
+                    sum.add_known(node.inode(), size);
+                    replay.leaf(&Node { name, ..sized(*node, size) });
                 }
             }
         }
         let names = || {
-            let above = above.iter().map(|open| open.dir.name);
-            above.chain([dir.name]).filter(|name| !name.is_empty()).collect()
+            let mut names = above();
+            names.push(dir.name);
+            names.retain(|name| !name.is_empty());
+            names
         };
         let mut judge = self.filter.judge(dir.place.as_ref(), names);
-        for child in dir.tree.unsorted() {
+        for child in dir.node.unsorted() {
             let (name, stat) = (child.name(), stat(&child));
             let verdict = judge.verdict(name, stat.is_directory());
             let verdict = judge.confirm(verdict, &stat);
-            self.is_less |= verdict == Verdict::LeftOut;
-            match child {
-                _ if verdict == Verdict::LeftOut => {}
-                Child::Branch(tree) => {
-                    let (place, is_counted) = (judge.below(name), verdict == Verdict::Counts);
-                    ahead.push(Dir { name, tree, place, is_counted, is_root: false });
-                }
-                Child::Leaf(leaf) => {
-                    let size = self.weight(leaf.size, leaf.inode.as_ref());
-                    sum.add_known(leaf.inode, size);
-                    if dir.is_gathered() {
-                        replay.leaf(&sized(child, size));
-                    }
+            if verdict == Verdict::LeftOut {
+                self.is_less = true;
+            } else if child.is_directory() {
+                let (place, is_counted) = (judge.below(name), verdict == Verdict::Counts);
+                ahead.push(Dir { name, node: child, place, is_counted, is_root: false });
+            } else {
+                let size = self.weight(child.size(), child.inode());
+                sum.add_known(child.inode(), size);
+                if dir.is_gathered() {
+                    replay.leaf(&sized(child, size));
                 }
             }
         }
-        Open { dir, ahead, sum }
+        (Open { dir, sum }, ahead)
     }
 
-    fn root<'t>(&self, name: &'t [u8], tree: &'t Tree, was_at: &Path) -> Dir<'t> {
+    fn root<'t>(&self, name: &'t [u8], node: Child<'t>, was_at: &Path) -> Dir<'t> {
         let place = self.filter.root_at(name, || was_at.to_owned());
-        let stat = stat(&Child::Branch(tree));
-        let is_counted = self.filter.admits_root(place.as_ref(), name, &stat);
-        Dir { name, tree, place, is_counted, is_root: true }
+        let is_counted = self.filter.admits_root(place.as_ref(), name, &stat(&node));
+        Dir { name, node, place, is_counted, is_root: true }
     }
 
     /// Whether a directory has, or may have, a weight of its own, and was not left out before.
-    fn has_own(&self, directory: &Tree) -> bool {
-        directory.own.is_some() || self.origin.is_none()
+    fn has_own(&self, directory: Child<'_>) -> bool {
+        directory.node().own.is_some() || self.origin.is_none()
     }
 
     /// What an inode weighs that weighed `size`.
-    fn weight(&self, size: u64, inode: Option<&Inode>) -> u64 {
+    fn weight(&self, size: u64, inode: Option<Inode>) -> u64 {
         match (self.measure, inode.and_then(|inode| inode.details)) {
             (Measure::Newest(_), details) => {
                 details.map_or(0, |details| weight_of_time(details.modified))
@@ -272,7 +282,7 @@ fn way<'p>(root: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
 
 /// What filters ask of an inode.
 pub(super) fn stat(child: &Child<'_>) -> Stat {
-    let details = child.node().inode.and_then(|inode| inode.details);
+    let details = child.inode().and_then(|inode| inode.details);
     let modified = details.map_or(0, |details| details.modified);
     Stat { mode: child.mode(), modified, ..Stat::default() }
 }

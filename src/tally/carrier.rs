@@ -9,9 +9,8 @@ use smallvec::SmallVec;
 use crate::measure::{Kind, Mode};
 use crate::path;
 use crate::sys::MountedIdentity;
-use crate::tally::leaves::{Leaf, Leaves};
-use crate::tally::tree::{Shape, Tree};
-use crate::tally::{Closed, Entry, Totals};
+use crate::tally::{Closed, Entry};
+use crate::tree::{self, Content, Shape, Totals, Tree};
 
 /// The largest nodes below one directory. A node comes before its parent: a directory is added
 /// when it closes, after what is in it.
@@ -184,24 +183,22 @@ impl Carrier {
     pub(super) fn into_tree(self, root: &Closed<'_>) -> Tree {
         // One place for the content of each node, and the last for the root's.
         let above_all = self.nodes.len();
-        let mut content: Vec<(Leaves, Vec<Tree>)> = Vec::new();
-        content.resize_with(above_all + 1, Default::default);
+        let mut contents = Vec::new();
+        contents.resize_with(above_all + 1, Content::default);
         for (i, node) in self.nodes.into_iter().enumerate() {
-            let (leaves, branches) = mem::take(&mut content[i]);
-            let parent = &mut content[node.parent.unwrap_or(above_all)];
-            if node.mode.kind() == Kind::Directory {
-                parent.1.push(Tree::new(&node.name, node.mode, node.totals, leaves, branches));
-            } else {
-                parent.0.push(&leaf(&node, &node.name));
+            let content = mem::take(&mut contents[i]);
+            let parent = &mut contents[node.parent.unwrap_or(above_all)];
+            match node.mode.kind() {
+                Kind::Directory => parent.close(&node.named(&node.name), content),
+                _ => parent.push(&node.named(&node.name)),
             }
         }
-        let (leaves, branches) = mem::take(&mut content[above_all]);
-        Tree::new(root.name, root.stat.mode, root.totals, leaves, branches)
+        mem::take(&mut contents[above_all]).finish(&root.node(), Shape::Directory)
     }
 
     /// The lines as a flat list of paths below `root`.
     pub(super) fn into_list(self, root: &Closed<'_>) -> Tree {
-        let mut leaves = Leaves::default();
+        let mut leaves = Content::default();
         let mut names = Vec::new();
         for line in self.nodes.iter().filter(|node| node.is_line) {
             let mut parent = line.parent;
@@ -211,15 +208,15 @@ impl Carrier {
                 parent = self.nodes[above].parent;
             }
             let path = path::join_all(names.drain(..).rev());
-            leaves.push(&leaf(line, &path));
+            leaves.push(&line.named(&path));
         }
-        let mut list = Tree::new(root.name, root.stat.mode, root.totals, leaves, Vec::new());
-        list.shape = Shape::List;
-        list
+        leaves.finish(&root.node(), Shape::List)
     }
 }
 
-/// `node` under the name that a tree has it by.
-fn leaf<'a>(node: &Node, name: &'a [u8]) -> Leaf<'a> {
-    Leaf { name, mode: node.mode, size: node.totals.size, inode: None }
+impl Node {
+    /// It, under the name that a tree has it by.
+    fn named<'a>(&self, name: &'a [u8]) -> tree::Node<'a> {
+        tree::Node { name, mode: self.mode, totals: self.totals, ..tree::Node::default() }
+    }
 }

@@ -12,15 +12,14 @@ use std::mem;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
-use crate::measure::{Measure, Mode};
+use crate::measure::Measure;
 use crate::sys::MountedIdentity;
 use crate::tally::by::By;
-use crate::tally::leaves::Leaves;
 use crate::tally::links::{Link, Links};
 use crate::tally::settled::Settled;
 use crate::tally::top::Limits;
-use crate::tally::tree::{Shape, Tree};
-use crate::tally::{Closed, Entry, Tally, Totals};
+use crate::tally::{Closed, Entry, Tally};
+use crate::tree::{Content, Node, Shape, Totals, Tree};
 
 /// Adds up groups.
 #[derive(Clone, Copy, Debug)]
@@ -52,12 +51,8 @@ impl Groups {
         Self { by, measure, limits }
     }
 
-    fn tree(&self, label: &[u8], group: &Settled) -> Tree {
-        let size = group.size(self.measure);
-        let totals = Totals { size, entries: group.entries, shared: 0 };
-        let mut tree = Tree::new(label, Mode::default(), totals, Leaves::default(), Vec::new());
-        tree.shape = Shape::Group;
-        tree
+    fn totals(&self, group: &Settled) -> Totals {
+        Totals { size: group.size(self.measure), entries: group.entries, shared: 0 }
     }
 
     fn add_directory(&self, part: &mut Part, directory: &Closed<'_>) {
@@ -128,12 +123,18 @@ impl Tally for Groups {
         for (_, group) in groups.drain(shown..) {
             others.absorb(group);
         }
-        let mut branches: Vec<Tree> =
-            groups.iter().map(|(key, group)| self.tree(&self.by.label(key), group)).collect();
-        if is_too_much && lines > 0 {
-            branches.push(self.tree(b"(others)", &others));
+        let mut content = Content::default();
+        let mut add = |name: &[u8], group| {
+            let node = Node { name, totals: self.totals(group), ..Node::default() };
+            content.close(&node, Content::default());
+        };
+        for (key, group) in &groups {
+            add(&self.by.label(key), group);
         }
-        Tree::new(root.name, root.stat.mode, root.totals, Leaves::default(), branches)
+        if is_too_much && lines > 0 {
+            add(b"(others)", &others);
+        }
+        content.finish(&root.node(), Shape::Groups)
     }
 }
 

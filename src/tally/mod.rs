@@ -7,26 +7,23 @@
 mod by;
 mod carrier;
 mod groups;
-mod leaves;
 mod links;
 mod replay;
 mod settled;
 mod top;
-mod tree;
 mod whole;
 
 pub use by::{By, Needs};
 pub use groups::Groups;
-pub use leaves::{Details, Inode, Leaf};
-pub use replay::{Node, Replay, replay};
+pub use replay::{Replay, replay};
 pub use top::{Limits, Show, Top};
-pub use tree::{Child, Order, Shape, Tree};
 pub use whole::{Inodes, Whole};
 
 pub(crate) use links::{Link, Links};
 pub(crate) use settled::{Settled, saturate};
 
 use crate::sys::{MountedIdentity, Stat};
+use crate::tree::{Node, Totals};
 
 /// What is gathered from a walk.
 pub trait Tally: Send + Sync {
@@ -91,13 +88,9 @@ pub struct Closed<'a> {
     pub totals: Totals,
 }
 
-/// What a directory comes to, every inode once.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Its weight and that of all below it, in the measure's unit; saturated at `u64::MAX`.
-    pub size: u64,
-    /// The inodes counted, itself included.
-    pub entries: u64,
-    /// The part of `size` in inodes that also have links outside it.
-    pub shared: u64,
+impl<'a> Closed<'a> {
+    /// What the tree of any report has of it.
+    fn node(&self) -> Node<'a> {
+        Node { name: self.name, mode: self.stat.mode, totals: self.totals, ..Node::default() }
+    }
 }

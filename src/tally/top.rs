@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use crate::tally::carrier::{Carrier, Node};
-use crate::tally::tree::Tree;
-use crate::tally::{Closed, Entry, Tally, Totals};
+use crate::tally::{Closed, Entry, Tally};
+use crate::tree::{Totals, Tree};
 
 /// What may be kept.
 #[derive(Clone, Copy, Debug)]

@@ -1,9 +1,8 @@
 //! Everything: for JSON without limits, and whatever wants to look at it again later.
 
 use crate::sys::Stat;
-use crate::tally::leaves::{Inode, Leaf, Leaves};
-use crate::tally::tree::Tree;
 use crate::tally::{Closed, Entry, Tally};
+use crate::tree::{Content, Inode, Node, Shape, Totals, Tree};
 
 /// Keeps every entry.
 #[derive(Clone, Copy, Debug, Default)]
@@ -28,23 +27,11 @@ pub enum Inodes {
     All,
 }
 
-/// What is kept of one directory.
-#[derive(Debug, Default)]
-pub struct Part {
-    leaves: Leaves,
-    branches: Vec<Tree>,
-}
-
 impl Whole {
-    fn tree(self, directory: &Closed<'_>, mut part: Part, has_inode: bool) -> Tree {
-        part.branches.shrink_to_fit();
-        let Closed { name, stat, mount, own, totals, .. } = *directory;
-        let mut tree = Tree::new(name, stat.mode, totals, part.leaves, part.branches);
-        tree.own = own;
-        if has_inode {
-            tree.inode = self.inode(stat, mount, None).map(Box::new);
-        }
-        tree
+    fn node<'a>(self, directory: &Closed<'a>, has_inode: bool) -> Node<'a> {
+        let Closed { stat, mount, own, .. } = *directory;
+        let inode = if has_inode { self.inode(stat, mount, None) } else { None };
+        Node { own, inode, ..directory.node() }
     }
 
     /// None if it is not known, as in a saved scan without details: no inode has the number 0.
@@ -57,10 +44,10 @@ impl Whole {
 }
 
 impl Tally for Whole {
-    type Part = Part;
+    type Part = Content;
     type Report = Tree;
 
-    fn leaf(&self, part: &mut Part, entry: &Entry<'_>) {
+    fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
         let Entry { name, stat, size, mount, .. } = *entry;
         let links = entry.identity.map(|_| entry.links);
         // The walk may look through all mounts alike.
@@ -70,21 +57,21 @@ impl Tally for Whole {
             Inodes::All => self.inode(stat, mount, links),
             _ => links.and_then(|_| self.inode(stat, mount, links)),
         };
-        part.leaves.push(&Leaf { name, mode: stat.mode, size, inode });
+        let totals = Totals { size, entries: 1, shared: 0 };
+        part.push(&Node { name, mode: stat.mode, own: None, totals, inode });
     }
 
-    fn merge(&self, part: &mut Part, mut other: Part) {
-        part.leaves.append(other.leaves);
-        part.branches.append(&mut other.branches);
+    fn merge(&self, part: &mut Content, other: Content) {
+        part.append(other);
     }
 
-    fn close(&self, parent: &mut Part, directory: &Closed<'_>, part: Part) {
-        parent.branches.push(self.tree(directory, part, self.inodes >= Inodes::Directories));
+    fn close(&self, parent: &mut Content, directory: &Closed<'_>, part: Content) {
+        parent.close(&self.node(directory, self.inodes >= Inodes::Directories), part);
     }
 
     /// The root's inode is kept with any other: what is on the same file system can then be told
     /// by the number alone.
-    fn finish(&self, root: &Closed<'_>, part: Part) -> Tree {
-        self.tree(root, part, self.inodes != Inodes::None)
+    fn finish(&self, root: &Closed<'_>, part: Content) -> Tree {
+        part.finish(&self.node(root, self.inodes != Inodes::None), Shape::Directory)
     }
 }

@@ -5,7 +5,8 @@ use std::mem;
 
 use crate::measure::Measure;
 use crate::sys::MountedIdentity;
-use crate::tally::{Inode, Link, Links, Settled, Totals, saturate};
+use crate::tally::{Link, Links, Settled, saturate};
+use crate::tree::{Inode, Totals};
 
 /// What a directory comes to, exactly.
 #[derive(Debug, Default)]

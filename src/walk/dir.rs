@@ -12,7 +12,7 @@ use crate::filter::{Filter, Place};
 use crate::measure::Mode;
 use crate::path;
 use crate::sys::{Carries, Identity, Mount, Stat};
-use crate::total::Content;
+use crate::total::Subtotal;
 
 /// A directory on its way. `P` is what the tally gathers in it.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(super) struct Dir<P> {
     /// that was gathered (it is behind a lock as well; this orders the decision to look).
     outstanding: AtomicUsize,
     /// Guards what has been gathered by those who are done. No system call is made under it.
-    content: Mutex<Content<P>>,
+    subtotal: Mutex<Subtotal<P>>,
 }
 
 impl<P: Default> Dir<P> {
@@ -93,7 +93,7 @@ impl<P: Default> Dir<P> {
             kept: OnceLock::new(),
             is_removed: AtomicBool::new(false),
             outstanding: AtomicUsize::new(1),
-            content: Mutex::default(),
+            subtotal: Mutex::default(),
         }
     }
 
@@ -117,13 +117,13 @@ impl<P: Default> Dir<P> {
     }
 
     /// What has been gathered. A tally that panicked while adding to it has ended the walk.
-    pub(super) fn content(&self) -> MutexGuard<'_, Content<P>> {
-        lock(&self.content)
+    pub(super) fn subtotal(&self) -> MutexGuard<'_, Subtotal<P>> {
+        lock(&self.subtotal)
     }
 
     /// Takes out what has been gathered.
-    pub(super) fn take_content(&self) -> Content<P> {
-        mem::take(&mut *self.content())
+    pub(super) fn take_subtotal(&self) -> Subtotal<P> {
+        mem::take(&mut *self.subtotal())
     }
 
     /// Whether `identity` is this directory or one above it.
@@ -214,9 +214,9 @@ mod tests {
         // What `settle` does, with a number for what was gathered.
         let settle = |mut dir: Arc<Dir<u32>>| {
             while dir.hand_in() {
-                let found = dir.take_content().part + 1;
+                let found = dir.take_subtotal().part + 1;
                 let Some(parent) = dir.parent.clone() else { return Some(found) };
-                parent.content().part += found;
+                parent.subtotal().part += found;
                 dir = parent;
             }
             None

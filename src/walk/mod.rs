@@ -56,7 +56,7 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Handle, MountTable, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
-use crate::total::{Content, Rules};
+use crate::total::{Rules, Subtotal};
 use dir::Dir;
 use follow::Follows;
 use gears::Gearbox;
@@ -293,11 +293,11 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Adds an entry that is no directory to the `content` of `dir`.
+    /// Adds an entry that is no directory to the `subtotal` of `dir`.
     #[inline]
-    fn weigh(&self, dir: &Dir<T::Part>, content: &mut Content<T::Part>, mut entry: Entry<'_>) {
+    fn weigh(&self, dir: &Dir<T::Part>, subtotal: &mut Subtotal<T::Part>, mut entry: Entry<'_>) {
         self.rules.identify(&mut entry);
-        content.add(&self.rules, &self.tally, entry, dir.is_gathered());
+        subtotal.add(&self.rules, &self.tally, entry, dir.is_gathered());
     }
 
     /// What filters know of `dir` now that it is open.

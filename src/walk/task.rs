@@ -97,7 +97,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     let (name, stat, mount) = (root.path.to_bytes(), &root.stat, root.mount.id);
                     let size = stat.weight(walk.options.measure);
                     let entry = Entry::new(name, 0, stat, size, mount);
-                    walk.weigh(&above, &mut above.content(), entry);
+                    walk.weigh(&above, &mut above.subtotal(), entry);
                 }
             }
             settle(walk, above);
@@ -285,8 +285,8 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             is_root: dir.is_root,
             is_shown: parent.as_ref().is_none_or(|parent| parent.is_gathered()),
         };
-        let above = parent.as_ref().map(|parent| || parent.content());
-        let report = total::close(&walk.rules, &walk.tally, &directory, dir.take_content(), above);
+        let above = parent.as_ref().map(|parent| || parent.subtotal());
+        let report = total::close(&walk.rules, &walk.tally, &directory, dir.take_subtotal(), above);
         match parent {
             Some(parent) => dir = parent,
             None => return *lock(&walk.report) = report,

@@ -18,7 +18,7 @@ use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Carries, Listed, Mount, MountTable, Names, Query, Stat, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
-use crate::total::Content;
+use crate::total::Subtotal;
 
 /// A directory whose entries are being weighed.
 pub(super) struct Visit<'a, 's, T: Tally> {
@@ -27,7 +27,7 @@ pub(super) struct Visit<'a, 's, T: Tally> {
     lease: &'a Arc<Lease>,
     query: Query,
     judge: Judge<'a>,
-    content: Content<T::Part>,
+    subtotal: Subtotal<T::Part>,
     /// What was done since what was gathered was added to the directory.
     counts: Counts,
     known: Known,
@@ -58,7 +58,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             lease,
             query,
             judge,
-            content: Content::default(),
+            subtotal: Subtotal::default(),
             counts: Counts::default(),
             known: worker.slot.take_known(),
             has_links: false,
@@ -133,7 +133,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         } else if self.is_here(&stat, symlinks) {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
             let entry = Entry::new(name.to_bytes(), depth, &stat, size, mount);
-            walk.weigh(self.dir, &mut self.content, entry);
+            walk.weigh(self.dir, &mut self.subtotal, entry);
         }
     }
 
@@ -304,7 +304,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     /// Adds what was gathered to the directory.
     fn flush(&mut self) {
         self.worker.slot.add(mem::take(&mut self.counts));
-        let content = mem::take(&mut self.content);
-        self.dir.content().merge(&self.worker.walk.tally, content);
+        let subtotal = mem::take(&mut self.subtotal);
+        self.dir.subtotal().merge(&self.worker.walk.tally, subtotal);
     }
 }

@@ -14,7 +14,8 @@ use weigh::render::size::Format;
 use weigh::render::tree::{self, Bars};
 use weigh::render::{json, name};
 use weigh::scan;
-use weigh::tally::{Inodes, Limits, Order, Show, Top, Tree, Whole};
+use weigh::tally::{Inodes, Limits, Show, Top, Whole};
+use weigh::tree::{Order, Tree};
 
 use crate::dice::HOSTILE;
 use crate::fixture::Fixture;

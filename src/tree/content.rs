@@ -1,0 +1,75 @@
+//! What a tree grows from: the content of directories that are still open.
+
+use std::cell::Cell;
+use std::mem;
+
+use super::{Directory, Node, Shape, Tree, adopt, record};
+
+/// What is kept of one directory, or of a part of a large one, while it is open: its leaves, packed, and the
+/// directories in it with all that is below them.
+#[derive(Debug, Default)]
+pub struct Content {
+    leaves: Vec<u8>,
+    directories: Vec<Directory>,
+}
+
+thread_local! {
+    /// The room in which this thread has gathered leaves, for those of the next directory.
+    static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+impl Content {
+    /// Adds an entry that is no directory.
+    #[inline]
+    pub fn push(&mut self, leaf: &Node<'_>) {
+        if self.leaves.capacity() == 0 {
+            self.leaves = SPARE.take();
+        }
+        record::push(&mut self.leaves, leaf);
+    }
+
+    /// Adds what is in `other`; where nothing was, in as little room as it takes.
+    pub fn append(&mut self, mut other: Content) {
+        /// Room that grew beyond this is not kept for the next directory, in bytes.
+        const LARGE: usize = 64 << 10;
+        self.leaves.extend_from_slice(&other.leaves);
+        other.leaves.clear();
+        if (1..=LARGE).contains(&other.leaves.capacity()) {
+            SPARE.set(other.leaves);
+        }
+        self.append_directories(other.directories);
+    }
+
+    /// Adds a directory with its content.
+    pub fn close(&mut self, directory: &Node<'_>, content: Content) {
+        self.append_directories(content.closed(directory));
+    }
+
+    /// The tree of which this is the root's content.
+    pub fn finish(self, root: &Node<'_>, shape: Shape) -> Tree {
+        Tree { directories: self.closed(root), shape }
+    }
+
+    /// The smaller ones move: nobody asks for the order.
+    fn append_directories(&mut self, mut others: Vec<Directory>) {
+        if self.directories.len() < others.len() {
+            mem::swap(&mut self.directories, &mut others);
+        }
+        self.directories.append(&mut others);
+    }
+
+    fn closed(self, node: &Node<'_>) -> Vec<Directory> {
+        let Self { leaves: mut block, mut directories } = self;
+        let mut head = SPARE.take();
+        record::push_directory(&mut head, node);
+        // In place: a block may be most of the memory that is taken.
+        block.reserve_exact(head.len());
+        block.splice(0..0, head.iter().copied());
+        head.clear();
+        SPARE.set(head);
+        let (below, block) = (directories.len() as u32, block.into_boxed_slice());
+        directories.push(Directory { below, up: 0, block });
+        adopt(&mut directories, below);
+        directories
+    }
+}

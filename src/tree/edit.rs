@@ -1,0 +1,197 @@
+//! A tree of which a part is looked at anew, or is no longer there.
+//!
+//! What the directories above come to then cannot be known here: of links that are gone there may be others
+//! elsewhere. Whoever changes something says it.
+
+use super::{Directory, DirectoryId, Node, Totals, Tree, adopt, record};
+
+impl Tree {
+    /// Puts the root of `other`, with all that is below it, in the place of a directory, under the name of that.
+    /// `totals` says what each directory above comes to now, the innermost first. The numbers of directories
+    /// change; returns that of the new one.
+    pub fn replace(
+        &mut self,
+        old: DirectoryId,
+        mut other: Tree,
+        totals: impl FnMut(&Node<'_>) -> Totals,
+    ) -> DirectoryId {
+        let name = self.directory(old).name().to_vec();
+        if let Some(root) = other.directories.last_mut() {
+            root.rewrite(|block, node| {
+                record::push_directory(block, &Node { name: &name, ..node });
+            });
+        }
+        let first = old.0.saturating_sub(self.below(old));
+        let new = first.saturating_add(other.root_id().0);
+        self.splice(old, other.directories, totals);
+        DirectoryId(new)
+    }
+
+    /// Removes a directory with all that is below it, if it is not the root. `totals` says what each directory
+    /// above comes to now, the innermost first. The numbers of directories change; returns that of the parent.
+    pub fn remove(
+        &mut self,
+        old: DirectoryId,
+        totals: impl FnMut(&Node<'_>) -> Totals,
+    ) -> Option<DirectoryId> {
+        self.directory(old).parent()?;
+        self.splice(old, Vec::new(), totals)
+    }
+
+    fn below(&self, directory: DirectoryId) -> u32 {
+        self.directories.get(directory.0 as usize).map_or(0, |it| it.below)
+    }
+
+    /// Puts `new` where a directory is with all that is below it; the number of the parent.
+    fn splice(
+        &mut self,
+        old: DirectoryId,
+        new: Vec<Directory>,
+        mut totals: impl FnMut(&Node<'_>) -> Totals,
+    ) -> Option<DirectoryId> {
+        let Directory { below, up, .. } = *self.directories.get(old.0 as usize)?;
+        let (first, added) = (old.0 - below, new.len() as u32);
+        self.directories.splice(first as usize..=old.0 as usize, new);
+        let parent = (up > 0).then(|| first + added + up - 1);
+        let mut above = parent;
+        while let Some(number) = above {
+            let directory = &mut self.directories[number as usize];
+            directory.below = directory.below + added - (below + 1);
+            directory.rewrite(|block, node| {
+                record::push_directory(block, &Node { totals: totals(&node), ..node });
+            });
+            above = (directory.up > 0).then(|| number + directory.up);
+            adopt(&mut self.directories, number);
+        }
+        parent.map(DirectoryId)
+    }
+}
+
+impl Directory {
+    /// Writes its own record anew: `write` does, of what is known of it.
+    fn rewrite(&mut self, write: impl FnOnce(&mut Vec<u8>, Node<'_>)) {
+        let (mut leaves, mut block) = (&*self.block, Vec::new());
+        let node = record::take_directory(&mut leaves).unwrap_or_default();
+        write(&mut block, node);
+        block.extend_from_slice(leaves);
+        self.block = block.into_boxed_slice();
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that finds no directory should stop there")]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::measure::Mode;
+    use crate::tree::{Content, Order, Shape, Step, Traversal};
+
+    /// Sizes by path. A directory is larger than what is in it by one.
+    type Sizes = BTreeMap<String, u64>;
+
+    /// `width` directories in each, `depth` levels of them, and a file in each.
+    fn content(width: u8, depth: u8) -> (Content, u64) {
+        let (mut grown, mut size) = (Content::default(), 1 + 10);
+        grown.push(&Node { totals: totals(10), ..node(b"file", 0o100_644) });
+        for name in b'a'..b'a' + if depth > 0 { width } else { 0 } {
+            let (below, size_below) = content(width, depth - 1);
+            size += size_below;
+            grown.close(&Node { totals: totals(size_below), ..node(&[name], 0o040_755) }, below);
+        }
+        (grown, size)
+    }
+
+    fn tree(name: &[u8], width: u8, depth: u8) -> Tree {
+        let (content, size) = content(width, depth);
+        content.finish(&Node { totals: totals(size), ..node(name, 0o040_755) }, Shape::default())
+    }
+
+    fn node(name: &[u8], mode: u16) -> Node<'_> {
+        Node { name, mode: Mode(mode), ..Node::default() }
+    }
+
+    fn totals(size: u64) -> Totals {
+        Totals { size, entries: 1, shared: 0 }
+    }
+
+    /// What is found from the root down is what leads up to it.
+    fn sizes(tree: &Tree) -> Sizes {
+        let mut sizes = Sizes::new();
+        let mut traversal = Traversal::new(tree.root());
+        while let Some(step) = traversal.next() {
+            let Step::Node(node) = step else { continue };
+            let path = String::from_utf8(traversal.path().to_vec()).unwrap();
+            assert_eq!(node.path(), path.as_bytes());
+            assert_eq!(node.parent().is_none(), traversal.depth() == 0);
+            assert_eq!(sizes.insert(path, node.size()), None);
+            traversal.enter((), node.children(Order::Name));
+        }
+        sizes
+    }
+
+    /// The number of each directory, by path.
+    fn directories(tree: &Tree) -> Vec<(String, DirectoryId)> {
+        let path = |id| String::from_utf8(tree.directory(id).path()).unwrap();
+        let ids = (0..tree.directories.len() as u32).map(DirectoryId);
+        ids.map(|id| (path(id), id)).collect()
+    }
+
+    /// What is left of `sizes` without what is at `path`, whose ancestors come to `more` and `less`.
+    fn without(mut sizes: Sizes, path: &str, more: u64, less: u64) -> Sizes {
+        let below = format!("{path}/");
+        sizes.retain(|other, _| other != path && !other.starts_with(&below));
+        for (above, size) in &mut sizes {
+            if path.starts_with(&format!("{above}/")) {
+                *size = *size + more - less;
+            }
+        }
+        sizes
+    }
+
+    #[test]
+    fn what_is_removed_is_gone_with_all_below_it_and_the_rest_is_as_it_was() {
+        let whole = sizes(&tree(b"root", 3, 3));
+        assert_eq!(whole.len(), 2 * (1 + 3 + 9 + 27));
+        for (path, id) in directories(&tree(b"root", 3, 3)) {
+            let mut tree = tree(b"root", 3, 3);
+            let size = whole[&path];
+            let parent = tree.remove(id, |above| totals(above.totals.size - size));
+            let Some(parent) = parent else {
+                assert_eq!((path.as_str(), sizes(&tree)), ("root", whole.clone()));
+                continue;
+            };
+            let above = String::from_utf8(tree.directory(parent).path()).unwrap();
+            assert_eq!(Some(above.as_str()), path.rsplit_once('/').map(|(above, _)| above));
+            assert_eq!(sizes(&tree), without(whole.clone(), &path, 0, size), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_replaced_has_the_old_name_and_the_new_content() {
+        let whole = sizes(&tree(b"root", 3, 2));
+        for (width, depth) in [(0, 0), (2, 1), (4, 3)] {
+            let new = sizes(&tree(b"other", width, depth));
+            for (path, id) in directories(&tree(b"root", 3, 2)) {
+                let mut tree = tree(b"root", 3, 2);
+                let (less, more) = (whole[&path], new["other"]);
+                let mut asked = 0;
+                let id = tree.replace(id, self::tree(b"other", width, depth), |above| {
+                    asked += 1;
+                    totals(above.totals.size + more - less)
+                });
+                assert_eq!(tree.directory(id).path(), path.as_bytes());
+                assert_eq!(asked, path.matches('/').count(), "once for each above {path}");
+                let mut expected = without(whole.clone(), &path, more, less);
+                expected.extend(
+                    new.iter().map(|(below, size)| (below.replacen("other", &path, 1), *size)),
+                );
+                assert_eq!(sizes(&tree), expected, "{path}");
+                // What has changed can be changed again.
+                if tree.remove(id, |above| totals(above.totals.size - more)).is_some() {
+                    assert_eq!(sizes(&tree), without(whole.clone(), &path, 0, less), "{path}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! How a node is packed: length of name, name, type and permissions, size, and what is kept of the inode; of a
+//! directory also what it comes to. Numbers are LEB128; the two lowest bits of the length say what of the inode
+//! there is. So keeping everything costs little more than the names.
+
+use super::{Details, Inode, Node, Totals};
+use crate::measure::Mode;
+
+/// The inode is kept, and the details.
+const INODE: u64 = 1;
+const DETAILS: u64 = 2;
+
+/// Packs an entry that is no directory.
+pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
+    let Node { name, mode, inode, .. } = *node;
+    let details = inode.and_then(|inode| inode.details);
+    let flags = if inode.is_some() { INODE } else { 0 };
+    let flags = if details.is_some() { flags | DETAILS } else { flags };
+    push_number(block, (name.len() as u64) << 2 | flags);
+    block.extend_from_slice(name);
+    block.extend_from_slice(&mode.0.to_le_bytes());
+    push_number(block, node.totals.size);
+    if let Some(Inode { identity: (mount, (device, inode)), links, .. }) = inode {
+        // One more than they are, and 0 for none.
+        let links = links.map_or(0, |links| u64::from(links) + 1);
+        for number in [mount, device, inode, links] {
+            push_number(block, number);
+        }
+    }
+    if let Some(Details { modified, owner }) = details {
+        // Times before the epoch, as zigzag: 0, -1, 1, -2, …
+        push_number(block, (modified << 1 ^ modified >> 63) as u64);
+        push_number(block, owner.into());
+    }
+}
+
+/// Packs what is known of a directory: before its leaves.
+pub(super) fn push_directory(block: &mut Vec<u8>, node: &Node<'_>) {
+    let Node { own, totals: Totals { entries, shared, .. }, .. } = *node;
+    push(block, node);
+    push_number(block, entries);
+    push_number(block, shared);
+    block.push(own.is_some().into());
+    if let Some(own) = own {
+        push_number(block, own);
+    }
+}
+
+/// The name of what is packed first in `block`.
+#[inline]
+pub(super) fn name(mut block: &[u8]) -> &[u8] {
+    take_name(&mut block).map_or(b"", |(_, name)| name)
+}
+
+/// Its type and permissions.
+#[inline]
+pub(super) fn mode(mut block: &[u8]) -> Mode {
+    take_name(&mut block).and_then(|_| take_mode(&mut block)).unwrap_or_default()
+}
+
+/// Takes an entry that is no directory off `block`.
+#[inline]
+pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
+    let (flags, name) = take_name(block)?;
+    let mode = take_mode(block)?;
+    let totals = Totals { size: take_number(block)?, entries: 1, shared: 0 };
+    let inode = if flags & INODE == 0 { None } else { Some(take_inode(block, flags)?) };
+    Some(Node { name, mode, own: None, totals, inode })
+}
+
+/// Takes what is known of a directory off `block`.
+pub(super) fn take_directory<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
+    let mut node = take(block)?;
+    node.totals.entries = take_number(block)?;
+    node.totals.shared = take_number(block)?;
+    node.own = if take_number(block)? == 0 { None } else { Some(take_number(block)?) };
+    Some(node)
+}
+
+#[inline]
+fn take_name<'a>(block: &mut &'a [u8]) -> Option<(u64, &'a [u8])> {
+    let head = take_number(block)?;
+    let (name, rest) = block.split_at_checked(usize::try_from(head >> 2).ok()?)?;
+    *block = rest;
+    Some((head, name))
+}
+
+#[inline]
+fn take_mode(block: &mut &[u8]) -> Option<Mode> {
+    let (mode, rest) = block.split_first_chunk()?;
+    *block = rest;
+    Some(Mode(u16::from_le_bytes(*mode)))
+}
+
+fn take_inode(block: &mut &[u8], flags: u64) -> Option<Inode> {
+    let mount = take_number(block)?;
+    let identity = (mount, (take_number(block)?, take_number(block)?));
+    let links = take_number(block)?.checked_sub(1).map(|links| links as u32);
+    let mut details = None;
+    if flags & DETAILS != 0 {
+        let modified = take_number(block)?;
+        let modified = (modified >> 1) as i64 ^ -((modified & 1) as i64);
+        details = Some(Details { modified, owner: take_number(block)? as u32 });
+    }
+    Some(Inode { identity, links, details })
+}
+
+fn push_number(block: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        block.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    block.push(number as u8);
+}
+
+#[inline]
+fn take_number(block: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (&byte, rest) = block.split_first()?;
+        *block = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_come_back_as_they_went_in() {
+        let long = vec![b'x'; 255];
+        let linked = Inode { identity: (1, (2, u64::MAX)), links: Some(u32::MAX), details: None };
+        let details = |modified| Some(Details { modified, owner: u32::MAX });
+        let once = Inode { identity: (0, (0, 0)), links: None, details: details(i64::MIN) };
+        let twice = Inode { links: Some(0), details: details(1_700_000_000), ..once };
+        let kept = [
+            (b"a".as_slice(), 0, 0, None, None),
+            (b"", 0o100_644, 127, Some(linked), Some(0)),
+            (b"\xff\n", 0o120_777, 128, Some(once), Some(u64::MAX)),
+            (&long, u16::MAX, u64::MAX, Some(twice), None),
+        ]
+        .map(|(name, mode, size, inode, own)| {
+            let totals = Totals { size, entries: size, shared: size / 2 };
+            Node { name, mode: Mode(mode), own, totals, inode }
+        });
+        let mut block = Vec::new();
+        for directory in &kept {
+            push_directory(&mut block, directory);
+            push(&mut block, directory);
+        }
+        let mut rest = block.as_slice();
+        for directory in kept {
+            assert_eq!((name(rest), mode(rest)), (directory.name, directory.mode));
+            assert_eq!(take_directory(&mut rest), Some(directory));
+            let totals = Totals { entries: 1, shared: 0, ..directory.totals };
+            assert_eq!(take(&mut rest), Some(Node { own: None, totals, ..directory }));
+        }
+        assert_eq!((rest, take(&mut rest)), (b"".as_slice(), None));
+    }
+}
