@@ -1,5 +1,5 @@
 //! The tree that a walk comes to: what every picture and every JSON is drawn from, and what two scans are
-//! compared by. Everything is packed, a block a directory: its own [record], and then those of its leaves.
+//! compared by. Everything is packed, a block a directory: its own record, and then those of its leaves.
 //!
 //! The directories lie in one row, each after all that is below it, so that what is below one is a stretch of
 //! that row. They know each other by distances. So a part of a tree moves to another place, or another tree,
@@ -210,13 +210,19 @@ impl<'a> Child<'a> {
 
     /// All that is known of it.
     pub fn node(&self) -> Node<'a> {
-        let take = if self.is_leaf { record::take } else { record::take_directory };
-        take(&mut { self.block }).unwrap_or_default()
+        let mut block = self.block;
+        let node = if self.is_leaf {
+            record::take(&mut block)
+        } else {
+            record::take_directory(&mut block)
+        };
+        node.unwrap_or_default()
     }
 
     /// What it comes to.
     pub fn totals(&self) -> Totals {
-        self.node().totals
+        let one = Totals { size: self.size, entries: 1, shared: 0 };
+        if self.is_leaf { one } else { self.node().totals }
     }
 
     /// Which inode it is, if that is kept.

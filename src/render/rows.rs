@@ -103,7 +103,9 @@ fn each(
         let depth = traversal.depth() + if is_path { slashes() } else { 0 };
         let (size, entries) = (node.size(), node.totals().entries);
         write(Row { path, kind, size, entries, depth, change: known })?;
-        traversal.enter(number, node.children(Order::Size));
+        if node.id().is_some() {
+            traversal.enter(number, node.children(Order::Size));
+        }
     }
     Ok(())
 }
