@@ -47,7 +47,7 @@
 //! report     changes filter scan walk tally tree render measure problem interrupt
 //! terminal   walk render
 //! render     changes scan walk tree measure problem path gear
-//! changes    sys tally tree
+//! changes    sys tally tree path
 //! scan       walk filter sys total tally tree measure problem path interrupt
 //! walk       sys filter total tally tree measure problem path gear
 //! filter     sys measure path

@@ -1,5 +1,9 @@
 //! Paths as bytes, put together only to be shown.
 
+/// No path that can be opened is longer, in bytes (limits.h, PATH_MAX). One that is put together may be, and one
+/// in a saved scan.
+pub const LONGEST: usize = 4096;
+
 /// Adds `name` to `path`, with a slash between if there is none yet.
 pub fn join(path: &mut Vec<u8>, name: &[u8]) {
     if !path.is_empty() && !path.ends_with(b"/") {

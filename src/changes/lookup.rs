@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use crate::changes::Sides;
+use crate::path::LONGEST;
 use crate::tree::Child;
 
 /// What has been found so far, by number; the root first.
@@ -48,8 +49,9 @@ impl<'a> Lookup<'a> {
         let mut rest = path;
         while !rest.is_empty() {
             self.open(at);
-            // A root's name may have slashes in it, also at its end.
-            let slashes = (0..rest.len()).filter(|slash| rest[*slash] == b'/');
+            // A root's name may have slashes in it, also at its end; but what has anything below it could be
+            // opened.
+            let slashes = (0..rest.len().min(LONGEST)).filter(|slash| rest[*slash] == b'/');
             let mut ends = slashes.flat_map(|slash| [slash, slash + 1]).chain([rest.len()]);
             let known = |end: usize| Some((*self.numbers.get(&(at, &rest[..end]))?, end));
             let Some((number, end)) = ends.find_map(known) else { return NOWHERE };

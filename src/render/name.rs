@@ -38,16 +38,12 @@ pub fn fit(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let mark = if width < 4 { "" } else { ".." };
-    let mut cut = String::new();
-    for c in text.chars() {
-        // Measured anew each time: what a character takes depends on those before it.
-        cut.push(c);
-        if cells(&cut) + mark.len() > width {
-            cut.pop();
-            break;
-        }
-    }
-    cut + mark
+    // Measured from the start each time: what a character takes depends on those before it. And by halves:
+    // a name in a saved scan may have millions that take nothing.
+    let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).collect();
+    let fitting = ends.partition_point(|end| cells(&text[..*end]) + mark.len() <= width);
+    let end = fitting.checked_sub(1).map_or(0, |last| ends[last]);
+    text[..end].to_owned() + mark
 }
 
 /// C0 and C1 controls and DEL, line and paragraph separators, and what changes the direction of

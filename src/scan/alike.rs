@@ -5,6 +5,8 @@
 //! it makes no difference. What the earlier scan lacks cannot be had back. Flags that nothing here knows
 //! have to be given on both sides.
 
+use std::collections::BTreeMap;
+
 use super::Origin;
 
 /// The flags by which two scans count differently, by their long names; nothing on the side that has none.
@@ -31,20 +33,24 @@ enum Effect {
 /// are `given` now leave out is left out of both.
 pub fn difference(with: &[String], given: &[String], earlier: &Origin) -> Option<Difference> {
     let saved = earlier.options.as_deref()?;
-    let all = || with.iter().chain(given).chain(saved);
-    let takes_back = all().any(|flag| flag.starts_with("--exclude=!"));
-    let mut groups: Vec<&str> = all().map(|flag| group(flag, takes_back)).collect();
-    groups.sort_unstable();
-    groups.dedup();
-    groups.into_iter().find_map(|name| {
-        let of = |flags| of_group(flags, name, takes_back);
-        let (was, is, given) = (of(saved), of(with), of(given));
+    let sides = [saved, with, given];
+    let takes_back = sides.iter().copied().flatten().any(|flag| flag.starts_with("--exclude=!"));
+    // By name, those of each side.
+    let mut groups: BTreeMap<&str, [Vec<&str>; 3]> = BTreeMap::new();
+    for (side, flags) in sides.into_iter().enumerate() {
+        for flag in flags {
+            groups.entry(group(flag, takes_back)).or_default()[side].push(flag);
+        }
+    }
+    groups.into_iter().find_map(|(name, sides)| {
+        let [was, is, given] = sides.map(|flags| in_order(name, flags));
         let or_given = |flags: Vec<_>| if flags.is_empty() { given.clone() } else { flags };
         let (was, is) = match effect(name)? {
             Effect::Less => {
                 let (mut more, mut less) = (was.clone(), is.clone());
-                more.retain(|flag| !is.contains(flag) && !given.contains(flag));
-                less.retain(|flag| !was.contains(flag) && !given.contains(flag));
+                let has = |flags: &[&str], flag: &str| flags.binary_search(&flag).is_ok();
+                more.retain(|flag| !has(&is, flag) && !has(&given, flag));
+                less.retain(|flag| !has(&was, flag) && !has(&given, flag));
                 (more, less)
             }
             Effect::More if name == "--mtime" && !earlier.has_details => (was, or_given(is)),
@@ -55,10 +61,8 @@ pub fn difference(with: &[String], given: &[String], earlier: &Origin) -> Option
     })
 }
 
-/// Those of `flags` that act together under this name. Their order is kept if it matters.
-fn of_group<'f>(flags: &'f [String], name: &str, takes_back: bool) -> Vec<&'f str> {
-    let flags = flags.iter().map(String::as_str);
-    let mut flags: Vec<_> = flags.filter(|flag| group(flag, takes_back) == name).collect();
+/// The `flags` that act together under this name, each once and sorted, unless their order matters.
+fn in_order<'f>(name: &str, mut flags: Vec<&'f str>) -> Vec<&'f str> {
     let is_ordered = name == RULES || flags.iter().any(|flag| flag.starts_with("--include=!"));
     if !is_ordered {
         flags.sort_unstable();

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::Origin;
 use super::sift::stat;
 use crate::filter::{Filter, Verdict};
+use crate::path::LONGEST;
 use crate::tree::{Child, DirectoryId, Tree};
 
 /// A root in a saved scan.
@@ -45,8 +46,9 @@ pub(super) fn roots<'t>(
     if places.len() <= roots.len() {
         return roots;
     }
-    // The outer ones first.
-    let mut given: Vec<_> = named.collect();
+    // The outer ones first. Nothing was ever found at a path that cannot be opened.
+    let can_be_open = |(_, place): &(_, &Path)| place.as_os_str().len() <= LONGEST;
+    let mut given: Vec<_> = named.filter(can_be_open).collect();
     given.sort_by_key(|(_, place)| place.as_os_str().len());
     let mut known: HashMap<PathBuf, (&[u8], Child<'_>)> =
         roots.iter().map(|root| (root.place.clone(), (root.name, root.node))).collect();

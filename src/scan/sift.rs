@@ -4,6 +4,7 @@
 //! The tree is in memory, and what is left of it becomes another: a filter has to know a directory's
 //! name before what is in it, and a scan may say it after.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -14,7 +15,7 @@ use super::roots::{SavedRoot, roots};
 use super::{Origin, Scan, TOO_LITTLE};
 use crate::filter::{Filter, Place, Verdict};
 use crate::measure::{Measure, Mode, Time, weight_of_time};
-use crate::path;
+use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
 use crate::tally::{Inodes, Replay, Whole};
@@ -52,9 +53,17 @@ pub fn sift(
         None => return Ok(()),
         Some(_) => {}
     }
+    let (mut walked, mut inside) = (HashMap::new(), HashMap::new());
+    for root in &roots {
+        match root.was_inside {
+            true => inside.insert(root.place.as_path(), root),
+            false => walked.insert(root.name, root),
+        };
+    }
+    let met = Met { walked, inside };
     let problems = scan.walked.problems.iter();
     let mut problems: Vec<_> =
-        problems.filter_map(|problem| sieve.problem(problem, &roots)).collect();
+        problems.filter_map(|problem| sieve.problem(problem, &met)).collect();
     problems.sort_by(|one, two| one.path.cmp(&two.path));
     // What could not be asked about is not in the tree, and may be left out all the same.
     let is_other = sieve.is_less || is_anew;
@@ -233,18 +242,16 @@ impl<'s> Sieve<'s> {
     }
 
     /// What a walk with these filters would have said of `problem`, if it had come to where that was met.
-    fn problem(&self, problem: &Problem, roots: &[SavedRoot<'_>]) -> Option<Problem> {
-        let of_walk = roots.iter().filter(|root| !root.was_inside);
-        let met_in = of_walk.filter_map(|root| Some((root, way(root.name, &problem.path)?)));
-        // Of `.` and `./../a`, what is in the other one.
-        let Some((root, way)) = met_in.max_by_key(|(root, _)| root.name.len()) else {
-            return Some(problem.clone());
-        };
+    fn problem(&self, problem: &Problem, met: &Met<'_, '_>) -> Option<Problem> {
+        let Some((root, way)) = met.walked_in(&problem.path) else { return Some(problem.clone()) };
         if !self.leaves_out_at(root, way, problem) {
             return Some(problem.clone());
         }
         let met_at = root.place.join(OsStr::from_bytes(way));
-        roots.iter().filter(|root| root.was_inside).find_map(|root| {
+        let mut inside: Vec<_> = met.inside_of(&met_at).collect();
+        // The outer ones first.
+        inside.reverse();
+        inside.into_iter().find_map(|root| {
             let way = met_at.strip_prefix(&root.place).ok()?.as_os_str().as_bytes();
             let names = [root.name, way].into_iter().filter(|name| !name.is_empty());
             let path = path::join_all(names);
@@ -274,10 +281,33 @@ impl<'s> Sieve<'s> {
     }
 }
 
-/// What leads from `root` to `path`, if that is below it, or is the root itself.
-fn way<'p>(root: &[u8], path: &'p [u8]) -> Option<&'p [u8]> {
-    let way = path.strip_prefix(root)?;
-    if root.ends_with(b"/") || way.is_empty() { Some(way) } else { way.strip_prefix(b"/") }
+/// In which roots errors were met. Each path is looked up, for there may be many of both.
+struct Met<'r, 't> {
+    /// Roots that were walked, by name.
+    walked: HashMap<&'t [u8], &'r SavedRoot<'t>>,
+    /// Those that lay in others, by place.
+    inside: HashMap<&'r Path, &'r SavedRoot<'t>>,
+}
+
+impl<'r, 't> Met<'r, 't> {
+    /// The root that was walked to `path`, and the way from there: of `.` and `./../a`, what is in the other one.
+    fn walked_in<'p>(&self, path: &'p [u8]) -> Option<(&'r SavedRoot<'t>, &'p [u8])> {
+        let is_end = |end: &usize| {
+            let is_slash = |at: usize| path.get(at).is_none_or(|byte| *byte == b'/');
+            is_slash(*end) || end.checked_sub(1).is_some_and(is_slash)
+        };
+        let ends = (0..=path.len().min(LONGEST)).rev().filter(is_end);
+        let mut roots =
+            ends.filter_map(|end| Some((*self.walked.get(&path[..end])?, &path[end..])));
+        roots.next().map(|(root, way)| (root, way.strip_prefix(b"/").unwrap_or(way)))
+    }
+
+    /// The roots that `place` lies in, or is, and that lay in others; the inner ones first.
+    fn inside_of(&self, place: &Path) -> impl Iterator<Item = &'r SavedRoot<'t>> {
+        let can_be_open = |place: &&Path| place.as_os_str().len() <= LONGEST;
+        let places = place.ancestors().filter(can_be_open);
+        places.filter_map(|place| self.inside.get(place).copied())
+    }
 }
 
 /// What filters ask of an inode.

@@ -240,3 +240,119 @@ fn what_has_no_end_is_refused() {
     assert_eq!(shown.code(), 2);
     assert!(shown.complaint().contains("a path of more than 16 MiB"), "{}", shown.complaint());
 }
+
+/// A scan with a few members of the header and a root, each in a line.
+fn write_scan(fixture: &Fixture, name: &str, members: &[String]) {
+    let scan = [HEAD.0.to_owned(), members.join(","), "}".to_owned()];
+    fs::write(fixture.at(name), [&scan[0], ",", &scan[1], &scan[2]].concat()).unwrap();
+}
+
+/// `weigh` with a minute of the processor for what takes a second.
+fn hurried(fixture: &Fixture, flags: &str) -> Shown {
+    let weigh = weigh(flags).within(fixture.path());
+    #[cfg(not(feature = "portable"))]
+    let weigh = weigh.limited("-t 60");
+    weigh.run()
+}
+
+fn listed(items: impl Iterator<Item = String>) -> String {
+    items.collect::<Vec<_>>().join(",")
+}
+
+const ORIGIN: &str = r#""time":1,"host":"h","details":false"#;
+
+fn directory(name: &str, children: &str) -> String {
+    let own = r#""kind":"directory","size":9,"own":0"#;
+    format!(r#""name":"{name}",{own},"children":[{children}]"#)
+}
+
+fn file(name: &str) -> String {
+    format!(r#"{{"name":"{name}","kind":"file","size":5}}"#)
+}
+
+/// Characters without a width are no reason to measure a name once for each.
+#[test]
+fn a_long_name_is_cut_at_once() {
+    let fixture = Fixture::new();
+    let name = "\u{301}".repeat(1 << 20) + &"a".repeat(200);
+    write_scan(&fixture, "scan", &[directory("r", &file(&name))]);
+    for flags in ["-w 80", "-w 80 -F -p", "-w 80 -R"] {
+        let shown = hurried(&fixture, &format!("{flags} --load scan"));
+        let text = String::from_utf8_lossy(&shown.stdout);
+        assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{flags}");
+        assert!(text.contains("aa..") && !text.contains(&"a".repeat(80)), "{flags}");
+    }
+}
+
+/// A million flags in each of two scans are compared in one go.
+#[test]
+fn many_options_are_compared_at_once() {
+    const MANY: usize = 300_000;
+    let fixture = Fixture::new();
+    let scan = |name: &str, flag: &dyn Fn(usize) -> String| {
+        let options = listed((0..MANY).map(|i| format!("\"{}\"", flag(i))));
+        let options = format!(r#""options":[{options}]"#);
+        write_scan(&fixture, name, &[ORIGIN.to_owned(), options, directory("r", &file("f"))]);
+    };
+    scan("names", &|i| format!("--{i}"));
+    scan("globs", &|i| format!("--exclude={i}"));
+    scan("others", &|i| format!("--exclude=x{i}"));
+    for (flags, code) in [
+        ("--load names --since names", 0),
+        ("--load globs --since globs", 0),
+        ("--load globs --since others", 2),
+        ("--load globs --since names", 2),
+    ] {
+        assert_eq!(hurried(&fixture, flags).code(), code, "{flags}");
+    }
+}
+
+/// Roots and errors are many, or their paths are far longer than any that can be opened.
+#[test]
+fn roots_and_errors_are_found_at_once() {
+    const MANY: usize = 60_000;
+    let fixture = Fixture::new();
+    let root = |path: &str| format!(r#"{{"path":"/{path}","name":"{path}"}}"#);
+    let error = |path: &str| {
+        format!(r#"{{"path":"{path}","operation":"open","error":"EACCES","message":"denied"}}"#)
+    };
+    let scan = |name: &str, roots: String, tree: &str, errors: String| {
+        let lists = [format!(r#""roots":[{roots}]"#), format!(r#""errors":[{errors}]"#)];
+        let members = [ORIGIN.to_owned(), lists.join(","), tree.to_owned()];
+        write_scan(&fixture, name, &members);
+    };
+    let many = || (0..MANY).map(|i| format!("r/{i}"));
+    let opened = || listed(many().map(|path| format!("{{{}}}", directory(&path, &file("f")))));
+    let total =
+        |nodes: &str| format!(r#""name":"(total)","kind":"total","size":9,"children":[{nodes}]"#);
+    let errors = || listed(many().map(|path| error(&(path + "/g"))));
+    scan("many", listed(many().map(|path| root(&path))), &total(&opened()), errors());
+    let inner = listed((0..MANY).map(|i| format!("{{{}}}", directory(&i.to_string(), &file("f")))));
+    let roots = listed(many().chain(["r".to_owned()]).map(|path| root(&path)));
+    scan("inner", roots, &directory("r", &inner), errors());
+    let long = "/a".repeat(300_000);
+    let roots = listed([root("r"), root(&long)].into_iter());
+    scan("long", roots, &directory("r", &file("f")), error(&format!("r{long}")));
+
+    for (name, codes) in [("many", [1, 0]), ("inner", [1, 0]), ("long", [1, 1])] {
+        for (filter, code) in ["-X f", "-X g"].into_iter().zip(codes) {
+            let shown = hurried(&fixture, &format!("{filter} --load {name}"));
+            assert_eq!(shown.code(), code, "{name} {filter}: {}", shown.complaint().len());
+        }
+    }
+}
+
+/// Of a path in an export, any slash may be the end of a name.
+#[test]
+fn a_name_of_slashes_is_found_at_once() {
+    let fixture = Fixture::new();
+    let slashes = "/".repeat(2 << 20);
+    for (name, size) in [("before", 5), ("now", 7)] {
+        let root = r#"{"name":"r","dsize":1}"#;
+        let export = format!(r#"[1,2,{{}},[{root},{{"name":"{slashes}","dsize":{size}}}]]"#);
+        fs::write(fixture.at(name), export).unwrap();
+    }
+    let shown = hurried(&fixture, "--load now --since before --as csv");
+    assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
+    assert!(shown.stdout.ends_with(b"/,file,5,7,2,1,\n"));
+}
