@@ -4,7 +4,7 @@
 //! The tree is in memory, and what is left of it becomes another: a filter has to know a directory's
 //! name before what is in it, and a scan may say it after.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -60,7 +60,9 @@ pub fn sift(
             false => walked.insert(root.name, root),
         };
     }
-    let met = Met { walked, inside };
+    let given = scan.origin.iter().flat_map(|origin| &origin.roots);
+    let given = given.filter_map(|root| root.name.as_deref()).collect();
+    let met = Met { given, walked, inside };
     let problems = scan.walked.problems.iter();
     let mut problems: Vec<_> =
         problems.filter_map(|problem| sieve.problem(problem, &met)).collect();
@@ -244,7 +246,8 @@ impl<'s> Sieve<'s> {
     /// What a walk with these filters would have said of `problem`, if it had come to where that was met.
     fn problem(&self, problem: &Problem, met: &Met<'_, '_>) -> Option<Problem> {
         let Some((root, way)) = met.walked_in(&problem.path) else { return Some(problem.clone()) };
-        if !self.leaves_out_at(root, way, problem) {
+        // What was asked for is always weighed.
+        if met.given.contains(problem.path.as_slice()) || !self.leaves_out_at(root, way, problem) {
             return Some(problem.clone());
         }
         let met_at = root.place.join(OsStr::from_bytes(way));
@@ -283,6 +286,8 @@ impl<'s> Sieve<'s> {
 
 /// In which roots errors were met. Each path is looked up, for there may be many of both.
 struct Met<'r, 't> {
+    /// What was to be weighed, as it was given.
+    given: HashSet<&'t [u8]>,
     /// Roots that were walked, by name.
     walked: HashMap<&'t [u8], &'r SavedRoot<'t>>,
     /// Those that lay in others, by place.

@@ -265,6 +265,11 @@ fn what_could_not_be_read_is_left_out_with_what_it_lies_in() {
         let load = weigh(&format!("-j {filter} --load")).arg(fixture.at("place/scan")).run();
         same(&load, &direct(&format!("-j {filter}")).run(), filter);
     }
+    // A root that cannot be found is no less missing for how it is called.
+    let missing = |flags: &str| weigh(flags).arg("top").arg("top/gone").within(fixture.path());
+    assert_eq!(missing("--save place/missing").run().code(), 1);
+    let load = weigh("-j -X gone --load").arg(fixture.at("place/missing")).run();
+    same(&load, &missing("-j -X gone").run(), "a missing root");
     let both = |flags: &str| {
         let roots = weigh(flags).arg("./in").arg("./in/../open").arg("./in/../in/../closed");
         roots.within(fixture.at("top")).by_nobody(&fixture)
