@@ -5,6 +5,10 @@
 //! one stack behind one lock is enough; and whoever watches may let more or fewer threads take from
 //! it at any moment. A stack, because the last found is the deepest: what waits is then bounded by
 //! depth, and not by the breadth of the tree.
+//!
+//! A deque of crossbeam-deque for each thread, with locks only for whoever waits, was tried: 60 lines and 14 KB
+//! more, and over FUSE as fast (209 and 207 ms at 1 ms a request, 900 and 888 at 5 ms; 4,000 directories at
+//! 0.2 ms: 357 and 329, within what single runs differ by). A channel hands out what was found first.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
