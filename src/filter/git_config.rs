@@ -21,16 +21,16 @@ pub struct GitConfig {
     /// Where `~` leads.
     home: Option<Vec<u8>>,
     /// What a repository's configuration may overrule.
-    weak: Said,
+    weak: Settings,
     /// What overrules that.
-    strong: Said,
+    strong: Settings,
     /// The rules in the excludes file, by its path, where no repository names another.
     excludes: Option<(Vec<u8>, Arc<Rules>)>,
 }
 
-/// What of it was said last.
+/// The variables that count here, each as it was set last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Said {
+struct Settings {
     /// `core.excludesFile`; what is relative begins at the top of the work tree.
     excludes_file: Option<Vec<u8>>,
     /// `core.ignoreCase`.
@@ -47,13 +47,16 @@ pub(super) struct InWorkTree {
     pub(super) excludes: Arc<Rules>,
 }
 
+/// What is in a file; none if it is not there.
+type Text = io::Result<Option<Vec<u8>>>;
+
 /// A file of git's configuration that makes no sense, or cannot be read.
 pub type BadFile = (Vec<u8>, io::Error);
 
 impl GitConfig {
     /// Where nobody says anything, the excludes file is `excludes_file`. `~` leads to `home`.
     pub fn new(home: Option<Vec<u8>>, excludes_file: Option<Vec<u8>>) -> Self {
-        let weak = Said { excludes_file, ..Said::default() };
+        let weak = Settings { excludes_file, ..Settings::default() };
         Self { home, weak, ..Self::default() }
     }
 
@@ -63,7 +66,7 @@ impl GitConfig {
     /// # Errors
     /// What git refuses.
     pub fn read(&mut self, path: &[u8]) -> Result<(), BadFile> {
-        self.weak.read(path, self.home.as_deref(), text_of_named)
+        self.weak.read(path, self.home.as_deref(), &text_of_named)
     }
 
     /// Adds that the variable called `name` is `value`, which overrules what is in files.
@@ -73,7 +76,7 @@ impl GitConfig {
     pub fn overrule(&mut self, name: &[u8], value: &[u8]) -> Result<(), BadFile> {
         let (name, home) = (name.to_ascii_lowercase(), self.home.as_deref());
         if name == INCLUDE {
-            return self.strong.read(&expanded(value, home), home, text_of_named);
+            return self.strong.read(&expanded(value, home), home, &text_of_named);
         }
         let is_sense = self.strong.set(&name, Some(value), home).is_some();
         if is_sense { Ok(()) } else { Err((name, invalid("its value makes no sense"))) }
@@ -99,10 +102,10 @@ impl GitConfig {
         repository: &Repository,
         mut report: impl FnMut(&[u8], &io::Error),
     ) -> InWorkTree {
-        let mut said = Said { worktree_config: None, ..self.weak.clone() };
-        let mut read = |said: &mut Said, path: Vec<u8>| {
+        let mut said = Settings { worktree_config: None, ..self.weak.clone() };
+        let mut read = |said: &mut Settings, path: Vec<u8>| {
             let mut new = said.clone();
-            match new.read(&path, self.home.as_deref(), |path| text_of(top, path)) {
+            match new.read(&path, self.home.as_deref(), &|path| text_of(top, path)) {
                 Ok(()) => *said = new,
                 Err((path, error)) => report(&path, &error),
             }
@@ -127,14 +130,13 @@ impl GitConfig {
     }
 }
 
-impl Said {
-    /// Adds what the file at `path` says, and what that includes. What is in a file is what `open` gives,
-    /// none if it is not there.
+impl Settings {
+    /// Adds what the file at `path` says, and what that includes. `open` reads a file.
     fn read(
         &mut self,
         path: &[u8],
         home: Option<&[u8]>,
-        mut open: impl FnMut(&[u8]) -> io::Result<Option<Vec<u8>>>,
+        open: &dyn Fn(&[u8]) -> Text,
     ) -> Result<(), BadFile> {
         /// Git takes no more in one another (config.c, MAX_INCLUDE_DEPTH).
         const DEEPEST: usize = 10;
@@ -216,12 +218,12 @@ fn expanded(path: &[u8], home: Option<&[u8]>) -> Vec<u8> {
 }
 
 /// What is in a file that a user named.
-fn text_of_named(path: &[u8]) -> io::Result<Option<Vec<u8>>> {
+fn text_of_named(path: &[u8]) -> Text {
     Ok(sys::read_file(Path::new(OsStr::from_bytes(path))).ok())
 }
 
 /// What is in the file at `path` from `top`, which a repository named: only a regular one is read.
-fn text_of(top: &Handle, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
+fn text_of(top: &Handle, path: &[u8]) -> Text {
     /// Some 100 bytes a branch and a remote: room for 100,000 of them.
     const MOST: u64 = 10 << 20;
     let Some(file) = top.open_file_at(&CString::new(path)?, Symlinks::Follow, MOST)? else {
