@@ -44,10 +44,10 @@
 //! ```text
 //! main       cli report render terminal problem interrupt
 //! cli        report scan walk tally tree render filter sys measure problem terminal interrupt
-//! report     changes filter scan walk tally tree render measure problem interrupt
+//! report     changes filter scan walk total tally tree render measure problem interrupt
 //! terminal   walk render
 //! render     changes scan walk tree measure problem path gear
-//! changes    sys tally tree path
+//! changes    sys total tally tree path
 //! scan       walk filter sys total tally tree measure problem path interrupt
 //! walk       sys filter total tally tree measure problem path gear
 //! filter     sys measure path

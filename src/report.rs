@@ -20,7 +20,8 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::scan::{self, Destination, Origin, Scan, TIMES};
-use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole, replay};
+use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole};
+use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Snapshot};
 

@@ -1,10 +1,12 @@
 //! What a directory comes to: the one place where one closes, whatever says what is in it. A source says
 //! what there is; this says what it comes to, by what an inode weighs, how links count, and what is shared.
 
+mod replay;
 mod sum;
 
 use std::ops::DerefMut;
 
+pub use replay::{Replay, replay};
 pub use sum::Sum;
 
 use crate::measure::Measure;
@@ -46,6 +48,8 @@ pub struct Directory<'a> {
     pub mount: u64,
     /// Its own weight, if it counts itself.
     pub own: Option<u64>,
+    /// What it comes to, where the source says so. Else it is added up.
+    pub known: Option<Totals>,
     /// Whether it is shown even where filters left nothing in it to count.
     pub is_root: bool,
     /// Whether the directory that it lies in is shown with what is in it.
@@ -73,13 +77,27 @@ impl Rules {
         Totals { size, entries: 1, shared: 0 }
     }
 
-    fn totals(&self, sum: &Sum) -> Totals {
-        let mut totals =
-            if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
-        if self.follow {
-            totals.shared = 0;
+    /// What a directory comes to, all of whose content has been added to `subtotal`, itself included.
+    fn closed<'a, P>(
+        &self,
+        directory: &Directory<'a>,
+        mut subtotal: Subtotal<P>,
+    ) -> (Closed<'a>, Subtotal<P>) {
+        let Directory { name, depth, stat, mount, own, known, .. } = *directory;
+        let sum = &mut subtotal.sum;
+        if let Some(own) = own {
+            sum.add(own);
         }
-        totals
+        let added_up = || {
+            let mut totals =
+                if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
+            if self.follow {
+                totals.shared = 0;
+            }
+            totals
+        };
+        let totals = known.unwrap_or_else(added_up);
+        (Closed { name, depth, stat, mount, own, totals }, subtotal)
     }
 }
 
@@ -113,28 +131,31 @@ impl<P: Default> Subtotal<P> {
     }
 }
 
-/// Closes `directory`, all of whose `subtotal` has been added, and adds it to that of the one `above` it. The
-/// report, where there is none.
+/// Closes `directory`, all of whose content has been added to `subtotal`, and adds it to that of the one
+/// `above` it.
 pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     rules: &Rules,
     tally: &T,
     directory: &Directory<'_>,
     subtotal: Subtotal<T::Part>,
-    above: Option<impl FnOnce() -> A>,
-) -> Option<T::Report> {
-    let Subtotal { mut sum, part } = subtotal;
-    let Directory { name, depth, stat, mount, own, is_root, is_shown } = *directory;
-    if let Some(own) = own {
-        sum.add(own);
-    }
-    let totals = rules.totals(&sum);
-    let closed = Closed { name, depth, stat, mount, own, totals };
-    let Some(above) = above else { return Some(tally.finish(&closed, part)) };
+    above: impl FnOnce() -> A,
+) {
+    let (closed, subtotal) = rules.closed(directory, subtotal);
     let mut above = above();
-    above.sum.absorb(sum);
+    above.sum.absorb(subtotal.sum);
     // A directory where filters left nothing to count is not worth a word.
-    if is_shown && (totals.entries > 0 || is_root) {
-        tally.close(&mut above.part, &closed, part);
+    if directory.is_shown && (closed.totals.entries > 0 || directory.is_root) {
+        tally.close(&mut above.part, &closed, subtotal.part);
     }
-    None
+}
+
+/// Closes `root`, all of whose content has been added to `subtotal`.
+pub fn finish<T: Tally>(
+    rules: &Rules,
+    tally: &T,
+    root: &Directory<'_>,
+    subtotal: Subtotal<T::Part>,
+) -> T::Report {
+    let (closed, subtotal) = rules.closed(root, subtotal);
+    tally.finish(&closed, subtotal.part)
 }

@@ -7,7 +7,8 @@ use foldhash::fast::RandomState;
 use crate::changes::Sides;
 use crate::changes::moves::Moves;
 use crate::sys::MountedIdentity;
-use crate::tally::{Replay, Tally};
+use crate::tally::Tally;
+use crate::total::Replay;
 use crate::tree::{Child, Inode, Named, Node, Order, Step, Totals, Traversal};
 
 /// A directory on its way.
@@ -49,13 +50,13 @@ pub(super) fn feed<T: Tally>(
                     () if moves.is_moved(&sides) && sides.now.is_none() => {}
                     () if is_directory(sides) => {
                         replay.open();
-                        replay.close(&node(sides, churn));
+                        replay.close(&node(sides, churn), true, true);
                     }
                     () if is_each_once => {
                         let inode = fates.inode(sides, churn);
-                        replay.leaf(&Node { inode, ..node(sides, churn) });
+                        replay.leaf(&Node { inode, ..node(sides, churn) }, true);
                     }
-                    () => replay.leaf(&node(sides, churn)),
+                    () => replay.leaf(&node(sides, churn), true),
                 }
                 churn
             }
@@ -63,7 +64,7 @@ pub(super) fn feed<T: Tally>(
                 // What is not in either tree's own weights is in their totals.
                 let churn = churn.max(saturated_change(sides));
                 if traversal.depth() > 0 {
-                    replay.close(&node(sides, churn));
+                    replay.close(&node(sides, churn), true, true);
                 }
                 churn
             }

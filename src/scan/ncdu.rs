@@ -87,13 +87,14 @@ pub(super) fn read<R: Read, T: Tally>(
             stat: &members.stat(),
             mount: 0,
             own: Some(members.weight(measure, Kind::Directory)),
+            known: None,
             is_root: open.is_empty(),
             is_shown: true,
         };
-        let above = open.last_mut().map(|above| &mut above.subtotal).map(|above| move || above);
-        if let Some(root) = total::close(&rules, &tally, &directory, subtotal, above) {
-            break root;
-        }
+        let Some(above) = open.last_mut() else {
+            break total::finish(&rules, &tally, &directory, subtotal);
+        };
+        total::close(&rules, &tally, &directory, subtotal, || &mut above.subtotal);
     };
     if tokens.item(false)? {
         return Err(tokens.error("more than one tree"));

@@ -7,7 +7,8 @@ use super::Scan;
 use super::header::{Header, base64};
 use super::tokens::Tokens;
 use crate::measure::{Kind, Mode};
-use crate::tally::{Replay, Tally};
+use crate::tally::Tally;
+use crate::total::Replay;
 use crate::tree::{Details, Inode, Node, Totals};
 
 /// An object's members, as far as they have been read.
@@ -81,8 +82,8 @@ pub(super) fn read<R: Read, T: Tally>(
         let node = open[depth].node(tokens, Some((&open[0], depth)))?;
         if let Some(replay) = &mut replay {
             match node.mode.kind() {
-                Kind::Directory => replay.close(&node),
-                _ => replay.leaf(&node),
+                Kind::Directory => replay.close(&node, true, true),
+                _ => replay.leaf(&node, true),
             }
         }
         depth -= 1;

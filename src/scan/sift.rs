@@ -18,8 +18,8 @@ use crate::measure::{Measure, Mode, Time, weight_of_time};
 use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
-use crate::tally::{Inodes, Replay, Whole};
-use crate::total::Sum;
+use crate::tally::{Inodes, Whole};
+use crate::total::{Replay, Rules};
 use crate::tree::{Child, Content, Inode, Named, Node, Shape, Step, Totals, Traversal, Tree};
 
 /// The times that a scan with details has.
@@ -95,12 +95,6 @@ struct Dir<'t> {
     is_root: bool,
 }
 
-/// A directory that has begun and not ended.
-struct Open<'t> {
-    dir: Dir<'t>,
-    sum: Sum,
-}
-
 impl Named for Dir<'_> {
     fn name(&self) -> &[u8] {
         self.name
@@ -121,7 +115,9 @@ impl<'s> Sieve<'s> {
         let above_roots = Node { mode: Mode::DIRECTORY, ..Node::default() };
         let above_roots = Content::default().finish(&above_roots, Shape::Directory);
         let are_several = tree.is_above_roots() || roots.len() > 1;
-        let mut replay = Replay::new(Whole { inodes }, are_several);
+        let follow = self.origin.is_some_and(Origin::follows);
+        let rules = Rules { measure: self.measure, follow, ..Rules::default() };
+        let mut replay = Replay::adding_up(Whole { inodes }, are_several, rules);
         if !root.is_directory() {
             return replay.finish(&sized(root, self.weight(root.size(), root.inode())));
         }
@@ -134,40 +130,23 @@ impl<'s> Sieve<'s> {
         });
         let mut left = root.node();
         while let Some(step) = traversal.next() {
-            let Open { dir, mut sum } = match step {
+            let dir = match step {
                 Step::Node(dir) => {
-                    if traversal
-                        .innermost()
-                        .is_none_or(|above: &mut Open<'_>| above.dir.is_gathered())
-                    {
-                        replay.open();
-                    }
-                    let above = || traversal.open().map(|open| open.dir.name).collect();
-                    let (open, ahead) = self.begin(dir, roots, above, &mut replay);
-                    traversal.enter(open, ahead);
+                    replay.open();
+                    let above = || traversal.open().map(|open: &Dir<'_>| open.name).collect();
+                    let ahead = self.begin(&dir, roots, above, &mut replay);
+                    traversal.enter(dir, ahead);
                     continue;
                 }
-                Step::End(open) => open,
+                Step::End(dir) => dir,
             };
-            let Node { own, inode, .. } = dir.node.node();
-            let own = own.filter(|_| dir.is_counted).map(|own| self.weight(own, inode));
-            if let Some(own) = own {
-                sum.add(own);
-            }
-            let mut totals = sum.totals(self.measure);
-            if self.origin.is_some_and(Origin::follows) {
-                totals.shared = 0;
-            }
-            let node = Node { name: dir.name, own, totals, ..dir.node.node() };
-            let Some(above) = traversal.innermost() else {
-                left = node;
-                break;
-            };
-            above.sum.absorb(sum);
-            match above.dir.is_gathered() {
-                true if totals.entries > 0 || dir.is_root => replay.close(&node),
-                true => replay.forget(),
-                false => {}
+            let node = dir.node.node();
+            let own = node.own.filter(|_| dir.is_counted);
+            let own = own.map(|own| self.weight(own, node.inode));
+            let node = Node { name: dir.name, own, ..node };
+            match traversal.innermost() {
+                Some(above) => replay.close(&node, dir.is_root, above.is_gathered()),
+                None => left = node,
             }
         }
         replay.finish(&left)
@@ -177,21 +156,20 @@ impl<'s> Sieve<'s> {
     /// `above`.
     fn begin<'t>(
         &mut self,
-        dir: Dir<'t>,
+        dir: &Dir<'t>,
         roots: &[SavedRoot<'t>],
         above: impl Fn() -> Vec<&'t [u8]>,
         replay: &mut Replay<Whole>,
-    ) -> (Open<'t>, Vec<Dir<'t>>) {
+    ) -> Vec<Dir<'t>> {
         self.is_less |= !dir.is_counted && self.has_own(dir.node) || !dir.is_gathered();
-        let (mut sum, mut ahead) = (Sum::default(), Vec::new());
+        let mut ahead = Vec::new();
         if dir.name.is_empty() {
             for SavedRoot { name, place, node, .. } in roots {
                 if node.is_directory() {
                     ahead.push(self.root(name, *node, place));
                 } else {
                     let size = self.weight(node.size(), node.inode());
-                    sum.add_known(node.inode(), size);
-                    replay.leaf(&Node { name, ..sized(*node, size) });
+                    replay.leaf(&Node { name, ..sized(*node, size) }, true);
                 }
             }
         }
@@ -213,13 +191,10 @@ impl<'s> Sieve<'s> {
                 ahead.push(Dir { name, node: child, place, is_counted, is_root: false });
             } else {
                 let size = self.weight(child.size(), child.inode());
-                sum.add_known(child.inode(), size);
-                if dir.is_gathered() {
-                    replay.leaf(&sized(child, size));
-                }
+                replay.leaf(&sized(child, size), dir.is_gathered());
             }
         }
-        (Open { dir, sum }, ahead)
+        ahead
     }
 
     fn root<'t>(&self, name: &'t [u8], node: Child<'t>, was_at: &Path) -> Dir<'t> {

@@ -8,14 +8,12 @@ mod by;
 mod carrier;
 mod groups;
 mod links;
-mod replay;
 mod settled;
 mod top;
 mod whole;
 
 pub use by::{By, Needs};
 pub use groups::Groups;
-pub use replay::{Replay, replay};
 pub use top::{Limits, Show, Top};
 pub use whole::{Inodes, Whole};
 

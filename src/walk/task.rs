@@ -282,14 +282,16 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             stat: &dir.stat,
             mount: dir.mount.id,
             own: dir.is_counted.then(|| dir.stat.weight(walk.rules.measure)),
+            known: None,
             is_root: dir.is_root,
             is_shown: parent.as_ref().is_none_or(|parent| parent.is_gathered()),
         };
-        let above = parent.as_ref().map(|parent| || parent.subtotal());
-        let report = total::close(&walk.rules, &walk.tally, &directory, dir.take_subtotal(), above);
-        match parent {
-            Some(parent) => dir = parent,
-            None => return *lock(&walk.report) = report,
-        }
+        let (rules, tally, subtotal) = (&walk.rules, &walk.tally, dir.take_subtotal());
+        let Some(parent) = parent else {
+            let report = total::finish(rules, tally, &directory, subtotal);
+            return *lock(&walk.report) = Some(report);
+        };
+        total::close(rules, tally, &directory, subtotal, || parent.subtotal());
+        dir = parent;
     }
 }

@@ -1,0 +1,133 @@
+//! What is known already, fed to a tally as a walk would: so that what is kept of it is chosen in one place,
+//! whether it comes from the file system, from a file or from memory.
+
+use super::{Directory, Rules, Subtotal, close, finish};
+use crate::measure::Kind;
+use crate::sys::Stat;
+use crate::tally::{Entry, Tally};
+use crate::tree::{Inode, Node, Step, Totals, Traversal, Tree};
+
+/// Feeds a tally from one thread, node by node, each directory opened before and closed after what
+/// is in it. Memory grows with depth alone.
+#[derive(Debug)]
+pub struct Replay<T: Tally> {
+    tally: T,
+    /// How to add up what directories come to, if nobody says.
+    rules: Option<Rules>,
+    open: Vec<Subtotal<T::Part>>,
+    is_above_roots: bool,
+}
+
+impl<T: Tally> Replay<T> {
+    /// Nothing so far. The first node may stand above several roots. Directories come to what their nodes
+    /// say.
+    pub fn new(tally: T, is_above_roots: bool) -> Self {
+        Self { tally, rules: None, open: Vec::new(), is_above_roots }
+    }
+
+    /// The same where directories come to what is in them, by these `rules`.
+    pub fn adding_up(tally: T, is_above_roots: bool, rules: Rules) -> Self {
+        Self { rules: Some(rules), ..Self::new(tally, is_above_roots) }
+    }
+
+    /// A directory begins, in the one that has begun last.
+    pub fn open(&mut self) {
+        self.open.push(Subtotal::default());
+    }
+
+    /// An entry that is not a directory, in the directory that has begun last, which `is_shown` with what is
+    /// in it, or only counts it.
+    pub fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
+        let depth = self.depth();
+        let Some(subtotal) = self.open.last_mut() else { return };
+        let Node { name, totals: Totals { size, .. }, .. } = *node;
+        let stat = stat(node);
+        let identity = node.inode.and_then(|inode| inode.linked());
+        let (links, mount) = (stat.links, mount(node));
+        let entry = Entry { name, depth, stat: &stat, size, identity, links, mount };
+        match &self.rules {
+            Some(rules) => subtotal.add(rules, &self.tally, entry, is_shown),
+            None => self.tally.leaf(&mut subtotal.part, &entry),
+        }
+    }
+
+    /// The directory that has begun last ends. It `is_shown` in the one that it lies in, unless it is no root
+    /// and nothing is in it.
+    pub fn close(&mut self, node: &Node<'_>, is_root: bool, is_shown: bool) {
+        let Some(subtotal) = self.open.pop() else { return };
+        let (depth, stat) = (self.depth(), stat(node));
+        let directory = Directory { is_root, is_shown, ..self.directory(node, &stat, depth) };
+        let rules = self.rules.unwrap_or_default();
+        if let Some(above) = self.open.last_mut() {
+            close(&rules, &self.tally, &directory, subtotal, || above);
+        }
+    }
+
+    /// The root ends, be it a directory or not.
+    pub fn finish(mut self, node: &Node<'_>) -> T::Report {
+        let subtotal = self.open.pop().unwrap_or_default();
+        let stat = stat(node);
+        let directory = self.directory(node, &stat, 0);
+        let rules = self.rules.unwrap_or_default();
+        finish(&rules, &self.tally, &directory, subtotal)
+    }
+
+    fn directory<'a>(&self, node: &Node<'a>, stat: &'a Stat, depth: u32) -> Directory<'a> {
+        let Node { name, totals, .. } = *node;
+        let is_directory = node.mode.kind() == Kind::Directory;
+        let own = if is_directory { node.own } else { Some(totals.size) };
+        let is_known = self.rules.is_none() || !is_directory;
+        let known = is_known.then_some(totals);
+        Directory {
+            name,
+            depth,
+            stat,
+            mount: mount(node),
+            own,
+            known,
+            is_root: true,
+            is_shown: true,
+        }
+    }
+
+    /// Levels below the root that it lies in; the node above several roots is none.
+    fn depth(&self) -> u32 {
+        let levels = self.open.len().saturating_sub(usize::from(self.is_above_roots));
+        u32::try_from(levels).unwrap_or(u32::MAX)
+    }
+}
+
+fn mount(node: &Node<'_>) -> u64 {
+    node.inode.map_or(0, |inode| inode.identity.0)
+}
+
+fn stat(node: &Node<'_>) -> Stat {
+    let mut stat = Stat { mode: node.mode, ..Stat::default() };
+    if let Some(Inode { identity: (_, (device, inode)), links, details }) = node.inode {
+        (stat.device, stat.inode) = (device, inode);
+        stat.links = links.unwrap_or(1);
+        if let Some(details) = details {
+            (stat.modified, stat.owner) = (details.modified, details.owner);
+        }
+    }
+    stat
+}
+
+/// Feeds `tally` with `tree`.
+pub fn replay<T: Tally>(tree: &Tree, tally: T) -> T::Report {
+    let mut replay = Replay::new(tally, tree.is_above_roots());
+    let mut traversal = Traversal::new(tree.root());
+    while let Some(step) = traversal.next() {
+        match step {
+            Step::Node(node) if node.is_directory() => {
+                replay.open();
+                node.leaves().for_each(|leaf| replay.leaf(&leaf.node(), true));
+                traversal.enter(node, node.directories().collect());
+            }
+            Step::End(node) if traversal.depth() > 0 => replay.close(&node.node(), true, true),
+            // A root; or a heading, which is fed to nobody.
+            Step::Node(_) | Step::End(_) => {}
+        }
+    }
+    replay.finish(&tree.root().node())
+}
