@@ -7,7 +7,6 @@ use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
-use super::form::Form;
 use super::leave::LeaveFlags;
 use super::roots::RootFlags;
 use super::scans::ScanFlags;
@@ -151,7 +150,8 @@ pub(super) struct PrintFlags {
 
     /// Print it for other programs; everything, as with -j
     #[arg(long = "as", value_name = "FORM", conflicts_with = "output_json")]
-    pub(super) form: Option<Form>,
+    #[arg(value_parser = Flags::forms())]
+    pub(super) form: Option<String>,
 
     /// Show paths instead of names
     #[arg(short = 'p', long)]

@@ -1,33 +1,22 @@
-//! The forms that results are printed in, and what each asks of those who gather.
+//! How results are shown: as a picture, or in a form for programs, and what does not fit that.
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::flags::{FileTime, Flags};
 use crate::measure::Measure;
 use crate::render::size::Formats;
-use crate::render::{Output, json};
+use crate::render::{Form, Output, json};
 use crate::report::Keep;
 use crate::scan::{self, Destination};
 use crate::sys;
 use crate::terminal;
 
-/// A form for programs to read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Form {
-    /// Schema 1, as -j
-    Json,
-    /// One line an entry: path, kind, size, entries, depth
-    Csv,
-    /// The same as JSON, an object a line
-    Ndjson,
-    /// What ncdu -f loads
-    Ncdu,
-}
-
 impl Flags {
     /// The form that programs are to read it in, if they are.
     pub(super) fn form(&self) -> Option<Form> {
-        if self.print.output_json { Some(Form::Json) } else { self.print.form }
+        let named = |name: &String| Form::ALL.iter().find(|(known, ..)| known == name);
+        let named = self.print.form.as_ref().and_then(named).map(|(_, form, _)| *form);
+        if self.print.output_json { Some(Form::Json) } else { named }
     }
 
     /// Whether times are shown that are, or will be, in a saved scan.
@@ -48,20 +37,20 @@ impl Flags {
         if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
             return Some("such groups need sizes in bytes: leave out -f, --inodes and -m");
         }
-        match self.form() {
-            None | Some(Form::Json) => None,
-            Some(Form::Ncdu) if self.scans.since.is_some() => {
-                Some("ncdu knows sizes, and no changes of them: --as csv and --as ndjson do")
-            }
-            Some(_) if self.count.filetime.is_some() => {
-                Some("times can be drawn, or printed by -j")
-            }
-            Some(Form::Ncdu) if !is_whole => Some("ncdu wants everything, without limits"),
-            Some(Form::Ncdu) if !is_bytes => {
-                Some("--as ncdu needs sizes in bytes: leave out -f, --inodes and -m")
-            }
-            Some(_) => None,
+        let fits = self.form()?.fits();
+        if !fits.changes && self.scans.since.is_some() {
+            return Some("that form knows no changes: --as csv and --as ndjson do");
         }
+        if !fits.times && self.count.filetime.is_some() {
+            return Some("times can be drawn, or printed by -j");
+        }
+        if !fits.parts && !is_whole {
+            return Some("that form shows everything: leave out limits and groups");
+        }
+        if !fits.counts && !is_bytes {
+            return Some("--as ncdu needs sizes in bytes: leave out -f, --inodes and -m");
+        }
+        None
     }
 
     /// Where to save it, if anywhere, or in one line why not there.
@@ -82,16 +71,25 @@ impl Flags {
     /// How to show what comes of it: in the form that is asked for, or as a picture.
     pub(super) fn output(&self, formats: Formats, terminal: Option<(usize, usize)>) -> Output {
         match self.form() {
-            Some(Form::Json) => Output::Json(json::Options {
-                full_paths: self.full_paths(),
-                order: self.order(),
-                threads: self.print.threads,
-                ..json::Options::default()
-            }),
-            Some(Form::Csv) => Output::Csv,
-            Some(Form::Ndjson) => Output::Ndjson,
-            Some(Form::Ncdu) => Output::Ncdu { time: sys::now() },
+            Some(form) => Output::Form(
+                form,
+                json::Options {
+                    full_paths: self.full_paths(),
+                    order: self.order(),
+                    threads: self.print.threads,
+                    time: sys::now(),
+                    ..json::Options::default()
+                },
+            ),
             None => Output::Tree(Box::new(self.tree(terminal)), formats),
         }
+    }
+
+    /// What `--as` takes.
+    pub(super) fn forms() -> PossibleValuesParser {
+        let value = |(name, _, help): (&'static str, Form, &'static str)| {
+            PossibleValue::new(name).help(help)
+        };
+        PossibleValuesParser::new(Form::ALL.map(value))
     }
 }

@@ -32,7 +32,6 @@ use crate::render::size::Format;
 use crate::report::{Bounds, Request, Source};
 use crate::terminal;
 use flags::Flags;
-use form::Form;
 
 /// What to do, and how to show it.
 #[derive(Debug)]
@@ -127,7 +126,7 @@ impl Plan {
                 keep,
                 details: flags.scans.details,
                 newest: flags.is_by_saved_time(),
-                bytes_only: flags.form() == Some(Form::Ncdu),
+                bytes_only: flags.form().is_some_and(|form| !form.fits().counts),
                 save: flags.destination()?,
                 bounds: Bounds { size: flags.scans.fail_over, growth: flags.scans.fail_growth },
                 source: match flags.scans.load.take() {

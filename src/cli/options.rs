@@ -3,9 +3,9 @@
 use std::env;
 
 use super::flags::{FileTime, Flags, OutputFormat, Sort};
-use super::form::Form;
 use crate::filter::Paths;
 use crate::measure::{Measure, Time};
+use crate::render::Form;
 use crate::render::colors::Colors;
 use crate::render::size::{Format, Formats, Unit};
 use crate::render::time::Times;
@@ -81,8 +81,7 @@ impl Flags {
 
     /// What to keep, to be shown.
     pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
-        // ncdu adds up by itself, and has to know links for that.
-        let is_added_up = self.form() == Some(Form::Ncdu);
+        let is_added_up = self.form().is_some_and(Form::adds_up);
         let inodes = if is_added_up { Inodes::Linked } else { Inodes::None };
         let limits = self.limits(terminal);
         let named = |name: &String| By::named(name, sys::user_name, sys::now);

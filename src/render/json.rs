@@ -34,6 +34,8 @@ pub struct Options {
     pub origin: Option<Origin>,
     /// How many threads may write it; one for each core if not said.
     pub threads: Option<NonZeroUsize>,
+    /// When it is written, in seconds since the epoch, for forms that say so.
+    pub time: i64,
 }
 
 /// Writes what a walk came to.

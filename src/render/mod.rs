@@ -29,17 +29,59 @@ use tree::Bars;
 pub enum Output {
     /// As a picture.
     Tree(Box<tree::Options>, Formats),
-    /// As JSON.
-    Json(json::Options),
-    /// As CSV.
+    /// In a form for programs.
+    Form(Form, json::Options),
+}
+
+/// A form for programs to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Schema 1.
+    Json,
+    /// Comma-separated values.
     Csv,
-    /// As JSON lines.
+    /// JSON lines.
     Ndjson,
-    /// As ncdu's export.
-    Ncdu {
-        /// When, in seconds since the epoch.
-        time: i64,
-    },
+    /// ncdu's export.
+    Ncdu,
+}
+
+/// What a form can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fits {
+    /// A part of a tree, as well as all of it.
+    pub parts: bool,
+    /// What changed, as well as what there is.
+    pub changes: bool,
+    /// Counts, as well as bytes.
+    pub counts: bool,
+    /// Times, as well as sizes.
+    pub times: bool,
+}
+
+impl Form {
+    /// All forms, by name, and what each is.
+    pub const ALL: [(&str, Form, &str); 4] = [
+        ("json", Form::Json, "Schema 1, as -j"),
+        ("csv", Form::Csv, "One line an entry: path, kind, size, entries, depth"),
+        ("ndjson", Form::Ndjson, "The same as JSON, an object a line"),
+        ("ncdu", Form::Ncdu, "What ncdu -f loads"),
+    ];
+
+    /// What it can show.
+    pub fn fits(self) -> Fits {
+        let everything = Fits { parts: true, changes: true, counts: true, times: false };
+        match self {
+            Form::Json => Fits { times: true, ..everything },
+            Form::Csv | Form::Ndjson => everything,
+            Form::Ncdu => Fits { parts: false, changes: false, counts: false, times: false },
+        }
+    }
+
+    /// Whether it adds up by itself, and has to know links for that.
+    pub fn adds_up(self) -> bool {
+        self == Form::Ncdu
+    }
 }
 
 /// Writes what came of a walk; where there are `changes`, its sizes are their churn.
@@ -53,25 +95,24 @@ pub fn write(
     output: Output,
 ) -> io::Result<()> {
     let measure = *measure;
-    match (output, &walked.report) {
-        (Output::Json(options), _) => {
-            let options = json::Options { measure, ..options };
-            match changes {
-                Some(changes) => changes::write(out, walked, changes, &options),
-                None => json::write(out, walked, &options),
-            }
-        }
-        (Output::Ncdu { time }, _) => ncdu::write(out, walked, measure, time),
-        (Output::Tree(mut options, formats), Some(tree)) => {
+    let (form, options) = match output {
+        Output::Form(form, options) => (form, json::Options { measure, ..options }),
+        Output::Tree(mut options, formats) => {
             options.format = formats.of(measure);
             if matches!(options.format, Format::Time(_)) {
                 // A time is no part of another.
                 options.bars = Bars::None;
             }
-            tree::draw(out, tree, changes, &options)
+            let tree = walked.report.as_ref();
+            return tree.map_or(Ok(()), |tree| tree::draw(out, tree, changes, &options));
         }
-        (Output::Csv, Some(tree)) => rows::csv(out, tree, changes),
-        (Output::Ndjson, Some(tree)) => rows::ndjson(out, tree, changes),
-        (Output::Tree(..) | Output::Csv | Output::Ndjson, None) => Ok(()),
+    };
+    match (form, &walked.report, changes) {
+        (Form::Json, _, Some(changes)) => changes::write(out, walked, changes, &options),
+        (Form::Json, _, None) => json::write(out, walked, &options),
+        (Form::Ncdu, ..) => ncdu::write(out, walked, &options),
+        (Form::Csv, Some(tree), _) => rows::csv(out, tree, changes),
+        (Form::Ndjson, Some(tree), _) => rows::ndjson(out, tree, changes),
+        (_, None, _) => Ok(()),
     }
 }

@@ -6,21 +6,20 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use super::json::is_plain;
+use super::json::{self, is_plain};
 use super::name::is_control;
 use crate::measure::{Kind, Measure};
 use crate::tree::{Inode, Node, Order, Step, Traversal, Tree};
 use crate::walk::Walked;
 
-/// Writes what a walk came to; `time` is in seconds since the epoch.
+/// Writes what a walk came to.
 ///
 /// # Errors
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
     walked: &Walked<Tree>,
-    measure: Measure,
-    time: i64,
+    &json::Options { measure, time, .. }: &json::Options,
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}}}"#)?;
