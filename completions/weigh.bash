@@ -201,7 +201,7 @@ _weigh() {
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "type owner age" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "type owner age size" -- "${cur}"))
                     return 0
                     ;;
                 --collapse)

@@ -20,7 +20,8 @@ complete -c weigh -s d -l depth -d 'Show DEPTH levels below each PATH' -r
 complete -c weigh -s z -l min-size -d 'Show only what has SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r
 complete -c weigh -l by -d 'Show totals by group' -r -f -a "type\t''
 owner\t''
-age\t''"
+age\t''
+size\t''"
 complete -c weigh -l collapse -d 'Show a directory of this name, or this path, without what is in it' -r -F
 complete -c weigh -l sort -d 'Order what lies side by side' -r -f -a "size\t''
 name\t''

@@ -116,8 +116,8 @@ pub(super) struct ShowFlags {
 
     /// Show totals by group
     ///
-    /// By file extension, by owner, or by the time since it was last written to. Every inode counts in
-    /// one group.
+    /// By file extension, by owner, by the time since it was last written to, or by size. Every inode
+    /// counts in one group.
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types", "unique"])]
     #[arg(value_parser = PossibleValuesParser::new(By::NAMES))]
     pub(super) by: Option<String>,

@@ -1,4 +1,4 @@
-//! What tells one group from another: the ending of a name, the owner, the age.
+//! What tells one group from another: the ending of a name, the owner, the age, the size.
 //!
 //! A key is bytes, whatever it stands for, so that a group is found by what an entry already holds,
 //! and nothing is allocated for an entry whose group is known.
@@ -20,6 +20,8 @@ pub enum By {
         /// Seconds since the epoch at which a thing would be of no age.
         now: i64,
     },
+    /// What is about the same size; directories are a group of their own.
+    Size,
 }
 
 /// What it takes to tell groups apart, beside names.
@@ -52,9 +54,20 @@ const AGES: [(i64, &str); 9] = [
     (i64::MAX, "5 years or more"),
 ];
 
+/// Sizes in bytes up to which a thing is of the same group.
+const SIZES: [(u64, &str); 7] = [
+    (0, "empty"),
+    (4 << 10, "up to 4 KiB"),
+    (64 << 10, "up to 64 KiB"),
+    (1 << 20, "up to 1 MiB"),
+    (16 << 20, "up to 16 MiB"),
+    (256 << 20, "up to 256 MiB"),
+    (u64::MAX, "more than 256 MiB"),
+];
+
 impl By {
     /// What each is called.
-    pub const NAMES: [&str; 3] = ["type", "owner", "age"];
+    pub const NAMES: [&str; 4] = ["type", "owner", "age", "size"];
 
     /// The one that is called `name`. What it may have to ask is the name of a `user`, and what time it is
     /// `now`.
@@ -67,6 +80,7 @@ impl By {
             "type" => Some(By::Type),
             "owner" => Some(By::Owner { name: user }),
             "age" => Some(By::Age { now: now() }),
+            "size" => Some(By::Size),
             _ => None,
         }
     }
@@ -77,6 +91,7 @@ impl By {
             By::Type => Needs::default(),
             By::Owner { .. } => Needs { owners: true, ..Needs::default() },
             By::Age { .. } => Needs { times: true, ..Needs::default() },
+            By::Size => Needs { bytes: true, ..Needs::default() },
         }
     }
 
@@ -86,17 +101,21 @@ impl By {
         self,
         name: &[u8],
         stat: &Stat,
-        _size: u64,
+        size: u64,
         with: impl FnOnce(&[u8]) -> R,
     ) -> R {
         match self {
-            By::Type if stat.is_directory() => with(DIRECTORIES),
+            By::Type | By::Size if stat.is_directory() => with(DIRECTORIES),
             By::Type => with(ending(name)),
             By::Owner { .. } => with(&stat.owner.to_be_bytes()),
             By::Age { now } => {
                 let age = now.saturating_sub(stat.modified);
                 let bucket = AGES.iter().take_while(|(end, _)| age >= *end).count();
                 with(&[bucket.min(AGES.len() - 1) as u8])
+            }
+            By::Size => {
+                let bucket = SIZES.iter().take_while(|(most, _)| size > *most).count();
+                with(&[bucket as u8])
             }
         }
     }
@@ -105,7 +124,7 @@ impl By {
     pub(super) fn label(self, key: &[u8]) -> Vec<u8> {
         match (self, key) {
             (By::Type, b"") => b"(no extension)".into(),
-            (By::Type, DIRECTORIES) => b"(directories)".into(),
+            (By::Type | By::Size, DIRECTORIES) => b"(directories)".into(),
             (By::Type, ending) => ending.into(),
             (By::Owner { name }, id) => {
                 let id = id.try_into().map_or(0, u32::from_be_bytes);
@@ -114,6 +133,10 @@ impl By {
             (By::Age { .. }, bucket) => {
                 let bucket = bucket.first().map_or(0, |bucket| usize::from(*bucket));
                 AGES.get(bucket).map_or("", |(_, label)| label).into()
+            }
+            (By::Size, bucket) => {
+                let bucket = bucket.first().map_or(0, |bucket| usize::from(*bucket));
+                SIZES.get(bucket).map_or("", |(_, label)| label).into()
             }
         }
     }

@@ -195,3 +195,34 @@ fn what_is_too_much_is_others() {
     // -p has nothing to say: a group lies nowhere.
     expect("--by type -p -z 400", &[("top", 1151), (".a", 400)]);
 }
+
+#[test]
+fn every_inode_has_one_size() {
+    let sizes: [(u64, &str); 9] = [
+        (0, "empty"),
+        (1, "up to 4 KiB"),
+        (4096, "up to 4 KiB"),
+        (4097, "up to 64 KiB"),
+        (1 << 20, "up to 1 MiB"),
+        ((1 << 20) + 1, "up to 16 MiB"),
+        (256 << 20, "up to 256 MiB"),
+        ((256 << 20) + 1, "more than 256 MiB"),
+        (1 << 40, "more than 256 MiB"),
+    ];
+    let mut fixture = Fixture::in_memory().dir("tree/dir");
+    for (i, (size, _)) in sizes.iter().enumerate() {
+        fixture = fixture.sparse(format!("tree/dir/f{i}"), *size);
+    }
+    let fixture = fixture.hard_link("tree/dir/f3", "tree/linked");
+    let mut expected = Groups::from([("(directories)".to_owned(), (0, 2))]);
+    for (size, label) in sizes {
+        let known = expected.entry(label.to_owned()).or_default();
+        *known = (known.0 + size, known.1 + 1);
+    }
+    let document = weigh("-j -s --by size").arg(fixture.at("tree")).run().document();
+    assert_eq!(found(&document, "--by size"), expected);
+    for counts in ["-f", "--inodes", "-m m"] {
+        let refused = weigh(&format!("--by size {counts}")).arg(fixture.at("tree")).run();
+        assert_eq!((refused.code(), refused.stdout.len()), (2, 0), "{counts}");
+    }
+}
