@@ -266,7 +266,7 @@ _weigh() {
                     return 0
                     ;;
                 --as)
-                    COMPREPLY=($(compgen -W "json csv ndjson ncdu" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded" -- "${cur}"))
                     return 0
                     ;;
                 --output-format)

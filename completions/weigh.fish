@@ -35,7 +35,8 @@ complete -c weigh -l fail-growth -d 'End with status 3 if it grew by more than S
 complete -c weigh -l as -d 'Print it for other programs; everything, as with -j' -r -f -a "json\t'Schema 1, as -j'
 csv\t'One line an entry: path, kind, size, entries, depth'
 ndjson\t'The same as JSON, an object a line'
-ncdu\t'What ncdu -f loads'"
+ncdu\t'What ncdu -f loads'
+folded\t'Stacks for viewers of flame graphs'"
 complete -c weigh -s o -l output-format -d 'Write sizes by powers of 1000 (si), or all in one unit' -r -f -a "si\t''
 b\t''
 k\t''

@@ -4,6 +4,7 @@
 pub mod changes;
 pub mod colors;
 pub mod errors;
+pub mod folded;
 pub mod json;
 mod lines;
 pub mod name;
@@ -44,6 +45,8 @@ pub enum Form {
     Ndjson,
     /// ncdu's export.
     Ncdu,
+    /// Folded stacks.
+    Folded,
 }
 
 /// What a form can show.
@@ -61,11 +64,12 @@ pub struct Fits {
 
 impl Form {
     /// All forms, by name, and what each is.
-    pub const ALL: [(&str, Form, &str); 4] = [
+    pub const ALL: [(&str, Form, &str); 5] = [
         ("json", Form::Json, "Schema 1, as -j"),
         ("csv", Form::Csv, "One line an entry: path, kind, size, entries, depth"),
         ("ndjson", Form::Ndjson, "The same as JSON, an object a line"),
         ("ncdu", Form::Ncdu, "What ncdu -f loads"),
+        ("folded", Form::Folded, "Stacks for viewers of flame graphs"),
     ];
 
     /// What it can show.
@@ -74,6 +78,7 @@ impl Form {
         match self {
             Form::Json => Fits { times: true, ..everything },
             Form::Csv | Form::Ndjson => everything,
+            Form::Folded => Fits { changes: false, ..everything },
             Form::Ncdu => Fits { parts: false, changes: false, counts: false, times: false },
         }
     }
@@ -113,6 +118,7 @@ pub fn write(
         (Form::Ncdu, ..) => ncdu::write(out, walked, &options),
         (Form::Csv, Some(tree), _) => rows::csv(out, tree, changes),
         (Form::Ndjson, Some(tree), _) => rows::ndjson(out, tree, changes),
+        (Form::Folded, Some(tree), _) => folded::write(out, tree),
         (_, None, _) => Ok(()),
     }
 }

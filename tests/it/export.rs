@@ -176,10 +176,50 @@ fn rows_are_what_json_says() {
     assert_eq!(run("--as json").clean(), run("-j").clean());
 }
 
+/// Where nothing has several links, what begins with a directory adds up to its total.
+#[test]
+fn stacks_add_up_to_what_directories_come_to() {
+    let fixture = Fixture::new()
+        .file("top/a b/one;two", 5000)
+        .file("top/a b/c/three", 9000)
+        .file("top/four\n5", 7)
+        .file("top/empty", 0);
+    for flags in ["", "-s", "-f", "-s -F", "-n 2", "-s -t"] {
+        let run = |form: &str| {
+            let run = weigh(&format!("{flags} {form}")).arg("top").within(fixture.path());
+            run.run().clean()
+        };
+        let stacks = String::from_utf8(run("--as folded")).unwrap();
+        let lines: Vec<(Vec<&str>, u64)> = stacks
+            .lines()
+            .map(|line| line.rsplit_once(' ').unwrap())
+            .map(|(stack, own)| (stack.split(';').collect(), own.parse().unwrap()))
+            .collect();
+        let document = Document::parse(&run("-j"));
+        assert_eq!(lines.iter().map(|(_, own)| own).sum::<u64>(), document.root().size, "{flags}");
+        assert!(lines.iter().all(|(stack, own)| stack[0] == "top" && *own > 0), "{stacks}");
+        if flags == "-s" {
+            let below = |frames: &[&str]| {
+                let inside = lines.iter().filter(|(stack, _)| stack.starts_with(frames));
+                inside.map(|(_, own)| own).sum::<u64>()
+            };
+            assert_eq!(below(&["top", "a b"]), 14_000, "{stacks}");
+            assert_eq!(below(&["top", "a b", "one\\x3btwo"]), 5000, "{stacks}");
+            assert_eq!(below(&["top", "four\\n5"]), 7, "{stacks}");
+        }
+    }
+}
+
 #[test]
 fn what_does_not_fit_a_form_is_said() {
-    for flags in ["--as ncdu -n 5", "--as ncdu -f", "--as ncdu --since x", "--as csv -j", "--as x"]
-    {
+    for flags in [
+        "--as ncdu -n 5",
+        "--as ncdu -f",
+        "--as ncdu --since x",
+        "--as folded --since x",
+        "--as csv -j",
+        "--as x",
+    ] {
         let shown = weigh(flags).run();
         assert_eq!(shown.code(), 2, "weigh {flags}: {}", shown.complaint());
     }

@@ -1,0 +1,40 @@
+//! Folded stacks, which viewers of flame graphs read: a line a node, the names from the root to it with
+//! semicolons between, and what it comes to without what is in it.
+
+use std::io::{self, Write};
+
+use super::name::escape;
+use crate::tree::{Order, Shape, Step, Traversal, Tree};
+
+/// Writes what has a weight of its own. An inode with several links has a line for each.
+///
+/// # Errors
+/// The writer's.
+pub fn write(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
+    let mut stack = String::new();
+    let mut traversal = Traversal::new(tree.root());
+    while let Some(step) = traversal.next() {
+        let Step::Node(node) = step else { continue };
+        let above = traversal.innermost().copied();
+        stack.truncate(above.unwrap_or(0));
+        let is_path = tree.shape() == Shape::List && above.is_some();
+        let name = match node.name() {
+            b"" => "(total)".to_owned(),
+            name => escape(name).replace(';', "\\x3b"),
+        };
+        if above.is_some() {
+            stack.push(';');
+        }
+        stack += &if is_path { name.replace('/', ";") } else { name };
+        let children = node.children(Order::Size);
+        let within = children.iter().fold(0, |sum: u64, child| sum.saturating_add(child.size()));
+        let own = node.size().saturating_sub(within);
+        if own > 0 {
+            writeln!(out, "{stack} {own}")?;
+        }
+        if node.id().is_some() {
+            traversal.enter(stack.len(), children);
+        }
+    }
+    Ok(())
+}
