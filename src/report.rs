@@ -317,10 +317,8 @@ impl Request {
         }
         let compared = || {
             self.ensure_enough(&scan, by_details)?;
-            if let Some(origin) = &scan.origin {
-                let filter = filter.of_saved(origin.has_details);
-                scan::sift(&mut scan, &filter, measure, inodes)?;
-            }
+            let has_details = scan.origin.as_ref().is_some_and(|origin| origin.has_details);
+            scan::sift(&mut scan, &filter.of_saved(has_details), measure, inodes)?;
             let nothing = || io::Error::other("nothing could be read when it was made");
             scan.walked.report.ok_or_else(nothing).map(Some)
         };

@@ -269,6 +269,13 @@ impl<'a> Child<'a> {
         children(directories, id.unwrap_or(0)).map(|id| self.tree.directory(DirectoryId(id)))
     }
 
+    /// How many directories are below it.
+    pub fn directories_below(&self) -> u64 {
+        let directory =
+            self.id().and_then(|DirectoryId(id)| self.tree.directories.get(id as usize));
+        directory.map_or(0, |it| it.below.into())
+    }
+
     /// What is directly in it, in no particular order.
     pub fn unsorted(self) -> impl Iterator<Item = Child<'a>> {
         self.directories().chain(self.leaves())

@@ -14,6 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::name::is_control;
 use super::ordered::{Ordered, Sink};
 use crate::measure::{Measure, Mode, time_of_weight};
+use crate::path::LONGEST;
 use crate::scan::Origin;
 use crate::tree::{Child, Inode, Node, Order, Step, Traversal, Tree};
 use crate::walk::Walked;
@@ -102,6 +103,9 @@ fn nodes(out: &mut impl Write, tree: &Tree, options: &Options) -> io::Result<()>
     out.settle()
 }
 
+/// So few directories do not make long paths, however they lie in one another.
+const FEW: u64 = 64;
+
 /// Writes what only a directory has, to the end of its children. The root is the inode `at_root`.
 fn content<'a>(
     out: &mut impl Sink<'a>,
@@ -133,7 +137,10 @@ fn content<'a>(
         } else if is_saved {
             kept(out, node.mode(), node.inode(), at_root)?;
         }
-        if !node.is_directory() || out.takes_over(node)? {
+        // Where each entry has a path that may be long, what waits to be put out would take much memory.
+        let is_short = !options.full_paths
+            || traversal.path().len() <= LONGEST && node.directories_below() <= FEW;
+        if !node.is_directory() || is_short && out.takes_over(node)? {
             out.write_all(b"}")?;
             continue;
         }

@@ -95,7 +95,8 @@ where
     F: Fn(&mut Vec<u8>, Child<'a>) -> io::Result<()> + Sync,
 {
     fn takes_over(&mut self, directory: Child<'a>) -> io::Result<bool> {
-        let entries = directory.totals().entries;
+        // A file may claim less than there is.
+        let entries = directory.totals().entries.max(directory.directories_below());
         if entries > PART {
             return Ok(false);
         }

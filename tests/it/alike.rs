@@ -169,6 +169,17 @@ fn what_the_config_file_says_counts_too() {
     refused(&plain, "with --count-links", "the counterpart");
 }
 
+/// What it says too little for is not shown as gone.
+#[test]
+fn what_cannot_be_left_out_of_the_earlier_scan_is_refused() {
+    let fixture = tree();
+    fs::write(fixture.at("scan"), run(&fixture, "-j top").clean()).unwrap();
+    let shown = run(&fixture, "-j -X src top --since scan");
+    assert_eq!((shown.code(), shown.stdout.len()), (1, 0));
+    assert!(shown.complaint().contains("says too little"), "{}", shown.complaint());
+    same(run(&fixture, "-j -X nothing top --since scan"), "a filter that leaves out nothing");
+}
+
 /// What `-j` prints, and ncdu, does not say how it was counted.
 #[test]
 fn what_does_not_say_how_it_counts_is_compared() {

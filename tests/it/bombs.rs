@@ -356,3 +356,18 @@ fn a_name_of_slashes_is_found_at_once() {
     assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
     assert!(shown.stdout.ends_with(b"/,file,5,7,2,1,\n"));
 }
+
+/// A scan may claim that there is less in a directory than there is, and then little is thought of it.
+#[test]
+fn paths_of_a_deep_scan_take_no_memory() {
+    const DEPTH: usize = 20_000;
+    let node = r#"{"name":"d","kind":"directory","size":1,"entries":1,"children":["#;
+    let text = node.repeat(DEPTH) + &"]}".repeat(DEPTH - 1);
+    let head = r#"{"schema":1,"measure":"disk","unit":"bytes","complete":true,"errors":[],"#;
+    let text = head.to_owned() + &text[1..] + "]}";
+    let fixture = Fixture::new();
+    fs::write(fixture.at("scan"), text).unwrap();
+    let shown = confined("-j -p --load").arg(fixture.at("scan")).run();
+    assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""));
+    assert!(shown.stdout.len() > DEPTH * DEPTH);
+}
