@@ -106,7 +106,7 @@ impl<T: Tally + 'static> Monitor<T> {
         let mut before: Option<Vec<Arc<_>>> = None;
         let is_going_on = || done.recv_timeout(SHOWN) == Err(RecvTimeoutError::Timeout);
         while !walk.is_finished() && is_going_on() {
-            for task in walk.pool.take_all() {
+            for task in walk.pool.take_all().into_iter().chain(walk.progress.take_tasks()) {
                 settle(walk, Arc::clone(task.dir()));
             }
             let is_between = walk.progress.is_between();

@@ -4,6 +4,7 @@
 //! an entry, and where it is, once a directory. Nobody waits for anybody; only a watcher, ten times a
 //! second, reads them all.
 
+use std::collections::VecDeque;
 use std::iter;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,6 +16,7 @@ use super::HIGHEST_GEAR;
 use super::dir::Dir;
 use super::known::Known;
 use super::lock;
+use super::task::Task;
 
 /// What has been weighed so far.
 #[derive(Clone, Debug, Default)]
@@ -53,6 +55,9 @@ pub(super) struct Slot<P> {
     is_at_work: AtomicBool,
     /// Guards what the worker takes for each directory, and puts back; nobody contends for it.
     known: Mutex<Known>,
+    /// Guards the tasks that the worker has handed out in first gear and nobody has begun. Who steals
+    /// from it contends for it.
+    tasks: Mutex<VecDeque<Task<P>>>,
 }
 
 /// What was done, by one worker or by all.
@@ -116,6 +121,11 @@ impl<P> Progress<P> {
         self.slots().filter_map(|slot| slot.at().clone()).collect()
     }
 
+    /// Takes every task that nobody has begun.
+    pub(super) fn take_tasks(&self) -> Vec<Task<P>> {
+        self.slots().flat_map(|slot| mem::take(&mut *lock(&slot.tasks))).collect()
+    }
+
     /// Whether a worker is on its way from one directory to the next, and will come there by itself.
     pub(super) fn is_between(&self) -> bool {
         // In this order: who is nowhere any more, and at work no more, has closed what he was in.
@@ -154,6 +164,7 @@ impl<P> Default for Slot<P> {
             at: Mutex::new(None),
             is_at_work: AtomicBool::new(false),
             known: Mutex::default(),
+            tasks: Mutex::default(),
         }
     }
 }
@@ -202,6 +213,18 @@ impl<P> Slot<P> {
         add(&self.calls, counts.calls);
         add(&self.entries, counts.entries);
         add(&self.size, counts.size);
+    }
+
+    /// The worker hands out a task.
+    pub(super) fn push(&self, task: Task<P>) {
+        lock(&self.tasks).push_back(task);
+    }
+
+    /// Takes a task that the worker has handed out: the last, if that worker `is_own`, else the first, which
+    /// is likely to lead to more.
+    pub(super) fn pop(&self, is_own: bool) -> Option<Task<P>> {
+        let mut tasks = lock(&self.tasks);
+        if is_own { tasks.pop_back() } else { tasks.pop_front() }
     }
 
     /// Takes what the worker knows.

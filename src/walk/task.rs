@@ -8,6 +8,7 @@
 use std::cell::RefCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -122,7 +123,16 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         let walk = self.walk;
         match self.scope {
             Some(scope) if !walk.pool.is_engaged() => {
-                scope.spawn(move |scope| Worker::in_first_gear(walk, scope).run(task));
+                // Rayon keeps what it is given to itself. So it is given no task, but word of one: after
+                // Ctrl-C, when all of its threads may hang, the tasks can be taken back.
+                let from = self.slot;
+                from.push(task);
+                scope.spawn(move |scope| {
+                    let worker = Worker::in_first_gear(walk, scope);
+                    if let Some(task) = from.pop(ptr::eq(from, worker.slot)) {
+                        worker.run(task);
+                    }
+                });
             }
             _ => walk.pool.push(task),
         }

@@ -170,8 +170,7 @@ fn storage_that_goes_away_is_a_loss_and_no_more() {
 #[ignore = "mounts a file system"]
 fn hung_storage_does_not_hold_up_the_end() {
     for path in ["d0003/f00002", "d0003", "d0003/"] {
-        // Where every thread hangs, as the only one does, there is nobody to go on, and so nothing
-        // to be shown but that it was ended.
+        // Where every thread hangs, as the only one does, nobody goes on, and what is weighed is shown.
         for flags in ["-j --inodes -T 1", "-j --inodes -T 4"] {
             let troubles = vec![(path.to_owned(), Trouble::Hangs)];
             let (fixture, mounted) = mounted(Storage { troubles, ..storage(10, 4) });
@@ -179,7 +178,7 @@ fn hung_storage_does_not_hold_up_the_end() {
             while mounted.hung() == 0 {
                 std::thread::yield_now();
             }
-            // The others may go on meanwhile; where there are none, nothing more can be expected.
+            // The others may go on meanwhile, where there are any.
             std::thread::sleep(Duration::from_millis(300));
             kill_process(Pid::from_child(&child), Signal::INT).unwrap();
             let (mut json, mut complaint) = (Vec::new(), String::new());
@@ -188,10 +187,9 @@ fn hung_storage_does_not_hold_up_the_end() {
             assert_eq!(child.wait().unwrap().code(), Some(130), "{path}, {flags}: {complaint}");
             let document = Document::parse(&json);
             assert_eq!(document.header["complete"], false);
-            if flags.ends_with("-T 4") {
-                let size = document.root().size;
-                assert!((30..51).contains(&size), "{path}, {flags}: {size} are shown");
-            }
+            let size = document.root().size;
+            let least = if flags.ends_with("-T 4") { 30 } else { 1 };
+            assert!((least..51).contains(&size), "{path}, {flags}: {size} are shown");
         }
     }
 }
