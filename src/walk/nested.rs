@@ -5,6 +5,7 @@
 //! may not be mounted any more. A directory's place is its mount and its inode, so that what is mounted
 //! twice is in two places. Each place is come to once, however many roots lie below it.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
@@ -32,7 +33,7 @@ pub(super) fn each_once(roots: Vec<Root>, options: &Options) -> Vec<Root> {
     let new = roots.iter().zip(&is_kept).enumerate().filter(|(_, (_, is_new))| **is_new);
     let new: Vec<_> = new.map(|(i, (root, _))| (i, root)).collect();
 
-    let mut nesting = Nesting::new(&roots, options);
+    let mut nesting = Nesting::new(&roots, &is_kept, options);
     let mut placed = Vec::new();
     for (i, root) in new {
         let start = Start::of(root, options);
@@ -101,6 +102,8 @@ struct Nesting<'a> {
     options: &'a Options,
     /// The roots that are directories.
     outer: HashMap<MountedIdentity, &'a Root>,
+    /// Those of them that are walked by another mount. What else is mounted in them is not come to there.
+    twins: HashSet<MountedIdentity>,
     /// Those that are found to lie in another.
     inner: HashSet<Identity>,
     /// Where the directories are that files are in, by their paths.
@@ -118,19 +121,25 @@ struct Nesting<'a> {
 }
 
 impl<'a> Nesting<'a> {
-    fn new(roots: &'a [Root], options: &'a Options) -> Self {
-        let (mut outer, inner) = (HashMap::new(), HashSet::new());
-        for root in roots.iter().filter(|root| root.stat.is_directory()) {
+    fn new(roots: &'a [Root], is_kept: &[bool], options: &'a Options) -> Self {
+        let (mut outer, mut twins, inner) = (HashMap::new(), HashSet::new(), HashSet::new());
+        let roots = roots.iter().zip(is_kept);
+        for (root, is_kept) in roots.filter(|(root, _)| root.stat.is_directory()) {
             let mut place = (root.mount.id, root.stat.identity());
             // What is mounted when it is entered is not what was there when it was asked about.
             if root.mount.carries == Carries::Automount {
                 place = Handle::open(&root.path).and_then(|dir| dir.place()).unwrap_or(place);
             }
-            outer.entry(place).or_insert(root);
+            if let Entry::Vacant(vacant) = outer.entry(place) {
+                vacant.insert(root);
+                if !is_kept {
+                    twins.insert(place);
+                }
+            }
         }
         let (spelled, above, depths) = (HashMap::new(), HashMap::new(), HashMap::new());
         let (enterable, names, entered) = (HashMap::new(), HashMap::new(), HashMap::new());
-        Self { options, outer, inner, spelled, above, depths, enterable, names, entered }
+        Self { options, outer, twins, inner, spelled, above, depths, enterable, names, entered }
     }
 
     /// The place that `root` lies in, with all above it; none if there is none, or it cannot be found out.
@@ -180,8 +189,11 @@ impl<'a> Nesting<'a> {
         let mut at = place;
         // What is moved meanwhile could seem to lie in itself.
         while way.len() <= self.above.len() + 1 {
+            let mount = at.0;
+            let is_one_mount = || root.mount.id == mount && way.iter().all(|(id, _)| *id == mount);
             if let Some(outer) = self.outer.get(&at).copied()
                 && !self.inner.contains(&outer.stat.identity())
+                && (!self.twins.contains(&at) || is_one_mount())
                 && self.leads_to(outer, &way, root, start)
             {
                 return true;

@@ -181,6 +181,19 @@ fn a_root_by_another_mount_is_not_inside() {
     }
 }
 
+/// What is mounted in one of two mounts of a directory is not in the other, which is the one that is walked.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs root"]
+fn a_root_that_is_mounted_in_what_is_another_root_is_weighed() {
+    let fixture = Fixture::new().file("top/s/f", 5000).dir("top/here").dir("twin");
+    let mounts = "mount --bind top twin; mount -t tmpfs none twin/here; \
+                  head -c 300 /dev/zero > twin/here/there";
+    let roots = "-j -s top twin twin/here twin/s";
+    let (document, complaint, code) = with_mounts(&fixture, mounts, roots);
+    assert_eq!((document.root().size, complaint.as_str(), code), (5300, "", Some(0)));
+}
+
 /// What lies on a kernel file system below a root is not come to, so a root there is its own.
 #[cfg(not(feature = "portable"))]
 #[test]
