@@ -44,8 +44,8 @@ pub struct Request {
     pub save: Option<Destination>,
     /// The saved scan to compare it with, if any.
     pub since: Option<PathBuf>,
-    /// The flags that have a say in what counts, as they are typed: a saved scan has them, and two scans
-    /// are compared by them.
+    /// The flags that change what counts, by their long names: a saved scan records them, and two scans are
+    /// compared only if theirs agree.
     pub options: Vec<String>,
     /// What it may come to.
     pub bounds: Bounds,

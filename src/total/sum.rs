@@ -6,7 +6,7 @@ use std::mem;
 use crate::measure::Measure;
 use crate::sys::MountedIdentity;
 use crate::tally::{Link, Links, Settled, saturate};
-use crate::tree::{Inode, Totals};
+use crate::tree::Totals;
 
 /// What a directory comes to, exactly.
 #[derive(Debug, Default)]
@@ -41,14 +41,6 @@ impl Sum {
     pub fn add_link(&mut self, identity: MountedIdentity, weight: u64, links: u32) {
         self.settled.largest = self.settled.largest.max(weight);
         self.meet(identity, Link::new(weight, links));
-    }
-
-    /// Adds what may be known to have several links.
-    pub fn add_known(&mut self, inode: Option<Inode>, weight: u64) {
-        match inode.and_then(|inode| Some((inode.identity, inode.links?))) {
-            Some((identity, links)) => self.add_link(identity, weight, links),
-            None => self.add(weight),
-        }
     }
 
     /// Adds what another directory, or another part of the same one, comes to.

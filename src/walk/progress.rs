@@ -55,8 +55,8 @@ pub(super) struct Slot<P> {
     is_at_work: AtomicBool,
     /// Guards what the worker takes for each directory, and puts back; nobody contends for it.
     known: Mutex<Known>,
-    /// Guards the tasks that the worker has handed out in first gear and nobody has begun. Who steals
-    /// from it contends for it.
+    /// Guards the tasks that the worker has handed out in first gear and nobody has begun. Only a thread
+    /// that steals one contends for it.
     tasks: Mutex<VecDeque<Task<P>>>,
 }
 
