@@ -77,27 +77,21 @@ impl Rules {
         Totals { size, entries: 1, shared: 0 }
     }
 
-    /// What a directory comes to, all of whose content has been added to `subtotal`, itself included.
-    fn closed<'a, P>(
-        &self,
-        directory: &Directory<'a>,
-        mut subtotal: Subtotal<P>,
-    ) -> (Closed<'a>, Subtotal<P>) {
+    /// What a directory comes to, all of whose content has been added to `sum`, itself included.
+    fn closed<'a>(&self, directory: &Directory<'a>, sum: &mut Sum) -> Closed<'a> {
         let Directory { name, depth, stat, mount, own, known, .. } = *directory;
-        let sum = &mut subtotal.sum;
         if let Some(own) = own {
             sum.add(own);
         }
-        let added_up = || {
-            let mut totals =
-                if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
-            if self.follow {
-                totals.shared = 0;
-            }
-            totals
-        };
-        let totals = known.unwrap_or_else(added_up);
-        (Closed { name, depth, stat, mount, own, totals }, subtotal)
+        let added_up =
+            || if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
+        let totals = known.unwrap_or_else(|| self.shared(added_up()));
+        Closed { name, depth, stat, mount, own, totals }
+    }
+
+    /// The same, where nobody knows what is shared if symlinks are followed.
+    fn shared(&self, totals: Totals) -> Totals {
+        Totals { shared: if self.follow { 0 } else { totals.shared }, ..totals }
     }
 }
 
@@ -113,6 +107,7 @@ impl<P: Default> Subtotal<P> {
         is_shown: bool,
     ) {
         match entry.identity {
+            Some(_) if T::ADDS_UP => {}
             Some(identity) => self.sum.add_link(identity, entry.size, entry.links),
             None => self.sum.add(entry.size),
         }
@@ -137,14 +132,14 @@ pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     rules: &Rules,
     tally: &T,
     directory: &Directory<'_>,
-    subtotal: Subtotal<T::Part>,
+    mut subtotal: Subtotal<T::Part>,
     above: impl FnOnce() -> A,
 ) {
-    let (closed, subtotal) = rules.closed(directory, subtotal);
+    let closed = rules.closed(directory, &mut subtotal.sum);
     let mut above = above();
     above.sum.absorb(subtotal.sum);
     // A directory where filters left nothing to count is not worth a word.
-    if directory.is_shown && (closed.totals.entries > 0 || directory.is_root) {
+    if directory.is_shown && (closed.totals.entries > 0 || directory.is_root || T::ADDS_UP) {
         tally.close(&mut above.part, &closed, subtotal.part);
     }
 }
@@ -154,8 +149,11 @@ pub fn finish<T: Tally>(
     rules: &Rules,
     tally: &T,
     root: &Directory<'_>,
-    subtotal: Subtotal<T::Part>,
+    mut subtotal: Subtotal<T::Part>,
 ) -> T::Report {
-    let (closed, subtotal) = rules.closed(root, subtotal);
+    let mut closed = rules.closed(root, &mut subtotal.sum);
+    if T::ADDS_UP && root.known.is_none() {
+        closed.totals = rules.shared(tally.totals(&closed, &subtotal.part));
+    }
     tally.finish(&closed, subtotal.part)
 }

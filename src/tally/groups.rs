@@ -18,7 +18,7 @@ use crate::tally::by::By;
 use crate::tally::links::{Link, Links};
 use crate::tally::settled::Settled;
 use crate::tally::top::Limits;
-use crate::tally::{Closed, Entry, Tally};
+use crate::tally::{Closed, Entry, Tally, saturate};
 use crate::tree::{Content, Node, Shape, Totals, Tree};
 
 /// Adds up groups.
@@ -51,7 +51,7 @@ impl Groups {
         Self { by, measure, limits }
     }
 
-    fn totals(&self, group: &Settled) -> Totals {
+    fn totals_of(&self, group: &Settled) -> Totals {
         Totals { size: group.size(self.measure), entries: group.entries, shared: 0 }
     }
 
@@ -67,6 +67,8 @@ impl Groups {
 impl Tally for Groups {
     type Part = Part;
     type Report = Tree;
+
+    const ADDS_UP: bool = true;
 
     #[inline]
     fn leaf(&self, part: &mut Part, entry: &Entry<'_>) {
@@ -105,6 +107,21 @@ impl Tally for Groups {
         self.merge(parent, part);
     }
 
+    fn totals(&self, root: &Closed<'_>, part: &Part) -> Totals {
+        let mut all = Settled::default();
+        part.groups.values().for_each(|group| all.absorb(*group));
+        part.links.values().for_each(|one| all.add(one.size));
+        if let Some(own) = root.own {
+            all.add(own);
+        }
+        let others = part.links.with_others().map(|one| u128::from(one.size)).sum();
+        let shared = match self.measure {
+            Measure::Newest(_) => 0,
+            _ => saturate(others),
+        };
+        Totals { shared, ..self.totals_of(&all) }
+    }
+
     fn finish(&self, root: &Closed<'_>, mut part: Part) -> Tree {
         self.add_directory(&mut part, root);
         for Linked { group, size } in part.links.values() {
@@ -125,7 +142,7 @@ impl Tally for Groups {
         }
         let mut content = Content::default();
         let mut add = |name: &[u8], group| {
-            let node = Node { name, totals: self.totals(group), ..Node::default() };
+            let node = Node { name, totals: self.totals_of(group), ..Node::default() };
             content.close(&node, Content::default());
         };
         for (key, group) in &groups {

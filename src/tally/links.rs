@@ -124,6 +124,12 @@ impl<V: Copy> Links<V> {
         self.inodes.iter().map(|inode| inode.link.value)
     }
 
+    /// What is known of each inode that has links that have not been met.
+    pub(crate) fn with_others(&self) -> impl Iterator<Item = V> {
+        let links = self.inodes.iter().map(|inode| inode.link);
+        links.filter(Link::has_others).map(|link| link.value)
+    }
+
     /// The number of a volume.
     fn volume(&mut self, volume: (u64, u64)) -> u32 {
         match self.volumes.first() {

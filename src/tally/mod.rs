@@ -30,6 +30,10 @@ pub trait Tally: Send + Sync {
     /// What it comes to in the end.
     type Report: Send;
 
+    /// Whether it keeps every inode with several links, and says itself what all comes to. Then nobody else
+    /// keeps them for it.
+    const ADDS_UP: bool = false;
+
     /// An entry that is not a directory, in the directory that `part` belongs to.
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>);
 
@@ -38,6 +42,11 @@ pub trait Tally: Send + Sync {
 
     /// A directory all of whose content is in `part` hands itself to its parent.
     fn close(&self, parent: &mut Self::Part, directory: &Closed<'_>, part: Self::Part);
+
+    /// What the `root` comes to with all that was gathered in it, for a tally that adds up itself.
+    fn totals(&self, root: &Closed<'_>, _part: &Self::Part) -> Totals {
+        root.totals
+    }
 
     /// The root is closed.
     fn finish(&self, root: &Closed<'_>, part: Self::Part) -> Self::Report;
