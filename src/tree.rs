@@ -122,16 +122,23 @@ pub struct Inode {
 /// What else is kept of an inode for those who ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Details {
-    /// When it was last written to, in seconds since the epoch.
+    /// When it was last written to, in seconds since the epoch, as the next two.
     pub modified: i64,
+    /// When it was last written to, renamed, linked, or changed in owner or mode; 0 if that is not known.
+    pub changed: i64,
+    /// When it was made; 0 if that is not known.
+    pub born: i64,
     /// The user id of its owner.
     pub owner: u32,
+    /// The group id of its owner, if it is known.
+    pub group: Option<u32>,
 }
 
 impl Inode {
     /// What to keep of an inode seen through `mount`, of which `links` names count once.
     pub fn new(stat: &Stat, mount: u64, links: Option<u32>, has_details: bool) -> Self {
-        let details = Details { modified: stat.modified, owner: stat.owner };
+        let Stat { modified, changed, born, owner, group, .. } = *stat;
+        let details = Details { modified, changed, born, owner, group };
         let identity = (mount, stat.identity());
         Self { identity, links, details: has_details.then_some(details) }
     }

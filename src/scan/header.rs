@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::origin::Share;
 use super::tokens::Tokens;
 use super::{GivenRoot, Origin, Scan};
 use crate::measure::Measure;
@@ -54,6 +55,7 @@ impl Header {
             b"host" => self.origin().host = tokens.utf8()?.into(),
             b"roots" => self.origin().roots = list(tokens, usize::MAX, GivenRoot::read)?,
             b"details" => self.origin().has_details = tokens.boolean()?,
+            b"share" => self.origin().share = Some(Share::read(tokens)?),
             b"options" => {
                 /// More than fit a command line of 6 MiB (execve(2)).
                 const MOST: usize = 1 << 20;

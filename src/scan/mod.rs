@@ -24,7 +24,7 @@ mod tokens;
 pub use crate::sys::Destination;
 pub use alike::difference;
 pub use compression::is_compressed;
-pub use origin::{GivenRoot, Origin};
+pub use origin::{GivenRoot, Origin, Share};
 pub use sift::{TIMES, sift};
 
 use std::io::{self, BufWriter, ErrorKind, Write};

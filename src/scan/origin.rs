@@ -22,6 +22,17 @@ pub struct Origin {
     pub options: Option<Vec<String>>,
     /// Whether it has times and owners.
     pub has_details: bool,
+    /// Which share of a tree it is, if it is not all of it.
+    pub share: Option<Share>,
+}
+
+/// One of several shares that together make one tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Which one, from 1 on.
+    pub number: u64,
+    /// How many there are.
+    pub of: u64,
 }
 
 /// A root as it was given, and where that was. The walk may have left it out, as inside another.
@@ -50,7 +61,7 @@ impl Origin {
         };
         let roots = roots.iter().map(given).collect();
         let options = Some(options);
-        Self { time: sys::now(), host: sys::host(), roots, options, has_details }
+        Self { time: sys::now(), host: sys::host(), roots, options, has_details, share: None }
     }
 
     /// Where the root was that is called `name`, in a scan whose roots have no names: it is the only one,
@@ -65,6 +76,23 @@ impl Origin {
     /// Whether symlinks were followed: nobody knows how many of them lead to an inode.
     pub(super) fn follows(&self) -> bool {
         self.options.iter().flatten().any(|option| option == "--dereference-links")
+    }
+}
+
+impl Share {
+    pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
+        let (mut share, mut is_first) = (Self { number: 0, of: 0 }, true);
+        tokens.take(b'{')?;
+        while tokens.member(is_first)? {
+            is_first = false;
+            match tokens.text() {
+                b"number" => share.number = tokens.number()?,
+                b"of" => share.of = tokens.number()?,
+                _ => tokens.skip()?,
+            }
+        }
+        let is_one = (1..=share.of).contains(&share.number);
+        if is_one { Ok(share) } else { Err(tokens.error("a share that is none")) }
     }
 }
 

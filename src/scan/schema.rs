@@ -27,7 +27,10 @@ struct Members {
     mount: Option<u64>,
     links: Option<u32>,
     modified: Option<i64>,
+    changed: i64,
+    born: i64,
     owner: u32,
+    group: Option<u32>,
     has_children: bool,
 }
 
@@ -165,7 +168,10 @@ impl Members {
             b"mount" => self.mount = Some(tokens.number()?),
             b"links" => self.links = Some(narrow(tokens)?),
             b"modified" => self.modified = Some(tokens.signed()?),
+            b"changed" => self.changed = tokens.signed()?,
+            b"born" => self.born = tokens.signed()?,
             b"owner" => self.owner = narrow(tokens)?,
+            b"group" => self.group = Some(narrow(tokens)?),
             _ => return Ok(false),
         }
         Ok(true)
@@ -194,13 +200,20 @@ impl Members {
         if mode.kind() != kind {
             return wrong("a mode of another kind");
         }
+        let Self { changed, born, owner, group, .. } = *self;
         let inode = self.inode.map(|inode| Inode {
             identity: (
                 self.mount.or(root.and_then(|root| root.mount)).unwrap_or(0),
                 (self.device.or(root.and_then(|root| root.device)).unwrap_or(0), inode),
             ),
             links: self.links.map(|links| if links == 0 { u32::MAX } else { links }),
-            details: self.modified.map(|modified| Details { modified, owner: self.owner }),
+            details: self.modified.map(|modified| Details {
+                modified,
+                changed,
+                born,
+                owner,
+                group,
+            }),
         });
         let entries = self.entries.unwrap_or(1);
         let totals = Totals { size, entries, shared: self.shared };

@@ -34,6 +34,10 @@ const FIELDS: StatxFlags = StatxFlags::TYPE
     .union(StatxFlags::SIZE)
     .union(StatxFlags::BLOCKS);
 
+/// Those of [`Query::times`].
+const TIMES: StatxFlags =
+    StatxFlags::ATIME.union(StatxFlags::MTIME).union(StatxFlags::CTIME).union(StatxFlags::BTIME);
+
 const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC)
@@ -237,8 +241,8 @@ fn stat_in(
     query: Query,
 ) -> io::Result<Stat> {
     let mut fields = FIELDS;
-    fields.set(StatxFlags::ATIME | StatxFlags::MTIME | StatxFlags::CTIME, query.times);
-    fields.set(StatxFlags::UID, query.owner);
+    fields.set(TIMES, query.times);
+    fields.set(StatxFlags::UID | StatxFlags::GID, query.owner);
     let mut flags = at(symlinks);
     flags.set(AtFlags::STATX_DONT_SYNC, query.cached);
     Ok(convert(&retry_on_intr(|| fs::statx(parent, name, flags, fields))?))
@@ -258,7 +262,9 @@ fn convert(stat: &Statx) -> Stat {
         accessed: stat.stx_atime.tv_sec,
         modified: stat.stx_mtime.tv_sec,
         changed: stat.stx_ctime.tv_sec,
+        born: stat.stx_btime.tv_sec,
         owner: stat.stx_uid,
+        group: Some(stat.stx_gid),
     }
 }
 

@@ -75,9 +75,9 @@ pub enum Symlinks {
 /// is 0: a server need not be asked for what nobody wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// When it was last read, written to and changed.
+    /// When it was last read, written to and changed, and when it was made.
     pub times: bool,
-    /// Whose it is.
+    /// Whose it is: user and group.
     pub owner: bool,
     /// What is known of it here is good enough: no server need be asked whether it still holds.
     pub cached: bool,
@@ -164,8 +164,12 @@ pub struct Stat {
     pub modified: i64,
     /// When it was last written to, renamed, linked, or changed in owner or mode; if asked for.
     pub changed: i64,
+    /// When it was made; if asked for, and 0 where the file system does not tell.
+    pub born: i64,
     /// The user id of its owner; if asked for.
     pub owner: u32,
+    /// The group id of its owner; if asked for, and if known.
+    pub group: Option<u32>,
 }
 
 impl Stat {
@@ -279,8 +283,12 @@ pub fn user_name(id: u32) -> Option<String> {
 
 /// Seconds since the epoch.
 pub fn now() -> i64 {
+    seconds_since_epoch(SystemTime::now())
+}
+
+fn seconds_since_epoch(time: SystemTime) -> i64 {
     let seconds = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
-    match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => seconds(since),
         Err(before) => -seconds(before.duration()),
     }

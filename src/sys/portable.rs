@@ -9,7 +9,10 @@ use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file};
+use super::{
+    Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file,
+    seconds_since_epoch,
+};
 use crate::measure::{Kind, Mode};
 
 /// A directory that could be opened, by its path.
@@ -183,6 +186,8 @@ fn convert(metadata: &Metadata) -> Stat {
         accessed: metadata.atime(),
         modified: metadata.mtime(),
         changed: metadata.ctime(),
+        born: metadata.created().map_or(0, seconds_since_epoch),
         owner: metadata.uid(),
+        group: Some(metadata.gid()),
     }
 }

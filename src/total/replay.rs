@@ -5,7 +5,7 @@ use super::{Directory, Rules, Subtotal, close, finish};
 use crate::measure::Kind;
 use crate::sys::Stat;
 use crate::tally::{Entry, Tally};
-use crate::tree::{Inode, Node, Step, Totals, Traversal, Tree};
+use crate::tree::{Details, Inode, Node, Step, Totals, Traversal, Tree};
 
 /// Feeds a tally from one thread, node by node, each directory opened before and closed after what
 /// is in it. Memory grows with depth alone.
@@ -106,8 +106,8 @@ fn stat(node: &Node<'_>) -> Stat {
     if let Some(Inode { identity: (_, (device, inode)), links, details }) = node.inode {
         (stat.device, stat.inode) = (device, inode);
         stat.links = links.unwrap_or(1);
-        if let Some(details) = details {
-            (stat.modified, stat.owner) = (details.modified, details.owner);
+        if let Some(Details { modified, changed, born, owner, group }) = details {
+            stat = Stat { modified, changed, born, owner, group, ..stat };
         }
     }
     stat

@@ -26,10 +26,14 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
             push_number(block, number);
         }
     }
-    if let Some(Details { modified, owner }) = details {
-        // Times before the epoch, as zigzag: 0, -1, 1, -2, …
-        push_number(block, (modified << 1 ^ modified >> 63) as u64);
+    if let Some(Details { modified, changed, born, owner, group }) = details {
+        push_signed(block, modified);
+        // The others are near it, mostly.
+        push_signed(block, changed.wrapping_sub(modified));
+        push_signed(block, born.wrapping_sub(modified));
         push_number(block, owner.into());
+        // One more than it is, and 0 for none.
+        push_number(block, group.map_or(0, |group| u64::from(group) + 1));
     }
 }
 
@@ -97,11 +101,24 @@ fn take_inode(block: &mut &[u8], flags: u64) -> Option<Inode> {
     let links = take_number(block)?.checked_sub(1).map(|links| links as u32);
     let mut details = None;
     if flags & DETAILS != 0 {
-        let modified = take_number(block)?;
-        let modified = (modified >> 1) as i64 ^ -((modified & 1) as i64);
-        details = Some(Details { modified, owner: take_number(block)? as u32 });
+        let modified = take_signed(block)?;
+        let changed = modified.wrapping_add(take_signed(block)?);
+        let born = modified.wrapping_add(take_signed(block)?);
+        let owner = take_number(block)? as u32;
+        let group = take_number(block)?.checked_sub(1).map(|group| group as u32);
+        details = Some(Details { modified, changed, born, owner, group });
     }
     Some(Inode { identity, links, details })
+}
+
+/// Numbers below 0 too, as zigzag: 0, -1, 1, -2, …
+fn push_signed(block: &mut Vec<u8>, number: i64) {
+    push_number(block, (number << 1 ^ number >> 63) as u64);
+}
+
+fn take_signed(block: &mut &[u8]) -> Option<i64> {
+    let number = take_number(block)?;
+    Some((number >> 1) as i64 ^ -((number & 1) as i64))
 }
 
 fn push_number(block: &mut Vec<u8>, mut number: u64) {
@@ -134,9 +151,12 @@ mod tests {
     fn nodes_come_back_as_they_went_in() {
         let long = vec![b'x'; 255];
         let linked = Inode { identity: (1, (2, u64::MAX)), links: Some(u32::MAX), details: None };
-        let details = |modified| Some(Details { modified, owner: u32::MAX });
-        let once = Inode { identity: (0, (0, 0)), links: None, details: details(i64::MIN) };
-        let twice = Inode { links: Some(0), details: details(1_700_000_000), ..once };
+        let details = |modified, group| {
+            Some(Details { modified, changed: 0, born: i64::MAX, owner: u32::MAX, group })
+        };
+        let once = Inode { identity: (0, (0, 0)), links: None, details: details(i64::MIN, None) };
+        let details = details(1_700_000_000, Some(u32::MAX));
+        let twice = Inode { links: Some(0), details, ..once };
         let kept = [
             (b"a".as_slice(), 0, 0, None, None),
             (b"", 0o100_644, 127, Some(linked), Some(0)),

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -215,6 +216,50 @@ fn groups_are_made_of_what_was_saved() {
             assert_eq!(load(&plain).code(), 1);
         }
         assert_eq!(load(&json).code(), 1, "{flags}");
+    }
+}
+
+/// Birth and change times and groups are what `stat` says, and come back from the file.
+#[test]
+fn details_are_what_the_system_says() {
+    let fixture = tree();
+    let (file, again) = (fixture.at("scan.json"), fixture.at("again.json"));
+    weigh("top --details --save").arg(&file).within(fixture.path()).run().clean();
+    weigh("--details --load").arg(&file).arg("--save").arg(&again).run().clean();
+    for file in [file, again] {
+        let scan: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        let found = fs::symlink_metadata(fixture.at("top")).unwrap();
+        let born = found
+            .created()
+            .map_or(0, |born| born.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs());
+        assert_eq!(scan["changed"], found.ctime());
+        assert_eq!(scan["born"].as_u64().unwrap_or(0), born);
+        assert_eq!((&scan["owner"], &scan["group"]), (&found.uid().into(), &found.gid().into()));
+    }
+}
+
+/// Members that came later are left out where they are not known, and kept where they are.
+#[test]
+fn what_an_older_scan_does_not_say_is_not_made_up() {
+    let fixture = Fixture::new();
+    let file = fixture.at("scan.json");
+    let (old, share) = (r#""modified":5,"owner":6"#, r#","share":{"number":2,"of":3}"#);
+    for (header, inode) in [("", old), (share, r#""modified":5,"born":1,"owner":6,"group":7"#)] {
+        let root = r#""name":"a","kind":"file","size":1,"inode":2,"device":3,"mount":4"#;
+        let header =
+            format!(r#""time":1,"host":"h","roots":[],"options":[]{header},"details":true"#);
+        let whole =
+            r#"{"schema":1,"tool":"weigh","version":"0.1.0","measure":"disk","unit":"bytes""#;
+        let scan = format!("{whole},\"complete\":true,{header},{root},{inode},\"errors\":[]}}\n");
+        fs::write(&file, &scan).unwrap();
+        let saved = weigh("--details --save - --load").arg(&file).run();
+        assert_eq!(String::from_utf8_lossy(&saved.clean()), scan);
+    }
+    for share in [r#""number":0,"of":0"#, r#""number":4,"of":3"#, r#""number":1"#] {
+        fs::write(&file, format!(r#"{{"schema":1,"share":{{{share}}}}}"#)).unwrap();
+        let shown = weigh("--load").arg(&file).run();
+        assert!(shown.complaint().contains("share"), "{}", shown.complaint());
+        assert_eq!(shown.code(), 1);
     }
 }
 
