@@ -51,7 +51,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let options = &worker.walk.options;
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
-        let judge = options.filter.judge(lease.place.as_ref(), || dir.names());
+        let judge = options.filter.judge(lease.place.clone(), || dir.names());
         Self {
             worker,
             dir,
