@@ -15,6 +15,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::find::name_in;
+use super::is_entered;
 use super::roots::{Root, standing_for};
 use crate::filter::{self, Verdict};
 use crate::path;
@@ -221,8 +222,8 @@ impl<'a> Nesting<'a> {
             self.look_at(way, root, start);
         }
         let is_crossed_to = |device: u64, carries: Carries| {
-            (!self.options.one_file_system || device == outer.stat.device)
-                && (outer.mount.carries == Carries::Synthetic || carries == Carries::Data)
+            self.options.is_weighed(outer.stat.device, device)
+                && is_entered(carries, outer.mount.carries == Carries::Synthetic)
         };
         let is_entered = |(i, place): (usize, &MountedIdentity)| {
             let carries = self.enterable.get(place).copied().flatten();
