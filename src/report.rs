@@ -309,9 +309,9 @@ impl Request {
         let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
         let mut scan = scan::load(path, Some(measure), Whole { inodes })?;
         if let (Some(options), Some(origin)) = (options, &scan.origin)
-            && let Some(difference) = scan::difference(options, &self.options, origin)
+            && let is_loaded = matches!(self.source, Source::Scan(..))
+            && let Some(message) = scan::difference(options, &self.options, origin, is_loaded)
         {
-            let message = difference.message(matches!(self.source, Source::Scan(..)));
             let error = io::Error::other(message);
             return Err(scan::problem(path, Operation::Compare, &error));
         }

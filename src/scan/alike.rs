@@ -10,12 +10,11 @@ use std::collections::BTreeMap;
 use super::Origin;
 
 /// The flags by which two scans count differently, by their long names; nothing on the side that has none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+struct Difference {
     /// What the earlier one was made with.
-    pub before: String,
+    before: String,
     /// What the later one was made with.
-    pub now: String,
+    now: String,
 }
 
 /// How several flags of one name act together.
@@ -29,9 +28,19 @@ enum Effect {
     Apart,
 }
 
-/// What tells a scan made `with` some flags from an earlier one, if there is something: what the flags that
-/// are `given` now leave out is left out of both.
-pub fn difference(with: &[String], given: &[String], earlier: &Origin) -> Option<Difference> {
+/// What is wrong with comparing a scan made `with` some flags with an `earlier` one, and the way out, if
+/// something is: what the flags that are `given` now leave out is left out of both. The later one may be
+/// loaded itself.
+pub fn difference(
+    with: &[String],
+    given: &[String],
+    earlier: &Origin,
+    is_loaded: bool,
+) -> Option<String> {
+    Some(difference_in_flags(with, given, earlier)?.message(is_loaded))
+}
+
+fn difference_in_flags(with: &[String], given: &[String], earlier: &Origin) -> Option<Difference> {
     let saved = earlier.options.as_deref()?;
     let sides = [saved, with, given];
     let takes_back = sides.iter().copied().flatten().any(|flag| flag.starts_with("--exclude=!"));
@@ -100,8 +109,7 @@ fn effect(name: &str) -> Option<Effect> {
 }
 
 impl Difference {
-    /// What is wrong with comparing the two, and the way out; the later one may be `loaded` itself.
-    pub fn message(&self, is_loaded: bool) -> String {
+    fn message(&self, is_loaded: bool) -> String {
         let Self { before, now } = self;
         let (what, way_out) = match (before.as_str(), now.as_str()) {
             // It cannot be saved.
@@ -157,10 +165,10 @@ mod tests {
             ("--files-from=x --apparent-size", "", "", None),
         ] {
             let origin = Origin { options: Some(flags(before)), ..Origin::default() };
-            let found = difference(&flags(with), &flags(given), &origin);
+            let found = difference_in_flags(&flags(with), &flags(given), &origin);
             let found = found.as_ref().map(|found| (found.before.as_str(), found.now.as_str()));
             assert_eq!(found, difference_is, "{with}, {given}, {before}");
         }
-        assert_eq!(difference(&flags("--new"), &[], &Origin::default()), None);
+        assert_eq!(difference(&flags("--new"), &[], &Origin::default(), false), None);
     }
 }
