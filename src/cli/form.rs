@@ -7,9 +7,7 @@ use crate::measure::Measure;
 use crate::render::size::Formats;
 use crate::render::{Form, Output, json};
 use crate::report::Keep;
-use crate::scan::{self, Destination};
 use crate::sys;
-use crate::terminal;
 
 impl Flags {
     /// The form that programs are to read it in, if they are.
@@ -51,21 +49,6 @@ impl Flags {
             return Some("--as ncdu needs sizes in bytes: leave out -f, --inodes and -m");
         }
         None
-    }
-
-    /// Where to save it, if anywhere, or in one line why not there.
-    pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
-        let Some(path) = &self.scans.save else { return Ok(None) };
-        let to = Destination::new(path.clone());
-        if to.is_stdout && self.form().is_some() {
-            return Err("--save to standard output leaves no room for -j or --as: \
-                save to a file, or leave them out");
-        }
-        if to.is_stdout && scan::is_compressed(path) && terminal::is_stdout() {
-            return Err("compressed data is not written to a terminal: \
-                save to a file, or redirect standard output");
-        }
-        Ok(Some(to))
     }
 
     /// How to show what comes of it: in the form that is asked for, or as a picture.
