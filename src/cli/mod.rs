@@ -108,9 +108,7 @@ impl Plan {
     fn new(mut flags: Flags) -> Result<Self, String> {
         let terminal = terminal::size();
         let keep = flags.keep(terminal);
-        if let Some(misfit) = flags.misfit(&keep) {
-            return Err(misfit.to_owned());
-        }
+        flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
         let is_read_first = flags.scans.load.is_some() || flags.scans.since.is_some();
         Ok(Self {
