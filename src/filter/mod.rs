@@ -184,7 +184,7 @@ impl Filter {
         place: Option<&Arc<Place>>,
         dir: &Handle,
         names: impl Fn() -> Vec<&'n [u8]>,
-        report: impl FnMut(Vec<u8>, &io::Error),
+        mut report: impl FnMut(Vec<u8>, &io::Error),
     ) -> Option<Arc<Place>> {
         let place = place?;
         if self.git.is_off() {
@@ -195,7 +195,9 @@ impl Filter {
             path.len() + usize::from(!path.is_empty() && !path.ends_with(b"/"))
         };
         let path = || path::join_all(names());
-        Some(match self.git.enter(&place.rules, dir, path, from, report) {
+        let rules = self.git.enter(&place.rules, dir, path, from, &mut report);
+        rules.as_ref().unwrap_or(&place.rules).read_index_or_report(report);
+        Some(match rules {
             Some(rules) => Arc::new(Place { rules, ..(**place).clone() }),
             None => Arc::clone(place),
         })
