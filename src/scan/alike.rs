@@ -9,14 +9,6 @@ use std::collections::BTreeMap;
 
 use super::Origin;
 
-/// The flags by which two scans count differently, by their long names; nothing on the side that has none.
-struct Difference {
-    /// What the earlier one was made with.
-    before: String,
-    /// What the later one was made with.
-    now: String,
-}
-
 /// How several flags of one name act together.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
@@ -37,10 +29,6 @@ pub fn difference(
     earlier: &Origin,
     is_loaded: bool,
 ) -> Option<String> {
-    Some(difference_in_flags(with, given, earlier)?.message(is_loaded))
-}
-
-fn difference_in_flags(with: &[String], given: &[String], earlier: &Origin) -> Option<Difference> {
     let saved = earlier.options.as_deref()?;
     let sides = [saved, with, given];
     let takes_back = sides.iter().copied().flatten().any(|flag| flag.starts_with("--exclude=!"));
@@ -66,7 +54,7 @@ fn difference_in_flags(with: &[String], given: &[String], earlier: &Origin) -> O
             Effect::More => (or_given(was), or_given(is)),
             Effect::Apart => (was, is),
         };
-        (was != is).then(|| Difference { before: was.join(" "), now: is.join(" ") })
+        (was != is).then(|| message(&was.join(" "), &is.join(" "), is_loaded))
     })
 }
 
@@ -108,31 +96,26 @@ fn effect(name: &str) -> Option<Effect> {
     }
 }
 
-impl Difference {
-    fn message(&self, is_loaded: bool) -> String {
-        let Self { before, now } = self;
-        let (what, way_out) = match (before.as_str(), now.as_str()) {
-            // It cannot be saved.
-            ("", "--unique") => {
-                ("without --unique".to_owned(), "leave --unique out here".to_owned())
-            }
-            ("", now) => (
-                format!("without {now}"),
-                format!("leave {now} out here, or save a new scan with it"),
-            ),
-            (before, "") => (
-                format!("with {before}"),
-                format!("give {before} here too, or save a new scan without it"),
-            ),
-            _ => (
-                format!("with {before}, and not with {now}"),
-                "give the same here, or save a new scan".to_owned(),
-            ),
-        };
-        match is_loaded {
-            true => format!("it was saved {what}: save both scans with the same flags"),
-            false => format!("it was saved {what}: {way_out}"),
+/// What is wrong where the flags of the earlier scan are `before`, and those of the later one `now`.
+fn message(before: &str, now: &str, is_loaded: bool) -> String {
+    let (what, way_out) = match (before, now) {
+        // It cannot be saved.
+        ("", "--unique") => ("without --unique".to_owned(), "leave --unique out here".to_owned()),
+        ("", now) => {
+            (format!("without {now}"), format!("leave {now} out here, or save a new scan with it"))
         }
+        (before, "") => (
+            format!("with {before}"),
+            format!("give {before} here too, or save a new scan without it"),
+        ),
+        _ => (
+            format!("with {before}, and not with {now}"),
+            "give the same here, or save a new scan".to_owned(),
+        ),
+    };
+    match is_loaded {
+        true => format!("it was saved {what}: save both scans with the same flags"),
+        false => format!("it was saved {what}: {way_out}"),
     }
 }
 
@@ -165,9 +148,9 @@ mod tests {
             ("--files-from=x --apparent-size", "", "", None),
         ] {
             let origin = Origin { options: Some(flags(before)), ..Origin::default() };
-            let found = difference_in_flags(&flags(with), &flags(given), &origin);
-            let found = found.as_ref().map(|found| (found.before.as_str(), found.now.as_str()));
-            assert_eq!(found, difference_is, "{with}, {given}, {before}");
+            let found = difference(&flags(with), &flags(given), &origin, false);
+            let expected = difference_is.map(|(was, is)| message(was, is, false));
+            assert_eq!(found, expected, "{with}, {given}, {before}");
         }
         assert_eq!(difference(&flags("--new"), &[], &Origin::default(), false), None);
     }
