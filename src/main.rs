@@ -1,6 +1,6 @@
 //! The program: parse, report, render, exit status.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::slice;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use signal_hook::flag;
 
 use weigh::cli;
 use weigh::interrupt::Interrupt;
-use weigh::problem::{Operation, Problem, reason};
+use weigh::problem::{Operation, Problem, reason, unless_closed};
 use weigh::render::{self, Output, errors, stats};
 use weigh::report::{self, Outcome, Request};
 use weigh::terminal::Progress;
@@ -49,9 +49,7 @@ fn main() -> ExitCode {
         }
     };
 
-    // A reader that closes the pipe has seen enough.
-    let printed = print(request, outcome, plan.output)
-        .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) });
+    let printed = unless_closed(print(request, outcome, plan.output));
     let Outcome { scan, saved, is_over, .. } = outcome;
     let walked = &scan.walked;
     if let Err(problem) = saved {

@@ -1,7 +1,7 @@
 //! What could not be read, as a value. The walk records it and goes on; render shows it.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, ErrorKind};
 
 use nix::errno::Errno;
 
@@ -66,6 +66,11 @@ pub fn reason(error: &io::Error) -> String {
         Some(end) => text[..end].to_owned(),
         None => text,
     }
+}
+
+/// What came of writing to standard output. A reader that closes the pipe has seen enough.
+pub fn unless_closed(written: io::Result<()>) -> io::Result<()> {
+    written.or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }
 
 /// The system's error numbers by their symbols.

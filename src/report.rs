@@ -161,10 +161,14 @@ impl Request {
         Self { source: Source::Roots(roots.into_iter().collect()), ..Self::default() }
     }
 
+    fn is_loaded(&self) -> bool {
+        matches!(self.source, Source::Scan(..))
+    }
+
     /// What of inodes is to be kept, if everything is, because it is to be saved, to be compared, to be
     /// weighed anew, or to be shown.
     fn kept(&self) -> Option<Inodes> {
-        let (is_loaded, is_saved) = (matches!(self.source, Source::Scan(..)), self.save.is_some());
+        let (is_loaded, is_saved) = (self.is_loaded(), self.save.is_some());
         let if_so = |is_so: bool, inodes| is_so.then_some(inodes);
         let of_all = if self.needs_details() { Inodes::All } else { Inodes::Linked };
         // A scan knows when directories were written to, and a walk does not ask. What is saved again has
@@ -184,10 +188,9 @@ impl Request {
 
     /// Whether a scan, saved or loaded, has to have times and owners.
     fn needs_details(&self) -> bool {
-        let is_loaded = matches!(self.source, Source::Scan(..));
         self.details
             || self.newest
-            || is_loaded && self.walk.filter.times.modified.is_some()
+            || self.is_loaded() && self.walk.filter.times.modified.is_some()
             || self.is_by_details()
     }
 
@@ -309,9 +312,9 @@ impl Request {
         let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
         let mut scan = scan::load(path, Some(measure), Whole { inodes })?;
         if let (Some(options), Some(origin)) = (options, &scan.origin)
-            && let Some(difference) = scan::difference(options, &self.options, origin)
+            && let Some(message) =
+                scan::difference(options, &self.options, origin, self.is_loaded())
         {
-            let message = difference.message(matches!(self.source, Source::Scan(..)));
             let error = io::Error::other(message);
             return Err(scan::problem(path, Operation::Compare, &error));
         }

@@ -19,7 +19,9 @@ struct Open<'a> {
 
 /// Numbers for what became of inodes with several links.
 #[derive(Default)]
-struct Fates(HashMap<(Option<MountedIdentity>, Option<MountedIdentity>, u64), u64, RandomState>);
+struct ChangedInodes(
+    HashMap<(Option<MountedIdentity>, Option<MountedIdentity>, u64), u64, RandomState>,
+);
 
 /// Feeds `tally` with what is at `root` and below, with its churn as its size. Of an inode, the tally knows
 /// several links for one if `is_each_once`.
@@ -29,7 +31,7 @@ pub(super) fn feed<T: Tally>(
     tally: T,
     is_each_once: bool,
 ) -> T::Report {
-    let mut fates = Fates::default();
+    let mut inodes = ChangedInodes::default();
     let is_above_roots = |child: Child<'_>| child.name().is_empty();
     let mut replay = Replay::new(tally, root.now.is_some_and(is_above_roots));
     let mut traversal = Traversal::new(root);
@@ -53,7 +55,7 @@ pub(super) fn feed<T: Tally>(
                         replay.close(&node(sides, churn), true, true);
                     }
                     () if is_each_once => {
-                        let inode = fates.inode(sides, churn);
+                        let inode = inodes.inode(sides, churn);
                         replay.leaf(&Node { inode, ..node(sides, churn) }, true);
                     }
                     () => replay.leaf(&node(sides, churn), true),
@@ -114,7 +116,7 @@ fn saturated_change(sides: Sides<'_>) -> u64 {
     u64::try_from(sides.change().unsigned_abs()).unwrap_or(u64::MAX)
 }
 
-impl Fates {
+impl ChangedInodes {
     /// An inode that stands for what became of this one. A number is used anew once its inode is gone, so
     /// what is gone and what is new under one number are two; and what differs in churn cannot
     /// share a line.

@@ -55,7 +55,8 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
 /// `command` with a counterpart for every switch: `--no-reverse` for `--reverse`, and `--colors`
 /// for `--no-colors`. Of the two, the one that stands last counts.
 pub fn with_counterparts(command: Command) -> Command {
-    let switches = command.get_arguments().filter(|arg| is_setting(arg) && !takes_value(arg));
+    let switches =
+        command.get_arguments().filter(|arg| is_setting(arg) && !arg.get_action().takes_values());
     let counterparts: Vec<Arg> = switches
         .filter_map(|switch| {
             let name = counterpart(switch.get_long()?);
@@ -82,10 +83,6 @@ fn is_setting(arg: &Arg) -> bool {
     !is_built_in && !arg.is_exclusive_set() && arg.get_long() != Some("config")
 }
 
-fn takes_value(arg: &Arg) -> bool {
-    arg.get_action().takes_values()
-}
-
 fn setting(
     line: usize,
     key: &str,
@@ -100,7 +97,7 @@ fn setting(
         DeValue::Float(number) => Ok(format!("--{key}={}", number.as_str())),
         _ => Err(format!("{key} takes a string or a number, not {}", kind(value))),
     };
-    let arguments = match (value.get_ref(), takes_value(arg)) {
+    let arguments = match (value.get_ref(), arg.get_action().takes_values()) {
         (DeValue::Boolean(true), false) => vec![format!("--{key}")],
         (DeValue::Boolean(false), false) => Vec::new(),
         (value, false) => return Err(format!("{key} takes true or false, not {}", kind(value))),

@@ -7,9 +7,7 @@ use crate::measure::Measure;
 use crate::render::size::Formats;
 use crate::render::{Form, Output, json};
 use crate::report::Keep;
-use crate::scan::{self, Destination};
 use crate::sys;
-use crate::terminal;
 
 impl Flags {
     /// The form that programs are to read it in, if they are.
@@ -24,48 +22,39 @@ impl Flags {
         self.filetime().is_some() && (self.scans.load.is_some() || self.scans.save.is_some())
     }
 
-    /// What is wrong with the form, in one line.
-    pub(super) fn misfit(&self, keep: &Keep) -> Option<&'static str> {
+    /// Whether the form can show what is asked for, or in one line why not.
+    pub(super) fn ensure_fit(&self, keep: &Keep) -> Result<(), String> {
         let is_whole = matches!(keep, Keep::Everything(_));
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
         if self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified)) {
-            return Some("a saved scan has times of last change: -m m, but neither -m a nor -m c");
+            return Err(
+                "a saved scan has times of last change: -m m, but neither -m a nor -m c".into()
+            );
         }
         if self.scans.since.is_some() && self.filetime().is_some() {
-            return Some("--since shows what became of sizes, and not of times");
+            return Err("--since shows what became of sizes, and not of times".into());
         }
         if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
-            return Some("such groups need sizes in bytes: leave out -f, --inodes and -m");
+            return Err("such groups need sizes in bytes: leave out -f, --inodes and -m".into());
         }
-        let fits = self.form()?.fits();
+        let Some(form) = self.form() else { return Ok(()) };
+        let fits = form.fits();
         if !fits.changes && self.scans.since.is_some() {
-            return Some("that form knows no changes: --as csv and --as ndjson do");
+            return Err("that form knows no changes: --as csv and --as ndjson do".into());
         }
         if !fits.times && self.count.filetime.is_some() {
-            return Some("times can be drawn, or printed by -j");
+            return Err("times can be drawn, or printed by -j".into());
         }
         if !fits.parts && !is_whole {
-            return Some("that form shows everything: leave out limits and groups");
+            return Err("that form shows everything: leave out limits and groups".into());
         }
         if !fits.counts && !is_bytes {
-            return Some("--as ncdu needs sizes in bytes: leave out -f, --inodes and -m");
+            let form = self.print.form.as_deref().unwrap_or_default();
+            let message =
+                format!("--as {form} needs sizes in bytes: leave out -f, --inodes and -m");
+            return Err(message);
         }
-        None
-    }
-
-    /// Where to save it, if anywhere, or in one line why not there.
-    pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
-        let Some(path) = &self.scans.save else { return Ok(None) };
-        let to = Destination::new(path.clone());
-        if to.is_stdout && self.form().is_some() {
-            return Err("--save to standard output leaves no room for -j or --as: \
-                save to a file, or leave them out");
-        }
-        if to.is_stdout && scan::is_compressed(path) && terminal::is_stdout() {
-            return Err("compressed data is not written to a terminal: \
-                save to a file, or redirect standard output");
-        }
-        Ok(Some(to))
+        Ok(())
     }
 
     /// How to show what comes of it: in the form that is asked for, or as a picture.

@@ -18,13 +18,13 @@ pub(super) fn config() -> Result<GitConfig, String> {
     let home = not_empty("HOME");
     let own = not_empty("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
     let in_own = |name| own.as_ref().map(|own| own.join("git").join(name));
-    let no_system = variable("GIT_CONFIG_NOSYSTEM").unwrap_or_default().into_vec();
+    let no_system = env::var_os("GIT_CONFIG_NOSYSTEM").unwrap_or_default().into_vec();
     let system = match truth(Some(&no_system)) {
         Some(true) => None,
-        Some(false) => variable("GIT_CONFIG_SYSTEM").or_else(|| Some("/etc/gitconfig".into())),
+        Some(false) => env::var_os("GIT_CONFIG_SYSTEM").or_else(|| Some("/etc/gitconfig".into())),
         None => return Err("GIT_CONFIG_NOSYSTEM is neither true nor false".to_owned()),
     };
-    let users = match variable("GIT_CONFIG_GLOBAL") {
+    let users = match env::var_os("GIT_CONFIG_GLOBAL") {
         Some(file) => [Some(file.into()), None],
         None => [in_own("config"), home.as_ref().map(|home| home.join(".gitconfig"))],
     };
@@ -36,7 +36,7 @@ pub(super) fn config() -> Result<GitConfig, String> {
     for number in 0..count()? {
         let of = |what| {
             let name = format!("GIT_CONFIG_{what}_{number}");
-            let value = variable(&name).map(OsString::into_vec);
+            let value = env::var_os(&name).map(OsString::into_vec);
             value.ok_or(format!("GIT_CONFIG_COUNT is more than {number}, and {name} is not set"))
         };
         config.overrule(&of("KEY")?, &of("VALUE")?).map_err(blame)?;
@@ -45,7 +45,7 @@ pub(super) fn config() -> Result<GitConfig, String> {
 }
 
 fn count() -> Result<u32, String> {
-    let count = variable("GIT_CONFIG_COUNT").filter(|count| !count.is_empty());
+    let count = env::var_os("GIT_CONFIG_COUNT").filter(|count| !count.is_empty());
     let Some(count) = count else { return Ok(0) };
     let number = count.to_str().and_then(|count| count.trim_ascii_start().parse().ok());
     number.ok_or_else(|| "GIT_CONFIG_COUNT is not a number".to_owned())
@@ -56,9 +56,5 @@ fn blame((file, error): BadFile) -> String {
 }
 
 fn not_empty(name: &str) -> Option<PathBuf> {
-    variable(name).filter(|value| !value.is_empty()).map(PathBuf::from)
-}
-
-fn variable(name: &str) -> Option<OsString> {
-    env::var_os(name)
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use clap::{Args, ValueHint};
 
 use super::git;
+use super::roots::unreadable;
 use crate::filter::{
     BadPattern, Days, Filter, Git, Globs, Ignored, Names, Paths, Regexes, Times, Types, known_types,
 };
-use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys;
 
@@ -195,8 +195,7 @@ fn given(flag: &str, text: &OsStr) -> Pattern {
 /// The patterns in a file that a flag names, one a line; an empty line is none.
 fn lines(file: &Path, flag: &str) -> Result<Vec<Pattern>, String> {
     let name = escape(file.as_os_str().as_bytes());
-    let content = sys::read_file(file)
-        .map_err(|error| format!("cannot read '{name}' for '{flag}': {}", reason(&error)))?;
+    let content = sys::read_file(file).map_err(|error| unreadable(file, flag, &error))?;
     let lines = content.split(|byte| *byte == b'\n').enumerate();
     let pattern = |(number, line): (usize, &[u8])| {
         let text = line.strip_suffix(b"\r").unwrap_or(line).to_vec();

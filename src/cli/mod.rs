@@ -26,6 +26,7 @@ use std::process;
 use clap::error::ErrorKind;
 
 use crate::interrupt::Interrupt;
+use crate::problem::unless_closed;
 use crate::render::Output;
 use crate::render::name::escape;
 use crate::render::size::Format;
@@ -95,14 +96,11 @@ fn answer(flags: &Flags) -> Option<Vec<u8>> {
     flags.print.completions.map(pages::completions)
 }
 
-/// Prints it, and ends with 0 unless it was lost. Whoever closes the pipe has seen enough.
+/// Prints it, and ends with 0 unless it was lost.
 fn print(answer: &[u8]) -> ! {
     let mut out = io::stdout();
     let printed = out.write_all(answer).and_then(|()| out.flush());
-    process::exit(match printed {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => 1,
-        _ => 0,
-    })
+    process::exit(unless_closed(printed).is_err().into())
 }
 
 impl Plan {
@@ -110,9 +108,7 @@ impl Plan {
     fn new(mut flags: Flags) -> Result<Self, String> {
         let terminal = terminal::size();
         let keep = flags.keep(terminal);
-        if let Some(misfit) = flags.misfit(&keep) {
-            return Err(misfit.to_owned());
-        }
+        flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
         let is_read_first = flags.scans.load.is_some() || flags.scans.since.is_some();
         Ok(Self {

@@ -48,12 +48,15 @@ impl RootFlags {
                 return Ok(roots);
             }
         };
-        read(file, end, &mut roots).map_err(|error| {
-            let name = escape(file.as_os_str().as_bytes());
-            format!("cannot read '{name}' for '{flag}': {}", reason(&error))
-        })?;
+        read(file, end, &mut roots).map_err(|error| unreadable(file, flag, &error))?;
         Ok(roots)
     }
+}
+
+/// Why the `file` that a flag names is of no use, in one line.
+pub(super) fn unreadable(file: &Path, flag: &str, error: &io::Error) -> String {
+    let name = escape(file.as_os_str().as_bytes());
+    format!("cannot read '{name}' for '{flag}': {}", reason(error))
 }
 
 /// Adds the paths in `file`, each of which ends in `end`, as they come.

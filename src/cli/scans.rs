@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, ValueHint};
 
+use super::flags::Flags;
 use crate::measure::parse_size;
 use crate::render::name::escape;
 use crate::report::Growth;
+use crate::scan::{self, Destination};
+use crate::terminal;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Saved scans")]
@@ -40,6 +43,23 @@ pub(super) struct ScanFlags {
     /// End with status 3 if it grew by more than SIZE, as in 500M or 20%
     #[arg(long, value_name = "SIZE", value_parser = Growth::parse, requires = "since")]
     pub(super) fail_growth: Option<Growth>,
+}
+
+impl Flags {
+    /// Where to save it, if anywhere, or in one line why not there.
+    pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
+        let Some(path) = &self.scans.save else { return Ok(None) };
+        let to = Destination::new(path.clone());
+        if to.is_stdout && self.form().is_some() {
+            return Err("--save to standard output leaves no room for -j or --as: \
+                save to a file, or leave them out");
+        }
+        if to.is_stdout && scan::is_compressed(path) && terminal::is_stdout() {
+            return Err("compressed data is not written to a terminal: \
+                save to a file, or redirect standard output");
+        }
+        Ok(Some(to))
+    }
 }
 
 /// The flags in `given`, arguments of `command`, that have a say in what counts, spelled out.

@@ -117,7 +117,7 @@ impl Git {
             if let Some(dir) = open(&at) {
                 let path = || at.as_os_str().as_bytes().to_vec();
                 // Whoever is above the root is not weighed, and no problem of this walk.
-                let here = self.add_rules(&rules, &dir, path, || way.len(), |_, _| ());
+                let here = self.enter(&rules, &dir, path, || way.len(), |_, _| ());
                 rules = here.unwrap_or(rules);
                 // If that fails, whoever enters the root says so.
                 let _ = rules.read_index();
@@ -135,23 +135,6 @@ impl Git {
     /// Paths of what is in it begin with `from` bytes that lead to it. Whatever cannot be read is
     /// reported by its path.
     pub(super) fn enter(
-        &self,
-        above: &DirectoryRules,
-        dir: &Handle,
-        path: impl Fn() -> Vec<u8>,
-        from: impl FnOnce() -> usize,
-        mut report: impl FnMut(Vec<u8>, &io::Error),
-    ) -> Option<DirectoryRules> {
-        let here = self.add_rules(above, dir, path, from, &mut report);
-        let rules = here.as_ref().unwrap_or(above);
-        if let (Err(error), Some(tracked)) = (rules.read_index(), &rules.tracked) {
-            report(tracked.index_path(), &error);
-            tracked.give_up();
-        }
-        here
-    }
-
-    fn add_rules(
         &self,
         above: &DirectoryRules,
         dir: &Handle,
@@ -268,7 +251,15 @@ impl DirectoryRules {
         if self.folds { path.to_ascii_lowercase().into() } else { path.into() }
     }
 
-    /// Reads what is tracked, once there is a rule that may be against it.
+    /// Reads what is tracked, once there is a rule that may be against it. Where that fails, it is reported
+    /// once.
+    pub(super) fn read_index_or_report(&self, report: impl FnOnce(Vec<u8>, &io::Error)) {
+        if let (Err(error), Some(tracked)) = (self.read_index(), &self.tracked) {
+            report(tracked.index_path(), &error);
+            tracked.give_up();
+        }
+    }
+
     fn read_index(&self) -> io::Result<()> {
         match (&self.tracked, &self.rules) {
             (Some(tracked), Some(_)) => tracked.read(),

@@ -4,13 +4,13 @@
 //! it would read whole, be it a pipe or without end, and a repository must not make us do that.
 
 use std::ffi::{CString, OsStr};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::git_syntax::Variables;
-use super::repository::Repository;
+use super::repository::{self, Repository};
 use super::rules::Rules;
 use crate::path;
 use crate::sys::{self, Handle, Symlinks};
@@ -226,12 +226,7 @@ fn text_of_named(path: &[u8]) -> Text {
 fn text_of(top: &Handle, path: &[u8]) -> Text {
     /// Some 100 bytes a branch and a remote: room for 100,000 of them.
     const MOST: u64 = 10 << 20;
-    let Some(file) = top.open_file_at(&CString::new(path)?, Symlinks::Follow, MOST)? else {
-        return Ok(None);
-    };
-    let mut text = Vec::new();
-    file.take(MOST).read_to_end(&mut text)?;
-    Ok(Some(text))
+    repository::text_of(top, &CString::new(path)?, MOST)
 }
 
 fn invalid(message: &str) -> io::Error {

@@ -78,13 +78,6 @@ pub enum Verdict {
     LeftOut,
 }
 
-impl Place {
-    /// Whether what is in it counts, but is not to be gathered.
-    pub fn is_collapsed(&self) -> bool {
-        self.is_collapsed
-    }
-}
-
 impl Verdict {
     /// The verdict of a filter that looks at entries one by one.
     fn of_one(is_admitted: bool, is_directory: bool) -> Self {
@@ -111,16 +104,26 @@ pub struct Place {
     rules: DirectoryRules,
 }
 
-/// Judges the entries of one directory.
+impl Place {
+    /// Whether what is in it counts, but is not to be gathered.
+    pub fn is_collapsed(&self) -> bool {
+        self.is_collapsed
+    }
+}
+
+/// Judges the entries of one directory, and of those below that it enters.
 #[derive(Debug)]
 pub struct Judge<'a> {
     filter: &'a Filter,
-    place: Option<&'a Arc<Place>>,
+    /// What filters know of the directory.
+    pub place: Option<Arc<Place>>,
     /// The directory's path, the root as given and the names below it, for those who look at it. A
     /// name is put at its end to be judged.
     path: Vec<u8>,
     /// The same, but from the root on, or from the top of the work tree that the root lies in.
     ruled_path: Vec<u8>,
+    /// The directories from which others were entered, with the lengths of their two paths.
+    above: Vec<(Option<Arc<Place>>, usize, usize)>,
 }
 
 impl Filter {
@@ -139,6 +142,10 @@ impl Filter {
         self.globs.is_off() && self.git.is_off()
     }
 
+    fn looks_at_paths(&self) -> bool {
+        !(self.regexes.is_off() && self.has_no_rules())
+    }
+
     /// What of it a saved scan can tell: nothing of git, and of times the last change, if it
     /// `has_details`.
     pub fn of_saved(&self, has_details: bool) -> Self {
@@ -154,8 +161,12 @@ impl Filter {
         self.root_at(path, real)
     }
 
-    /// The same, where somebody else knows what it really `is_at`.
-    pub fn root_at(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Option<Arc<Place>> {
+    /// Who judges what is in the root at `path`, of which somebody else knows what it really `is_at`.
+    pub fn judge_root(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Judge<'_> {
+        self.judge(self.root_at(path, is_at), || vec![path])
+    }
+
+    fn root_at(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Option<Arc<Place>> {
         if self.is_off() {
             return None;
         }
@@ -173,7 +184,7 @@ impl Filter {
         place: Option<&Arc<Place>>,
         dir: &Handle,
         names: impl Fn() -> Vec<&'n [u8]>,
-        report: impl FnMut(Vec<u8>, &io::Error),
+        mut report: impl FnMut(Vec<u8>, &io::Error),
     ) -> Option<Arc<Place>> {
         let place = place?;
         if self.git.is_off() {
@@ -184,7 +195,9 @@ impl Filter {
             path.len() + usize::from(!path.is_empty() && !path.ends_with(b"/"))
         };
         let path = || path::join_all(names());
-        Some(match self.git.enter(&place.rules, dir, path, from, report) {
+        let rules = self.git.enter(&place.rules, dir, path, from, &mut report);
+        rules.as_ref().unwrap_or(&place.rules).read_index_or_report(report);
+        Some(match rules {
             Some(rules) => Arc::new(Place { rules, ..(**place).clone() }),
             None => Arc::clone(place),
         })
@@ -192,20 +205,20 @@ impl Filter {
 
     /// Who judges what is in a directory. Its `names`, from the root on, are asked for only if
     /// filters look at paths.
-    pub fn judge<'a, 'n>(
-        &'a self,
-        place: Option<&'a Arc<Place>>,
+    pub fn judge<'n>(
+        &self,
+        place: Option<Arc<Place>>,
         names: impl FnOnce() -> Vec<&'n [u8]>,
-    ) -> Judge<'a> {
-        let mut judge = Judge { filter: self, place, path: Vec::new(), ruled_path: Vec::new() };
-        if let Some(place) = place
-            && !(self.regexes.is_off() && self.has_no_rules())
+    ) -> Judge<'_> {
+        let (mut path, mut ruled) = (Vec::new(), Vec::new());
+        if let Some(place) = &place
+            && self.looks_at_paths()
         {
             let names = names();
-            judge.ruled_path = ruled_path(place, &names);
-            judge.path = path::join_all(names);
+            ruled = ruled_path(place, &names);
+            path = path::join_all(names);
         }
-        judge
+        Judge { filter: self, place, path, ruled_path: ruled, above: Vec::new() }
     }
 
     /// Whether the root at `path`, a directory, counts itself. What is in it may even if not.
@@ -232,21 +245,20 @@ impl Judge<'_> {
     /// What becomes of the entry called `name`.
     #[inline]
     pub fn verdict(&mut self, name: &[u8], is_directory: bool) -> Verdict {
-        match self.place {
-            None => Verdict::Counts,
-            Some(place) => self.verdict_at(place, name, is_directory),
-        }
+        if self.place.is_none() { Verdict::Counts } else { self.filtered(name, is_directory) }
     }
 
     /// What filters make of it. Names are looked at first, paths last.
-    fn verdict_at(&mut self, place: &Place, name: &[u8], is_directory: bool) -> Verdict {
-        let filter = self.filter;
+    fn filtered(&mut self, name: &[u8], is_directory: bool) -> Verdict {
+        let Self { filter, place: Some(place), path, ruled_path, .. } = self else {
+            return Verdict::Counts;
+        };
         if !filter.names.admit(name) || filter.paths.name(name) || place.left_out.end(name) {
             return Verdict::LeftOut;
         }
         let mut is_admitted = filter.types.admit(name, is_directory);
         if !filter.has_no_rules() && (is_admitted || is_directory) {
-            let path = At::new(&mut self.ruled_path, name);
+            let path = At::new(ruled_path, name);
             let below_root = &path.0[place.rules.base.len()..];
             if filter.globs.excludes(below_root, is_directory) {
                 return Verdict::LeftOut;
@@ -263,7 +275,7 @@ impl Judge<'_> {
             }
         }
         if !filter.regexes.is_off() && is_admitted {
-            is_admitted = filter.regexes.admit(At::new(&mut self.path, name).0);
+            is_admitted = filter.regexes.admit(At::new(path, name).0);
         }
         Verdict::of_one(is_admitted, is_directory)
     }
@@ -279,7 +291,7 @@ impl Judge<'_> {
 
     /// What filters know of the directory called `name`, before it is opened.
     pub fn below(&mut self, name: &[u8]) -> Option<Arc<Place>> {
-        let (place, filter) = (self.place?, self.filter);
+        let (place, filter) = (self.place.as_ref()?, self.filter);
         let (mut is_included, mut rules) = (place.is_included, None);
         if !filter.has_no_rules() {
             let path = At::new(&mut self.ruled_path, name);
@@ -305,6 +317,25 @@ impl Judge<'_> {
             is_included,
             rules: rules.unwrap_or_else(|| place.rules.clone()),
         }))
+    }
+
+    /// Goes on into the directory called `name`, before it is opened. What its path is made of stays, so
+    /// that a path takes time by what it is longer than the one before.
+    pub fn enter(&mut self, name: &[u8]) {
+        let Some(below) = self.below(name) else { return };
+        self.above.push((self.place.replace(below), self.path.len(), self.ruled_path.len()));
+        if self.filter.looks_at_paths() {
+            path::join(&mut self.path, name);
+            path::join(&mut self.ruled_path, name);
+        }
+    }
+
+    /// Goes back to the directory that the last one was entered from, if there is one.
+    pub fn leave(&mut self) {
+        let Some((place, path, ruled_path)) = self.above.pop() else { return };
+        self.place = place;
+        self.path.truncate(path);
+        self.ruled_path.truncate(ruled_path);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where the repository of a work tree is, and what git takes for one (setup.c, is_git_directory).
 
 use std::ffi::{CStr, CString};
-use std::io::Read;
+use std::io::{self, Read};
 
 use crate::measure::Kind;
 use crate::path;
@@ -67,10 +67,15 @@ fn without_newlines(mut text: &[u8]) -> &[u8] {
 fn note(dir: &Handle, name: &CStr) -> Option<Vec<u8>> {
     /// Git takes no larger one for `.git` (setup.c, read_gitfile_gently).
     const MOST: u64 = 1 << 20;
+    text_of(dir, name, MOST).ok()?
+}
+
+/// What is in the file at `path` from `dir`, which may have `most` bytes; nothing if there is no regular file.
+pub(super) fn text_of(dir: &Handle, path: &CStr, most: u64) -> io::Result<Option<Vec<u8>>> {
+    let Some(file) = dir.open_file_at(path, Symlinks::Follow, most)? else { return Ok(None) };
     let mut text = Vec::new();
-    let file = dir.open_file_at(name, Symlinks::Follow, MOST).ok()??;
-    file.take(MOST).read_to_end(&mut text).ok()?;
-    Some(text)
+    file.take(most).read_to_end(&mut text)?;
+    Ok(Some(text))
 }
 
 fn within(directory: &[u8], name: &[u8]) -> Option<CString> {

@@ -9,15 +9,6 @@ use std::collections::BTreeMap;
 
 use super::Origin;
 
-/// The flags by which two scans count differently, by their long names; nothing on the side that has none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// What the earlier one was made with.
-    pub before: String,
-    /// What the later one was made with.
-    pub now: String,
-}
-
 /// How several flags of one name act together.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
@@ -29,9 +20,15 @@ enum Effect {
     Apart,
 }
 
-/// What tells a scan made `with` some flags from an earlier one, if there is something: what the flags that
-/// are `given` now leave out is left out of both.
-pub fn difference(with: &[String], given: &[String], earlier: &Origin) -> Option<Difference> {
+/// What is wrong with comparing a scan made `with` some flags with an `earlier` one, and the way out, if
+/// something is: what the flags that are `given` now leave out is left out of both. The later one may be
+/// loaded itself.
+pub fn difference(
+    with: &[String],
+    given: &[String],
+    earlier: &Origin,
+    is_loaded: bool,
+) -> Option<String> {
     let saved = earlier.options.as_deref()?;
     let sides = [saved, with, given];
     let takes_back = sides.iter().copied().flatten().any(|flag| flag.starts_with("--exclude=!"));
@@ -57,7 +54,7 @@ pub fn difference(with: &[String], given: &[String], earlier: &Origin) -> Option
             Effect::More => (or_given(was), or_given(is)),
             Effect::Apart => (was, is),
         };
-        (was != is).then(|| Difference { before: was.join(" "), now: is.join(" ") })
+        (was != is).then(|| message(&was.join(" "), &is.join(" "), is_loaded))
     })
 }
 
@@ -99,32 +96,26 @@ fn effect(name: &str) -> Option<Effect> {
     }
 }
 
-impl Difference {
-    /// What is wrong with comparing the two, and the way out; the later one may be `loaded` itself.
-    pub fn message(&self, is_loaded: bool) -> String {
-        let Self { before, now } = self;
-        let (what, way_out) = match (before.as_str(), now.as_str()) {
-            // It cannot be saved.
-            ("", "--unique") => {
-                ("without --unique".to_owned(), "leave --unique out here".to_owned())
-            }
-            ("", now) => (
-                format!("without {now}"),
-                format!("leave {now} out here, or save a new scan with it"),
-            ),
-            (before, "") => (
-                format!("with {before}"),
-                format!("give {before} here too, or save a new scan without it"),
-            ),
-            _ => (
-                format!("with {before}, and not with {now}"),
-                "give the same here, or save a new scan".to_owned(),
-            ),
-        };
-        match is_loaded {
-            true => format!("it was saved {what}: save both scans with the same flags"),
-            false => format!("it was saved {what}: {way_out}"),
+/// What is wrong where the flags of the earlier scan are `before`, and those of the later one `now`.
+fn message(before: &str, now: &str, is_loaded: bool) -> String {
+    let (what, way_out) = match (before, now) {
+        // It cannot be saved.
+        ("", "--unique") => ("without --unique".to_owned(), "leave --unique out here".to_owned()),
+        ("", now) => {
+            (format!("without {now}"), format!("leave {now} out here, or save a new scan with it"))
         }
+        (before, "") => (
+            format!("with {before}"),
+            format!("give {before} here too, or save a new scan without it"),
+        ),
+        _ => (
+            format!("with {before}, and not with {now}"),
+            "give the same here, or save a new scan".to_owned(),
+        ),
+    };
+    match is_loaded {
+        true => format!("it was saved {what}: save both scans with the same flags"),
+        false => format!("it was saved {what}: {way_out}"),
     }
 }
 
@@ -157,10 +148,10 @@ mod tests {
             ("--files-from=x --apparent-size", "", "", None),
         ] {
             let origin = Origin { options: Some(flags(before)), ..Origin::default() };
-            let found = difference(&flags(with), &flags(given), &origin);
-            let found = found.as_ref().map(|found| (found.before.as_str(), found.now.as_str()));
-            assert_eq!(found, difference_is, "{with}, {given}, {before}");
+            let found = difference(&flags(with), &flags(given), &origin, false);
+            let expected = difference_is.map(|(was, is)| message(was, is, false));
+            assert_eq!(found, expected, "{with}, {given}, {before}");
         }
-        assert_eq!(difference(&flags("--new"), &[], &Origin::default()), None);
+        assert_eq!(difference(&flags("--new"), &[], &Origin::default(), false), None);
     }
 }

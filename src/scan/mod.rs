@@ -27,13 +27,13 @@ pub use compression::is_compressed;
 pub use origin::{GivenRoot, Origin, Share};
 pub use sift::{TIMES, sift};
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
-use crate::problem::{Operation, Problem};
+use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft};
 use crate::tally::Tally;
 use crate::walk::Walked;
@@ -92,11 +92,9 @@ pub fn save(
         check(interrupt, "interrupted, when it was in its place")
     };
     // What is no file has no draft that could stay, and may wait for a reader for ever.
-    match if to.is_replaced() { interrupt.put_off(save) } else { save() } {
-        // A reader that closes the pipe has seen enough.
-        Err(error) if to.is_stdout && error.kind() == ErrorKind::BrokenPipe => Ok(()),
-        saved => saved.map_err(|error| problem(&to.path, Operation::Save, &error)),
-    }
+    let saved = if to.is_replaced() { interrupt.put_off(save) } else { save() };
+    let saved = if to.is_stdout { unless_closed(saved) } else { saved };
+    saved.map_err(|error| problem(&to.path, Operation::Save, &error))
 }
 
 fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {

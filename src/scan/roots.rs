@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Origin;
 use super::sift::stat;
-use crate::filter::{Filter, Verdict};
+use crate::filter::{Filter, Judge, Verdict};
 use crate::path::LONGEST;
 use crate::tree::{Child, DirectoryId, Tree};
 
@@ -20,6 +20,13 @@ pub(super) struct SavedRoot<'t> {
     pub(super) node: Child<'t>,
     /// Whether the walk left it out, because it came to it below another.
     pub(super) was_inside: bool,
+}
+
+impl SavedRoot<'_> {
+    /// Who judges what is in it.
+    pub(super) fn judge<'f>(&self, filter: &'f Filter) -> Judge<'f> {
+        filter.judge_root(self.name, || self.place.clone())
+    }
 }
 
 /// The roots of `tree`: those that it has, and those that `filter` makes of what is in them.
@@ -89,8 +96,7 @@ impl<'t> Listings<'t> {
         filter: &Filter,
     ) -> Option<(Child<'t>, bool)> {
         let (mut child, mut is_clear) = (root, true);
-        let mut known = filter.root_at(name, || place.to_owned());
-        let mut names = vec![name];
+        let mut judge = filter.judge_root(name, || place.to_owned());
         for name in way.iter().map(OsStrExt::as_bytes) {
             let listing = self
                 .0
@@ -98,11 +104,9 @@ impl<'t> Listings<'t> {
                 .or_insert_with(|| child.unsorted().map(|child| (child.name(), child)).collect());
             child = *listing.get(name)?;
             let stat = stat(&child);
-            let mut judge = filter.judge(known.as_ref(), || names.clone());
             let verdict = judge.verdict(name, stat.is_directory());
             is_clear &= judge.confirm(verdict, &stat) != Verdict::LeftOut;
-            known = judge.below(name);
-            names.push(name);
+            judge.enter(name);
         }
         Some((child, is_clear))
     }

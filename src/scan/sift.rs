@@ -9,11 +9,10 @@ use std::ffi::OsStr;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::Arc;
 
 use super::roots::{SavedRoot, roots};
 use super::{Origin, Scan, TOO_LITTLE};
-use crate::filter::{Filter, Place, Verdict};
+use crate::filter::{Filter, Judge, Verdict};
 use crate::measure::{Measure, Mode, Time, weight_of_time};
 use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
@@ -86,25 +85,25 @@ struct Sieve<'s> {
 }
 
 /// A directory that counts, or in which something may.
-struct Dir<'t> {
+struct Dir<'r, 't> {
     /// Of a root, as it was given.
     name: &'t [u8],
     node: Child<'t>,
-    place: Option<Arc<Place>>,
+    root: Option<&'r SavedRoot<'t>>,
     is_counted: bool,
-    is_root: bool,
+    /// Whether what is in it is gathered, and not only counted.
+    is_gathered: bool,
 }
 
-impl Named for Dir<'_> {
-    fn name(&self) -> &[u8] {
-        self.name
+impl<'r, 't> Dir<'r, 't> {
+    fn new(name: &'t [u8], node: Child<'t>, root: Option<&'r SavedRoot<'t>>) -> Self {
+        Self { name, node, root, is_counted: true, is_gathered: true }
     }
 }
 
-impl Dir<'_> {
-    /// Whether what is in it is gathered, and not only counted.
-    fn is_gathered(&self) -> bool {
-        !self.place.as_ref().is_some_and(|place| place.is_collapsed())
+impl Named for Dir<'_, '_> {
+    fn name(&self) -> &[u8] {
+        self.name
     }
 }
 
@@ -122,64 +121,63 @@ impl<'s> Sieve<'s> {
             return replay.finish(&sized(root, self.weight(root.size(), root.inode())));
         }
         let mut traversal = Traversal::new(match are_several {
-            true => {
-                let node = above_roots.root();
-                Dir { name: b"", node, place: None, is_counted: true, is_root: true }
-            }
-            false => self.root(root.name(), root, &roots[0].place),
+            true => Dir::new(b"", above_roots.root(), None),
+            false => Dir::new(root.name(), root, roots.first()),
         });
+        let mut judge = self.filter.judge(None, Vec::new);
         let mut left = root.node();
         while let Some(step) = traversal.next() {
             let dir = match step {
-                Step::Node(dir) => {
+                Step::Node(mut dir) => {
                     replay.open();
-                    let above = || traversal.open().map(|open: &Dir<'_>| open.name).collect();
-                    let ahead = self.begin(&dir, roots, above, &mut replay);
+                    if let Some(root) = dir.root {
+                        judge = root.judge(self.filter);
+                        let (place, stat) = (judge.place.as_ref(), stat(&root.node));
+                        dir.is_counted = self.filter.admits_root(place, root.name, &stat);
+                    } else {
+                        judge.enter(dir.name);
+                    }
+                    let place = judge.place.as_ref();
+                    dir.is_gathered = !place.is_some_and(|place| place.is_collapsed());
+                    let ahead = self.begin(&dir, roots, &mut judge, &mut replay);
                     traversal.enter(dir, ahead);
                     continue;
                 }
                 Step::End(dir) => dir,
             };
+            judge.leave();
             let node = dir.node.node();
             let own = node.own.filter(|_| dir.is_counted);
             let own = own.map(|own| self.weight(own, node.inode));
             let node = Node { name: dir.name, own, ..node };
             match traversal.innermost() {
-                Some(above) => replay.close(&node, dir.is_root, above.is_gathered()),
+                Some(above) => replay.close(&node, dir.root.is_some(), above.is_gathered),
                 None => left = node,
             }
         }
         replay.finish(&left)
     }
 
-    /// Weighs what is in `dir`, but for the directories, which it returns. It lies in those with the names
-    /// `above`.
-    fn begin<'t>(
+    /// Weighs what is in `dir`, but for the directories, which it returns.
+    fn begin<'r, 't>(
         &mut self,
-        dir: &Dir<'t>,
-        roots: &[SavedRoot<'t>],
-        above: impl Fn() -> Vec<&'t [u8]>,
+        dir: &Dir<'r, 't>,
+        roots: &'r [SavedRoot<'t>],
+        judge: &mut Judge<'_>,
         replay: &mut Replay<Whole>,
-    ) -> Vec<Dir<'t>> {
-        self.is_less |= !dir.is_counted && self.has_own(dir.node) || !dir.is_gathered();
+    ) -> Vec<Dir<'r, 't>> {
+        self.is_less |= !dir.is_counted && self.has_own(dir.node) || !dir.is_gathered;
         let mut ahead = Vec::new();
         if dir.name.is_empty() {
-            for SavedRoot { name, place, node, .. } in roots {
+            for root @ SavedRoot { name, node, .. } in roots {
                 if node.is_directory() {
-                    ahead.push(self.root(name, *node, place));
+                    ahead.push(Dir::new(name, *node, Some(root)));
                 } else {
                     let size = self.weight(node.size(), node.inode());
                     replay.leaf(&Node { name, ..sized(*node, size) }, true);
                 }
             }
         }
-        let names = || {
-            let mut names = above();
-            names.push(dir.name);
-            names.retain(|name| !name.is_empty());
-            names
-        };
-        let mut judge = self.filter.judge(dir.place.as_ref(), names);
         for child in dir.node.unsorted() {
             let (name, stat) = (child.name(), stat(&child));
             let verdict = judge.verdict(name, stat.is_directory());
@@ -187,20 +185,14 @@ impl<'s> Sieve<'s> {
             if verdict == Verdict::LeftOut {
                 self.is_less = true;
             } else if child.is_directory() {
-                let (place, is_counted) = (judge.below(name), verdict == Verdict::Counts);
-                ahead.push(Dir { name, node: child, place, is_counted, is_root: false });
+                let is_counted = verdict == Verdict::Counts;
+                ahead.push(Dir { is_counted, ..Dir::new(name, child, None) });
             } else {
                 let size = self.weight(child.size(), child.inode());
-                replay.leaf(&sized(child, size), dir.is_gathered());
+                replay.leaf(&sized(child, size), dir.is_gathered);
             }
         }
         ahead
-    }
-
-    fn root<'t>(&self, name: &'t [u8], node: Child<'t>, was_at: &Path) -> Dir<'t> {
-        let place = self.filter.root_at(name, || was_at.to_owned());
-        let is_counted = self.filter.admits_root(place.as_ref(), name, &stat(&node));
-        Dir { name, node, place, is_counted, is_root: true }
     }
 
     /// Whether a directory has, or may have, a weight of its own, and was not left out before.
@@ -240,20 +232,17 @@ impl<'s> Sieve<'s> {
 
     /// Whether it would not have come to `way` below `root`.
     fn leaves_out_at(&self, root: &SavedRoot<'_>, way: &[u8], problem: &Problem) -> bool {
-        let mut place = self.filter.root_at(root.name, || root.place.clone());
-        let mut names = vec![root.name];
+        let mut judge = root.judge(self.filter);
         let ahead = way.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
         let mut ahead = ahead.peekable();
         while let Some(name) = ahead.next() {
             let is_directory = ahead.peek().is_some() || problem.operation != Operation::Stat;
-            let mut judge = self.filter.judge(place.as_ref(), || names.clone());
             let mut is_left_out = |is_dir| judge.verdict(name, is_dir) == Verdict::LeftOut;
             // What could not be asked may be a directory, in which something would count.
             if is_left_out(true) && (is_directory || is_left_out(false)) {
                 return true;
             }
-            place = judge.below(name);
-            names.push(name);
+            judge.enter(name);
         }
         false
     }

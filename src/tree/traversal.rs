@@ -63,11 +63,6 @@ impl<N: Named, S> Traversal<N, S> {
         self.open.last_mut().map(|open| &mut open.state)
     }
 
-    /// What was said of those that have been entered and not ended, from the outermost in.
-    pub fn open(&self) -> impl Iterator<Item = &S> {
-        self.open.iter().map(|open| &open.state)
-    }
-
     /// How many nodes are open around the one come to last, or that ended last.
     pub fn depth(&self) -> usize {
         self.open.len()

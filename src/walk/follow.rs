@@ -7,7 +7,6 @@
 //! all that it leads to: the mounts first, and symlinks when there is no mount left.
 
 use std::collections::HashSet;
-use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::Walk;
@@ -19,23 +18,22 @@ use crate::sys::Identity;
 use crate::tally::Tally;
 
 /// What following has met.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Follows<P> {
     /// Guards all of it; no system call is made under it.
     met: Mutex<Met<P>>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Met<P> {
     entered: HashSet<Identity>,
-    mounts: Vec<Link<P>>,
-    symlinks: Vec<Link<P>>,
+    waiting: Vec<Link<P>>,
     /// Those whose turn it is, the next one last.
     turn: Vec<Link<P>>,
 }
 
-/// How a directory is come to from the one that it is found in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// How a directory is come to from the one that it is found in; the ways that are taken first come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way {
     /// It is what the name says.
     Name,
@@ -48,16 +46,10 @@ pub(super) enum Way {
 /// A mount or a symlink that waits for its turn.
 #[derive(Debug)]
 struct Link<P> {
+    way: Way,
     path: Vec<u8>,
     /// The directory it leads to, in the one that the link is in.
     target: Arc<Dir<P>>,
-}
-
-impl<P> Default for Follows<P> {
-    fn default() -> Self {
-        let (mounts, symlinks, turn) = (Vec::new(), Vec::new(), Vec::new());
-        Self { met: Mutex::new(Met { entered: HashSet::new(), mounts, symlinks, turn }) }
-    }
 }
 
 impl<P: Default + Send> Follows<P> {
@@ -68,19 +60,17 @@ impl<P: Default + Send> Follows<P> {
 
     /// Keeps a directory, to which a symlink or a mount leads, for when its turn comes.
     pub(super) fn wait(&self, target: Arc<Dir<P>>, way: Way) {
-        let link = Link { path: target.path(), target };
-        let mut met = self.met();
-        if way == Way::Mount { met.mounts.push(link) } else { met.symlinks.push(link) }
+        let link = Link { way, path: target.path(), target };
+        self.met().waiting.push(link);
     }
 
     /// The next link. The others stay here, for whoever gives up on this one.
     fn next(&self) -> Option<Link<P>> {
         let mut met = self.met();
         if met.turn.is_empty() {
-            let Met { mounts, symlinks, .. } = &mut *met;
-            let mut turn = mem::take(if mounts.is_empty() { symlinks } else { mounts });
-            turn.sort_unstable_by(|one, two| two.path.cmp(&one.path));
-            met.turn = turn;
+            let way = met.waiting.iter().map(|link| link.way).min()?;
+            met.turn = met.waiting.extract_if(.., |link| link.way == way).collect();
+            met.turn.sort_unstable_by(|one, two| two.path.cmp(&one.path));
         }
         met.turn.pop()
     }
@@ -88,7 +78,7 @@ impl<P: Default + Send> Follows<P> {
     /// Weighs what the waiting links lead to, and what the links found there lead to. Called when
     /// nothing else is on its way.
     pub(super) fn walk<T: Tally<Part = P>>(&self, walk: &Walk<T>) {
-        while let Some(Link { path, target }) = self.next() {
+        while let Some(Link { path, target, .. }) = self.next() {
             let identity = target.stat.identity();
             let Some(dir) = target.parent.clone() else { continue };
             if dir.is_within(identity) {

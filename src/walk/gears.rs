@@ -218,7 +218,7 @@ impl Gearbox {
     /// Tries `threads`, to be better than what was just measured.
     fn try_with(&mut self, threads: usize, factor: usize) -> Option<usize> {
         let trial = Trial { threads: self.threads, rate: self.seen.rate(), factor };
-        self.change(threads, Phase::Changing(trial, self.threads as u64))
+        self.try_again(trial, threads)
     }
 
     /// Tries `threads`, to be better than what was measured before what was just tried.

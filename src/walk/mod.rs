@@ -54,7 +54,7 @@ use crate::filter::{Filter, Place};
 use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Handle, MountTable, Storage, Symlinks};
+use crate::sys::{self, Carries, Handle, MountTable, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
 use dir::Dir;
@@ -88,6 +88,23 @@ pub struct Options {
     pub query: Query,
     /// Set from outside, ends the walk early.
     pub interrupt: Arc<AtomicBool>,
+}
+
+impl Options {
+    /// Whether what lies on the file system `device` is weighed by a walk that is on the one `from`.
+    fn is_weighed(&self, from: u64, device: u64) -> bool {
+        !self.one_file_system || device == from
+    }
+}
+
+/// Whether a walk enters what `carries` this: the kernel's own file systems only below a root on one
+/// (`is_synthetic`), and what would have to be mounted first not at all.
+fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
+    match carries {
+        Carries::Data => true,
+        Carries::Synthetic => is_synthetic,
+        Carries::Automount => false,
+    }
 }
 
 /// What a walk came to.

@@ -9,11 +9,13 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, OsStr};
 use std::io;
+use std::iter;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::find::name_in;
+use super::is_entered;
 use super::roots::{Root, standing_for};
 use crate::filter::{self, Verdict};
 use crate::path;
@@ -220,8 +222,8 @@ impl<'a> Nesting<'a> {
             self.look_at(way, root, start);
         }
         let is_crossed_to = |device: u64, carries: Carries| {
-            (!self.options.one_file_system || device == outer.stat.device)
-                && (outer.mount.carries == Carries::Synthetic || carries == Carries::Data)
+            self.options.is_weighed(outer.stat.device, device)
+                && is_entered(carries, outer.mount.carries == Carries::Synthetic)
         };
         let is_entered = |(i, place): (usize, &MountedIdentity)| {
             let carries = self.enterable.get(place).copied().flatten();
@@ -286,26 +288,24 @@ impl<'a> Nesting<'a> {
 
     /// Whether filters leave in what the walk of `outer` comes to by the names on the `way`.
     fn is_admitted(&mut self, outer: &Root, way: &[CString]) -> io::Result<bool> {
-        let filter = &self.options.filter;
-        let mut names = vec![outer.path.to_bytes()];
-        let mut known = filter.root(names[0]);
+        let (filter, root) = (&self.options.filter, outer.path.to_bytes());
+        let mut judge = filter.judge(filter.root(root), || vec![root]);
         let mut dir = Handle::open(&outer.path)?;
         for (i, name) in way.iter().enumerate() {
             if i > 0 {
                 dir = dir.open_at(&way[i - 1], Symlinks::Stay)?;
             }
             let stat = dir.stat_at(name, Symlinks::Stay, self.options.query)?;
-            let enter = || filter.enter(known.as_ref(), &dir, || names.clone(), |_, _| ());
-            let path = path::join_all(names.iter().copied());
-            known = self.entered.entry(path).or_insert_with(enter).clone();
-            let mut judge = filter.judge(known.as_ref(), || names.clone());
+            let names = || iter::once(root).chain(way[..i].iter().map(|name| name.to_bytes()));
+            let enter =
+                || filter.enter(judge.place.as_ref(), &dir, || names().collect(), |_, _| ());
+            let path = path::join_all(names());
+            judge.place = self.entered.entry(path).or_insert_with(enter).clone();
             let verdict = judge.verdict(name.to_bytes(), stat.is_directory());
             if judge.confirm(verdict, &stat) == Verdict::LeftOut {
                 return Ok(false);
             }
-            let below = judge.below(name.to_bytes());
-            known = below;
-            names.push(name.to_bytes());
+            judge.enter(name.to_bytes());
         }
         Ok(true)
     }

@@ -10,13 +10,14 @@ use super::dir::Dir;
 use super::find::{ATTEMPTS, Missing, list_again};
 use super::follow::Way;
 use super::handles::Lease;
+use super::is_entered;
 use super::known::Known;
 use super::progress::Counts;
 use super::task::{Task, Worker, with_patience};
 use crate::filter::{Judge, Verdict};
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Carries, Listed, Mount, MountTable, Names, Query, Stat, Storage, Symlinks};
+use crate::sys::{self, Listed, MountTable, Names, Query, Stat, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::Subtotal;
 
@@ -51,7 +52,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let options = &worker.walk.options;
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
-        let judge = options.filter.judge(lease.place.as_ref(), || dir.names());
+        let judge = options.filter.judge(lease.place.clone(), || dir.names());
         Self {
             worker,
             dir,
@@ -194,9 +195,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     fn is_here(&self, stat: &Stat, symlinks: Symlinks) -> bool {
         let is_followed = symlinks == Symlinks::Follow;
         let may_be_elsewhere = stat.mount_point || stat.is_directory() || is_followed;
-        !(self.worker.walk.options.one_file_system
-            && may_be_elsewhere
-            && stat.device != self.dir.stat.device)
+        !may_be_elsewhere || self.worker.walk.options.is_weighed(self.dir.stat.device, stat.device)
     }
 
     /// Hands out the subdirectory called `name`, if it is to be entered. Not inlined: there are fewer
@@ -212,9 +211,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         if stat.device != dir.stat.device || stat.mount_point {
             let handle = &self.lease.handle;
             match with_patience(walk, || handle.mount_at(name, symlinks)) {
-                Ok(Mount { carries: Carries::Synthetic, .. }) if !dir.is_synthetic => return,
-                Ok(Mount { carries: Carries::Automount, .. }) => return,
-                Ok(other) => mount = other,
+                Ok(other) if is_entered(other.carries, dir.is_synthetic) => mount = other,
+                Ok(_) => return,
                 Err(error) => return self.miss(name, Operation::Open, error),
             }
             if symlinks == Symlinks::Stay && dir.is_within(stat.identity()) {

@@ -96,17 +96,23 @@ fn call_numbers() -> Vec<usize> {
     (1..=count).map(|k| if count == full || k < 5 { k } else { k * 4 }).collect()
 }
 
+/// Each call, each of the `errors` that it fails with, and the number of the call that does.
+fn cases(errors: &[&'static str]) -> Vec<(&'static str, &'static str, usize)> {
+    let mut cases = Vec::new();
+    for k in call_numbers() {
+        for call in CALLS {
+            cases.extend(errors.iter().map(|error| (call, *error, k)));
+        }
+    }
+    cases
+}
+
 #[test]
 #[ignore = "needs strace"]
 fn a_call_that_fails_is_named_and_the_rest_is_exact() {
     let fixture = branched();
     let injection = Injection::into(&fixture);
-    let mut cases = Vec::new();
-    for k in call_numbers() {
-        for call in CALLS {
-            cases.extend(ERRORS.map(|error| (call, error, k)));
-        }
-    }
+    let cases = cases(&ERRORS);
     for_each(&cases, |&(call, error, k)| {
         // Each thread counts for itself: only one thread is sure to come to its k-th call.
         let threads = [1, 1, 2][k % 3];
@@ -158,12 +164,7 @@ fn calls_that_fail_from_now_on_end_it_in_good_order() {
 fn what_is_said_to_have_vanished_is_found_if_it_is_there() {
     let fixture = branched();
     let injection = Injection::into(&fixture);
-    let mut cases = Vec::new();
-    for k in call_numbers() {
-        for call in CALLS {
-            cases.extend(VANISHED.map(|error| (call, error, k)));
-        }
-    }
+    let mut cases = cases(&VANISHED);
     // The C library takes it for the end of the listing (readdir(3), glibc).
     let is_end = |call, error| cfg!(feature = "portable") && (call, error) == (CALLS[1], "ENOENT");
     cases.retain(|(call, error, _)| !is_end(*call, *error));

@@ -72,6 +72,25 @@ fn what_the_kernel_makes_up_is_weighed_when_it_is_the_root() {
     assert!(document.by_path().contains_key(b"uuid".as_slice()));
 }
 
+/// No walk enters what would have to be mounted first. A root that is such a place once counted as come to by
+/// the walk of a root above it on a kernel file system, and was not weighed at all.
+#[cfg(not(feature = "portable"))]
+#[test]
+#[ignore = "needs root"]
+fn a_root_that_is_not_mounted_yet_is_weighed() {
+    let fixture = Fixture::new().dir("sys");
+    // Those in the group of the one who would mount something see what is there without it (autofs(5)).
+    let script = r#"set -e; mount -t sysfs none sys; mkfifo asked; exec 3<>asked
+        group=$(cut -d ' ' -f 5 /proc/self/stat)
+        mount -t autofs -o fd=3,pgrp=$group,minproto=5,maxproto=5,direct none sys/kernel/debug
+        exec "$0" -j -s sys/kernel sys/kernel/debug"#;
+    let output = in_namespace(&fixture, script);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert_eq!((complaint.as_ref(), output.status.code()), ("", Some(0)));
+    let document = Document::parse(&output.stdout);
+    assert!(document.by_path().contains_key(b"sys/kernel/debug".as_slice()));
+}
+
 /// A tree that is mounted twice counts twice, its hard links included, as another file would that
 /// has one link. They once left the set of links with as many as the inode has, wherever those were
 /// met, and came back as often as timing had it.

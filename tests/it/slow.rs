@@ -94,14 +94,18 @@ fn input_output_errors_leave_the_rest_right() {
     assert_eq!(document.header["complete"], false);
     // Of 51: one file less, one directory without its four files, one with all of its five.
     assert_eq!(document.root().size, 51 - 1 - 4 - 5);
-    let mut errors: Vec<[&str; 3]> = document
-        .errors()
-        .iter()
-        .map(|error| ["path", "operation", "error"].map(|key| error[key].as_str().unwrap()))
-        .collect();
-    errors.sort_unstable();
     let expected = [["top/d0003/f00002", "stat"], ["top/d0005", "open"], ["top/d0007", "stat"]];
-    assert_eq!(errors, expected.map(|[path, operation]| [path, operation, "EIO"]));
+    assert_eq!(told(&document), expected.map(|[path, operation]| [path, operation, "EIO"]));
+}
+
+/// Of each error its path, what was tried, and its symbol; sorted.
+fn told(document: &Document) -> Vec<[&str; 3]> {
+    const KEYS: [&str; 3] = ["path", "operation", "error"];
+    let errors = document.errors().iter();
+    let mut told: Vec<_> =
+        errors.map(|error| KEYS.map(|key| error[key].as_str().unwrap())).collect();
+    told.sort_unstable();
+    told
 }
 
 /// A name that is still listed has not vanished, whatever is said when it is looked up. That was taken for
@@ -119,15 +123,10 @@ fn what_is_listed_and_never_found_is_named() {
             assert_eq!(shown.code(), 1, "{symbol}, {flags}: {}", shown.complaint());
             let document = Document::parse(&shown.stdout);
             assert_eq!(document.root().size, 51 - 1 - 4 - 5, "{symbol}, {flags}");
-            let mut told: Vec<[&str; 3]> = document
-                .errors()
-                .iter()
-                .map(|error| ["path", "operation", "error"].map(|key| error[key].as_str().unwrap()))
-                .collect();
-            told.sort_unstable();
             let expected =
                 [["top/d0003/f00002", "stat"], ["top/d0005", "open"], ["top/d0007", "stat"]];
-            assert_eq!(told, expected.map(|[path, operation]| [path, operation, symbol]));
+            let expected = expected.map(|[path, operation]| [path, operation, symbol]);
+            assert_eq!(told(&document), expected);
         }
     }
 }
