@@ -54,7 +54,7 @@ use crate::filter::{Filter, Place};
 use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Handle, MountTable, Storage, Symlinks};
+use crate::sys::{self, Handle, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
 use dir::Dir;
@@ -84,6 +84,8 @@ pub struct Options {
     pub count_links: bool,
     /// Weigh only what has no links outside: a directory without what it shares, and no link alone.
     pub unique: bool,
+    /// What lists the roots.
+    pub source: Source,
     /// What else the tally and the filter want to know of an inode.
     pub query: Query,
     /// Set from outside, ends the walk early.

@@ -60,7 +60,7 @@ pub(super) fn each_once(roots: Vec<Root>, options: &Options) -> Vec<Root> {
 
 /// The directory that a root lies in.
 fn dir_above(root: &Root, start: &Start) -> io::Result<Handle> {
-    let dir = Handle::look(&start.dir)?;
+    let dir = root.mount.source.look(&start.dir)?;
     if !root.stat.is_directory() {
         return Ok(dir);
     }
@@ -69,7 +69,7 @@ fn dir_above(root: &Root, start: &Start) -> io::Result<Handle> {
         let path = Path::new(OsStr::from_bytes(root.path.to_bytes()));
         let path = sys::real_path(path, Symlinks::Follow)?;
         let above = path.parent().ok_or_else(sys::not_found)?;
-        Handle::look(&CString::new(above.as_os_str().as_bytes())?)
+        root.mount.source.look(&CString::new(above.as_os_str().as_bytes())?)
     })
 }
 
@@ -128,7 +128,8 @@ impl<'a> Nesting<'a> {
             let mut place = (root.mount.id, root.stat.identity());
             // What is mounted when it is entered is not what was there when it was asked about.
             if root.mount.carries == Carries::Automount {
-                place = Handle::open(&root.path).and_then(|dir| dir.place()).unwrap_or(place);
+                let opened = root.mount.source.open(&root.path);
+                place = opened.and_then(|dir| dir.place()).unwrap_or(place);
             }
             if let Entry::Vacant(vacant) = outer.entry(place) {
                 vacant.insert(root);
@@ -155,7 +156,7 @@ impl<'a> Nesting<'a> {
         if let Some(place) = self.spelled.get(&start.dir) {
             return *place;
         }
-        let dir = Handle::look(&start.dir).and_then(|dir| Ok((dir.place()?, dir))).ok();
+        let dir = root.mount.source.look(&start.dir).and_then(|dir| Ok((dir.place()?, dir))).ok();
         let place = dir.map(|(place, dir)| {
             if !self.outer.is_empty() {
                 self.climb(place, || dir.up());
@@ -289,7 +290,7 @@ impl<'a> Nesting<'a> {
         let filter = &self.options.filter;
         let mut names = vec![outer.path.to_bytes()];
         let mut known = filter.root(names[0]);
-        let mut dir = Handle::open(&outer.path)?;
+        let mut dir = outer.mount.source.open(&outer.path)?;
         for (i, name) in way.iter().enumerate() {
             if i > 0 {
                 dir = dir.open_at(&way[i - 1], Symlinks::Stay)?;
