@@ -2,7 +2,8 @@
 //! directory.
 //!
 //! * [`Source`]: what lists directories and stats entries. There are several, each a file in `source` with the same
-//!   items. Which one serves a root or a mount is decided at run time, and stands in its [`Mount`].
+//!   items. Which one serves a root or a mount is decided at run time, and stands in its [`Mount`]. What a source
+//!   lists may carry its stat ([`Listed`]), and then nobody asks for that.
 //! * [`Handle`]: an open directory, of any source.
 //! * The same everywhere: `real_path` (where a path really is), [`MountTable`], `user_name`, `host`, `now` and
 //!   `time_zone`.

@@ -14,7 +14,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::Source;
 use crate::measure::{Kind, Mode};
 use crate::sys::{
-    Carries, Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file,
+    Carries, Identity, Listed, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file,
 };
 
 mod file_systems;
@@ -125,7 +125,8 @@ impl Handle {
             };
             let name = entry.file_name();
             if name != c"." && name != c".." {
-                names.push(name, kind(entry.file_type()), entry.ino());
+                let (kind, inode) = (kind(entry.file_type()), entry.ino());
+                names.push(Listed { name, kind, inode, stat: None });
             }
             let is_end = Some(entry.next_entry_cookie()) == end;
             // A buffer of nothing but "." and ".." is not the end.

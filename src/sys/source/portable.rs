@@ -11,7 +11,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::Source;
 use crate::measure::{Kind, Mode};
-use crate::sys::{Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file};
+use crate::sys::{
+    Identity, Listed, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file,
+};
 
 /// A directory that could be opened, by its path.
 #[derive(Debug)]
@@ -104,7 +106,8 @@ impl Handle {
             let kind = entry.file_type().ok().map(kind);
             // A name that the system hands out cannot hold a NUL.
             if let Ok(name) = CString::new(entry.file_name().into_vec()) {
-                names.push(&name, kind, entry.ino());
+                // Unix tells no more.
+                names.push(Listed { name: &name, kind, inode: entry.ino(), stat: None });
             }
         }
         Ok(!names.is_empty())
