@@ -41,21 +41,17 @@ pub(super) fn flags<T>(
 /// What lists directories, and the other arguments. `--source` is for tests, and no flag: no help, man page,
 /// completion or config file knows it, and it may stand before what else stands alone.
 fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), Error> {
-    let [name, flag, source, others @ ..] = args else {
-        return Ok((Source::default(), args.into()));
-    };
-    if flag != "--source" {
-        return Ok((Source::default(), args.into()));
-    }
-    let source = match source.to_str() {
-        Some("native") => Source::default(),
-        Some("portable") => Source::Portable,
-        _ => {
-            let source = escape(source.as_bytes());
-            return Err(bad(format!("--source is native or portable, not {source}")));
+    match args {
+        [name, flag, source, others @ ..] if flag == "--source" => {
+            let is_none = || {
+                let (names, source) = (Source::NAMES.join(" or "), escape(source.as_bytes()));
+                bad(format!("--source is {names}, not {source}"))
+            };
+            let source = source.to_str().and_then(Source::named).ok_or_else(is_none)?;
+            Ok((source, iter::once(name).chain(others).cloned().collect()))
         }
-    };
-    Ok((source, iter::once(name).chain(others).cloned().collect()))
+        _ => Ok((Source::default(), args.into())),
+    }
 }
 
 /// What paths without a flag come to. To tell clap of some sixty flags takes a seventh of what weighing

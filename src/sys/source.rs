@@ -79,6 +79,18 @@ impl From<portable::Handle> for Handle {
 }
 
 impl Source {
+    /// What they are called where one is asked for; native is what is best for the system.
+    pub const NAMES: [&str; 2] = ["native", "portable"];
+
+    /// The one that is called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "native" => Some(Self::default()),
+            "portable" => Some(Self::Portable),
+            _ => None,
+        }
+    }
+
     /// Opens the directory at `path`, a root, following symlinks.
     ///
     /// # Errors

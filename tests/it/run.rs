@@ -19,7 +19,7 @@ use crate::pty::Terminal;
 /// A run that takes longer hangs. Far above what the slowest test needs on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Which source weighs what every run is given: the system's own unless this variable of the tests says `portable`.
+/// The variable of the tests that says which source lists directories in every run; the system's own if nothing.
 const SOURCE: &str = "WEIGH_TEST_SOURCE";
 
 /// Whether the tests are run on the portable source, which goes by paths, and cannot tell mounts.
@@ -31,7 +31,7 @@ pub fn is_portable() -> bool {
     }
 }
 
-/// Ends a test that cannot hold on the portable source, because of `$why`.
+/// Ends a test that cannot hold on the portable source, and says `$why`.
 macro_rules! native_only {
     ($why:literal) => {
         if crate::run::is_portable() {
