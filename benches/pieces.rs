@@ -27,7 +27,7 @@ mod listing {
     use std::os::unix::ffi::OsStrExt;
 
     use tempfile::TempDir;
-    use weigh::sys::{Handle, Names, Query, Symlinks};
+    use weigh::sys::{Handle, Names, Query, Source, Symlinks};
 
     const FILES: usize = 10_000;
 
@@ -41,7 +41,7 @@ mod listing {
     }
 
     fn list(path: &CString, mut each: impl FnMut(&Handle, &Names)) -> usize {
-        let handle = Handle::open(path).unwrap();
+        let handle = Source::default().open(path).unwrap();
         let (mut buffer, mut names, mut count) = (Vec::new(), Names::default(), 0);
         let mut may_go_on = true;
         while may_go_on {

@@ -17,7 +17,8 @@
 //! ```
 //!
 //! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flag and no terminal.
-//! * [`sys`] lists directories and stats entries. Nothing else touches the file system.
+//! * [`sys`] lists directories and stats entries, by the source that serves the root or the mount. Nothing else
+//!   touches the file system.
 //! * [`filter`] says what does not count. It changes totals.
 //! * [`walk`] visits every directory once, in parallel, and bubbles finished directories up. It
 //!   knows nothing of what is gathered.

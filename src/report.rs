@@ -245,8 +245,10 @@ impl Request {
         mut watch: impl FnMut(Option<&Snapshot>),
     ) -> Scan<Tree> {
         let has_details = self.kept() == Some(Inodes::All);
-        let origin =
-            self.save.as_ref().map(|_| Origin::here(roots, self.options.clone(), has_details));
+        let origin = self
+            .save
+            .as_ref()
+            .map(|_| Origin::here(roots, self.walk.source, self.options.clone(), has_details));
         let mut options = self.walk.clone();
         options.query.times |= has_details
             || matches!(options.measure, Measure::Newest(_))

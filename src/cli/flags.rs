@@ -12,6 +12,7 @@ use super::roots::RootFlags;
 use super::scans::ScanFlags;
 use crate::measure::parse_size;
 use crate::render::time::Style;
+use crate::sys::Source;
 use crate::tally::By;
 
 /// Where did the space go? Weighs directories and draws the largest in them.
@@ -41,6 +42,10 @@ pub(super) struct Flags {
     /// or compared.
     #[arg(skip)]
     pub(super) counting: Vec<String>,
+
+    /// What lists directories.
+    #[arg(skip)]
+    pub(super) source: Source,
 }
 
 impl Flags {

@@ -32,6 +32,7 @@ impl Flags {
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,
+            source: self.source,
             filter,
             ..walk::Options::default()
         })

@@ -1,10 +1,11 @@
 //! Reads flags from the command line, and beneath it from the config file.
 
+use std::borrow::Cow;
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::{io, iter};
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
@@ -16,7 +17,7 @@ use super::roots::RootFlags;
 use super::scans;
 use crate::problem::reason;
 use crate::render::name::escape;
-use crate::sys;
+use crate::sys::{self, Source};
 
 /// What `make` makes of the flags in `args`, of which the first is the program's name, over those of
 /// the config file.
@@ -24,6 +25,8 @@ pub(super) fn flags<T>(
     args: &[OsString],
     make: impl Fn(Flags) -> Result<T, String>,
 ) -> Result<T, Error> {
+    let (source, args) = &source(args)?;
+    let make = |flags| make(Flags { source: *source, ..flags });
     let flags = paths_alone(args).map_or_else(|| parse(args), Ok)?;
     if flags.is_question() {
         return make(flags).map_err(bad);
@@ -32,6 +35,22 @@ pub(super) fn flags<T>(
         Ok(None) => make(flags).map_err(bad),
         Ok(Some((path, text))) => over(args, &path, &text, make),
         Err(message) => Err(bad(message)),
+    }
+}
+
+/// What lists directories, and the other arguments. `--source` is for tests, and no flag: no help, man page,
+/// completion or config file knows it, and it may stand before what else stands alone.
+fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), Error> {
+    match args {
+        [name, flag, source, others @ ..] if flag == "--source" => {
+            let is_none = || {
+                let (names, source) = (Source::NAMES.join(" or "), escape(source.as_bytes()));
+                bad(format!("--source is {names}, not {source}"))
+            };
+            let source = source.to_str().and_then(Source::named).ok_or_else(is_none)?;
+            Ok((source, iter::once(name).chain(others).cloned().collect()))
+        }
+        _ => Ok((Source::default(), args.into())),
     }
 }
 

@@ -30,7 +30,7 @@ use super::index::Tracked;
 use super::repository::Repository;
 use super::rules::Rules;
 use crate::path;
-use crate::sys::{self, Handle, Symlinks};
+use crate::sys::{self, Handle, Source, Symlinks};
 
 /// What becomes of what git ignores.
 #[derive(Clone, Debug, Default)]
@@ -103,7 +103,7 @@ impl Git {
         let Ok(root) = sys::real_path(root, Symlinks::Follow) else { return rules };
         let open = |path: &Path| {
             let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-            Handle::open(&path).ok()
+            Source::default().open(&path).ok()
         };
         // A root that is a work tree itself has none above it that matters.
         let mut above = root.ancestors();

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use crate::path;
-use crate::sys::{Handle, Symlinks};
+use crate::sys::{self, Symlinks};
 
 /// What is tracked in a work tree.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Tracked {
         if self.index.get().is_some() {
             return Ok(());
         }
-        let repository = Handle::open(&CString::new(&*self.repository)?)?;
+        let repository = sys::Source::default().open(&CString::new(&*self.repository)?)?;
         let file = repository.open_file_at(c"index", Symlinks::Follow, u64::MAX)?;
         let mut index = file.map_or(Ok(Index::default()), Index::read)?;
         if self.folds {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::header::base64;
 use super::tokens::Tokens;
-use crate::sys::{self, Query, Symlinks};
+use crate::sys::{self, Query, Source, Symlinks};
 
 /// When and where a scan was made, and what counted in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,12 +45,18 @@ pub struct GivenRoot {
 }
 
 impl Origin {
-    /// Here and now, for a walk of `roots` with `options`, and with times and owners or without.
-    pub fn here(roots: &[OsString], options: Vec<String>, has_details: bool) -> Self {
+    /// Here and now, for a walk of `roots`, which `source` lists, with `options`, and with times and owners or
+    /// without.
+    pub fn here(
+        roots: &[OsString],
+        source: Source,
+        options: Vec<String>,
+        has_details: bool,
+    ) -> Self {
         let given = |root: &OsString| {
             let name = root.as_bytes().to_vec();
             // A symlink to a directory means that, and any other itself.
-            let stat = |path: CString| sys::stat(&path, Symlinks::Follow, Query::default());
+            let stat = |path: CString| source.stat(&path, Symlinks::Follow, Query::default());
             let stat = CString::new(root.as_bytes()).map_err(io::Error::from).and_then(stat);
             let is_directory = stat.is_ok_and(|stat| stat.is_directory());
             let symlinks = if is_directory { Symlinks::Follow } else { Symlinks::Stay };

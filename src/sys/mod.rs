@@ -1,23 +1,18 @@
 //! The only place that touches the file system: opening, listing and stating, relative to an open
 //! directory.
 //!
-//! The contract, which every platform's file fulfils with the same items:
-//!
-//! * [`Handle`]: an open directory. `Handle::open` (a root, by path; symlinks are followed),
-//!   `open_at` (a directory by name; the last symlink is followed only if asked), `stat_at`,
-//!   `identity` (device and inode of what is open), `place` (these, and the mount), `look` and `up` (a directory
-//!   and the one it lies in, to be looked at only), `open_file_at` (a regular file, to be read), `mount_at` (what is mounted by that name: told
-//!   without entering or triggering it), and `read`, which appends the next names to a [`Names`],
-//!   about one system call's worth at a time, without `.` and `..`, and none at the end. Whoever
-//!   reads a handle goes on where the last one ended, so that several threads can share a listing.
-//! * `stat`: what a root path names; `mount_of`: what it lies on; `real_path`, the same everywhere:
-//!   where it really is.
-//! * [`MountTable`], `user_name`, `host`, `now` and `time_zone`, the same everywhere.
-//! * `free_handles`: how many handles the process may still open, after asking for more.
-//! * `threads_with_room`: how many threads the limits of the process have room for.
-//! * `is_rotational`: whether a device has to move a head to where the data is.
-//! * `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
-//!   not tell; `set_access_list`, of an open file.
+//! * [`Source`]: what lists directories and stats entries. There are several, each a file in `source` with the same
+//!   items. Which one serves a root or a mount is decided at run time, and stands in its [`Mount`]. What a source
+//!   lists may carry its stat ([`Listed`]), and then nobody asks for that.
+//! * [`Handle`]: an open directory, of any source.
+//! * The same everywhere: `real_path` (where a path really is), [`MountTable`], `user_name`, `host`, `now` and
+//!   `time_zone`.
+//! * A file each platform, in `platform`, with the same items:
+//!   * `free_handles`: how many handles the process may still open, after asking for more.
+//!   * `threads_with_room`: how many threads the limits of the process have room for.
+//!   * `is_rotational`: whether a device has to move a head to where the data is.
+//!   * `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
+//!     not tell; `set_access_list`, of an open file.
 //!
 //! Only directories are ever opened, never triggering an automount, and what was asked for: files
 //! that were named (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), saved scans ([`Draft`],
@@ -36,31 +31,17 @@ use crate::measure::{Kind, Measure, Mode, Time};
 
 mod mount_table;
 mod names;
+mod platform;
 mod scan_file;
+mod source;
 mod usage;
 
 pub use mount_table::MountTable;
 pub use names::{Listed, Names};
+pub use platform::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
 pub use scan_file::{Destination, Draft, open as open_scan};
+pub use source::{Handle, Source};
 pub use usage::{Usage, usage};
-
-#[cfg(all(target_os = "linux", not(feature = "portable")))]
-mod file_systems;
-#[cfg(all(target_os = "linux", not(feature = "portable")))]
-mod linux;
-#[cfg(all(target_os = "linux", not(feature = "portable")))]
-pub use linux::{
-    Handle, access_list, free_handles, is_rotational, mount_of, set_access_list, stat,
-    threads_with_room,
-};
-
-#[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-mod portable;
-#[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-pub use portable::{
-    Handle, access_list, free_handles, is_rotational, mount_of, set_access_list, stat,
-    threads_with_room,
-};
 
 /// Whether a call follows a symlink in the last component of what it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,11 +64,13 @@ pub struct Query {
     pub cached: bool,
 }
 
-/// What is mounted somewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What is mounted somewhere; by default, as it is where nobody can tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mount {
     /// Which mount it is; 0 where the system does not tell.
     pub id: u64,
+    /// What lists it, as it says itself.
+    pub source: Source,
     /// What it carries.
     pub carries: Carries,
     /// Who answers for it.
@@ -97,17 +80,6 @@ pub struct Mount {
     pub lists_inodes: bool,
     /// The position to which only the last entry of a listing leads, if there is one.
     pub end: Option<u64>,
-}
-
-impl Mount {
-    /// Where the system does not tell.
-    pub const UNKNOWN: Mount = Mount {
-        id: 0,
-        carries: Carries::Data,
-        storage: Storage::Local,
-        lists_inodes: false,
-        end: None,
-    };
 }
 
 /// Who answers for a file system.
@@ -123,9 +95,10 @@ pub enum Storage {
 }
 
 /// What a mount carries.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Carries {
     /// What somebody stored.
+    #[default]
     Data,
     /// The kernel's own state in the shape of files: proc, sysfs, cgroup, debugfs, …
     Synthetic,

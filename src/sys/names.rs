@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 
+use super::Stat;
 use crate::measure::Kind;
 
 /// An entry as it is listed.
@@ -13,6 +14,8 @@ pub struct Listed<'a> {
     pub kind: Option<Kind>,
     /// Its inode number; on most file systems, the one that stating it would give.
     pub inode: u64,
+    /// What stating it would tell, a symlink itself, where the listing says so: then nobody need ask.
+    pub stat: Option<&'a Stat>,
 }
 
 /// The names of a directory's entries, or of a part of them, in the order of the listing. Kept and
@@ -22,6 +25,9 @@ pub struct Names {
     /// Each ends in a NUL, one after the other.
     bytes: Vec<u8>,
     entries: Vec<Entry>,
+    /// What each entry is, in the order of the entries, as far as that is told. Apart, and empty where no listing
+    /// tells it, so that entries stay small.
+    stats: Vec<Option<Stat>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +43,7 @@ impl Names {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.entries.clear();
+        self.stats.clear();
     }
 
     /// How many names there are.
@@ -51,37 +58,76 @@ impl Names {
 
     /// The entries, in the order they were listed, or sorted.
     pub fn iter(&self) -> impl Iterator<Item = Listed<'_>> {
-        let listed = |entry: &Entry| {
-            let Entry { inode, kind, .. } = *entry;
-            Listed { name: self.name(entry), kind, inode }
-        };
-        self.entries.iter().map(listed)
+        self.entries.iter().enumerate().map(|(i, entry)| self.listed(i, entry))
     }
 
-    /// Sorts by inode number: the order in which inodes lie on a disk. A listing may be in any.
+    /// Sorts by inode number: the order in which inodes lie on a disk. A listing may be in any. Where it tells
+    /// what they are, nobody asks for them, and any order will do.
     pub fn sort_by_inode(&mut self) {
-        self.entries.sort_unstable_by_key(|entry| entry.inode);
+        if self.stats.is_empty() {
+            self.entries.sort_unstable_by_key(|entry| entry.inode);
+        }
     }
 
     /// The entries from number `first` on, in parts of at most `size`.
     pub fn parts(&self, first: usize, size: usize) -> impl DoubleEndedIterator<Item = Names> {
         let rest = self.entries.get(first..).unwrap_or_default();
-        rest.chunks(size).map(|entries| {
+        rest.chunks(size).enumerate().map(move |(number, entries)| {
             let mut part = Names::default();
-            for entry in entries {
-                part.push(self.name(entry), entry.kind, entry.inode);
+            for (i, entry) in (first + number * size..).zip(entries) {
+                part.push(self.listed(i, entry));
             }
             part
         })
     }
 
-    pub(super) fn push(&mut self, name: &CStr, kind: Option<Kind>, inode: u64) {
+    /// Adds an entry.
+    pub(crate) fn push(&mut self, listed: Listed<'_>) {
+        let Listed { name, kind, inode, stat } = listed;
+        if let Some(stat) = stat {
+            self.stats.resize(self.entries.len(), None);
+            self.stats.push(Some(*stat));
+        }
         let start = self.bytes.len() as u32;
         self.entries.push(Entry { inode, start, kind });
         self.bytes.extend_from_slice(name.to_bytes_with_nul());
     }
 
-    fn name(&self, entry: &Entry) -> &CStr {
-        CStr::from_bytes_until_nul(&self.bytes[entry.start as usize..]).unwrap_or_default()
+    /// The entry at `i`.
+    fn listed(&self, i: usize, entry: &Entry) -> Listed<'_> {
+        let Entry { inode, start, kind } = *entry;
+        let name = CStr::from_bytes_until_nul(&self.bytes[start as usize..]).unwrap_or_default();
+        Listed { name, kind, inode, stat: self.stats.get(i).and_then(Option::as_ref) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CString;
+
+    use super::*;
+
+    /// Whatever becomes of the order, each has its own.
+    #[test]
+    fn stats_stay_with_their_names() {
+        let mut names = Names::default();
+        for (number, is_told) in [(5, false), (4, true), (3, false), (2, true), (1, true)] {
+            let stat = Stat { inode: number, ..Stat::default() };
+            let name = CString::new(number.to_string()).expect("no NUL");
+            let (kind, stat) = (Some(Kind::File), is_told.then_some(&stat));
+            names.push(Listed { name: &name, kind, inode: number, stat });
+        }
+        names.sort_by_inode();
+        let told = |names: &Names| {
+            let of = |listed: Listed<'_>| (listed.inode, listed.stat.map(|stat| stat.inode));
+            names.iter().map(of).collect::<Vec<_>>()
+        };
+        let mut all = told(&names);
+        let parts: Vec<_> = names.parts(1, 2).flat_map(|part| told(&part)).collect();
+        assert_eq!(parts, all[1..]);
+        all.sort_unstable();
+        assert_eq!(all, [(1, Some(1)), (2, Some(2)), (3, None), (4, Some(4)), (5, None)]);
+        names.clear();
+        assert!(told(&names).is_empty() && names.stats.is_empty());
     }
 }

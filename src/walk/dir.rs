@@ -87,7 +87,7 @@ impl<P: Default> Dir<P> {
             depth: 0,
             is_root: false,
             is_synthetic: false,
-            mount: Mount::UNKNOWN,
+            mount: Mount::default(),
             is_counted: true,
             place: None,
             kept: OnceLock::new(),
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn root_dir<P: Default>(parent: Option<Arc<Dir<P>>>, path: &CStr) -> Dir<P> {
-        let root = Root { path: path.into(), stat: Stat::default(), mount: Mount::UNKNOWN };
+        let root = Root { path: path.into(), stat: Stat::default(), mount: Mount::default() };
         Dir::root(parent, root, &Filter::default())
     }
 
@@ -186,7 +186,7 @@ mod tests {
     fn the_last_holder_of_a_deep_chain_drops_it_without_recursion() {
         let mut dir = Arc::new(root_dir::<()>(None, c"r"));
         for _ in 0..200_000 {
-            dir = Arc::new(Dir::below(dir, c"d".into(), Stat::default(), Mount::UNKNOWN));
+            dir = Arc::new(Dir::below(dir, c"d".into(), Stat::default(), Mount::default()));
         }
         assert_eq!(dir.depth, 200_000);
         drop(dir);
@@ -225,7 +225,7 @@ mod tests {
         let mut dirs = vec![Arc::clone(&root)];
         let below = |dir: &Arc<Dir<u32>>| {
             assert!(dir.hand_out());
-            Arc::new(Dir::below(Arc::clone(dir), c"d".into(), Stat::default(), Mount::UNKNOWN))
+            Arc::new(Dir::below(Arc::clone(dir), c"d".into(), Stat::default(), Mount::default()))
         };
         for _ in 0..2 {
             let middle = below(&root);
@@ -241,7 +241,7 @@ mod tests {
     fn paths() {
         let total = Arc::new(Dir::<()>::above_roots());
         let root = Arc::new(root_dir(Some(total), c"/"));
-        let usr = Arc::new(Dir::below(root, c"usr".into(), Stat::default(), Mount::UNKNOWN));
+        let usr = Arc::new(Dir::below(root, c"usr".into(), Stat::default(), Mount::default()));
         assert_eq!(usr.path_of(c"bin"), b"/usr/bin");
     }
 }

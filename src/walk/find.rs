@@ -76,7 +76,7 @@ impl<T: Tally> Worker<'_, '_, T> {
         let (walk, symlinks) = (self.walk, self.walk.symlinks());
         self.slot.call(CALLS);
         with_patience(walk, || match (parent.take(), &dir.parent) {
-            _ if dir.is_root => Handle::open(&dir.name).map(Some),
+            _ if dir.is_root => dir.mount.source.open(&dir.name).map(Some),
             (Some(lease), _) => open_in(&lease.handle, dir, symlinks),
             (None, Some(above)) => match walk.handles.reopen(above, symlinks)? {
                 Some(above) => open_in(&above.handle, dir, symlinks),
@@ -222,17 +222,17 @@ mod tests {
     use super::*;
     use crate::filter::Filter;
     use crate::measure::Mode;
-    use crate::sys::{Mount, Stat};
+    use crate::sys::{Mount, Source, Stat};
     use crate::walk::roots::Root;
 
     /// On FUSE, all below it was lost where handles were scarce.
     #[test]
     fn what_is_numbered_anew_is_found_by_its_name() {
-        let root = Root { path: c"src".into(), stat: Stat::default(), mount: Mount::UNKNOWN };
+        let root = Root { path: c"src".into(), stat: Stat::default(), mount: Mount::default() };
         let root = Arc::new(Dir::<()>::root(None, root, &Filter::default()));
-        let parent = Handle::open(c"src").expect("it is there");
+        let parent = Source::default().open(c"src").expect("it is there");
         for (lists_inodes, is_there) in [(false, true), (true, false)] {
-            let mount = Mount { lists_inodes, ..Mount::UNKNOWN };
+            let mount = Mount { lists_inodes, ..Mount::default() };
             let stat = Stat { inode: u64::MAX, mode: Mode::DIRECTORY, ..Stat::default() };
             let dir = Dir::below(Arc::clone(&root), c"walk".into(), stat, mount);
             let found = open_again(&parent, &dir, Symlinks::Stay).expect("it is there");

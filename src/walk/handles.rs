@@ -65,7 +65,7 @@ type Way<P> = (Option<Arc<Lease>>, Vec<Arc<Dir<P>>>);
 
 /// Opens a root by its path once more.
 fn open_root<P>(root: &Dir<P>) -> io::Result<Handle> {
-    let handle = Handle::open(&root.name)?;
+    let handle = root.mount.source.open(&root.name)?;
     let is_it = !root.mount.lists_inodes || handle.identity()? == root.stat.identity();
     if is_it { Ok(handle) } else { Err(sys::not_found()) }
 }

@@ -9,7 +9,7 @@
 //!
 //! 1. `visit`: the way of a file. No lock, no allocation; two relaxed loads (interrupted? a higher
 //!    gear?), and a count on the worker's own cache line (`progress`). Where a link to the same inode
-//!    has been stated, not even a system call (`known`).
+//!    has been stated (`known`), or the listing tells what `stat` would, not even a system call.
 //! 2. `task`, once a directory: six uncontended locks, for where the worker is, what it knows and what it has handed out.
 //! 3. `dir`, once a directory or part of one: one lock around what was gathered, one atomic count of
 //!    what is outstanding. Whoever brings it to 0 goes on to the parent.
@@ -54,7 +54,7 @@ use crate::filter::{Filter, Place};
 use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Carries, Handle, MountTable, Storage, Symlinks};
+use crate::sys::{self, Carries, Handle, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
 use dir::Dir;
@@ -84,6 +84,8 @@ pub struct Options {
     pub count_links: bool,
     /// Weigh only what has no links outside: a directory without what it shares, and no link alone.
     pub unique: bool,
+    /// What lists the roots.
+    pub source: Source,
     /// What else the tally and the filter want to know of an inode.
     pub query: Query,
     /// Set from outside, ends the walk early.

@@ -62,7 +62,7 @@ pub(super) fn each_once(roots: Vec<Root>, options: &Options) -> Vec<Root> {
 
 /// The directory that a root lies in.
 fn dir_above(root: &Root, start: &Start) -> io::Result<Handle> {
-    let dir = Handle::look(&start.dir)?;
+    let dir = root.mount.source.look(&start.dir)?;
     if !root.stat.is_directory() {
         return Ok(dir);
     }
@@ -71,7 +71,7 @@ fn dir_above(root: &Root, start: &Start) -> io::Result<Handle> {
         let path = Path::new(OsStr::from_bytes(root.path.to_bytes()));
         let path = sys::real_path(path, Symlinks::Follow)?;
         let above = path.parent().ok_or_else(sys::not_found)?;
-        Handle::look(&CString::new(above.as_os_str().as_bytes())?)
+        root.mount.source.look(&CString::new(above.as_os_str().as_bytes())?)
     })
 }
 
@@ -130,7 +130,8 @@ impl<'a> Nesting<'a> {
             let mut place = (root.mount.id, root.stat.identity());
             // What is mounted when it is entered is not what was there when it was asked about.
             if root.mount.carries == Carries::Automount {
-                place = Handle::open(&root.path).and_then(|dir| dir.place()).unwrap_or(place);
+                let opened = root.mount.source.open(&root.path);
+                place = opened.and_then(|dir| dir.place()).unwrap_or(place);
             }
             if let Entry::Vacant(vacant) = outer.entry(place) {
                 vacant.insert(root);
@@ -157,7 +158,7 @@ impl<'a> Nesting<'a> {
         if let Some(place) = self.spelled.get(&start.dir) {
             return *place;
         }
-        let dir = Handle::look(&start.dir).and_then(|dir| Ok((dir.place()?, dir))).ok();
+        let dir = root.mount.source.look(&start.dir).and_then(|dir| Ok((dir.place()?, dir))).ok();
         let place = dir.map(|(place, dir)| {
             if !self.outer.is_empty() {
                 self.climb(place, || dir.up());
@@ -290,7 +291,7 @@ impl<'a> Nesting<'a> {
     fn is_admitted(&mut self, outer: &Root, way: &[CString]) -> io::Result<bool> {
         let (filter, root) = (&self.options.filter, outer.path.to_bytes());
         let mut judge = filter.judge(filter.root(root), || vec![root]);
-        let mut dir = Handle::open(&outer.path)?;
+        let mut dir = outer.mount.source.open(&outer.path)?;
         for (i, name) in way.iter().enumerate() {
             if i > 0 {
                 dir = dir.open_at(&way[i - 1], Symlinks::Stay)?;

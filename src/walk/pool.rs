@@ -177,7 +177,7 @@ mod tests {
     /// none is done twice, and nobody waits for ever, whatever the limit is changed to meanwhile.
     #[test]
     fn every_task_is_done_once_and_whoever_waits_is_told() {
-        let (root, mount) = (c"r".into(), Mount::UNKNOWN);
+        let (root, mount) = (c"r".into(), Mount::default());
         let root = Root { path: root, stat: Stat::default(), mount };
         let dir = Arc::new(Dir::<()>::root(None, root, &Filter::default()));
         let task = || Task::Directory { dir: Arc::clone(&dir), parent: None };

@@ -7,7 +7,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use super::nested;
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Mount, Stat, Symlinks};
+use crate::sys::{Mount, Stat, Symlinks};
 use crate::walk::Options;
 
 /// Where a walk begins.
@@ -38,14 +38,15 @@ pub(super) fn resolve(paths: Vec<OsString>, options: &Options) -> (Vec<Root>, Ve
 
 fn root(path: &OsString, options: &Options) -> io::Result<Root> {
     let path = CString::new(path.as_bytes())?;
-    let mut stat = sys::stat(&path, Symlinks::Stay, options.query)?;
+    let source = options.source;
+    let mut stat = source.stat(&path, Symlinks::Stay, options.query)?;
     if stat.mode.kind() == Kind::Symlink {
-        match sys::stat(&path, Symlinks::Follow, options.query) {
+        match source.stat(&path, Symlinks::Follow, options.query) {
             Ok(target) if options.follow || target.is_directory() => stat = target,
             _ => {}
         }
     }
-    let mount = sys::mount_of(&path, standing_for(&stat))?;
+    let mount = source.mount_of(&path, standing_for(&stat))?;
     Ok(Root { path, stat, mount })
 }
 

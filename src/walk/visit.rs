@@ -147,21 +147,26 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// What an entry is, and whether a symlink was followed to find out.
+    /// What an entry is, and whether a symlink was followed to find out. What the listing tells is not asked.
     fn stat(&mut self, listed: Listed<'_>) -> io::Result<(Stat, Symlinks)> {
-        if let Some(stat) = self.recall(listed) {
-            return Ok((stat, Symlinks::Stay));
-        }
         let (handle, name) = (&self.lease.handle, listed.name);
-        self.counts.calls += 1;
-        let stat = handle.stat_at(name, Symlinks::Stay, self.query)?;
+        let stat = match listed.stat {
+            Some(stat) => *stat,
+            None => {
+                if let Some(stat) = self.recall(listed) {
+                    return Ok((stat, Symlinks::Stay));
+                }
+                self.counts.calls += 1;
+                handle.stat_at(name, Symlinks::Stay, self.query)?
+            }
+        };
         if self.worker.walk.options.follow && stat.mode.kind() == Kind::Symlink {
             // A link that leads nowhere counts as itself.
             if let Ok(target) = handle.stat_at(name, Symlinks::Follow, self.query) {
                 return Ok((target, Symlinks::Follow));
             }
         }
-        if self.is_recognizable(&stat, listed) {
+        if listed.stat.is_none() && self.is_recognizable(&stat, listed) {
             self.has_links = true;
             self.known.remember(self.dir.mount.id, &stat);
         }
@@ -170,7 +175,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
 
     /// What another link to the same file has told.
     #[inline]
-    fn recall(&mut self, Listed { name, kind, inode }: Listed<'_>) -> Option<Stat> {
+    fn recall(&mut self, Listed { name, kind, inode, .. }: Listed<'_>) -> Option<Stat> {
         if !self.has_links || kind != Some(Kind::File) {
             return None;
         }
@@ -306,3 +311,6 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         self.dir.subtotal().merge(&self.worker.walk.tally, subtotal);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,10 +17,7 @@ const DEEPEST: usize = 300_000;
 
 /// `weigh` with room for 600 MB, of which it reserves a part that it does not use.
 fn confined(flags: &str) -> Weigh {
-    let weigh = weigh(flags);
-    #[cfg(not(feature = "portable"))]
-    let weigh = weigh.limited("-v 600000");
-    weigh
+    weigh(flags).limited("-v 600000")
 }
 
 /// It was refused in one line that says `why`.
@@ -249,10 +246,7 @@ fn write_scan(fixture: &Fixture, name: &str, members: &[String]) {
 
 /// `weigh` with a minute of the processor for what takes a second.
 fn hurried(fixture: &Fixture, flags: &str) -> Shown {
-    let weigh = weigh(flags).within(fixture.path());
-    #[cfg(not(feature = "portable"))]
-    let weigh = weigh.limited("-t 60");
-    weigh.run()
+    weigh(flags).within(fixture.path()).limited("-t 60").run()
 }
 
 fn listed(items: impl Iterator<Item = String>) -> String {

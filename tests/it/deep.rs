@@ -1,24 +1,19 @@
 //! Depth: chains that no path can name and no stack can hold, and walks that run out of handles.
 //! A recursion anywhere, a destructor's included, ends these with a stack overflow. The portable
-//! back end goes by paths and promises only what a path can name.
+//! source goes by paths and promises only what a path can name.
 
 use crate::document::Document;
 use crate::fixture::Fixture;
-#[cfg(not(feature = "portable"))]
 use crate::oracle::du;
-#[cfg(not(feature = "portable"))]
 use crate::rounds::rounds;
 use crate::run::{Weigh, weigh};
 
-#[cfg(not(feature = "portable"))]
 const DEPTH: usize = 100_000;
 const LEN: u64 = 5000;
 
 /// Fewer handles than this and nothing may be promised.
-#[cfg(not(feature = "portable"))]
 const FEW: &str = "-n 16";
 
-#[cfg(not(feature = "portable"))]
 fn chain() -> Fixture {
     Fixture::in_memory().chain("d", DEPTH, usize::try_from(LEN).unwrap())
 }
@@ -38,9 +33,9 @@ fn a_chain_that_a_path_can_name_is_exact() {
     assert!(all.lines().all(weighs_len));
 }
 
-#[cfg(not(feature = "portable"))]
 #[test]
 fn a_chain_is_exact_to_its_end() {
+    native_only!("paths are bounded there");
     let fixture = chain();
     let disk = du(&["-sB1"], &fixture.at("d"));
     for handles in [None, Some(FEW)] {
@@ -65,9 +60,9 @@ fn a_chain_is_exact_to_its_end() {
 
 /// In memory a directory takes no blocks; here each one adds some. Long enough that no path names
 /// its end.
-#[cfg(not(feature = "portable"))]
 #[test]
 fn a_chain_on_the_disk_is_exact() {
+    native_only!("paths are bounded there");
     let fixture = Fixture::new().chain("d", 5000, 5000);
     let size = |flags| on(&fixture, flags).run().document().root().size;
     let (disk, inodes) =
@@ -77,9 +72,9 @@ fn a_chain_on_the_disk_is_exact() {
     assert_eq!(on(&fixture, "-j").limited(FEW).run().document().root().size, disk);
 }
 
-#[cfg(not(feature = "portable"))]
 #[test]
 fn a_chain_can_be_drawn_and_cut() {
+    native_only!("paths are bounded there");
     let fixture = chain();
     let few = on(&fixture, "-s -b -c -o b -n 20").run().text();
     assert_eq!(few.lines().count(), 21, "{few}");
@@ -103,9 +98,9 @@ fn a_chain_can_be_drawn_and_cut() {
     assert!(end.name.ends_with(b"/d/d/d/end"));
 }
 
-#[cfg(not(feature = "portable"))]
 #[test]
 fn a_comb_is_exact_with_few_handles() {
+    native_only!("paths are bounded there");
     let depth = rounds(2_000, 20_000);
     let teeth = depth as u64;
     let fixture = Fixture::in_memory().comb("level", depth);
@@ -118,7 +113,6 @@ fn a_comb_is_exact_with_few_handles() {
     }
 }
 
-#[cfg(not(feature = "portable"))]
 #[test]
 fn many_subdirectories_are_exact_with_few_handles() {
     const COUNT: usize = 10_000;
@@ -153,7 +147,6 @@ fn check_chain(document: &Document, length: usize, size: impl Fn(usize) -> u64) 
 
 /// Large directories below one another, each shared while the walk goes on down. They once held a
 /// handle each until there were none left.
-#[cfg(not(feature = "portable"))]
 #[test]
 fn large_directories_below_one_another_do_with_few_handles() {
     let mut fixture = Fixture::new();
@@ -173,9 +166,9 @@ fn large_directories_below_one_another_do_with_few_handles() {
 }
 
 /// As long as a name may be, and so deep that no path names the end.
-#[cfg(not(feature = "portable"))]
 #[test]
 fn the_longest_names_are_no_trouble() {
+    native_only!("paths are bounded there");
     const LEVELS: usize = 64;
     let name = "n".repeat(255);
     let fixture = Fixture::in_memory().chain(&name, LEVELS, 5000);
@@ -191,9 +184,9 @@ fn the_longest_names_are_no_trouble() {
 }
 
 /// What may be little besides handles: memory, processors, processes.
-#[cfg(not(feature = "portable"))]
 #[test]
 fn little_of_everything_is_enough() {
+    native_only!("paths are bounded there");
     let mut wide = Fixture::in_memory();
     for i in 0..10_000 {
         wide = wide.file(format!("top/{i}/f"), 1);

@@ -131,8 +131,8 @@ fn what_was_not_read_is_told_to_ncdu() {
 }
 
 #[test]
-#[cfg(not(feature = "portable"))]
 fn an_export_as_deep_as_it_may_be_is_read() {
+    native_only!("paths are bounded there");
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
     let export = weigh("--as ncdu").arg(fixture.at("d")).run().clean();
     fs::write(fixture.at("export"), export).unwrap();

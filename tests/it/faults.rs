@@ -8,7 +8,7 @@ use crate::document::Document;
 use crate::fixture::{Fixture, raw};
 use crate::oracle::{self, Entry, Eyes, Measure, Weight};
 use crate::rounds::{for_each, rounds};
-use crate::run::{Shown, weigh};
+use crate::run::{Shown, is_portable, weigh};
 
 const CALLS: [&str; 3] = ["openat", "getdents64", "statx"];
 /// What a broken disk, a closed door, a server that forgot us and a full table answer.
@@ -122,7 +122,7 @@ fn a_call_that_fails_is_named_and_the_rest_is_exact() {
         let document = Document::parse(&shown.stdout);
         let errors = document.errors();
         // Handles may come back, so opening is tried again; by paths, that takes a statx as well.
-        let opens = call == "openat" || cfg!(feature = "portable");
+        let opens = call == "openat" || is_portable();
         let is_tried_again = opens && matches!(error, "EMFILE" | "ENFILE");
         let is_told = errors.len() == injected || is_tried_again && errors.len() < injected;
         assert!(is_told, "{what}: {injected} calls failed, {} are told", errors.len());
@@ -166,7 +166,7 @@ fn what_is_said_to_have_vanished_is_found_if_it_is_there() {
     let injection = Injection::into(&fixture);
     let mut cases = cases(&VANISHED);
     // The C library takes it for the end of the listing (readdir(3), glibc).
-    let is_end = |call, error| cfg!(feature = "portable") && (call, error) == (CALLS[1], "ENOENT");
+    let is_end = |call, error| is_portable() && (call, error) == (CALLS[1], "ENOENT");
     cases.retain(|(call, error, _)| !is_end(*call, *error));
     for_each(&cases, |&(call, error, k)| {
         let what = format!("{call}:error={error}:when={k}");
@@ -188,10 +188,10 @@ fn what_is_said_to_have_vanished_is_found_if_it_is_there() {
 }
 
 /// From some call on, everything is said not to be there, although it is listed.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs strace"]
 fn what_is_said_to_have_vanished_for_good_is_named() {
+    native_only!("std makes the calls there");
     let fixture = branched();
     let injection = Injection::into(&fixture);
     for call in CALLS {
@@ -209,11 +209,11 @@ fn what_is_said_to_have_vanished_for_good_is_named() {
     }
 }
 
-/// A signal that came in between is no error. The portable back end has what std makes of it.
-#[cfg(not(feature = "portable"))]
+/// A signal that came in between is no error. The portable source has what std makes of it.
 #[test]
 #[ignore = "needs strace"]
 fn an_interrupted_call_is_made_again() {
+    native_only!("std makes the calls there");
     let fixture = branched();
     let injection = Injection::into(&fixture);
     let mut cases: Vec<String> = Vec::new();
@@ -231,7 +231,6 @@ fn an_interrupted_call_is_made_again() {
 }
 
 /// A call that lists a directory stops early for a signal, with room left for more.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs strace"]
 fn a_listing_that_was_cut_short_is_read_on() {

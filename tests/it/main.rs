@@ -10,7 +10,7 @@
 //!   [`tracked`], [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`churn`], [`deep`], [`wide`], [`names`], [`loaded`], [`bombs`], [`errors`], [`interrupt`],
 //!   [`determinism`].
-//! * What it leaves undone: [`start`].
+//! * What it leaves undone: [`start`]. Who is asked: [`sources`].
 //! * What other programs ask of the library: [`library`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
@@ -21,9 +21,11 @@
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
 //!
-//! Both back ends run all of it (`--features portable` builds the other one); what only holds on
-//! Linux says so with a `cfg`. Tests that mount something, some of them through `/dev/fuse`, are ignored
-//! unless asked for as root: `cargo test -- --ignored`.
+//! Where the variable WEIGH_TEST_SOURCE is `portable`, every run of the program is on the portable source; a test
+//! that cannot hold there says so with `native_only!`. What only holds on Linux says so with a `cfg`.
+//!
+//! Tests that mount something, some of them through `/dev/fuse`, are ignored unless asked for as root:
+//! `cargo test -- --ignored`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 
 mod dice;
@@ -34,6 +36,7 @@ mod order;
 mod picture;
 mod pty;
 mod rounds;
+#[macro_use]
 mod run;
 #[cfg(target_os = "linux")]
 #[path = "../../benches/storage.rs"]
@@ -80,6 +83,7 @@ mod sifted;
 mod signals;
 mod since;
 mod slow;
+mod sources;
 mod start;
 mod storm;
 mod streams;

@@ -6,7 +6,6 @@
 use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::run::{in_namespace, weigh};
-#[cfg(not(feature = "portable"))]
 use std::collections::BTreeSet;
 
 /// Runs `weigh FLAGS top` within `fixture` after the shell has done `mounts` there.
@@ -53,10 +52,10 @@ fn a_directory_that_is_its_own_ancestor_is_named_once_and_skipped() {
     }
 }
 
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs root"]
 fn what_the_kernel_makes_up_is_skipped_below_a_root() {
+    native_only!("mounts cannot be told there");
     let fixture = Fixture::new().file("top/f", 5000).dir("top/proc").dir("top/sys");
     let mounts = "mount -t proc none top/proc; mount -t sysfs none top/sys";
     let (document, complaint, code) = with_mounts(&fixture, mounts, "-j --inodes");
@@ -74,10 +73,10 @@ fn what_the_kernel_makes_up_is_weighed_when_it_is_the_root() {
 
 /// No walk enters what would have to be mounted first. A root that is such a place once counted as come to by
 /// the walk of a root above it on a kernel file system, and was not weighed at all.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs root"]
 fn a_root_that_is_not_mounted_yet_is_weighed() {
+    native_only!("mounts cannot be told there");
     let fixture = Fixture::new().dir("sys");
     // Those in the group of the one who would mount something see what is there without it (autofs(5)).
     let script = r#"set -e; mount -t sysfs none sys; mkfifo asked; exec 3<>asked
@@ -94,10 +93,10 @@ fn a_root_that_is_not_mounted_yet_is_weighed() {
 /// A tree that is mounted twice counts twice, its hard links included, as another file would that
 /// has one link. They once left the set of links with as many as the inode has, wherever those were
 /// met, and came back as often as timing had it.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs root"]
 fn hard_links_count_once_a_mount() {
+    native_only!("mounts cannot be told there");
     let fixture = Fixture::new()
         .file("top/a/x", 5000)
         .hard_link("top/a/x", "top/a/y")
@@ -114,7 +113,6 @@ fn hard_links_count_once_a_mount() {
 }
 
 /// What a listing tells of a link is what lies beneath what is mounted on it.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs root"]
 fn a_link_on_which_something_is_mounted_is_not_that_link() {
@@ -134,7 +132,6 @@ end'"#;
 }
 
 /// By way of a process elsewhere, which has mounts that no list of our own shows.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs root"]
 fn what_is_mounted_on_links_in_another_namespace_is_weighed() {
@@ -184,10 +181,10 @@ fn a_root_inside_another_is_weighed_once_where_nothing_is_mounted() {
 }
 
 /// What is reached by another mount than the outer root's lies elsewhere, and counts once more.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs root"]
 fn a_root_by_another_mount_is_not_inside() {
+    native_only!("mounts cannot be told there");
     let fixture = Fixture::new().file("top/s/f", 5000).file("top/s/g", 300).dir("twin");
     let mounts = "mount --bind top twin";
     for (roots, size) in [("twin/s", 10_600), ("twin/s/f", 10_300), ("top/s twin/s twin", 5300)] {
@@ -201,10 +198,10 @@ fn a_root_by_another_mount_is_not_inside() {
 }
 
 /// What is mounted in one of two mounts of a directory is not in the other, which is the one that is walked.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs root"]
 fn a_root_that_is_mounted_in_what_is_another_root_is_weighed() {
+    native_only!("mounts cannot be told there");
     let fixture = Fixture::new().file("top/s/f", 5000).dir("top/here").dir("twin");
     let mounts = "mount --bind top twin; mount -t tmpfs none twin/here; \
                   head -c 300 /dev/zero > twin/here/there";
@@ -214,10 +211,10 @@ fn a_root_that_is_mounted_in_what_is_another_root_is_weighed() {
 }
 
 /// What lies on a kernel file system below a root is not come to, so a root there is its own.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs root"]
 fn a_root_beyond_what_the_kernel_makes_up_is_weighed() {
+    native_only!("mounts cannot be told there");
     let fixture = Fixture::new().file("top/f", 70).dir("top/sys");
     let mounts = "mount -t sysfs none top/sys; mount -t tmpfs none top/sys/fs; \
                   head -c 5000 /dev/zero > top/sys/fs/there";
@@ -227,10 +224,10 @@ fn a_root_beyond_what_the_kernel_makes_up_is_weighed() {
 
 /// With `-L` every directory is entered once. Which of two mounts of it that was, the threads once raced
 /// for.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs root"]
 fn following_takes_the_same_way_through_mounts_every_time() {
+    native_only!("mounts cannot be told there");
     let fixture = Fixture::new()
         .file("elsewhere/deep/f", 9000)
         .file("elsewhere/g", 70)

@@ -3,7 +3,6 @@
 //! there; nothing wraps.
 #![cfg(target_os = "linux")]
 
-#[cfg(not(feature = "portable"))]
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
 use std::process::Command;
@@ -58,10 +57,10 @@ fn any_time_is_older_or_younger_as_find_has_it() {
 }
 
 /// `strace` puts into the kernel's answer what a broken file system might.
-#[cfg(not(feature = "portable"))]
 #[test]
 #[ignore = "needs strace"]
 fn what_a_file_system_makes_up_saturates() {
+    native_only!("other calls are made there");
     let fixture = Fixture::new().file("top/a", 10).file("top/b", 10).file("top/c", 10);
     // struct statx (statx(2)): mask, block size, attributes, links, user, group, mode, inode, then
     // length and blocks. All that is asked for is there, and it is a regular file with one link.

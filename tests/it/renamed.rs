@@ -1,6 +1,6 @@
 //! Directories that are renamed or removed while they are walked, with so few handles that each has to be
 //! found again. `strace` holds the walk up in the middle, so that there is time for it.
-#![cfg(all(target_os = "linux", not(feature = "portable")))]
+#![cfg(target_os = "linux")]
 
 use std::fs;
 use std::io::Read;
@@ -63,6 +63,7 @@ fn held_up(
 #[test]
 #[ignore = "needs strace"]
 fn a_root_whose_parent_is_renamed_is_found_again() {
+    native_only!("directories are found by their paths there");
     for flags in ["-T 1 a/root", "-T 2 a/root", "a/root"] {
         let fixture = branched();
         let (document, complaint, code) = held_up(&fixture, 40, flags, |top| {
@@ -77,6 +78,7 @@ fn a_root_whose_parent_is_renamed_is_found_again() {
 #[test]
 #[ignore = "needs strace"]
 fn a_directory_with_another_name_is_found_again() {
+    native_only!("directories are found by their paths there");
     for (flags, listed) in [("-T 1", 30), ("-T 2", 20), ("-T 2", 80), ("-T 2", 150)] {
         let fixture = branched();
         let flags = format!("{flags} a/root");
@@ -99,6 +101,7 @@ fn a_directory_with_another_name_is_found_again() {
 #[test]
 #[ignore = "needs strace"]
 fn what_is_removed_is_no_problem() {
+    native_only!("directories are found by their paths there");
     for flags in ["-T 1 a/root", "-T 2 a/root"] {
         let fixture = branched();
         let (document, complaint, code) = held_up(&fixture, 30, flags, |top| {
@@ -115,6 +118,7 @@ fn what_is_removed_is_no_problem() {
 #[test]
 #[ignore = "needs strace"]
 fn roots_that_are_not_found_again_are_named() {
+    native_only!("directories are found by their paths there");
     let fixture = branched();
     let roots: Vec<_> = (0..BRANCHES).map(|i| format!("a/root/{i}")).collect();
     let flags = format!("-T 1 {}", roots.join(" "));
@@ -138,6 +142,7 @@ fn roots_that_are_not_found_again_are_named() {
 /// was lost then all the same.
 #[test]
 fn a_directory_that_is_renamed_over_and_over_is_found_again() {
+    native_only!("directories are found by their paths there");
     let mut fixture = branched();
     for i in 0..400 {
         fixture = fixture.dir(format!("a/{i}"));

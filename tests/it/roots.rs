@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use crate::fixture::{Fixture, raw};
-use crate::run::{Weigh, weigh};
+use crate::run::{Weigh, source, weigh};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_weigh");
 
@@ -178,7 +178,7 @@ fn a_root_inside_another_is_weighed_once_below_what_is_closed() {
 #[test]
 fn a_root_inside_another_is_weighed_once_at_any_depth() {
     let fixture = Fixture::in_memory().chain("directory", 600, 5000);
-    let script = r#"mkdir -p s; head -c 300 /dev/zero > s/f; "$0" -j -s "$@""#;
+    let script = r#"mkdir -p s; head -c 300 /dev/zero > s/f; "$0" $SOURCE -j -s "$@""#;
     for (roots, size) in [(". s", 5300), ("s . s/f", 5300), ("-i .. .", 5300), ("s s/f", 300)] {
         let find = ["find", "directory", "-name", "end", "-execdir", "/bin/sh", "-c", script];
         let end = roots.split(' ').chain([";"]);
@@ -187,6 +187,7 @@ fn a_root_inside_another_is_weighed_once_at_any_depth() {
             .args(words)
             .args(end)
             .env("PATH", "/usr/bin:/bin")
+            .env("SOURCE", source().join(" "))
             .current_dir(fixture.path())
             .output()
             .unwrap();

@@ -1,6 +1,7 @@
 //! Runs the program as a user would: in an environment that holds nothing but what a test puts
 //! there, as any user, with any number of handles, and never for longer than [`PATIENCE`].
 
+use std::env::VarError;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::Read;
@@ -17,6 +18,33 @@ use crate::pty::Terminal;
 
 /// A run that takes longer hangs. Far above what the slowest test needs on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(300);
+
+/// The variable of the tests that says which source lists directories in every run; the system's own if nothing.
+const SOURCE: &str = "WEIGH_TEST_SOURCE";
+
+/// Whether the tests are run on the portable source, which goes by paths, and cannot tell mounts.
+pub fn is_portable() -> bool {
+    match std::env::var(SOURCE).as_deref() {
+        Ok("portable") => true,
+        Ok("" | "native") | Err(VarError::NotPresent) => false,
+        other => panic!("{SOURCE} is neither native nor portable: {other:?}"),
+    }
+}
+
+/// Ends a test that cannot hold on the portable source, and says `$why`.
+macro_rules! native_only {
+    ($why:literal) => {
+        if crate::run::is_portable() {
+            eprintln!("not on the portable source: {}", $why);
+            return;
+        }
+    };
+}
+
+/// What is said to the program to that end, before anything else.
+pub fn source() -> &'static [&'static str] {
+    if is_portable() { &["--source", "portable"] } else { &[] }
+}
 
 /// The user and the group called nobody, on every Linux there is.
 const NOBODY: u32 = 65534;
@@ -83,7 +111,6 @@ impl Weigh {
     }
 
     /// Within limits of the shell's `ulimit`: `-n 16`.
-    #[cfg(not(feature = "portable"))]
     pub fn limited(self, limit: &str) -> Self {
         self.under(["/bin/sh", "-c", &format!("ulimit {limit}; exec \"$0\" \"$@\"")])
     }
@@ -152,7 +179,8 @@ impl Weigh {
 
     /// Starts it, with pipes to read from.
     pub fn spawn(self) -> Child {
-        let mut words = self.under.into_iter().chain([self.program.into()]).chain(self.args);
+        let (program, source) = ([self.program.into()], source().iter().map(OsString::from));
+        let mut words = self.under.into_iter().chain(program).chain(source).chain(self.args);
         let mut command = Command::new(words.next().expect("there is a program"));
         command.args(words).env_clear().envs(self.env);
         command.current_dir(&self.dir).stdin(self.stdin.map_or_else(Stdio::null, Stdio::from));
@@ -210,8 +238,9 @@ pub fn become_nobody(command: &mut Command) {
 /// by nobody else and ends with it.
 #[cfg(target_os = "linux")]
 pub fn in_namespace(fixture: &Fixture, script: &str) -> Output {
+    let script = script.replace("\"$0\"", &format!("\"$0\" {}", source().join(" ")));
     Command::new("unshare")
-        .args(["--mount", "--propagation", "private", "sh", "-c", script])
+        .args(["--mount", "--propagation", "private", "sh", "-c", &script])
         .arg(env!("CARGO_BIN_EXE_weigh"))
         .current_dir(fixture.path())
         .stdin(Stdio::null())

@@ -250,7 +250,6 @@ fn a_file_that_is_replaced_keeps_its_owner_or_lets_nobody_else_in() {
 }
 
 /// An access list (acl(5)) by which the user 1234 may do `rights` as well, and the group nothing.
-#[cfg(not(feature = "portable"))]
 fn access_list(rights: u16) -> Vec<u8> {
     const NO_ID: u32 = u32::MAX;
     let entries = [
@@ -270,7 +269,6 @@ fn access_list(rights: u16) -> Vec<u8> {
 
 /// It says who else may read a file, and the group's bits only how much of that holds.
 #[test]
-#[cfg(not(feature = "portable"))]
 #[ignore = "needs root, and a file system with access lists"]
 fn a_file_that_is_replaced_keeps_its_access_list() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};

@@ -327,8 +327,8 @@ fn a_compressed_scan_ends_where_it_ended() {
 }
 
 #[test]
-#[cfg(not(feature = "portable"))]
 fn a_chain_deeper_than_any_stack_comes_back() {
+    native_only!("paths are bounded there");
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
     let file = fixture.at("scan.zst");
     let direct = weigh("-j -s").arg(fixture.at("d")).run().clean();

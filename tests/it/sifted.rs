@@ -442,8 +442,8 @@ fn changes_are_of_what_counts() {
 }
 
 #[test]
-#[cfg(not(feature = "portable"))]
 fn a_chain_deeper_than_any_stack_is_sifted() {
+    native_only!("paths are bounded there");
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
     weigh("-s d -n 1 --save scan").within(fixture.path()).run().clean();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();

@@ -534,8 +534,8 @@ fn bounds_end_with_a_status_of_their_own() {
 }
 
 #[test]
-#[cfg(not(feature = "portable"))]
 fn a_chain_deeper_than_any_stack_is_compared() {
+    native_only!("paths are bounded there");
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
     weigh("-s d -n 1 --save scan").within(fixture.path()).run().clean();
     let fixture = fixture.chain("d/d/d/e", 1, 10);

@@ -33,8 +33,8 @@ fn what_one_look_settles_takes_no_thread() {
 /// Something may be mounted there that never answers, and Ctrl-C has to end that too.
 #[test]
 #[ignore = "needs strace"]
-#[cfg(not(feature = "portable"))]
 fn no_subdirectory_is_looked_at_before_somebody_watches() {
+    native_only!("other calls are made there");
     let fixture = Fixture::new().file("tree/a", 100).file("tree/d/b", 100);
     let calls = calls(&fixture, "tree", "trace=clone,clone3,statx");
     let first = |what| calls.find(what).expect("it is called");
@@ -45,8 +45,8 @@ fn no_subdirectory_is_looked_at_before_somebody_watches() {
 /// whether others there may be asked about at all.
 #[test]
 #[ignore = "needs strace"]
-#[cfg(not(feature = "portable"))]
 fn an_inode_is_not_asked_about_for_every_link() {
+    native_only!("other calls are made there");
     let mut fixture = Fixture::in_memory().file("tree/0/0", 100);
     for link in 1..500 {
         fixture = fixture.hard_link("tree/0/0", format!("tree/{}/{link}", link % 10));
@@ -58,8 +58,8 @@ fn an_inode_is_not_asked_about_for_every_link() {
 /// The last entry of a listing tells that it is the last.
 #[test]
 #[ignore = "needs strace, and a tmpfs that marks where a listing ends, as Linux 6.18 does"]
-#[cfg(not(feature = "portable"))]
 fn nobody_asks_twice_where_a_listing_ends() {
+    native_only!("other calls are made there");
     let fixture = Fixture::in_memory().dir("tree/empty").file("tree/few/a", 100);
     assert_eq!(calls(&fixture, "tree", "trace=getdents64").matches("getdents64(").count(), 3);
 }

@@ -7,20 +7,25 @@ use std::process::{Command, Stdio};
 use crate::dice::HOSTILE;
 use crate::fixture::{Fixture, raw};
 use crate::picture::cells;
+use crate::run::source;
 
 const COLUMNS: usize = 72;
 const ROWS: usize = 50;
 
 /// What `weigh FLAGS top` sends to a terminal of [`COLUMNS`] by [`ROWS`], run within `fixture`.
 fn on_a_terminal(fixture: &Fixture, flags: &str, env: &[(&str, &str)]) -> String {
-    script(fixture, &format!("exec \"$WEIGH\" {flags} top"), env)
+    script(fixture, &format!("exec \"$WEIGH\" $SOURCE {flags} top"), env)
 }
 
 /// The same, from a program that is held up often enough for its progress to be drawn, however
 /// quick it is.
 fn on_a_terminal_slowly(fixture: &Fixture, flags: &str) -> String {
     let hold = "kill -STOP $p; sleep 0.15; kill -CONT $p; sleep 0.003;";
-    script(fixture, &format!("\"$WEIGH\" {flags} top & p=$!; {} wait $p", hold.repeat(6)), &[])
+    script(
+        fixture,
+        &format!("\"$WEIGH\" $SOURCE {flags} top & p=$!; {} wait $p", hold.repeat(6)),
+        &[],
+    )
 }
 
 /// What the terminal gets from the shell command `command`, which knows the program as `$WEIGH`.
@@ -34,6 +39,7 @@ fn script(fixture: &Fixture, command: &str, env: &[(&str, &str)]) -> String {
         .env("SHELL", "/bin/sh")
         .env("TERM", "xterm-256color")
         .env("WEIGH", env!("CARGO_BIN_EXE_weigh"))
+        .env("SOURCE", source().join(" "))
         .envs(env.iter().copied())
         .current_dir(fixture.path())
         .stdin(Stdio::null())

@@ -1,4 +1,4 @@
-//! Every other Unix, by std::fs alone: an open directory is its path, so paths are bounded by
+//! Any Unix, by std::fs alone: an open directory is its path, so paths are bounded by
 //! PATH_MAX, and a directory renamed while it is walked has vanished.
 
 use std::ffi::{CStr, CString, OsStr};
@@ -9,11 +9,12 @@ use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::{
-    Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file,
+use super::Source;
+use crate::measure::{Kind, Mode};
+use crate::sys::{
+    Identity, Listed, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file,
     seconds_since_epoch,
 };
-use crate::measure::{Kind, Mode};
 
 /// A directory that could be opened, by its path.
 #[derive(Debug)]
@@ -69,12 +70,12 @@ impl Handle {
 
     /// Which directory is open here. Through which mount, std cannot tell.
     pub fn place(&self) -> io::Result<MountedIdentity> {
-        Ok((Mount::UNKNOWN.id, self.identity()?))
+        Ok((unknown_mount().id, self.identity()?))
     }
 
     /// std cannot tell.
     pub fn mount_at(&self, _: &CStr, _: Symlinks) -> io::Result<Mount> {
-        Ok(Mount::UNKNOWN)
+        Ok(unknown_mount())
     }
 
     /// The file at `path` from here, to be read; none if nothing is there, or no regular file.
@@ -106,7 +107,8 @@ impl Handle {
             let kind = entry.file_type().ok().map(kind);
             // A name that the system hands out cannot hold a NUL.
             if let Ok(name) = CString::new(entry.file_name().into_vec()) {
-                names.push(&name, kind, entry.ino());
+                // Unix tells no more.
+                names.push(Listed { name: &name, kind, inode: entry.ino(), stat: None });
             }
         }
         Ok(!names.is_empty())
@@ -120,33 +122,11 @@ pub fn stat(path: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
 
 /// std cannot tell.
 pub fn mount_of(_: &CStr, _: Symlinks) -> io::Result<Mount> {
-    Ok(Mount::UNKNOWN)
+    Ok(unknown_mount())
 }
 
-/// std cannot tell.
-pub fn is_rotational(_: u64) -> bool {
-    false
-}
-
-/// std can neither tell nor raise the limit. The lowest that is usual is macOS's 256; should there
-/// be fewer, opening fails with EMFILE and is tried again when others have closed theirs.
-pub fn free_handles() -> usize {
-    200
-}
-
-/// std cannot tell.
-pub fn threads_with_room() -> usize {
-    usize::MAX
-}
-
-/// std cannot tell.
-pub fn access_list(_: &Path) -> io::Result<Vec<u8>> {
-    Ok(Vec::new())
-}
-
-/// There is none to set.
-pub fn set_access_list(_: &File, _: &[u8]) -> io::Result<()> {
-    Ok(())
+fn unknown_mount() -> Mount {
+    Mount { source: Source::Portable, ..Mount::default() }
 }
 
 fn as_path(name: &CStr) -> &Path {

@@ -1,6 +1,7 @@
 //! What is known of each kind of file system, by the number that statfs(2) gives it on Linux.
 
-use super::{Carries, Mount, Storage};
+use super::Source;
+use crate::sys::{Carries, Mount, Storage};
 
 /// What the mount `id` is, when its file system is of the kind with this number.
 pub(super) fn mount(id: u64, number: u32) -> Mount {
@@ -15,7 +16,8 @@ pub(super) fn mount(id: u64, number: u32) -> Mount {
         _ => Storage::Local,
     };
     let end = ENDS.iter().find(|(kind, _)| *kind == number).map(|(_, end)| *end);
-    Mount { id, carries, storage, lists_inodes: LISTS_INODES.contains(&number), end }
+    let lists_inodes = LISTS_INODES.contains(&number);
+    Mount { id, source: Source::Linux, carries, storage, lists_inodes, end }
 }
 
 /// File systems that show the kernel's own state: nothing of it is on a device or in memory that

@@ -3,22 +3,21 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-use std::path::Path;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::buffer::spare_capacity;
 use rustix::fs::{
     self, AtFlags, CWD, FileType, Mode as CreateMode, OFlags, RawDir, Statx, StatxAttributes,
-    StatxFlags, XattrFlags,
+    StatxFlags,
 };
 use rustix::io::{Errno, retry_on_intr};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::{
-    Carries, Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks, file_systems,
-    open_if_file,
-};
+use super::Source;
 use crate::measure::{Kind, Mode};
+use crate::sys::{
+    Carries, Identity, Listed, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file,
+};
+
+mod file_systems;
 
 /// An open directory.
 #[derive(Debug)]
@@ -130,7 +129,8 @@ impl Handle {
             };
             let name = entry.file_name();
             if name != c"." && name != c".." {
-                names.push(name, kind(entry.file_type()), entry.ino());
+                let (kind, inode) = (kind(entry.file_type()), entry.ino());
+                names.push(Listed { name, kind, inode, stat: None });
             }
             let is_end = Some(entry.next_entry_cookie()) == end;
             // A buffer of nothing but "." and ".." is not the end.
@@ -150,54 +150,6 @@ pub fn stat(path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
 /// What `path` lies on.
 pub fn mount_of(path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
     mount(CWD, path, symlinks)
-}
-
-/// Raises the soft limit of open files to the hard one; returns about how many more may be opened.
-pub fn free_handles() -> usize {
-    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
-    let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok();
-    let limit = if raised { maximum } else { current };
-    let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    // The lowest free number tells how many are taken, but for gaps (open(2)).
-    let taken = open(CWD, c"/", LOOK).map_or(0, |fd| fd.as_raw_fd());
-    limit.saturating_sub(usize::try_from(taken).unwrap_or(0))
-}
-
-/// How many threads have room in the address space that the process may have (RLIMIT_AS). Each takes a
-/// stack of 2 MiB, and 64 MiB that glibc reserves for what it allocates, twice as much while it aligns
-/// that (malloc/arena.c, 2.36).
-pub fn threads_with_room() -> usize {
-    const ROOM: u64 = 128 << 20;
-    let room = |limit| usize::try_from(limit / ROOM).unwrap_or(usize::MAX).max(1);
-    getrlimit(Resource::As).current.map_or(usize::MAX, room)
-}
-
-/// Where a file has its access list (acl(5)).
-const ACCESS_LIST: &CStr = c"system.posix_acl_access";
-
-/// The access list of the file at `path`, as its file system has it; empty if there is none.
-pub fn access_list(path: &Path) -> io::Result<Vec<u8>> {
-    /// No attribute is longer (linux/limits.h, XATTR_SIZE_MAX).
-    const MOST: usize = 1 << 16;
-    let mut list = Vec::with_capacity(MOST);
-    without_none(fs::getxattr(path, ACCESS_LIST, spare_capacity(&mut list)).map(drop))?;
-    Ok(list)
-}
-
-/// Gives `file` an access list, or takes it away if `list` is empty.
-pub fn set_access_list(file: &File, list: &[u8]) -> io::Result<()> {
-    if list.is_empty() {
-        return without_none(fs::fremovexattr(file, ACCESS_LIST));
-    }
-    Ok(fs::fsetxattr(file, ACCESS_LIST, list, XattrFlags::empty())?)
-}
-
-/// Nothing is wrong with a file that has no list, nor with a file system that knows none.
-fn without_none(done: Result<(), Errno>) -> io::Result<()> {
-    match done {
-        Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
-        done => Ok(done?),
-    }
 }
 
 /// To look at what is mounted without entering it: O_PATH triggers no automount (open(2)), but for
@@ -278,7 +230,8 @@ fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<
     let stat = retry_on_intr(|| fs::statx(parent, name, at(symlinks), StatxFlags::MNT_ID))?;
     let id = mount_id(&stat);
     if stat.stx_attributes.contains(StatxAttributes::AUTOMOUNT) {
-        return Ok(Mount { id, carries: Carries::Automount, ..Mount::UNKNOWN });
+        let (source, carries) = (Source::Linux, Carries::Automount);
+        return Ok(Mount { id, source, carries, ..Mount::default() });
     }
     let fd = open(parent, name, LOOK | nofollow(symlinks))?;
     let number = match retry_on_intr(|| fs::fstatfs(&fd)) {
@@ -289,14 +242,4 @@ fn mount(parent: BorrowedFd<'_>, name: &CStr, symlinks: Symlinks) -> io::Result<
         Err(error) => return Err(error.into()),
     };
     Ok(file_systems::mount(id, number))
-}
-
-/// Whether the device with this number has to move a head to where the data is; false where the
-/// system does not tell. A partition is asked by way of its disk.
-pub fn is_rotational(device: u64) -> bool {
-    let (major, minor) = (fs::major(device), fs::minor(device));
-    ["queue", "../queue"].iter().any(|queue| {
-        let flag = format!("/sys/dev/block/{major}:{minor}/{queue}/rotational");
-        std::fs::read(flag).is_ok_and(|flag| flag.starts_with(b"1"))
-    })
 }

@@ -1,0 +1,205 @@
+//! Where listings come from: which source serves a root or a mount is decided at run time, and stands in its
+//! [`Mount`].
+//!
+//! A source is a file here with the same items as the others: its `Handle`, `stat` and `mount_of`. A new one gets
+//! a variant and an arm in each of what follows. All of it is a `match`, so that the way of a file has no call
+//! through a pointer.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+
+use super::{Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks};
+
+#[cfg(target_os = "linux")]
+mod linux;
+mod portable;
+
+/// What lists directories and stats entries; by default, what is best for the system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Linux' own calls, relative to an open directory.
+    #[cfg(target_os = "linux")]
+    #[default]
+    Linux,
+    /// `std::fs` alone, by paths; on any Unix.
+    #[cfg_attr(not(target_os = "linux"), default)]
+    Portable,
+}
+
+/// An open directory, of any source.
+#[derive(Debug)]
+pub enum Handle {
+    /// Of [`Source::Linux`].
+    #[cfg(target_os = "linux")]
+    Linux(linux::Handle),
+    /// Of [`Source::Portable`].
+    Portable(portable::Handle),
+}
+
+/// `$asked`, where `$module` is the one of the source `$source`.
+macro_rules! by_source {
+    ($source:expr, $module:ident => $asked:expr) => {
+        match $source {
+            #[cfg(target_os = "linux")]
+            Source::Linux => {
+                use self::linux as $module;
+                $asked
+            }
+            Source::Portable => {
+                use self::portable as $module;
+                $asked
+            }
+        }
+    };
+}
+
+/// `$asked`, where `$dir` is what the handle `$handle` is to its source.
+macro_rules! by_handle {
+    ($handle:expr, $dir:ident => $asked:expr) => {
+        match $handle {
+            #[cfg(target_os = "linux")]
+            Handle::Linux($dir) => $asked,
+            Handle::Portable($dir) => $asked,
+        }
+    };
+}
+
+#[cfg(target_os = "linux")]
+impl From<linux::Handle> for Handle {
+    fn from(handle: linux::Handle) -> Self {
+        Handle::Linux(handle)
+    }
+}
+
+impl From<portable::Handle> for Handle {
+    fn from(handle: portable::Handle) -> Self {
+        Handle::Portable(handle)
+    }
+}
+
+impl Source {
+    /// What they are called where one is asked for; native is what is best for the system.
+    pub const NAMES: [&str; 2] = ["native", "portable"];
+
+    /// The one that is called `name`.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "native" => Some(Self::default()),
+            "portable" => Some(Self::Portable),
+            _ => None,
+        }
+    }
+
+    /// Opens the directory at `path`, a root, following symlinks.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open(self, path: &CStr) -> io::Result<Handle> {
+        by_source!(self, source => source::Handle::open(path).map(Handle::from))
+    }
+
+    /// Looks at the directory at `path`, following symlinks: it cannot be read, and need not be readable.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn look(self, path: &CStr) -> io::Result<Handle> {
+        by_source!(self, source => source::Handle::look(path).map(Handle::from))
+    }
+
+    /// What `path` names.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn stat(self, path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
+        by_source!(self, source => source::stat(path, symlinks, query))
+    }
+
+    /// What `path` lies on.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn mount_of(self, path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
+        by_source!(self, source => source::mount_of(path, symlinks))
+    }
+}
+
+impl Handle {
+    /// Opens the directory called `name` in this one, by the same source.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
+        by_handle!(self, dir => dir.open_at(name, symlinks).map(Self::from))
+    }
+
+    /// Looks at the directory that this one lies in; one that lies in none is its own.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn up(&self) -> io::Result<Self> {
+        by_handle!(self, dir => dir.up().map(Self::from))
+    }
+
+    /// What the entry called `name` is.
+    ///
+    /// # Errors
+    /// The system's.
+    #[inline]
+    pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
+        by_handle!(self, dir => dir.stat_at(name, symlinks, query))
+    }
+
+    /// Which directory is open here.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn identity(&self) -> io::Result<Identity> {
+        by_handle!(self, dir => dir.identity())
+    }
+
+    /// Which directory is open here, and through which mount.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn place(&self) -> io::Result<MountedIdentity> {
+        by_handle!(self, dir => dir.place())
+    }
+
+    /// What is mounted at `name`, told without entering or triggering it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn mount_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
+        by_handle!(self, dir => dir.mount_at(name, symlinks))
+    }
+
+    /// The file at `path` from here, to be read; none if nothing is there, or no regular file.
+    ///
+    /// # Errors
+    /// The system's, and if it has more than `most` bytes.
+    pub fn open_file_at(
+        &self,
+        path: &CStr,
+        symlinks: Symlinks,
+        most: u64,
+    ) -> io::Result<Option<File>> {
+        by_handle!(self, dir => dir.open_file_at(path, symlinks, most))
+    }
+
+    /// Appends the next names to `names`, read through `buffer`: about those of one system call, without `.` and
+    /// `..`, and none at the end. Returns whether there may be more; not so after an entry that leads to `end`.
+    ///
+    /// Whoever reads goes on where the last one ended, so that several threads can share a listing.
+    ///
+    /// # Errors
+    /// The system's. What was read before has been appended.
+    pub fn read(
+        &self,
+        buffer: &mut Vec<u8>,
+        names: &mut Names,
+        end: Option<u64>,
+    ) -> io::Result<bool> {
+        by_handle!(self, dir => dir.read(buffer, names, end))
+    }
+}

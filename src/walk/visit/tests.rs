@@ -1,0 +1,73 @@
+//! What a listing tells of its entries: none of them is asked for, unless it is a symlink to be followed.
+
+use super::*;
+use crate::measure::{Measure, Mode};
+use crate::tally::Closed;
+use crate::walk::roots;
+use crate::walk::{Options, Walk, lock};
+
+/// The names and sizes of what is in a directory.
+struct Sizes;
+
+impl Tally for Sizes {
+    type Part = Vec<(Vec<u8>, u64)>;
+    type Report = ();
+
+    fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>) {
+        part.push((entry.name.to_vec(), entry.size));
+    }
+
+    fn merge(&self, part: &mut Self::Part, other: Self::Part) {
+        part.extend(other);
+    }
+
+    fn close(&self, _: &mut Self::Part, _: &Closed<'_>, _: Self::Part) {}
+
+    fn finish(&self, _: &Closed<'_>, _: Self::Part) {}
+}
+
+/// What is weighed of `listed`, as if the directory of this module had told that of its entries: a name, whether
+/// it is a symlink, and its length, if that is told.
+fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>, u64)> {
+    let options = Options { measure: Measure::Apparent, follow, ..Options::default() };
+    let (mut roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
+    let root = roots.pop().expect("it is there");
+    let walk = Walk::new(options, Sizes, problems, 100);
+    let worker = Worker::on_the_stack(&walk, walk.progress.caller());
+    let dir = Arc::new(Dir::root(None, root, &walk.options.filter));
+    let handle = worker.open(&dir, None).expect("it can be opened").expect("it is there");
+    let lease = Arc::new(walk.handles.lease(handle, None));
+
+    let mut names = Names::default();
+    for (name, is_symlink, length) in listed {
+        let mode = Mode(if *is_symlink { 0o120_777 } else { 0o100_644 });
+        let device = dir.stat.device;
+        let stat = length.map(|length| Stat { device, mode, length, links: 1, ..Stat::default() });
+        let (kind, stat) = (Some(mode.kind()), stat.as_ref());
+        names.push(Listed { name, kind, inode: 0, stat });
+    }
+    let mut visit = Visit::new(&worker, &dir, &lease);
+    visit.weigh(&names);
+    visit.finish();
+    assert!(lock(&walk.problems).is_empty());
+    dir.take_subtotal().part
+}
+
+#[test]
+fn what_a_listing_tells_is_not_asked() {
+    let told = [(c"no file", false, Some(70)), (c"no symlink", true, Some(5))];
+    let expected = [(b"no file".to_vec(), 70), (b"no symlink".to_vec(), 5)];
+    assert_eq!(weighed(false, &told), expected);
+    // Nobody knows where it leads, so it counts as itself.
+    assert_eq!(weighed(true, &told), expected);
+    // What is not told is asked, and has vanished.
+    assert_eq!(weighed(false, &[(c"no file", false, None), told[1]]), expected[1..]);
+}
+
+#[test]
+fn a_symlink_that_is_followed_is_asked_where_it_leads() {
+    let told = [(c"visit.rs", true, Some(u64::MAX))];
+    assert_eq!(weighed(false, &told), [(b"visit.rs".to_vec(), u64::MAX)]);
+    let length = include_str!("../visit.rs").len() as u64;
+    assert_eq!(weighed(true, &told), [(b"visit.rs".to_vec(), length)]);
+}

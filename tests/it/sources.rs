@@ -1,0 +1,46 @@
+//! Which source lists directories is said at run time: all of the tests are run on each (`.ci/run`), but for these.
+#![cfg(target_os = "linux")]
+
+use std::process::{Command, Output};
+
+use crate::fixture::Fixture;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_weigh");
+
+/// Runs `words` within `fixture`.
+fn run(fixture: &Fixture, words: &[&str]) -> Output {
+    let mut command = Command::new(words[0]);
+    let command = command.args(&words[1..]).env_clear().env("PATH", "/usr/bin:/bin");
+    command.current_dir(fixture.path()).output().unwrap()
+}
+
+/// std goes by paths, and Linux' own calls by names in an open directory.
+#[test]
+#[ignore = "needs strace"]
+fn the_source_that_is_named_lists_directories() {
+    let fixture = Fixture::new().file("tree/d/file", 100);
+    for (source, name) in [
+        (&[][..], "\"file\""),
+        (&["--source", "native"], "\"file\""),
+        (&["--source", "portable"], "\"tree/d/file\""),
+    ] {
+        let strace = ["strace", "-f", "-q", "-o", "calls", "-e", "trace=statx", PROGRAM];
+        let output = run(&fixture, &[&strace, source, &["tree"]].concat());
+        assert!(output.status.success(), "{output:?}");
+        let calls = std::fs::read_to_string(fixture.at("calls")).unwrap();
+        let asked = calls.lines().filter(|call| call.contains("file\""));
+        assert_eq!(asked.clone().count(), 1, "{source:?}: {calls}");
+        assert_eq!(asked.filter(|call| call.contains(name)).count(), 1, "{source:?}: {calls}");
+    }
+}
+
+#[test]
+fn a_source_that_is_unknown_is_named() {
+    let fixture = Fixture::new();
+    for (source, named) in [("elsewhere", "elsewhere"), ("", ""), ("a\x1b[2Jb", "a\\x1b[2Jb")] {
+        let output = run(&fixture, &[PROGRAM, "--source", source]);
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        let expected = format!("error: --source is native or portable, not {named}\n");
+        assert_eq!((output.status.code(), complaint), (Some(2), expected));
+    }
+}
