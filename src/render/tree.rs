@@ -3,7 +3,9 @@
 //! Lines are laid out from the root down, largest first, and printed in that order or in the
 //! opposite one. Nothing recurses, and what depth costs a line is bounded by the line's width.
 
-use std::cmp::Ordering;
+mod bar;
+mod columns;
+
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -12,10 +14,11 @@ use nu_ansi_term::Style;
 use super::changes::{self, Note};
 use super::colors::Colors;
 use super::lines::{self, Line, lay_out};
-use super::name::{cells, escape, fit};
+use super::name::{cells, escape, shorten};
 use super::size::Format;
 use crate::changes::Changes;
 use crate::tree::{Order, Tree};
+use columns::Columns;
 
 /// How a picture is drawn.
 #[derive(Clone, Debug, Default)]
@@ -54,16 +57,6 @@ pub enum Bars {
     None,
 }
 
-/// The widths that all lines have in common, in cells.
-struct Columns {
-    size: usize,
-    /// The tree and the name beside it.
-    name: usize,
-    bar: usize,
-    /// What the tree and the name may take at most.
-    room: usize,
-}
-
 /// Draws `tree`; if its sizes are the churn of `changes`, with what changed.
 ///
 /// # Errors
@@ -81,7 +74,8 @@ pub fn draw(
         Some(changes) => changes::notes(&lines, changes, &options.format),
         None => lines.iter().map(|line| note(line, &options.format)).collect(),
     };
-    let picture = Picture { lines, notes, root: tree, options };
+    let scale = bar::scale(&lines, tree.shape());
+    let picture = Picture { lines, notes, scale, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
     let mut numbers = first..picture.lines.len();
@@ -111,42 +105,31 @@ fn note(line: &Line<'_>, format: &Format) -> Note {
 struct Picture<'a> {
     lines: Vec<Line<'a>>,
     notes: Vec<Note>,
+    /// What a full bar stands for.
+    scale: u64,
     root: &'a Tree,
     options: &'a Options,
 }
 
 impl Picture<'_> {
-    /// Widths for the lines from `first` on.
-    fn columns(&self, first: usize) -> Columns {
-        /// The two frames of the bar, the blanks beside it, and `100%`.
-        const AROUND_BAR: usize = 8;
-        let lines = first..self.lines.len();
-        let size = lines.clone().map(|i| cells(&self.notes[i].size)).max().unwrap_or(0);
-        let room = self.options.width.saturating_sub(size + 2);
-        let name = |i| {
-            let tree = if self.options.screen_reader { 0 } else { self.tree_width(i, room) + 1 };
-            tree + cells(&self.name(i)) + cells(&self.notes[i].aside)
-        };
-        let longest = lines.map(name).max().unwrap_or(0);
-        let bar = match self.options.bars {
-            Bars::None => 0,
-            _ => (room + 1).saturating_sub(longest + AROUND_BAR),
-        };
-        Columns { size, name: if bar > 0 { longest } else { longest.min(room) }, bar, room }
-    }
-
     fn line(&self, i: usize, columns: &Columns) -> String {
         let tree = self.tree(i, columns.room);
         let room = columns.name.saturating_sub(cells(&tree) + 1);
         let (name, aside, padding) = self.name_in(i, room);
         let mut line = format!("{} {tree} {name}{aside}", self.painted_size(i, columns));
-        if columns.bar > 0 {
-            let (mut bar, percent) = (self.bar(i, columns.bar), self.percent(i));
-            if self.options.dim && self.notes[i].direction.is_none() {
-                bar = self.paint(&bar, Colors::dim_bar);
+        let percent = if columns.percent { self.percent(i) } else { String::new() };
+        // Writing to a string cannot fail.
+        let _ = match columns.bar {
+            0 if columns.percent => write!(line, "{:padding$} {percent:>4}", ""),
+            0 => Ok(()),
+            width => {
+                let mut bar = self.bar(i, width);
+                if self.options.dim && self.notes[i].direction.is_none() {
+                    bar = self.paint(&bar, Colors::dim_bar);
+                }
+                write!(line, "{:padding$}│{bar} │ {percent:>4}", "")
             }
-            let _ = write!(line, "{:padding$}│{bar} │ {percent:>4}", "");
-        }
+        };
         line
     }
 
@@ -164,12 +147,14 @@ impl Picture<'_> {
         format!("{name}{aside}{:padding$} {depth} {size}{percent}", "")
     }
 
-    /// The name and what is said after it, painted, and what is left of `room` cells.
+    /// The name and what is said after it, painted, and what is left of `room` cells. Nothing is said where
+    /// there is hardly room for the name.
     fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
-        let aside = self.notes[i].aside.as_str();
+        let (name, aside) = (self.name(i), self.notes[i].aside.as_str());
+        let least = cells(&name).min(NAME_AT_LEAST);
         let (name, aside) = match room.checked_sub(cells(aside)) {
-            Some(room) if room > 0 => (fit(&self.name(i), room), aside),
-            _ => (fit(&self.name(i), room), ""),
+            Some(room) if room >= least => (shorten(&name, room), aside),
+            _ => (shorten(&name, room), ""),
         };
         let padding = room.saturating_sub(cells(&name) + cells(aside));
         (self.painted(i, &name), self.paint(aside, Colors::aside), padding)
@@ -206,7 +191,7 @@ impl Picture<'_> {
     fn name(&self, i: usize) -> String {
         let line = &self.lines[i];
         if !self.options.full_paths {
-            return escape(if i == 0 { line.name } else { self.root.label(line.name) });
+            return escape(line.name);
         }
         escape(&lines::path(&self.lines, i, self.root))
     }
@@ -243,49 +228,6 @@ impl Picture<'_> {
         let drawn: String = strokes.into_iter().rev().collect();
         let skipped = drawn.chars().count().saturating_sub(levels);
         drawn.chars().skip(skipped).chain(branch.chars()).collect()
-    }
-
-    fn percent(&self, i: usize) -> String {
-        let whole = self.lines[0].size;
-        if whole == 0 {
-            return "0%".to_owned();
-        }
-        // In a scan that somebody made, a part may be larger than the whole.
-        let percent = self.lines[i].size as f64 / whole as f64 * 100.0;
-        format!("{:.0}%", percent.min(100.0))
-    }
-
-    /// The bar: a node's own share solid, and behind it the shares of those above it, in shades.
-    fn bar(&self, i: usize, width: usize) -> String {
-        const SHADES: [&str; 5] = ["█", "▓", "▒", "░", " "];
-        let own = SHADES[0].repeat(self.share(i, width));
-        let mut pieces = vec![match self.notes[i].direction {
-            Some(Ordering::Greater) => self.paint(&own, Colors::grown),
-            Some(Ordering::Less) => self.paint(&own, Colors::shrunk),
-            _ => own,
-        }];
-        let mut drawn = self.share(i, width);
-        let mut at = i;
-        while let (true, Some(parent)) = (drawn < width, self.lines[at].parent) {
-            let share = self.share(parent, width);
-            let shade = SHADES[5 - self.level(at).clamp(1, 4)];
-            pieces.push(shade.repeat(share.saturating_sub(drawn)));
-            drawn = drawn.max(share);
-            at = parent;
-        }
-        pieces.push(" ".repeat(width.saturating_sub(drawn)));
-        if self.options.bars == Bars::Right {
-            pieces.reverse();
-        }
-        pieces.concat()
-    }
-
-    /// How many of a bar's cells a node's own size takes: at least one.
-    fn share(&self, i: usize, width: usize) -> usize {
-        let whole = u128::from(self.lines[0].size.max(1));
-        let cells = u128::from(self.lines[i].size) * width as u128 / whole;
-        // In a scan that somebody made, it may be far more than the whole.
-        (cells + 1).min(width as u128) as usize
     }
 }
 
