@@ -66,6 +66,8 @@ pub enum Order {
     Name,
     /// The one with the most inodes first.
     Count,
+    /// As their names stand in a list; what is not in it comes last.
+    Listed(&'static [&'static str]),
 }
 
 /// A node in its place in a [`Tree`].
@@ -290,6 +292,10 @@ impl<'a> Child<'a> {
             Order::Count => children.sort_by_cached_key(|child| {
                 let Totals { size, entries, .. } = child.totals();
                 (Reverse(entries), Reverse(size), child.name())
+            }),
+            Order::Listed(names) => children.sort_by_cached_key(|child| {
+                let place = names.iter().position(|name| name.as_bytes() == child.name());
+                (place.unwrap_or(names.len()), Reverse(child.size()), child.name())
             }),
         }
         children

@@ -70,6 +70,18 @@ impl Flags {
         }
     }
 
+    /// The order in a picture: ages and sizes stand in their own, unless another is asked for.
+    fn drawn_order(&self) -> Order {
+        let own = self.by().and_then(By::order).filter(|_| self.show.sort.is_none());
+        own.map_or_else(|| self.order(), Order::Listed)
+    }
+
+    /// By what to group, if by anything.
+    fn by(&self) -> Option<By> {
+        let named = |name: &String| By::named(name, sys::user_name, sys::now);
+        self.show.by.as_ref().and_then(named).or(self.show.file_types.then_some(By::Type))
+    }
+
     /// Groups lie nowhere.
     pub(super) fn full_paths(&self) -> bool {
         self.print.full_paths && !self.is_grouped()
@@ -84,9 +96,7 @@ impl Flags {
         let is_added_up = self.form().is_some_and(Form::adds_up);
         let inodes = if is_added_up { Inodes::Linked } else { Inodes::None };
         let limits = self.limits(terminal);
-        let named = |name: &String| By::named(name, sys::user_name, sys::now);
-        let by = self.show.by.as_ref().and_then(named);
-        let Some(by) = by.or(self.show.file_types.then_some(By::Type)) else {
+        let Some(by) = self.by() else {
             return limits.map_or(Keep::Everything(inodes), Keep::Largest);
         };
         let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
@@ -133,7 +143,7 @@ impl Flags {
                 _ => Bars::Left,
             },
             format: Format::Binary,
-            order: self.order(),
+            order: self.drawn_order(),
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),
             skip_total: self.show.skip_total,

@@ -67,8 +67,9 @@ pub fn draw(
     changes: Option<&Changes>,
     options: &Options,
 ) -> io::Result<()> {
-    // Names are read from top to bottom, wherever the root is.
-    let is_backwards = options.order == Order::Name && !options.is_root_first;
+    // Names, ages and the like are read from top to bottom, wherever the root is.
+    let is_read = matches!(options.order, Order::Name | Order::Listed(_));
+    let is_backwards = is_read && !options.is_root_first;
     let lines = lay_out(tree, options.order, is_backwards);
     let notes = match changes {
         Some(changes) => changes::notes(&lines, changes, &options.format),
@@ -168,10 +169,11 @@ impl Picture<'_> {
     fn painted_size(&self, i: usize, columns: &Columns) -> String {
         let size = &self.notes[i].size;
         let size = " ".repeat(columns.size.saturating_sub(cells(size))) + size;
-        if self.lines[i].is_largest { self.paint(&size, Colors::largest) } else { size }
+        let (is_largest, direction) = (self.lines[i].is_largest, self.notes[i].direction);
+        self.paint(&size, |colors| colors.size(is_largest, direction))
     }
 
-    fn paint(&self, text: &str, style: fn(&Colors) -> Style) -> String {
+    fn paint(&self, text: &str, style: impl Fn(&Colors) -> Style) -> String {
         match &self.options.colors {
             Some(colors) if !text.is_empty() => style(colors).paint(text).to_string(),
             _ => text.to_owned(),

@@ -84,7 +84,7 @@ const LOOKS: [(&str, &str, &str, &str); 16] = [
     ("-R", "--screen-reader", "", "b   1 3000B  38%\n"),
     ("", "--skip-total", "", "5000B ├── a│"),
     ("-c", "--no-colors", "", "3000B   ┌── b│"),
-    ("-C", "--force-colors", "", "\u{1b}[31m5000B\u{1b}[0m   ├── a│"),
+    ("-C", "--force-colors", "", "\u{1b}[1m5000B\u{1b}[0m   ├── a│"),
     ("-C", "--force-colors", "--dim", "3000B   ┌── b│\u{1b}[90m█"),
     ("-w", "--terminal-width", "40", "3000B   ┌── b│████████            │  38%\n"),
     ("-o", "--output-format", "kb", "3K   ┌── b│"),

@@ -2,7 +2,7 @@
 //! and nothing that misleads.
 
 use crate::fixture::Fixture;
-use crate::picture::cells;
+use crate::picture::{cells, lines};
 use crate::run::weigh;
 
 fn shown(fixture: &Fixture, flags: &str) -> String {
@@ -112,4 +112,55 @@ fn files_have_paths_and_bars_on_the_scale_of_the_largest() {
         text.contains("directory/") && text.contains('…') && text.contains("/end.iso"),
         "{text}"
     );
+}
+
+#[test]
+fn ages_and_sizes_stand_in_their_own_order() {
+    const DAY: i64 = 86_400;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = i64::try_from(now.as_secs()).unwrap();
+    let mut fixture = Fixture::in_memory();
+    for (i, (days, size)) in [(2, 500), (20, 9_000), (60, 70), (400, 80_000)].iter().enumerate() {
+        let name = format!("top/{i}");
+        fixture = fixture.sparse(&name, *size).modified(&name, now - days * DAY);
+    }
+    let names = |flags: &str| {
+        let text = shown(&fixture, &format!("-s -c -b -o b {flags} top"));
+        lines(&text)
+            .into_iter()
+            .map(|line| line.name)
+            .filter(|name| name != "top")
+            .collect::<Vec<_>>()
+    };
+    let ages = ["under 1 day", "1 to 7 days", "7 to 30 days", "30 to 90 days", "1 to 2 years"];
+    assert_eq!(names("--by age"), ages);
+    assert_eq!(names("--by age -r"), ages, "names are read from top to bottom");
+    let by_size = ["under 1 day", "30 to 90 days", "1 to 7 days", "7 to 30 days", "1 to 2 years"];
+    assert_eq!(names("--by age --sort size"), by_size);
+    assert_eq!(names("--by age -n 3"), ["7 to 30 days", "1 to 2 years", "(others)"]);
+    assert_eq!(names("--by size"), ["up to 4 KiB", "up to 64 KiB", "up to 1 MiB", "(directories)"]);
+    // Types have no order of their own.
+    assert_eq!(names("-t"), ["(directories)", "(no extension)"]);
+}
+
+/// Red is what grew, green what shrank, and what is largest is bold.
+#[test]
+fn a_colour_has_one_meaning() {
+    const RED: &str = "\x1b[31m";
+    let fixture = Fixture::in_memory()
+        .sparse("top/shrinks/most", 90_000)
+        .sparse("top/grows", 1_000)
+        .sparse("top/stays", 5_000);
+    shown(&fixture, "-s --save before.json top");
+    let plain = shown(&fixture, "-s -C top");
+    assert!(!plain.contains("31m") && !plain.contains("32m"), "{plain:?}");
+    assert!(line(&plain, "most").starts_with("\x1b[1m"), "{plain:?}");
+    let fixture = fixture.sparse("top/shrinks/most", 10).sparse("top/grows", 30_000);
+    let text = shown(&fixture, "-s -C --since before.json top");
+    for (name, sign, colour, other) in [("grows", '+', "31m", "32m"), ("most", '-', "32m", "31m")] {
+        let line = line(&text, name);
+        assert!(line.contains(sign) && line.contains(colour) && !line.contains(other), "{line:?}");
+    }
+    assert!(line(&text, "most").starts_with("\x1b[1;32m"), "{text:?}");
+    assert!(!line(&text, "shrinks").contains(RED), "{text:?}");
 }

@@ -1,9 +1,6 @@
 //! What share a line has of the whole: as a percentage, and as a bar.
 
-use std::cmp::Ordering;
-
 use super::{Bars, Picture};
-use crate::render::colors::Colors;
 use crate::render::lines::Line;
 use crate::tree::Shape;
 
@@ -25,11 +22,7 @@ impl Picture<'_> {
     pub(super) fn bar(&self, i: usize, width: usize) -> String {
         const SHADES: [&str; 5] = ["█", "▓", "▒", "░", " "];
         let own = SHADES[0].repeat(self.share(i, width));
-        let mut pieces = vec![match self.notes[i].direction {
-            Some(Ordering::Greater) => self.paint(&own, Colors::grown),
-            Some(Ordering::Less) => self.paint(&own, Colors::shrunk),
-            _ => own,
-        }];
+        let mut pieces = vec![self.paint(&own, |colors| colors.direction(self.notes[i].direction))];
         let mut drawn = self.share(i, width);
         let mut at = i;
         while let (true, Some(parent)) = (drawn < width, self.lines[at].parent) {
