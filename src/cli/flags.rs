@@ -88,8 +88,9 @@ pub(super) struct CountFlags {
 pub(super) struct ShowFlags {
     /// Show the NUMBER largest [default: what fits]
     ///
-    /// By default as many as the terminal has lines, less ten, or 20 where there is none. JSON is
-    /// not limited by default.
+    /// By default as many as the terminal has lines, less six, or 20 where there is none. With -d and
+    /// -z it is all that they admit. JSON is not limited by default. What has no line is summed up in the last one:
+    /// the inodes that are neither shown nor in a directory that is shown without its content.
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) number_of_lines: Option<usize>,
 

@@ -114,8 +114,10 @@ impl Flags {
             || self.show.depth.is_some()
             || self.show.min_size.is_some()
             || show != Show::Everything;
-        let default_lines =
-            if self.form().is_some() { usize::MAX } else { default_lines(terminal) };
+        // What is said to be shown is not cut by a terminal's height.
+        let is_all =
+            self.form().is_some() || self.show.depth.is_some() || self.show.min_size.is_some();
+        let default_lines = if is_all { usize::MAX } else { default_lines(terminal) };
         (self.form().is_none() || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
@@ -147,6 +149,9 @@ impl Flags {
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),
             skip_total: self.show.skip_total,
+            one_kind: self.show.only_dir || self.show.only_file,
+            // Of a loaded scan, its header says more.
+            knows_own: self.scans.load.is_none(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
             colors: is_colored.then(|| Colors::new(&ls_colors())),
@@ -178,12 +183,12 @@ impl Flags {
     }
 }
 
-/// As many lines as fit above and below what the terminal shows besides.
+/// As many lines as fit with what the terminal shows besides.
 fn default_lines(terminal: Option<(usize, usize)>) -> usize {
     /// Without a terminal.
     const LINES: usize = 20;
-    /// For the prompt, the command and what was there before.
-    const OTHERS: usize = 10;
+    /// For the root and what has no line; and for the command, what is said on stderr, and a prompt of two lines.
+    const OTHERS: usize = 2 + 4;
     /// On a very low terminal.
     const AT_LEAST: usize = 5;
     terminal.map_or(LINES, |(_, height)| height.saturating_sub(OTHERS).max(AT_LEAST))

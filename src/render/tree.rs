@@ -5,6 +5,7 @@
 
 mod bar;
 mod columns;
+mod rest;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -17,8 +18,9 @@ use super::lines::{self, Line, lay_out};
 use super::name::{cells, escape, shorten};
 use super::size::Format;
 use crate::changes::Changes;
-use crate::tree::{Order, Tree};
+use crate::tree::{Order, Totals, Tree};
 use columns::Columns;
+use rest::Rest;
 
 /// How a picture is drawn.
 #[derive(Clone, Debug, Default)]
@@ -37,6 +39,10 @@ pub struct Options {
     pub full_paths: bool,
     /// Without the root's line.
     pub skip_total: bool,
+    /// Whether only directories, or only files, have lines: what has none may be larger.
+    pub one_kind: bool,
+    /// Whether a directory without a weight of its own is one that does not count, and not one of which nobody knows.
+    pub knows_own: bool,
     /// Words in columns rather than a drawing: name, depth, size, percentage.
     pub screen_reader: bool,
     /// Bars in grey, where there are colours.
@@ -70,11 +76,22 @@ pub fn draw(
     // Names, ages and the like are read from top to bottom, wherever the root is.
     let is_read = matches!(options.order, Order::Name | Order::Listed(_));
     let is_backwards = is_read && !options.is_root_first;
-    let lines = lay_out(tree, options.order, is_backwards);
-    let notes = match changes {
+    let mut lines = lay_out(tree, options.order, is_backwards);
+    let mut notes = match changes {
         Some(changes) => changes::notes(&lines, changes, &options.format),
         None => lines.iter().map(|line| note(line, &options.format)).collect(),
     };
+    let rest = Rest::of(&lines, tree, options);
+    if let Some(rest) = &rest {
+        let size = match (changes, &options.format) {
+            // What it was and is, nobody knows; nor which of the times to say.
+            (Some(_), _) | (None, Format::Time(_)) => String::new(),
+            (None, format) => format.write(rest.totals.size),
+        };
+        let aside = if rest.is_at_least { " (at least)" } else { "" }.to_owned();
+        notes.push(Note { size, aside, direction: None });
+        lines.push(Line::of_rest(rest.name.as_bytes(), rest.totals));
+    }
     let scale = bar::scale(&lines, tree.shape());
     let picture = Picture { lines, notes, scale, root: tree, options };
     let first = usize::from(options.skip_total);
@@ -94,7 +111,7 @@ pub fn draw(
 /// What is said of a line: its size, and how much of it has links elsewhere, if that is a tenth or
 /// more.
 fn note(line: &Line<'_>, format: &Format) -> Note {
-    let Line { size, shared, .. } = *line;
+    let Totals { size, shared, .. } = line.totals;
     let aside = if shared == 0 || shared.saturating_mul(10) < size {
         String::new()
     } else {
@@ -182,6 +199,7 @@ impl Picture<'_> {
 
     fn painted(&self, i: usize, name: &str) -> String {
         match &self.options.colors {
+            Some(colors) if self.lines[i].is_rest => colors.aside().paint(name).to_string(),
             Some(colors) => {
                 let line = &self.lines[i];
                 colors.name(line.name, line.mode).paint(name).to_string()
@@ -192,7 +210,7 @@ impl Picture<'_> {
 
     fn name(&self, i: usize) -> String {
         let line = &self.lines[i];
-        if !self.options.full_paths {
+        if !self.options.full_paths || line.is_rest {
             return escape(line.name);
         }
         escape(&lines::path(&self.lines, i, self.root))
@@ -208,6 +226,10 @@ impl Picture<'_> {
     fn tree(&self, i: usize, room: usize) -> String {
         let width = self.tree_width(i, room);
         let line = &self.lines[i];
+        if line.is_rest {
+            // So it is no entry that is called that.
+            return " ".repeat(width);
+        }
         let branch = match (self.options.is_root_first, line.is_last, line.has_children) {
             (false, true, true) => "┌─┴",
             (false, true, false) => "┌──",

@@ -32,6 +32,8 @@ pub(super) type Name = SmallVec<[u8; 24]>;
 pub(super) struct Node {
     pub(super) name: Name,
     pub(super) mode: Mode,
+    /// A directory's own weight, if it counts itself.
+    pub(super) own: Option<u64>,
     pub(super) totals: Totals,
     pub(super) identity: Option<MountedIdentity>,
     /// Whether it takes a line, rather than only leading to one.
@@ -217,6 +219,6 @@ impl Carrier {
 impl Node {
     /// It, under the name that a tree has it by.
     fn named<'a>(&self, name: &'a [u8]) -> tree::Node<'a> {
-        tree::Node { name, mode: self.mode, totals: self.totals, ..tree::Node::default() }
+        tree::Node { name, mode: self.mode, own: self.own, totals: self.totals, inode: None }
     }
 }

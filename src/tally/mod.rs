@@ -89,6 +89,7 @@ pub struct Closed<'a> {
 impl<'a> Closed<'a> {
     /// What the tree of any report has of it.
     fn node(&self) -> Node<'a> {
-        Node { name: self.name, mode: self.stat.mode, totals: self.totals, ..Node::default() }
+        let Closed { name, stat, own, totals, .. } = *self;
+        Node { name, mode: stat.mode, own, totals, inode: None }
     }
 }

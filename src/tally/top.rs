@@ -100,6 +100,7 @@ impl Tally for Top {
         part.add(Node {
             name: SmallVec::from_slice(entry.name),
             mode: entry.stat.mode,
+            own: None,
             totals: Totals { size: entry.size, entries: 1, shared: 0 },
             identity: entry.identity,
             is_line: true,
@@ -125,6 +126,7 @@ impl Tally for Top {
         part.add_above(Node {
             name: SmallVec::from_slice(directory.name),
             mode: directory.stat.mode,
+            own: directory.own,
             totals: directory.totals,
             identity: None,
             is_line,

@@ -29,9 +29,9 @@ pub enum Inodes {
 
 impl Whole {
     fn node<'a>(self, directory: &Closed<'a>, has_inode: bool) -> Node<'a> {
-        let Closed { stat, mount, own, .. } = *directory;
+        let Closed { stat, mount, .. } = *directory;
         let inode = if has_inode { self.inode(stat, mount, None) } else { None };
-        Node { own, inode, ..directory.node() }
+        Node { inode, ..directory.node() }
     }
 
     /// None if it is not known, as in a saved scan without details: no inode has the number 0.

@@ -2,7 +2,8 @@
 //! and nothing that misleads.
 
 use crate::fixture::Fixture;
-use crate::picture::{cells, lines};
+use crate::oracle::{self, Eyes};
+use crate::picture::{cells, lines, rest};
 use crate::run::weigh;
 
 fn shown(fixture: &Fixture, flags: &str) -> String {
@@ -114,53 +115,129 @@ fn files_have_paths_and_bars_on_the_scale_of_the_largest() {
     );
 }
 
+/// Lines without any other below them, and what is hidden, come to the whole: by `find`.
 #[test]
-fn ages_and_sizes_stand_in_their_own_order() {
-    const DAY: i64 = 86_400;
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
-    let now = i64::try_from(now.as_secs()).unwrap();
-    let mut fixture = Fixture::in_memory();
-    for (i, (days, size)) in [(2, 500), (20, 9_000), (60, 70), (400, 80_000)].iter().enumerate() {
-        let name = format!("top/{i}");
-        fixture = fixture.sparse(&name, *size).modified(&name, now - days * DAY);
+fn what_is_hidden_is_one_line() {
+    let mut fixture = Fixture::in_memory().sparse("top/large/file", 50_000).sparse("top/b", 40_000);
+    for i in 0..30 {
+        fixture = fixture.sparse(format!("top/large/{i}"), 100).sparse(format!("top/{i}"), 10);
     }
-    let names = |flags: &str| {
-        let text = shown(&fixture, &format!("-s -c -b -o b {flags} top"));
-        lines(&text)
-            .into_iter()
-            .map(|line| line.name)
-            .filter(|name| name != "top")
-            .collect::<Vec<_>>()
-    };
-    let ages = ["under 1 day", "1 to 7 days", "7 to 30 days", "30 to 90 days", "1 to 2 years"];
-    assert_eq!(names("--by age"), ages);
-    assert_eq!(names("--by age -r"), ages, "names are read from top to bottom");
-    let by_size = ["under 1 day", "30 to 90 days", "1 to 7 days", "7 to 30 days", "1 to 2 years"];
-    assert_eq!(names("--by age --sort size"), by_size);
-    assert_eq!(names("--by age -n 3"), ["7 to 30 days", "1 to 2 years", "(others)"]);
-    assert_eq!(names("--by size"), ["up to 4 KiB", "up to 64 KiB", "up to 1 MiB", "(directories)"]);
-    // Types have no order of their own.
-    assert_eq!(names("-t"), ["(directories)", "(no extension)"]);
+    let text = shown(&fixture, "-s -c -b -o b -n 3 top");
+    let hidden = rest(&text).unwrap();
+    assert_eq!((hidden.count, hidden.size, hidden.is_at_least), (60, 3_300, false), "{text}");
+    let with_bars = shown(&fixture, "-s -c -w 80 -n 3 top");
+    let first = with_bars.lines().next().unwrap();
+    assert!(
+        first.contains(" 60 smaller") && first.contains("3.2Ki") && first.ends_with("   4%"),
+        "{with_bars}"
+    );
+    // Last from the root on, and never a line of the tree.
+    assert!(!first.contains("──"), "{with_bars}");
+    assert!(shown(&fixture, "-s -c -r -n 3 top").lines().last().unwrap().contains("60 smaller"));
+    assert!(shown(&fixture, "-s -c -R -n 3 top").contains("60 smaller"));
+    // What is in a directory that is shown without what is in it has its line.
+    assert_eq!(rest(&shown(&fixture, "-s -c -b -o b -d 1 top")), None);
+    assert_eq!(rest(&shown(&fixture, "-s -c -b -o b -n 0 top")), None);
+    assert_eq!(rest(&shown(&fixture, "-s -c -b -o b -n 100 top")), None);
+    // Of one kind alone, what has no line may be larger.
+    let directories = shown(&fixture, "-s -c -b -o b -D top");
+    assert!(directories.lines().next().unwrap().ends_with("31 others"), "{directories}");
+    assert_eq!(rest(&directories).unwrap().size, 40_300);
+    assert!(shown(&fixture, "-m m -c -n 3 top").contains("60 older"));
+    for form in ["-j -n 3", "--as csv -n 3"] {
+        assert!(!shown(&fixture, &format!("-s {form} top")).contains("smaller"), "{form}");
+    }
 }
 
-/// Red is what grew, green what shrank, and what is largest is bold.
+/// Two directories that share an inode both count it, and what is left cannot be told exactly.
 #[test]
-fn a_colour_has_one_meaning() {
-    const RED: &str = "\x1b[31m";
-    let fixture = Fixture::in_memory()
-        .sparse("top/shrinks/most", 90_000)
-        .sparse("top/grows", 1_000)
-        .sparse("top/stays", 5_000);
-    shown(&fixture, "-s --save before.json top");
-    let plain = shown(&fixture, "-s -C top");
-    assert!(!plain.contains("31m") && !plain.contains("32m"), "{plain:?}");
-    assert!(line(&plain, "most").starts_with("\x1b[1m"), "{plain:?}");
-    let fixture = fixture.sparse("top/shrinks/most", 10).sparse("top/grows", 30_000);
-    let text = shown(&fixture, "-s -C --since before.json top");
-    for (name, sign, colour, other) in [("grows", '+', "31m", "32m"), ("most", '-', "32m", "31m")] {
-        let line = line(&text, name);
-        assert!(line.contains(sign) && line.contains(colour) && !line.contains(other), "{line:?}");
+fn what_is_hidden_beside_shared_links_is_a_lower_bound() {
+    let mut fixture =
+        Fixture::in_memory().sparse("top/a/f", 10_000).hard_link("top/a/f", "top/b/f");
+    for i in 0..9 {
+        fixture = fixture.sparse(format!("top/{i}"), 5_000);
     }
-    assert!(line(&text, "most").starts_with("\x1b[1;32m"), "{text:?}");
-    assert!(!line(&text, "shrinks").contains(RED), "{text:?}");
+    let text = shown(&fixture, "-s -c -b -o b -n 2 -D top");
+    let hidden = rest(&text).unwrap();
+    assert_eq!((hidden.count, hidden.size, hidden.is_at_least), (8, 35_000, true), "{text}");
+    assert!(hidden.size <= 45_000);
+    let each = rest(&shown(&fixture, "-s -l -c -b -o b -n 2 -D top")).unwrap();
+    assert_eq!((each.count, each.size, each.is_at_least), (9, 45_000, false));
+}
+
+#[test]
+fn what_is_hidden_is_counted_also_where_directories_do_not_count() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..30 {
+        fixture =
+            fixture.sparse(format!("top/a/b/{i}.py"), 100 + i).sparse(format!("top/a/{i}.c"), 7);
+    }
+    let text = shown(&fixture, "-s -c -b -o b -n 12 -e \\.py$ top");
+    let hidden = rest(&text).unwrap();
+    assert_eq!((hidden.count, hidden.size), (20, (0..20).map(|i| 100 + i).sum()), "{text}");
+    shown(&fixture, "-s --save top.json top");
+    assert_eq!(shown(&fixture, "-c -b -o b -n 12 -e \\.py$ --load top.json"), text);
+}
+
+#[test]
+fn changes_that_are_hidden_are_one_line_too() {
+    let grow = |mut fixture: Fixture, by: u64| {
+        for i in 0..20 {
+            fixture = fixture.sparse(format!("top/{i}"), 1_000 + i * by);
+        }
+        fixture
+    };
+    let fixture = grow(Fixture::in_memory().sparse("top/same", 5), 0);
+    shown(&fixture, "-s --save before.json top");
+    let fixture = grow(fixture, 10);
+    let text = shown(&fixture, "-s -c -w 80 -n 4 --since before.json top");
+    let first = text.lines().next().unwrap();
+    assert!(first.contains(" 15 smaller") && first.ends_with("  63%"), "{text}");
+    assert!(!shown(&fixture, "-s -c -n 40 --since before.json top").contains("smaller"));
+}
+
+#[test]
+fn depth_and_least_size_show_all_that_they_admit() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..60 {
+        fixture =
+            fixture.sparse(format!("top/dir{i}/f"), 1_000 + i).sparse(format!("top/dir{i}/g"), 5);
+    }
+    let count = |flags: &str| lines(&shown(&fixture, &format!("-s -c -b -o b {flags} top"))).len();
+    assert_eq!(count(""), 21);
+    assert_eq!(count("-d 1"), 61);
+    assert_eq!(count("-D -z 1000"), 61);
+    assert_eq!(count("-z 1000"), 121);
+    assert_eq!(count("-d 1 -n 5"), 6);
+    assert_eq!(count("-z 1000 -n 5"), 6);
+    let hidden = rest(&shown(&fixture, "-s -c -b -o b -z 1000 top")).unwrap();
+    assert_eq!((hidden.count, hidden.size), (60, 300));
+}
+
+/// The hint agrees with what `find` says is left, whatever the tree.
+#[test]
+fn what_is_hidden_is_what_find_counts() {
+    use crate::dice::{Dice, Names};
+    for seed in 0..40 {
+        let fixture = Dice::new(seed + 9_000_000).tree(Fixture::in_memory(), Names::Tame);
+        let root = fixture.at("tree");
+        let entries = oracle::find(&root, Eyes::Mine);
+        let text = weigh("-l -s -p -c -b -o b -w 900 -n 9").arg(&root).run().text();
+        let prefix = root.to_str().unwrap();
+        let paths: Vec<String> = lines(&text).into_iter().map(|line| line.name).collect();
+        let is_inner =
+            |path: &str| paths.iter().any(|other| other.starts_with(&format!("{path}/")));
+        let is_hidden = |path: &str| {
+            !paths.iter().any(|shown| {
+                shown == path || !is_inner(shown) && path.starts_with(&format!("{shown}/"))
+            })
+        };
+        let expected = entries
+            .iter()
+            .map(|entry| String::from_utf8(entry.path.clone()).unwrap())
+            .filter(|path| !path.is_empty() && is_hidden(&format!("{prefix}/{path}")))
+            .count() as u64;
+        let found = rest(&text).map_or(0, |rest| rest.count);
+        assert_eq!(found, expected, "seed {seed}\n{text}");
+    }
 }

@@ -6,7 +6,7 @@ use crate::tree::Shape;
 
 impl Picture<'_> {
     pub(super) fn percent(&self, i: usize) -> String {
-        let (size, whole) = (self.lines[i].size, self.lines[0].size);
+        let (size, whole) = (self.lines[i].totals.size, self.lines[0].totals.size);
         if size == 0 || whole == 0 {
             return "0%".to_owned();
         }
@@ -41,7 +41,7 @@ impl Picture<'_> {
 
     /// How many of a bar's cells a node's own size takes: at least one, if it has any.
     fn share(&self, i: usize, width: usize) -> usize {
-        let size = self.lines[i].size;
+        let size = self.lines[i].totals.size;
         if size == 0 || !self.has_bar(i) {
             return 0;
         }
@@ -52,14 +52,17 @@ impl Picture<'_> {
 
     /// Whether it is on the scale of the bars: in a list, that is no scale for the whole.
     fn has_bar(&self, i: usize) -> bool {
-        i > 0 || self.root.shape() != Shape::List
+        self.root.shape() != Shape::List || i > 0 && !self.lines[i].is_rest
     }
 }
 
 /// What a full bar stands for: the whole, or in a list, where nothing may be more than a cell of that, the
 /// largest in it.
 pub(super) fn scale(lines: &[Line<'_>], shape: Shape) -> u64 {
-    let sizes = lines.iter().map(|line| line.size);
-    let first = if shape == Shape::List { sizes.skip(1).max() } else { sizes.take(1).max() };
-    first.unwrap_or(0)
+    let is_on_scale = |(i, line): &(usize, &Line<'_>)| match shape {
+        Shape::List => *i > 0 && !line.is_rest,
+        _ => *i == 0,
+    };
+    let sizes = lines.iter().enumerate().filter(is_on_scale).map(|(_, line)| line.totals.size);
+    sizes.max().unwrap_or(0)
 }
