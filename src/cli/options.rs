@@ -114,15 +114,23 @@ impl Flags {
             || self.show.depth.is_some()
             || self.show.min_size.is_some()
             || show != Show::Everything;
+        let is_drawn = self.form().is_none();
+        let fitting = self.show.number_of_lines.unwrap_or_else(|| default_lines(terminal));
         // What is said to be shown is not cut by a terminal's height.
-        let is_all =
-            self.form().is_some() || self.show.depth.is_some() || self.show.min_size.is_some();
-        let default_lines = if is_all { usize::MAX } else { default_lines(terminal) };
-        (self.form().is_none() || is_limited).then(|| Limits {
+        let is_cut = is_drawn && self.show.depth.is_none() && self.show.min_size.is_none();
+        let default_lines = if is_cut { fitting } else { usize::MAX };
+        let are_many = self.roots.are_listed() || self.scans.load.is_some();
+        (is_drawn || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
             min_size: self.show.min_size.filter(|_| self.filetime().is_none()).unwrap_or(0),
             show,
+            roots: match (is_drawn, are_many) {
+                (false, _) => 0,
+                // Who gives a path wants to see its line. A list, and a scan of one, may be of any length.
+                (true, true) => fitting,
+                (true, false) => usize::MAX,
+            },
         })
     }
 

@@ -288,8 +288,13 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
     filter.regexes = Regexes::default().never(&[b"[0-9]$".to_vec()]).unwrap();
     throw(FILES, (document(), damage(), looks), |(document, damage, (width, look))| {
         fs::write(&one, damaged(document.to_string().into_bytes(), &damage)).unwrap();
-        let limits =
-            Limits { lines: width, depth: u32::from(look), min_size: 3, show: Show::default() };
+        let limits = Limits {
+            lines: width,
+            depth: u32::from(look),
+            min_size: 3,
+            show: Show::default(),
+            roots: width,
+        };
         let _ = scan::load(&one, None, Top::new(limits));
         let all = Filter::default();
         let Some((tree, text)) = load_and_write(&one, &all) else { return };

@@ -214,6 +214,40 @@ fn depth_and_least_size_show_all_that_they_admit() {
     assert_eq!((hidden.count, hidden.size), (60, 300));
 }
 
+#[test]
+fn every_root_that_is_given_has_its_line() {
+    let mut fixture = Fixture::in_memory().sparse("root/f", 1).sparse("alone", 0);
+    for i in 0..40 {
+        fixture = fixture.sparse(format!("var/{i}"), 10_000 + i);
+    }
+    let names = |flags: &str| {
+        let text = shown(&fixture, &format!("-s -c -b -o b {flags}"));
+        lines(&text).into_iter().map(|line| line.name).collect::<Vec<_>>()
+    };
+    let has = |flags: &str, name: &str| names(flags).iter().any(|found| found == name);
+    for flags in ["", "-n 14", "-n 1", "-z 10k", "-T 1", "-T 8"] {
+        for root in ["root", "var", "alone"] {
+            assert!(has(&format!("{flags} root var alone"), root), "{flags} {root}");
+        }
+    }
+    let lines_of_fourteen = names("-n 14 root var alone");
+    assert_eq!(lines_of_fourteen.len(), 15, "{lines_of_fourteen:?}");
+    assert_eq!(&lines_of_fourteen[14], "(total)");
+    // A list may be long: it keeps to the limits.
+    let list: String = (0..40).map(|i| format!("var/{i}\n")).collect();
+    std::fs::write(fixture.at("list"), list).unwrap();
+    assert_eq!(names("-n 5 --files-from list").len(), 6);
+    // A scan shows what the walk does, and JSON what it did.
+    shown(&fixture, "-s --save saved.json root var alone");
+    assert_eq!(
+        shown(&fixture, "-c -b -n 14 --load saved.json"),
+        shown(&fixture, "-s -c -b -n 14 root var alone")
+    );
+    assert!(!shown(&fixture, "-s -j -n 3 root var alone").contains("\"root\""));
+    shown(&fixture, "-s --save before.json root var");
+    assert!(has("--since before.json root var", "root"));
+}
+
 /// The hint agrees with what `find` says is left, whatever the tree.
 #[test]
 fn what_is_hidden_is_what_find_counts() {
