@@ -130,7 +130,7 @@ pub(super) struct ShowFlags {
 
     /// Order what lies side by side
     ///
-    /// By size, name, or count of inodes. By time shows the newest time of what is in a directory, of
+    /// By size, name, or count of inodes, which is then shown beside the size. By time shows the newest time of what is in a directory, of
     /// those that -m names, or when it was last written to.
     #[arg(long, value_name = "ORDER")]
     pub(super) sort: Option<Sort>,

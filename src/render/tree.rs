@@ -92,6 +92,10 @@ pub fn draw(
         notes.push(Note { size, aside, direction: None });
         lines.push(Line::of_rest(rest.name.as_bytes(), rest.totals));
     }
+    if changes.is_none() && options.order == Order::Count {
+        let counts = lines.iter().map(|line| Format::Count.write(line.totals.entries));
+        add_column(&mut notes, counts.collect());
+    }
     let scale = bar::scale(&lines, tree.shape());
     let picture = Picture { lines, notes, scale, root: tree, options };
     let first = usize::from(options.skip_total);
@@ -118,6 +122,17 @@ fn note(line: &Line<'_>, format: &Format) -> Note {
         format!(" ({} shared)", format.write(shared))
     };
     Note { size: format.write(size), aside, direction: None }
+}
+
+/// Adds a column beside the sizes, flush right.
+fn add_column(notes: &mut [Note], texts: Vec<String>) {
+    let sizes = notes.iter().map(|note| cells(&note.size)).max().unwrap_or(0);
+    let width = texts.iter().map(|text| cells(text)).max().unwrap_or(0);
+    for (note, text) in notes.iter_mut().zip(texts) {
+        let blanks =
+            [sizes - cells(&note.size), width - cells(&text)].map(|cells| " ".repeat(cells));
+        note.size = format!("{}{} {}{text}", blanks[0], note.size, blanks[1]);
+    }
 }
 
 struct Picture<'a> {

@@ -1,6 +1,8 @@
 //! What a person sees in a picture: bars whatever names there are, a line for each root, a hint at what is hidden,
 //! and nothing that misleads.
 
+use std::process::Command;
+
 use crate::fixture::Fixture;
 use crate::oracle::{self, Eyes};
 use crate::picture::{cells, lines, rest};
@@ -89,6 +91,25 @@ fn one_unit_has_a_digit_more_below_ten() {
     assert_eq!(sizes, ["7.9G", "12G", "20G"], "{text}");
     let bytes = shown(&fixture, "-s -c -b -o b top");
     assert!(bytes.starts_with(" 7852056576B"), "{bytes}");
+}
+
+#[test]
+fn the_order_of_counts_shows_counts() {
+    let fixture = (0..1100).fold(Fixture::in_memory().sparse("top/big", 5000), |fixture, i| {
+        fixture.sparse(format!("top/many/{i}"), 1)
+    });
+    let text = shown(&fixture, "-s -c -b -d 1 --sort count top");
+    let count = |name| line(&text, name).split_whitespace().nth(1).unwrap().to_owned();
+    let find = |path: &str| {
+        let output = Command::new("find").arg(fixture.at(path)).output().unwrap();
+        String::from_utf8(output.stdout).unwrap().lines().count()
+    };
+    let plain = |count: String| count.replace(',', "").parse::<usize>().unwrap();
+    assert_eq!(count("many"), "1,101");
+    assert_eq!(plain(count("many")), find("top/many"));
+    assert_eq!(plain(count("big")), 1);
+    assert_eq!(plain(count("top")), find("top"));
+    assert!(!shown(&fixture, "-s -c -b -d 1 top").contains("1,101"));
 }
 
 #[test]
