@@ -157,7 +157,7 @@ impl Churn {
 
 /// As it is now, or was; with its churn as its size.
 fn node<'a>(sides: Sides<'a>, Churn { size, entries }: Churn) -> Node<'a> {
-    let totals = Totals { size, entries, shared: 0 };
+    let totals = Totals { size, entries, ..Totals::default() };
     let own = Some(own_churn(sides)).filter(|own| *own > 0);
     let child = sides.now.or(sides.before);
     let (name, mode) = child.map_or_else(Default::default, |child| (child.name(), child.mode()));

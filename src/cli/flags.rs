@@ -65,7 +65,7 @@ pub(super) struct CountFlags {
     #[arg(long, conflicts_with_all = ["apparent_size", "filecount"])]
     pub(super) inodes: bool,
 
-    /// Show the newest time in a directory: a (accessed), c (changed) or m (modified)
+    /// Show the newest time in a directory, and its size: a (accessed), c (changed) or m (modified)
     #[arg(short = 'm', long, value_name = "TIME", conflicts_with_all = ["filecount", "inodes"])]
     #[arg(hide_possible_values = true)]
     pub(super) filetime: Option<FileTime>,

@@ -22,11 +22,12 @@ impl Flags {
     pub(super) fn walk(&self) -> Result<walk::Options, String> {
         let mut filter = self.leave.filter()?;
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
+        let sizes = self.size_measure().unwrap_or_default();
+        // What is saved are sizes; times are shown of what is saved.
+        let is_by_time = self.filetime().is_some() && self.scans.save.is_none();
         Ok(walk::Options {
-            measure: match self.scans.save {
-                Some(_) => self.size_measure().unwrap_or_default(),
-                None => self.measure(),
-            },
+            measure: if is_by_time { self.measure() } else { sizes },
+            sizes: (is_by_time && self.form().is_none()).then_some(sizes),
             threads: self.print.threads,
             one_file_system: self.leave.limit_filesystem,
             follow: self.count.dereference_links,
@@ -153,6 +154,7 @@ impl Flags {
                 _ => Bars::Left,
             },
             format: Format::Binary,
+            beside: None,
             order: self.drawn_order(),
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),

@@ -78,6 +78,7 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             (parent, is_largest, is_last) = (Some(*line), next == largest, next == last);
             *next += 1;
         }
+        let known = node.node();
         lines.push(Line {
             parent,
             depth,
@@ -86,8 +87,8 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             has_children: !children.is_empty(),
             name: if depth == 0 && tree.is_above_roots() { b"(total)" } else { node.name() },
             mode: node.mode(),
-            totals: node.totals(),
-            has_own: !node.is_directory() || node.node().own.is_some(),
+            totals: known.totals,
+            has_own: !node.is_directory() || known.own.is_some(),
             is_rest: false,
         });
         let largest = (0..children.len()).min_by(|&i, &j| children[i].compare(&children[j]));

@@ -108,6 +108,7 @@ pub fn write(
             if matches!(options.format, Format::Time(_)) {
                 // A time is no part of another.
                 options.bars = Bars::None;
+                options.beside = Some(formats.bytes);
             }
             let tree = walked.report.as_ref();
             return tree.map_or(Ok(()), |tree| tree::draw(out, tree, changes, &options));

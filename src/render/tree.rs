@@ -29,6 +29,8 @@ pub struct Options {
     pub width: usize,
     /// How sizes are written.
     pub format: Format,
+    /// How sizes beside times are written, where `format` is one of times.
+    pub beside: Option<Format>,
     /// Where the bars are, if anywhere.
     pub bars: Bars,
     /// In which order siblings come, from their directory on.
@@ -95,6 +97,11 @@ pub fn draw(
     if changes.is_none() && options.order == Order::Count {
         let counts = lines.iter().map(|line| Format::Count.write(line.totals.entries));
         add_column(&mut notes, counts.collect());
+    }
+    let is_known = lines.iter().all(|line| line.is_rest || line.totals.beside.is_some());
+    if let Some(format) = options.beside.as_ref().filter(|_| is_known) {
+        let sizes = lines.iter().map(|line| line.totals.beside.map(|size| format.write(size)));
+        add_column(&mut notes, sizes.map(Option::unwrap_or_default).collect());
     }
     let scale = bar::scale(&lines, tree.shape());
     let picture = Picture { lines, notes, scale, root: tree, options };

@@ -116,7 +116,7 @@ impl Tally for Top {
             name: SmallVec::from_slice(entry.name),
             mode: entry.stat.mode,
             own: None,
-            totals: Totals { size: entry.size, entries: 1, shared: 0 },
+            totals: Totals { beside: entry.beside, ..Totals::of(entry.size) },
             identity: entry.identity,
             is_line: true,
             is_root,

@@ -91,8 +91,8 @@ const LOOKS: [(&str, &str, &str, &str); 16] = [
     ("-o", "--output-format", "SI", "3.0K   ┌── b│"),
     ("-o", "--output-format", "m", "0Mi   ┌── b│"),
     ("-j", "--output-json", "", "{\"schema\":1,"),
-    ("-m", "--filetime", "m", "1970-01-01T00:00:01   ┌── b\n1970-01-02T00:00:00   ├── a\n"),
-    ("-m", "--filetime", "modified", "1970-01-01T00:00:01   ┌── b\n"),
+    ("-m", "--filetime", "m", "1970-01-01T00:00:01 3000B   ┌── b\n1970-01-02T00:00:00 5000B   ├── a\n"),
+    ("-m", "--filetime", "modified", "1970-01-01T00:00:01 3000B   ┌── b\n"),
 ];
 
 #[test]

@@ -136,6 +136,57 @@ fn files_have_paths_and_bars_on_the_scale_of_the_largest() {
     );
 }
 
+#[test]
+fn ages_and_sizes_stand_in_their_own_order() {
+    const DAY: i64 = 86_400;
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let now = i64::try_from(now.as_secs()).unwrap();
+    let mut fixture = Fixture::in_memory();
+    for (i, (days, size)) in [(2, 500), (20, 9_000), (60, 70), (400, 80_000)].iter().enumerate() {
+        let name = format!("top/{i}");
+        fixture = fixture.sparse(&name, *size).modified(&name, now - days * DAY);
+    }
+    let names = |flags: &str| {
+        let text = shown(&fixture, &format!("-s -c -b -o b {flags} top"));
+        lines(&text)
+            .into_iter()
+            .map(|line| line.name)
+            .filter(|name| name != "top")
+            .collect::<Vec<_>>()
+    };
+    let ages = ["under 1 day", "1 to 7 days", "7 to 30 days", "30 to 90 days", "1 to 2 years"];
+    assert_eq!(names("--by age"), ages);
+    assert_eq!(names("--by age -r"), ages, "names are read from top to bottom");
+    let by_size = ["under 1 day", "30 to 90 days", "1 to 7 days", "7 to 30 days", "1 to 2 years"];
+    assert_eq!(names("--by age --sort size"), by_size);
+    assert_eq!(names("--by age -n 3"), ["7 to 30 days", "1 to 2 years", "(others)"]);
+    assert_eq!(names("--by size"), ["up to 4 KiB", "up to 64 KiB", "up to 1 MiB", "(directories)"]);
+    // Types have no order of their own.
+    assert_eq!(names("-t"), ["(directories)", "(no extension)"]);
+}
+
+/// Red is what grew, green what shrank, and what is largest is bold.
+#[test]
+fn a_colour_has_one_meaning() {
+    const RED: &str = "\x1b[31m";
+    let fixture = Fixture::in_memory()
+        .sparse("top/shrinks/most", 90_000)
+        .sparse("top/grows", 1_000)
+        .sparse("top/stays", 5_000);
+    shown(&fixture, "-s --save before.json top");
+    let plain = shown(&fixture, "-s -C top");
+    assert!(!plain.contains("31m") && !plain.contains("32m"), "{plain:?}");
+    assert!(line(&plain, "most").starts_with("\x1b[1m"), "{plain:?}");
+    let fixture = fixture.sparse("top/shrinks/most", 10).sparse("top/grows", 30_000);
+    let text = shown(&fixture, "-s -C --since before.json top");
+    for (name, sign, colour, other) in [("grows", '+', "31m", "32m"), ("most", '-', "32m", "31m")] {
+        let line = line(&text, name);
+        assert!(line.contains(sign) && line.contains(colour) && !line.contains(other), "{line:?}");
+    }
+    assert!(line(&text, "most").starts_with("\x1b[1;32m"), "{text:?}");
+    assert!(!line(&text, "shrinks").contains(RED), "{text:?}");
+}
+
 /// Lines without any other below them, and what is hidden, come to the whole: by `find`.
 #[test]
 fn what_is_hidden_is_one_line() {
@@ -267,6 +318,54 @@ fn every_root_that_is_given_has_its_line() {
     assert!(!shown(&fixture, "-s -j -n 3 root var alone").contains("\"root\""));
     shown(&fixture, "-s --save before.json root var");
     assert!(has("--since before.json root var", "root"));
+}
+
+/// `du --time` shows both, and so does `-m`; sizes are those of the same picture without it.
+#[test]
+fn times_stand_beside_sizes() {
+    let fixture = Fixture::new()
+        .file("top/dir/old", 5_000)
+        .file("top/dir/new", 70_000)
+        .hard_link("top/dir/new", "top/again/new")
+        .modified("top/dir/old", 86_400)
+        .modified("top/dir/new", 172_800)
+        .modified("top/dir", 5)
+        .modified("top/again", 5)
+        .modified("top", 5);
+    let du = |flags: &[&str]| {
+        let output = Command::new("du")
+            .args(["--time", "--time-style=+%s", "-B1"])
+            .args(flags)
+            .arg("top")
+            .current_dir(fixture.path())
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (mine, theirs) in [("-o b", &["-s"][..]), ("-o b -l", &["-s", "-l"])] {
+        let text = shown(&fixture, &format!("-m m --time-style +%s -c {mine} top"));
+        let root = text.lines().last().unwrap();
+        let (time, size) = {
+            let mut words = root.split_whitespace();
+            (words.next().unwrap().to_owned(), words.next().unwrap().to_owned())
+        };
+        let du = du(theirs);
+        let expected: Vec<_> = du.split_whitespace().collect();
+        assert_eq!([size.trim_end_matches('B'), &time], expected[..2], "{text}");
+    }
+    for flags in ["", "-s", "-l"] {
+        let sizes = shown(&fixture, &format!("-c -b -o b {flags} top"));
+        let both = shown(&fixture, &format!("-c -m m -o b {flags} top"));
+        for name in ["old", "dir", "again", "top"] {
+            let size = line(&sizes, name).split_whitespace().next().unwrap().to_owned();
+            let found = line(&both, name).split_whitespace().nth(1).unwrap().to_owned();
+            assert_eq!(found, size, "{name}\n{both}");
+        }
+    }
+    // A scan with details shows the same.
+    shown(&fixture, "--save top.json --details top");
+    assert_eq!(shown(&fixture, "-c -m m --load top.json"), shown(&fixture, "-c -m m top"));
+    assert_eq!(shown(&fixture, "-c -m m --save other.json top"), shown(&fixture, "-c -m m top"));
 }
 
 /// The hint agrees with what `find` says is left, whatever the tree.

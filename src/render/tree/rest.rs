@@ -51,7 +51,8 @@ impl Rest {
         };
         // Directories in a list of files are others too, and have no size that way.
         let is_worth_a_line = entries > 0 && (size > 0 || !options.one_kind || is_time);
-        let totals = Totals { size: if is_time { 0 } else { size }, entries, shared: 0 };
+        let size = if is_time { 0 } else { size };
+        let totals = Totals { size, entries, ..Totals::default() };
         is_worth_a_line.then_some(Self { totals, name, is_at_least })
     }
 }
