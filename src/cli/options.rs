@@ -159,6 +159,7 @@ impl Flags {
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),
             skip_total: self.show.skip_total,
+            root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
             one_kind: self.show.only_dir || self.show.only_file,
             // Of a loaded scan, its header says more.
             knows_own: self.scans.load.is_none(),

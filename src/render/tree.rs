@@ -41,6 +41,8 @@ pub struct Options {
     pub full_paths: bool,
     /// Without the root's line.
     pub skip_total: bool,
+    /// Whether the root's line is all that is asked for: it speaks for what is in it.
+    pub root_alone: bool,
     /// Whether only directories, or only files, have lines: what has none may be larger.
     pub one_kind: bool,
     /// Whether a directory without a weight of its own is one that does not count, and not one of which nobody knows.

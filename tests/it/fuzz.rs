@@ -326,6 +326,7 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             is_root_first: is(0),
             full_paths: is(1),
             beside: is(5).then_some(Format::Binary),
+            root_alone: look & 4 > 0,
             one_kind: look & 1 > 0,
             knows_own: look & 2 > 0,
             skip_total: is(2),

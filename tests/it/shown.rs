@@ -211,6 +211,9 @@ fn what_is_hidden_is_one_line() {
     assert_eq!(rest(&shown(&fixture, "-s -c -b -o b -d 1 top")), None);
     assert_eq!(rest(&shown(&fixture, "-s -c -b -o b -n 0 top")), None);
     assert_eq!(rest(&shown(&fixture, "-s -c -b -o b -n 100 top")), None);
+    // Where nothing is large enough, everything is hidden.
+    let hidden = rest(&shown(&fixture, "-s -c -b -o b -z 1M top")).unwrap();
+    assert_eq!((hidden.count, hidden.size), (63, 93_300));
     // Of one kind alone, what has no line may be larger.
     let directories = shown(&fixture, "-s -c -b -o b -D top");
     assert!(directories.lines().next().unwrap().ends_with("31 others"), "{directories}");

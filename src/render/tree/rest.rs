@@ -23,7 +23,10 @@ pub(super) struct Rest {
 impl Rest {
     /// What has none of `lines`, if there is anything.
     pub(super) fn of(lines: &[Line<'_>], tree: &Tree, options: &Options) -> Option<Self> {
-        let (root, below) = lines.split_first().filter(|(_, below)| !below.is_empty())?;
+        let (root, below) = lines.split_first()?;
+        if below.is_empty() && options.root_alone {
+            return None;
+        }
         let Totals { mut size, mut entries, .. } = root.totals;
         let is_inode = |line: &Line<'_>, is_root: bool| match tree.shape() {
             Shape::Groups => false,
