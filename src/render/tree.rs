@@ -98,12 +98,12 @@ pub fn draw(
     }
     if changes.is_none() && options.order == Order::Count {
         let counts = lines.iter().map(|line| Format::Count.write(line.totals.entries));
-        add_column(&mut notes, counts.collect());
+        add_column(&mut notes, counts.collect(), options.width);
     }
     let is_known = lines.iter().all(|line| line.is_rest || line.totals.beside.is_some());
     if let Some(format) = options.beside.as_ref().filter(|_| is_known) {
         let sizes = lines.iter().map(|line| line.totals.beside.map(|size| format.write(size)));
-        add_column(&mut notes, sizes.map(Option::unwrap_or_default).collect());
+        add_column(&mut notes, sizes.map(Option::unwrap_or_default).collect(), options.width);
     }
     let scale = bar::scale(&lines, tree.shape());
     let picture = Picture { lines, notes, scale, root: tree, options };
@@ -133,10 +133,13 @@ fn note(line: &Line<'_>, format: &Format) -> Note {
     Note { size: format.write(size), aside, direction: None }
 }
 
-/// Adds a column beside the sizes, flush right.
-fn add_column(notes: &mut [Note], texts: Vec<String>) {
+/// Adds a column beside the sizes, flush right, if lines of so many cells then still have room for names.
+fn add_column(notes: &mut [Note], texts: Vec<String>, line: usize) {
     let sizes = notes.iter().map(|note| cells(&note.size)).max().unwrap_or(0);
     let width = texts.iter().map(|text| cells(text)).max().unwrap_or(0);
+    if sizes + width + 3 + columns::LEAST_ROOM > line {
+        return;
+    }
     for (note, text) in notes.iter_mut().zip(texts) {
         let blanks =
             [sizes - cells(&note.size), width - cells(&text)].map(|cells| " ".repeat(cells));

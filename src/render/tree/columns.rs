@@ -23,7 +23,7 @@ const LEAST_BAR: usize = 10;
 /// A blank and `100%`.
 const PERCENT: usize = 5;
 /// A branch, a blank, and a name that is hardly to be recognized.
-const LEAST_ROOM: usize = 4 + NAME_AT_LEAST;
+pub(super) const LEAST_ROOM: usize = 4 + NAME_AT_LEAST;
 
 impl Picture<'_> {
     /// Widths for the lines from `first` on. Beside bars, names take up to 45% of the width. Where that leaves too
