@@ -86,7 +86,7 @@ mod links {
     fn none(bencher: Bencher) {
         bencher.counter(ItemsCount::new(ENTRIES)).bench_local(|| {
             let mut sum = Sum::default();
-            (0..ENTRIES).for_each(|weight| sum.add(divan::black_box(weight)));
+            (0..ENTRIES).for_each(|weight| sum.add(divan::black_box(weight), weight));
             sum.totals(Measure::Disk)
         });
     }
@@ -96,7 +96,7 @@ mod links {
     fn in_one_directory(bencher: Bencher) {
         bencher.counter(ItemsCount::new(ENTRIES)).bench_local(|| {
             let mut sum = Sum::default();
-            (0..ENTRIES).for_each(|n| sum.add_link(identity(n), 4096, 300));
+            (0..ENTRIES).for_each(|n| sum.add_link(identity(n), 4096, 300, 4096));
             sum.totals(Measure::Disk)
         });
     }
@@ -107,7 +107,7 @@ mod links {
         let directories = || -> Vec<Sum> {
             let sum = |directory: u64| {
                 let mut sum = Sum::default();
-                (0..250).for_each(|n| sum.add_link(identity(directory * 250 + n), 4096, 300));
+                (0..250).for_each(|n| sum.add_link(identity(directory * 250 + n), 4096, 300, 4096));
                 sum
             };
             (0..4_000).map(sum).collect()
@@ -278,7 +278,7 @@ impl Grown {
 
     /// Feeds `tally` with what is in a directory `depth` levels down.
     fn fill<T: Tally>(&self, tally: &T, part: &mut T::Part, depth: u32) -> Totals {
-        let mut totals = Totals { size: 0, entries: 1, shared: 0 };
+        let mut totals = Totals::of(0);
         let mut name = Vec::with_capacity(self.name_length);
         let mut add = |below: Totals| {
             totals.size += below.size;
@@ -291,11 +291,12 @@ impl Grown {
                 // Up to 64 KiB, and in no order.
                 let size = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
                 let (depth, name) = (depth + 1, name.as_slice());
+                let (identity, links, mount, beside) = (None, 1, 0, None);
                 tally.leaf(
                     part,
-                    &Entry { name, depth, stat: &stat, size, identity: None, links: 1, mount: 0 },
+                    &Entry { name, depth, stat: &stat, size, beside, identity, links, mount },
                 );
-                add(Totals { size, entries: 1, shared: 0 });
+                add(Totals::of(size));
             }
         } else {
             let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };

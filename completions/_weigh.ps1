@@ -23,8 +23,8 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
         'weigh' {
             [CompletionResult]::new('--files0-from', '--files0-from', [CompletionResultType]::ParameterName, 'Weigh also the PATHs in FILE, each with a NUL after it; - is standard input')
             [CompletionResult]::new('--files-from', '--files-from', [CompletionResultType]::ParameterName, 'Weigh also the PATHs in FILE, one a line')
-            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'Show the newest time in a directory: a (accessed), c (changed) or m (modified)')
-            [CompletionResult]::new('--filetime', '--filetime', [CompletionResultType]::ParameterName, 'Show the newest time in a directory: a (accessed), c (changed) or m (modified)')
+            [CompletionResult]::new('-m', '-m', [CompletionResultType]::ParameterName, 'Show the newest time in a directory, and its size: a (accessed), c (changed) or m (modified)')
+            [CompletionResult]::new('--filetime', '--filetime', [CompletionResultType]::ParameterName, 'Show the newest time in a directory, and its size: a (accessed), c (changed) or m (modified)')
             [CompletionResult]::new('-X', '-X ', [CompletionResultType]::ParameterName, 'Leave out what has this name or path')
             [CompletionResult]::new('--ignore-directory', '--ignore-directory', [CompletionResultType]::ParameterName, 'Leave out what has this name or path')
             [CompletionResult]::new('-e', '-e', [CompletionResultType]::ParameterName, 'Weigh only what has a path that matches, as in -e ''\.png$''')

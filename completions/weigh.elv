@@ -20,8 +20,8 @@ set edit:completion:arg-completer[weigh] = {|@words|
         &'weigh'= {
             cand --files0-from 'Weigh also the PATHs in FILE, each with a NUL after it; - is standard input'
             cand --files-from 'Weigh also the PATHs in FILE, one a line'
-            cand -m 'Show the newest time in a directory: a (accessed), c (changed) or m (modified)'
-            cand --filetime 'Show the newest time in a directory: a (accessed), c (changed) or m (modified)'
+            cand -m 'Show the newest time in a directory, and its size: a (accessed), c (changed) or m (modified)'
+            cand --filetime 'Show the newest time in a directory, and its size: a (accessed), c (changed) or m (modified)'
             cand -X 'Leave out what has this name or path'
             cand --ignore-directory 'Leave out what has this name or path'
             cand -e 'Weigh only what has a path that matches, as in -e ''\.png$'''

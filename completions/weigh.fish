@@ -1,6 +1,6 @@
 complete -c weigh -l files0-from -d 'Weigh also the PATHs in FILE, each with a NUL after it; - is standard input' -r -F
 complete -c weigh -l files-from -d 'Weigh also the PATHs in FILE, one a line' -r -F
-complete -c weigh -s m -l filetime -d 'Show the newest time in a directory: a (accessed), c (changed) or m (modified)' -r -f -a "a\t''
+complete -c weigh -s m -l filetime -d 'Show the newest time in a directory, and its size: a (accessed), c (changed) or m (modified)' -r -f -a "a\t''
 c\t''
 m\t''"
 complete -c weigh -s X -l ignore-directory -d 'Leave out what has this name or path' -r -F

@@ -19,6 +19,8 @@ use crate::tree::Totals;
 pub struct Rules {
     /// What the totals count.
     pub measure: Measure,
+    /// What sizes beside them count, where those are times and sizes are known.
+    pub sizes: Option<Measure>,
     /// Whether symlinks are followed: they add ways to an inode that its link count does not know, and lead
     /// through any mount.
     pub follow: bool,
@@ -48,6 +50,8 @@ pub struct Directory<'a> {
     pub mount: u64,
     /// Its own weight, if it counts itself.
     pub own: Option<u64>,
+    /// What it weighs by itself, where `own` is a time.
+    pub beside: Option<u64>,
     /// What it comes to, where the source says so. Else it is added up.
     pub known: Option<Totals>,
     /// Whether it is shown even where filters left nothing in it to count.
@@ -68,30 +72,37 @@ impl Rules {
             !self.count_links && (self.follow || stat.links > 1 && !stat.mount_point);
         let mount = if self.follow { 0 } else { mount };
         entry.identity = may_be_met_again.then(|| (mount, stat.identity()));
+        entry.beside = self.beside(stat);
+    }
+
+    /// What an inode weighs beside its time, where times are measured.
+    pub fn beside(&self, stat: &Stat) -> Option<u64> {
+        self.sizes.map(|measure| stat.weight(measure))
     }
 
     /// What a root comes to that is no directory.
     pub fn alone(&self, stat: &Stat) -> Totals {
         let is_shared = self.unique && stat.links > 1;
         let size = if is_shared { 0 } else { stat.weight(self.measure) };
-        Totals { size, entries: 1, shared: 0 }
+        Totals { beside: self.beside(stat), ..Totals::of(size) }
     }
 
     /// What a directory comes to, all of whose content has been added to `sum`, itself included.
     fn closed<'a>(&self, directory: &Directory<'a>, sum: &mut Sum) -> Closed<'a> {
-        let Directory { name, depth, stat, mount, own, known, .. } = *directory;
+        let Directory { name, depth, stat, mount, own, beside, known, .. } = *directory;
         if let Some(own) = own {
-            sum.add(own);
+            sum.add(beside.unwrap_or(own), own);
         }
         let added_up =
             || if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
-        let totals = known.unwrap_or_else(|| self.shared(added_up()));
+        let totals = known.unwrap_or_else(|| self.as_known(added_up()));
         Closed { name, depth, stat, mount, own, totals }
     }
 
-    /// The same, where nobody knows what is shared if symlinks are followed.
-    fn shared(&self, totals: Totals) -> Totals {
-        Totals { shared: if self.follow { 0 } else { totals.shared }, ..totals }
+    /// What is known of `totals`: not what is shared if symlinks are followed, nor sizes nobody asked for.
+    fn as_known(&self, totals: Totals) -> Totals {
+        let shared = if self.follow { 0 } else { totals.shared };
+        Totals { shared, beside: totals.beside.filter(|_| self.sizes.is_some()), ..totals }
     }
 }
 
@@ -106,10 +117,11 @@ impl<P: Default> Subtotal<P> {
         mut entry: Entry<'_>,
         is_shown: bool,
     ) {
+        let weight = entry.beside.unwrap_or(entry.size);
         match entry.identity {
             Some(_) if T::ADDS_UP => {}
-            Some(identity) => self.sum.add_link(identity, entry.size, entry.links),
-            None => self.sum.add(entry.size),
+            Some(identity) => self.sum.add_link(identity, weight, entry.links, entry.size),
+            None => self.sum.add(weight, entry.size),
         }
         if rules.unique && entry.identity.is_some() {
             entry.size = 0;
@@ -153,7 +165,7 @@ pub fn finish<T: Tally>(
 ) -> T::Report {
     let mut closed = rules.closed(root, &mut subtotal.sum);
     if T::ADDS_UP && root.known.is_none() {
-        closed.totals = rules.shared(tally.totals(&closed, &subtotal.part));
+        closed.totals = rules.as_known(tally.totals(&closed, &subtotal.part));
     }
     tally.finish(&closed, subtotal.part)
 }

@@ -66,6 +66,8 @@ pub enum Order {
     Name,
     /// The one with the most inodes first.
     Count,
+    /// As their names stand in a list; what is not in it comes last.
+    Listed(&'static [&'static str]),
 }
 
 /// A node in its place in a [`Tree`].
@@ -105,6 +107,15 @@ pub struct Totals {
     pub entries: u64,
     /// The part of `size` in inodes that also have links outside it.
     pub shared: u64,
+    /// What it weighs, where `size` is a time.
+    pub beside: Option<u64>,
+}
+
+impl Totals {
+    /// One inode's, of this size.
+    pub fn of(size: u64) -> Self {
+        Self { size, entries: 1, ..Self::default() }
+    }
 }
 
 /// Which inode something is, and what else is kept of it.
@@ -226,10 +237,9 @@ impl<'a> Child<'a> {
         node.unwrap_or_default()
     }
 
-    /// What it comes to.
+    /// What it comes to, without what is beside the size of a leaf.
     pub fn totals(&self) -> Totals {
-        let one = Totals { size: self.size, entries: 1, shared: 0 };
-        if self.is_leaf { one } else { self.node().totals }
+        if self.is_leaf { Totals::of(self.size) } else { self.node().totals }
     }
 
     /// Which inode it is, if that is kept.
@@ -297,6 +307,10 @@ impl<'a> Child<'a> {
             Order::Count => children.sort_by_cached_key(|child| {
                 let Totals { size, entries, .. } = child.totals();
                 (Reverse(entries), Reverse(size), child.name())
+            }),
+            Order::Listed(names) => children.sort_by_cached_key(|child| {
+                let place = names.iter().position(|name| name.as_bytes() == child.name());
+                (place.unwrap_or(names.len()), Reverse(child.size()), child.name())
             }),
         }
         children

@@ -14,7 +14,16 @@ use crate::tree::{Child, Inode, Named, Node, Order, Step, Totals, Traversal};
 /// A directory on its way.
 struct Open<'a> {
     sides: Sides<'a>,
-    churn: u64,
+    /// What it comes to by now.
+    churn: Churn,
+}
+
+/// What changed.
+#[derive(Clone, Copy, Default)]
+struct Churn {
+    size: u64,
+    /// How many entries it is.
+    entries: u64,
 }
 
 /// Numbers for what became of inodes with several links.
@@ -35,18 +44,18 @@ pub(super) fn feed<T: Tally>(
     let is_above_roots = |child: Child<'_>| child.name().is_empty();
     let mut replay = Replay::new(tally, root.now.is_some_and(is_above_roots));
     let mut traversal = Traversal::new(root);
-    let mut root_churn = 0;
+    let mut root_churn = Churn::default();
     while let Some(step) = traversal.next() {
         let churn = match step {
             Step::Node(sides)
                 if traversal.depth() == 0 || is_directory(sides) && !moves.is_moved(&sides) =>
             {
                 replay.open();
-                traversal.enter(Open { sides, churn: own_churn(sides) }, pairs(sides));
+                traversal.enter(Open { sides, churn: Churn::of(own_churn(sides)) }, pairs(sides));
                 continue;
             }
             Step::Node(sides) => {
-                let churn = own_churn(sides).max(saturated_change(sides));
+                let churn = Churn::of(own_churn(sides).max(saturated_change(sides)));
                 match () {
                     // It is shown where it is now.
                     () if moves.is_moved(&sides) && sides.now.is_none() => {}
@@ -55,7 +64,7 @@ pub(super) fn feed<T: Tally>(
                         replay.close(&node(sides, churn), true, true);
                     }
                     () if is_each_once => {
-                        let inode = inodes.inode(sides, churn);
+                        let inode = inodes.inode(sides, churn.size);
                         replay.leaf(&Node { inode, ..node(sides, churn) }, true);
                     }
                     () => replay.leaf(&node(sides, churn), true),
@@ -64,7 +73,7 @@ pub(super) fn feed<T: Tally>(
             }
             Step::End(Open { sides, churn }) => {
                 // What is not in either tree's own weights is in their totals.
-                let churn = churn.max(saturated_change(sides));
+                let churn = Churn { size: churn.size.max(saturated_change(sides)), ..churn };
                 if traversal.depth() > 0 {
                     replay.close(&node(sides, churn), true, true);
                 }
@@ -72,7 +81,10 @@ pub(super) fn feed<T: Tally>(
             }
         };
         match traversal.innermost() {
-            Some(above) => above.churn = above.churn.saturating_add(churn),
+            Some(Open { churn: above, .. }) => {
+                above.size = above.size.saturating_add(churn.size);
+                above.entries += churn.entries;
+            }
             None => root_churn = churn,
         }
     }
@@ -138,10 +150,18 @@ impl Named for Sides<'_> {
     }
 }
 
+impl Churn {
+    /// One entry's, which is none if nothing changed.
+    fn of(size: u64) -> Self {
+        Self { size, entries: (size > 0).into() }
+    }
+}
+
 /// As it is now, or was; with its churn as its size.
-fn node<'a>(sides: Sides<'a>, churn: u64) -> Node<'a> {
-    let totals = Totals { size: churn, entries: 1, shared: 0 };
+fn node<'a>(sides: Sides<'a>, Churn { size, entries }: Churn) -> Node<'a> {
+    let totals = Totals { size, entries, ..Totals::default() };
+    let own = Some(own_churn(sides)).filter(|own| *own > 0);
     let child = sides.now.or(sides.before);
     let (name, mode) = child.map_or_else(Default::default, |child| (child.name(), child.mode()));
-    Node { name, mode, own: None, totals, inode: None }
+    Node { name, mode, own, totals, inode: None }
 }

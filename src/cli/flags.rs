@@ -70,7 +70,7 @@ pub(super) struct CountFlags {
     #[arg(long, conflicts_with_all = ["apparent_size", "filecount"])]
     pub(super) inodes: bool,
 
-    /// Show the newest time in a directory: a (accessed), c (changed) or m (modified)
+    /// Show the newest time in a directory, and its size: a (accessed), c (changed) or m (modified)
     #[arg(short = 'm', long, value_name = "TIME", conflicts_with_all = ["filecount", "inodes"])]
     #[arg(hide_possible_values = true)]
     pub(super) filetime: Option<FileTime>,
@@ -93,8 +93,9 @@ pub(super) struct CountFlags {
 pub(super) struct ShowFlags {
     /// Show the NUMBER largest [default: what fits]
     ///
-    /// By default as many as the terminal has lines, less ten, or 20 where there is none. JSON is
-    /// not limited by default.
+    /// By default as many as the terminal has lines, less six, or 20 where there is none. With -d and
+    /// -z it is all that they admit. JSON is not limited by default. What has no line is summed up in the last one:
+    /// the inodes that are neither shown nor in a directory that is shown without its content.
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(super) number_of_lines: Option<usize>,
 
@@ -134,7 +135,7 @@ pub(super) struct ShowFlags {
 
     /// Order what lies side by side
     ///
-    /// By size, name, or count of inodes. By time shows the newest time of what is in a directory, of
+    /// By size, name, or count of inodes, which is then shown beside the size. By time shows the newest time of what is in a directory, of
     /// those that -m names, or when it was last written to.
     #[arg(long, value_name = "ORDER")]
     pub(super) sort: Option<Sort>,

@@ -22,11 +22,12 @@ impl Flags {
     pub(super) fn walk(&self) -> Result<walk::Options, String> {
         let mut filter = self.leave.filter()?;
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
+        let sizes = self.size_measure().unwrap_or_default();
+        // What is saved are sizes; times are shown of what is saved.
+        let is_by_time = self.filetime().is_some() && self.scans.save.is_none();
         Ok(walk::Options {
-            measure: match self.scans.save {
-                Some(_) => self.size_measure().unwrap_or_default(),
-                None => self.measure(),
-            },
+            measure: if is_by_time { self.measure() } else { sizes },
+            sizes: (is_by_time && self.form().is_none()).then_some(sizes),
             threads: self.print.threads,
             one_file_system: self.leave.limit_filesystem,
             follow: self.count.dereference_links,
@@ -71,6 +72,18 @@ impl Flags {
         }
     }
 
+    /// The order in a picture: ages and sizes stand in their own, unless another is asked for.
+    fn drawn_order(&self) -> Order {
+        let own = self.by().and_then(By::order).filter(|_| self.show.sort.is_none());
+        own.map_or_else(|| self.order(), Order::Listed)
+    }
+
+    /// By what to group, if by anything.
+    fn by(&self) -> Option<By> {
+        let named = |name: &String| By::named(name, sys::user_name, sys::now);
+        self.show.by.as_ref().and_then(named).or(self.show.file_types.then_some(By::Type))
+    }
+
     /// Groups lie nowhere.
     pub(super) fn full_paths(&self) -> bool {
         self.print.full_paths && !self.is_grouped()
@@ -85,9 +98,7 @@ impl Flags {
         let is_added_up = self.form().is_some_and(Form::adds_up);
         let inodes = if is_added_up { Inodes::Linked } else { Inodes::None };
         let limits = self.limits(terminal);
-        let named = |name: &String| By::named(name, sys::user_name, sys::now);
-        let by = self.show.by.as_ref().and_then(named);
-        let Some(by) = by.or(self.show.file_types.then_some(By::Type)) else {
+        let Some(by) = self.by() else {
             return limits.map_or(Keep::Everything(inodes), Keep::Largest);
         };
         let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
@@ -105,13 +116,23 @@ impl Flags {
             || self.show.depth.is_some()
             || self.show.min_size.is_some()
             || show != Show::Everything;
-        let default_lines =
-            if self.form().is_some() { usize::MAX } else { default_lines(terminal) };
-        (self.form().is_none() || is_limited).then(|| Limits {
+        let is_drawn = self.form().is_none();
+        let fitting = self.show.number_of_lines.unwrap_or_else(|| default_lines(terminal));
+        // What is said to be shown is not cut by a terminal's height.
+        let is_cut = is_drawn && self.show.depth.is_none() && self.show.min_size.is_none();
+        let default_lines = if is_cut { fitting } else { usize::MAX };
+        let are_many = self.roots.are_listed() || self.scans.load.is_some();
+        (is_drawn || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
             min_size: self.show.min_size.filter(|_| self.filetime().is_none()).unwrap_or(0),
             show,
+            roots: match (is_drawn, are_many) {
+                (false, _) => 0,
+                // Who gives a path wants to see its line. A list, and a scan of one, may be of any length.
+                (true, true) => fitting,
+                (true, false) => usize::MAX,
+            },
         })
     }
 
@@ -134,10 +155,15 @@ impl Flags {
                 _ => Bars::Left,
             },
             format: Format::Binary,
-            order: self.order(),
+            beside: None,
+            order: self.drawn_order(),
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),
             skip_total: self.show.skip_total,
+            root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
+            one_kind: self.show.only_dir || self.show.only_file,
+            // Of a loaded scan, its header says more.
+            knows_own: self.scans.load.is_none(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
             colors: is_colored.then(|| Colors::new(&ls_colors())),
@@ -169,12 +195,12 @@ impl Flags {
     }
 }
 
-/// As many lines as fit above and below what the terminal shows besides.
+/// As many lines as fit with what the terminal shows besides.
 fn default_lines(terminal: Option<(usize, usize)>) -> usize {
     /// Without a terminal.
     const LINES: usize = 20;
-    /// For the prompt, the command and what was there before.
-    const OTHERS: usize = 10;
+    /// For the root and what has no line; and for the command, what is said on stderr, and a prompt of two lines.
+    const OTHERS: usize = 2 + 4;
     /// On a very low terminal.
     const AT_LEAST: usize = 5;
     terminal.map_or(LINES, |(_, height)| height.saturating_sub(OTHERS).max(AT_LEAST))

@@ -34,6 +34,11 @@ impl RootFlags {
         Self { paths: paths.to_vec(), ..Self::default() }
     }
 
+    /// Whether some are named in a file, which may be long.
+    pub(super) fn are_listed(&self) -> bool {
+        self.files0_from.is_some() || self.files_from.is_some()
+    }
+
     /// The roots: those given, and those in a file; where neither is asked for, where we stand. Or,
     /// in one line, why the file cannot be read.
     pub(super) fn roots(self) -> Result<Vec<OsString>, String> {

@@ -122,7 +122,7 @@ fn nodes(
         let kind = if is_total { "total" } else { change.kind };
         write!(out, r#","kind":"{kind}""#)?;
         change.write(out)?;
-        write!(out, r#","churn":{}"#, line.size)?;
+        write!(out, r#","churn":{}"#, line.totals.size)?;
         let next = lines.get(i + 1).map_or(0, |next| next.depth);
         if next > line.depth {
             out.write_all(br#","children":["#)?;

@@ -1,5 +1,7 @@
 //! Colours by LS_COLORS, from what the walk already knows of an inode.
 
+use std::cmp::Ordering;
+
 use lscolors::{Indicator, LsColors};
 use nu_ansi_term::{Color, Style};
 
@@ -30,19 +32,18 @@ impl Colors {
         style.map(lscolors::Style::to_nu_ansi_term_style).unwrap_or_default()
     }
 
-    /// The style of the largest size among siblings.
-    pub(super) fn largest(&self) -> Style {
-        Style::new().fg(Color::Red)
+    /// The style of a size: bold, if it is the largest among siblings.
+    pub(super) fn size(&self, is_largest: bool, direction: Option<Ordering>) -> Style {
+        Style { is_bold: is_largest, ..self.direction(direction) }
     }
 
-    /// The style of the bar of what grew.
-    pub(super) fn grown(&self) -> Style {
-        Style::new().fg(Color::Red)
-    }
-
-    /// The style of the bar of what shrank.
-    pub(super) fn shrunk(&self) -> Style {
-        Style::new().fg(Color::Green)
+    /// The style of what grew, or shrank. Nothing else has these colours but what LS_COLORS gives them to.
+    pub(super) fn direction(&self, direction: Option<Ordering>) -> Style {
+        match direction {
+            Some(Ordering::Greater) => Style::new().fg(Color::Red),
+            Some(Ordering::Less) => Style::new().fg(Color::Green),
+            _ => Style::new(),
+        }
     }
 
     /// The style of bars that are not to be bright.

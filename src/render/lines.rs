@@ -2,7 +2,7 @@
 
 use crate::measure::Mode;
 use crate::path;
-use crate::tree::{Order, Step, Traversal, Tree};
+use crate::tree::{Order, Step, Totals, Traversal, Tree};
 
 /// A node as it is drawn.
 pub(super) struct Line<'a> {
@@ -15,8 +15,29 @@ pub(super) struct Line<'a> {
     pub(super) has_children: bool,
     pub(super) name: &'a [u8],
     pub(super) mode: Mode,
-    pub(super) size: u64,
-    pub(super) shared: u64,
+    pub(super) totals: Totals,
+    /// Whether it is an inode that counts itself, as far as the tree knows.
+    pub(super) has_own: bool,
+    /// Whether it stands for all that has no line.
+    pub(super) is_rest: bool,
+}
+
+impl<'a> Line<'a> {
+    /// The line of what has none.
+    pub(super) fn of_rest(name: &'a [u8], totals: Totals) -> Self {
+        Self {
+            parent: Some(0),
+            depth: 1,
+            is_largest: false,
+            is_last: false,
+            has_children: false,
+            name,
+            mode: Mode::default(),
+            totals,
+            has_own: true,
+            is_rest: true,
+        }
+    }
 }
 
 /// The path of a line: the root as given, and the names below it.
@@ -57,6 +78,7 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             (parent, is_largest, is_last) = (Some(*line), next == largest, next == last);
             *next += 1;
         }
+        let known = node.node();
         lines.push(Line {
             parent,
             depth,
@@ -65,8 +87,9 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             has_children: !children.is_empty(),
             name: if depth == 0 && tree.is_above_roots() { b"(total)" } else { node.name() },
             mode: node.mode(),
-            size: node.size(),
-            shared: node.totals().shared,
+            totals: known.totals,
+            has_own: !node.is_directory() || known.own.is_some(),
+            is_rest: false,
         });
         let largest = (0..children.len()).min_by(|&i, &j| children[i].compare(&children[j]));
         let (largest, last) = (largest.unwrap_or(0), children.len().saturating_sub(1));

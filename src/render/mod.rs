@@ -95,7 +95,7 @@ impl Form {
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    Scan { walked, measure, .. }: &Scan<Tree>,
+    Scan { walked, measure, origin }: &Scan<Tree>,
     changes: Option<&Changes>,
     output: Output,
 ) -> io::Result<()> {
@@ -104,9 +104,11 @@ pub fn write(
         Output::Form(form, options) => (form, json::Options { measure, ..options }),
         Output::Tree(mut options, formats) => {
             options.format = formats.of(measure);
+            options.knows_own |= origin.is_some() || changes.is_some();
             if matches!(options.format, Format::Time(_)) {
                 // A time is no part of another.
                 options.bars = Bars::None;
+                options.beside = Some(formats.bytes);
             }
             let tree = walked.report.as_ref();
             return tree.map_or(Ok(()), |tree| tree::draw(out, tree, changes, &options));

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// `name` as text: control characters, line and paragraph separators, bidirectional controls and
 /// what is not UTF-8 are escaped.
@@ -38,12 +38,47 @@ pub fn fit(text: &str, width: usize) -> String {
         return text.to_owned();
     }
     let mark = if width < 4 { "" } else { ".." };
+    start(text, width - mark.len()).to_owned() + mark
+}
+
+/// `text` in at most `width` cells: if it is longer, without its middle. The end of a name tells files apart.
+pub fn shorten(text: &str, width: usize) -> String {
+    const MARK: &str = "…";
+    if cells(text) <= width {
+        return text.to_owned();
+    }
+    if width < 4 {
+        return start(text, width).to_owned();
+    }
+    let start = start(text, width / 2);
+    let end = end(text, width - 1 - cells(start));
+    [start, MARK, end].concat()
+}
+
+/// As much of the start of `text` as fits into `width` cells.
+fn start(text: &str, width: usize) -> &str {
     // Measured from the start each time: what a character takes depends on those before it. And by halves:
     // a name in a saved scan may have millions that take nothing.
     let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).collect();
-    let fitting = ends.partition_point(|end| cells(&text[..*end]) + mark.len() <= width);
-    let end = fitting.checked_sub(1).map_or(0, |last| ends[last]);
-    text[..end].to_owned() + mark
+    let fitting = ends.partition_point(|end| cells(&text[..*end]) <= width);
+    &text[..fitting.checked_sub(1).map_or(0, |last| ends[last])]
+}
+
+/// As much of the end of `text` as fits into `width` cells. It begins with no mark that belongs to a letter
+/// before it.
+fn end(text: &str, width: usize) -> &str {
+    const JOINER: char = '\u{200d}';
+    let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
+    let fitting = starts.partition_point(|start| cells(&text[*start..]) > width);
+    let mut end = starts.get(fitting).map_or("", |start| &text[*start..]);
+    let mut is_joined = false;
+    while let Some(first) = end.chars().next()
+        && (is_joined || first.width() == Some(0))
+    {
+        is_joined = first == JOINER;
+        end = &end[first.len_utf8()..];
+    }
+    end
 }
 
 /// C0 and C1 controls and DEL, line and paragraph separators, and what changes the direction of
@@ -96,6 +131,27 @@ mod tests {
         ] {
             assert_eq!(fit(text, width), expected, "{text} in {width}");
             assert!(cells(&fit(text, width)) <= width);
+        }
+    }
+
+    #[test]
+    fn shortens_in_the_middle() {
+        for (text, width, expected) in [
+            ("deb.debian.org_debian_main_binary-amd64.yml", 20, "deb.debian…amd64.yml"),
+            ("abcdef", 6, "abcdef"),
+            ("abcdef", 5, "ab…ef"),
+            ("abcdef", 4, "ab…f"),
+            ("abcdef", 3, "abc"),
+            ("abcdef", 0, ""),
+            ("日本語日本語", 8, "日本…語"),
+            ("日本語日本語", 7, "日…本語"),
+            ("abcde\u{301}f", 4, "ab…f"),
+            ("abcdee\u{301}", 5, "ab…ee\u{301}"),
+            ("abcdef👩\u{200d}🚀", 5, "ab…👩\u{200d}🚀"),
+            ("abcdef👩\u{200d}🚀", 4, "ab…"),
+        ] {
+            assert_eq!(shorten(text, width), expected, "{text} in {width}");
+            assert!(cells(&shorten(text, width)) <= width);
         }
     }
 }

@@ -11,7 +11,7 @@ pub enum Format {
     Binary,
     /// The same by powers of 1000: `1.6G`.
     Decimal,
-    /// In one unit throughout, rounded down.
+    /// In one unit throughout.
     Fixed(Unit),
     /// As a plain count, with thousands set apart: `12,345`.
     Count,
@@ -54,7 +54,9 @@ impl Format {
         match self {
             Format::Binary => scaled(size, 1024, &["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]),
             Format::Decimal => scaled(size, 1000, &["K", "M", "G", "T", "P", "E"]),
-            Format::Fixed(unit) => format!("{}{}", size / unit.bytes.max(1), unit.name),
+            // Nothing is smaller than a byte.
+            Format::Fixed(unit) if unit.bytes <= 1 => format!("{size}{}", unit.name),
+            Format::Fixed(unit) => in_units(size, unit.bytes.into(), unit.name),
             Format::Count => grouped(size),
             Format::Time(times) => times.write(size),
         }
@@ -65,8 +67,11 @@ fn scaled(size: u64, thousand: u64, units: &[&str]) -> String {
     let Some(power) = size.checked_ilog(thousand).filter(|power| *power > 0) else {
         return format!("{size}B");
     };
-    let unit = units[power as usize - 1];
-    let bytes = u128::from(thousand.pow(power));
+    in_units(size, thousand.pow(power).into(), units[power as usize - 1])
+}
+
+/// `size` in a unit of so many `bytes`: below ten with a tenth, from there on rounded down.
+fn in_units(size: u64, bytes: u128, unit: &str) -> String {
     let tenths = (u128::from(size) * 10 + bytes / 2) / bytes;
     if tenths < 100 {
         format!("{}.{}{unit}", tenths / 10, tenths % 10)
@@ -105,7 +110,12 @@ mod tests {
             (Format::Decimal, 999, "999B"),
             (Format::Decimal, 1_500_000, "1.5M"),
             (Format::Decimal, u64::MAX, "18E"),
-            (mebi, (1 << 21) - 1, "1Mi"),
+            (mebi.clone(), 0, "0.0Mi"),
+            (mebi.clone(), (1 << 21) - 1, "2.0Mi"),
+            (mebi.clone(), 7_852_056_576, "7488Mi"),
+            (mebi, u64::MAX, "17592186044415Mi"),
+            (Format::Fixed(Unit { name: "G", bytes: 1_000_000_000 }), 7_852_056_576, "7.9G"),
+            (Format::Fixed(Unit { name: "B", bytes: 1 }), 7, "7B"),
             (Format::Count, 1_234_567, "1,234,567"),
             (Format::Count, 123, "123"),
         ] {

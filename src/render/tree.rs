@@ -3,7 +3,10 @@
 //! Lines are laid out from the root down, largest first, and printed in that order or in the
 //! opposite one. Nothing recurses, and what depth costs a line is bounded by the line's width.
 
-use std::cmp::Ordering;
+mod bar;
+mod columns;
+mod rest;
+
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
@@ -12,10 +15,12 @@ use nu_ansi_term::Style;
 use super::changes::{self, Note};
 use super::colors::Colors;
 use super::lines::{self, Line, lay_out};
-use super::name::{cells, escape, fit};
+use super::name::{cells, escape, shorten};
 use super::size::Format;
 use crate::changes::Changes;
-use crate::tree::{Order, Tree};
+use crate::tree::{Order, Totals, Tree};
+use columns::Columns;
+use rest::Rest;
 
 /// How a picture is drawn.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +29,8 @@ pub struct Options {
     pub width: usize,
     /// How sizes are written.
     pub format: Format,
+    /// How sizes beside times are written, where `format` is one of times.
+    pub beside: Option<Format>,
     /// Where the bars are, if anywhere.
     pub bars: Bars,
     /// In which order siblings come, from their directory on.
@@ -34,6 +41,12 @@ pub struct Options {
     pub full_paths: bool,
     /// Without the root's line.
     pub skip_total: bool,
+    /// Whether the root's line is all that is asked for: it speaks for what is in it.
+    pub root_alone: bool,
+    /// Whether only directories, or only files, have lines: what has none may be larger.
+    pub one_kind: bool,
+    /// Whether a directory without a weight of its own is one that does not count, and not one of which nobody knows.
+    pub knows_own: bool,
     /// Words in columns rather than a drawing: name, depth, size, percentage.
     pub screen_reader: bool,
     /// Bars in grey, where there are colours.
@@ -54,16 +67,6 @@ pub enum Bars {
     None,
 }
 
-/// The widths that all lines have in common, in cells.
-struct Columns {
-    size: usize,
-    /// The tree and the name beside it.
-    name: usize,
-    bar: usize,
-    /// What the tree and the name may take at most.
-    room: usize,
-}
-
 /// Draws `tree`; if its sizes are the churn of `changes`, with what changed.
 ///
 /// # Errors
@@ -74,14 +77,36 @@ pub fn draw(
     changes: Option<&Changes>,
     options: &Options,
 ) -> io::Result<()> {
-    // Names are read from top to bottom, wherever the root is.
-    let is_backwards = options.order == Order::Name && !options.is_root_first;
-    let lines = lay_out(tree, options.order, is_backwards);
-    let notes = match changes {
+    // Names, ages and the like are read from top to bottom, wherever the root is.
+    let is_read = matches!(options.order, Order::Name | Order::Listed(_));
+    let is_backwards = is_read && !options.is_root_first;
+    let mut lines = lay_out(tree, options.order, is_backwards);
+    let mut notes = match changes {
         Some(changes) => changes::notes(&lines, changes, &options.format),
         None => lines.iter().map(|line| note(line, &options.format)).collect(),
     };
-    let picture = Picture { lines, notes, root: tree, options };
+    let rest = Rest::of(&lines, tree, options);
+    if let Some(rest) = &rest {
+        let size = match (changes, &options.format) {
+            // What it was and is, nobody knows; nor which of the times to say.
+            (Some(_), _) | (None, Format::Time(_)) => String::new(),
+            (None, format) => format.write(rest.totals.size),
+        };
+        let aside = if rest.is_at_least { " (at least)" } else { "" }.to_owned();
+        notes.push(Note { size, aside, direction: None });
+        lines.push(Line::of_rest(rest.name.as_bytes(), rest.totals));
+    }
+    if changes.is_none() && options.order == Order::Count {
+        let counts = lines.iter().map(|line| Format::Count.write(line.totals.entries));
+        add_column(&mut notes, counts.collect(), options.width);
+    }
+    let is_known = lines.iter().all(|line| line.is_rest || line.totals.beside.is_some());
+    if let Some(format) = options.beside.as_ref().filter(|_| is_known) {
+        let sizes = lines.iter().map(|line| line.totals.beside.map(|size| format.write(size)));
+        add_column(&mut notes, sizes.map(Option::unwrap_or_default).collect(), options.width);
+    }
+    let scale = bar::scale(&lines, tree.shape());
+    let picture = Picture { lines, notes, scale, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
     let mut numbers = first..picture.lines.len();
@@ -99,7 +124,7 @@ pub fn draw(
 /// What is said of a line: its size, and how much of it has links elsewhere, if that is a tenth or
 /// more.
 fn note(line: &Line<'_>, format: &Format) -> Note {
-    let Line { size, shared, .. } = *line;
+    let Totals { size, shared, .. } = line.totals;
     let aside = if shared == 0 || shared.saturating_mul(10) < size {
         String::new()
     } else {
@@ -108,45 +133,48 @@ fn note(line: &Line<'_>, format: &Format) -> Note {
     Note { size: format.write(size), aside, direction: None }
 }
 
+/// Adds a column beside the sizes, flush right, if lines of so many cells then still have room for names.
+fn add_column(notes: &mut [Note], texts: Vec<String>, line: usize) {
+    let sizes = notes.iter().map(|note| cells(&note.size)).max().unwrap_or(0);
+    let width = texts.iter().map(|text| cells(text)).max().unwrap_or(0);
+    if sizes + width + 3 + columns::LEAST_ROOM > line {
+        return;
+    }
+    for (note, text) in notes.iter_mut().zip(texts) {
+        let blanks =
+            [sizes - cells(&note.size), width - cells(&text)].map(|cells| " ".repeat(cells));
+        note.size = format!("{}{} {}{text}", blanks[0], note.size, blanks[1]);
+    }
+}
+
 struct Picture<'a> {
     lines: Vec<Line<'a>>,
     notes: Vec<Note>,
+    /// What a full bar stands for.
+    scale: u64,
     root: &'a Tree,
     options: &'a Options,
 }
 
 impl Picture<'_> {
-    /// Widths for the lines from `first` on.
-    fn columns(&self, first: usize) -> Columns {
-        /// The two frames of the bar, the blanks beside it, and `100%`.
-        const AROUND_BAR: usize = 8;
-        let lines = first..self.lines.len();
-        let size = lines.clone().map(|i| cells(&self.notes[i].size)).max().unwrap_or(0);
-        let room = self.options.width.saturating_sub(size + 2);
-        let name = |i| {
-            let tree = if self.options.screen_reader { 0 } else { self.tree_width(i, room) + 1 };
-            tree + cells(&self.name(i)) + cells(&self.notes[i].aside)
-        };
-        let longest = lines.map(name).max().unwrap_or(0);
-        let bar = match self.options.bars {
-            Bars::None => 0,
-            _ => (room + 1).saturating_sub(longest + AROUND_BAR),
-        };
-        Columns { size, name: if bar > 0 { longest } else { longest.min(room) }, bar, room }
-    }
-
     fn line(&self, i: usize, columns: &Columns) -> String {
         let tree = self.tree(i, columns.room);
         let room = columns.name.saturating_sub(cells(&tree) + 1);
         let (name, aside, padding) = self.name_in(i, room);
         let mut line = format!("{} {tree} {name}{aside}", self.painted_size(i, columns));
-        if columns.bar > 0 {
-            let (mut bar, percent) = (self.bar(i, columns.bar), self.percent(i));
-            if self.options.dim && self.notes[i].direction.is_none() {
-                bar = self.paint(&bar, Colors::dim_bar);
+        let percent = if columns.percent { self.percent(i) } else { String::new() };
+        // Writing to a string cannot fail.
+        let _ = match columns.bar {
+            0 if columns.percent => write!(line, "{:padding$} {percent:>4}", ""),
+            0 => Ok(()),
+            width => {
+                let mut bar = self.bar(i, width);
+                if self.options.dim && self.notes[i].direction.is_none() {
+                    bar = self.paint(&bar, Colors::dim_bar);
+                }
+                write!(line, "{:padding$}│{bar} │ {percent:>4}", "")
             }
-            let _ = write!(line, "{:padding$}│{bar} │ {percent:>4}", "");
-        }
+        };
         line
     }
 
@@ -164,12 +192,14 @@ impl Picture<'_> {
         format!("{name}{aside}{:padding$} {depth} {size}{percent}", "")
     }
 
-    /// The name and what is said after it, painted, and what is left of `room` cells.
+    /// The name and what is said after it, painted, and what is left of `room` cells. Nothing is said where
+    /// there is hardly room for the name.
     fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
-        let aside = self.notes[i].aside.as_str();
+        let (name, aside) = (self.name(i), self.notes[i].aside.as_str());
+        let least = cells(&name).min(NAME_AT_LEAST);
         let (name, aside) = match room.checked_sub(cells(aside)) {
-            Some(room) if room > 0 => (fit(&self.name(i), room), aside),
-            _ => (fit(&self.name(i), room), ""),
+            Some(room) if room >= least => (shorten(&name, room), aside),
+            _ => (shorten(&name, room), ""),
         };
         let padding = room.saturating_sub(cells(&name) + cells(aside));
         (self.painted(i, &name), self.paint(aside, Colors::aside), padding)
@@ -183,10 +213,11 @@ impl Picture<'_> {
     fn painted_size(&self, i: usize, columns: &Columns) -> String {
         let size = &self.notes[i].size;
         let size = " ".repeat(columns.size.saturating_sub(cells(size))) + size;
-        if self.lines[i].is_largest { self.paint(&size, Colors::largest) } else { size }
+        let (is_largest, direction) = (self.lines[i].is_largest, self.notes[i].direction);
+        self.paint(&size, |colors| colors.size(is_largest, direction))
     }
 
-    fn paint(&self, text: &str, style: fn(&Colors) -> Style) -> String {
+    fn paint(&self, text: &str, style: impl Fn(&Colors) -> Style) -> String {
         match &self.options.colors {
             Some(colors) if !text.is_empty() => style(colors).paint(text).to_string(),
             _ => text.to_owned(),
@@ -195,6 +226,7 @@ impl Picture<'_> {
 
     fn painted(&self, i: usize, name: &str) -> String {
         match &self.options.colors {
+            Some(colors) if self.lines[i].is_rest => colors.aside().paint(name).to_string(),
             Some(colors) => {
                 let line = &self.lines[i];
                 colors.name(line.name, line.mode).paint(name).to_string()
@@ -205,8 +237,8 @@ impl Picture<'_> {
 
     fn name(&self, i: usize) -> String {
         let line = &self.lines[i];
-        if !self.options.full_paths {
-            return escape(if i == 0 { line.name } else { self.root.label(line.name) });
+        if !self.options.full_paths || line.is_rest {
+            return escape(line.name);
         }
         escape(&lines::path(&self.lines, i, self.root))
     }
@@ -221,6 +253,10 @@ impl Picture<'_> {
     fn tree(&self, i: usize, room: usize) -> String {
         let width = self.tree_width(i, room);
         let line = &self.lines[i];
+        if line.is_rest {
+            // So it is no entry that is called that.
+            return " ".repeat(width);
+        }
         let branch = match (self.options.is_root_first, line.is_last, line.has_children) {
             (false, true, true) => "┌─┴",
             (false, true, false) => "┌──",
@@ -243,49 +279,6 @@ impl Picture<'_> {
         let drawn: String = strokes.into_iter().rev().collect();
         let skipped = drawn.chars().count().saturating_sub(levels);
         drawn.chars().skip(skipped).chain(branch.chars()).collect()
-    }
-
-    fn percent(&self, i: usize) -> String {
-        let whole = self.lines[0].size;
-        if whole == 0 {
-            return "0%".to_owned();
-        }
-        // In a scan that somebody made, a part may be larger than the whole.
-        let percent = self.lines[i].size as f64 / whole as f64 * 100.0;
-        format!("{:.0}%", percent.min(100.0))
-    }
-
-    /// The bar: a node's own share solid, and behind it the shares of those above it, in shades.
-    fn bar(&self, i: usize, width: usize) -> String {
-        const SHADES: [&str; 5] = ["█", "▓", "▒", "░", " "];
-        let own = SHADES[0].repeat(self.share(i, width));
-        let mut pieces = vec![match self.notes[i].direction {
-            Some(Ordering::Greater) => self.paint(&own, Colors::grown),
-            Some(Ordering::Less) => self.paint(&own, Colors::shrunk),
-            _ => own,
-        }];
-        let mut drawn = self.share(i, width);
-        let mut at = i;
-        while let (true, Some(parent)) = (drawn < width, self.lines[at].parent) {
-            let share = self.share(parent, width);
-            let shade = SHADES[5 - self.level(at).clamp(1, 4)];
-            pieces.push(shade.repeat(share.saturating_sub(drawn)));
-            drawn = drawn.max(share);
-            at = parent;
-        }
-        pieces.push(" ".repeat(width.saturating_sub(drawn)));
-        if self.options.bars == Bars::Right {
-            pieces.reverse();
-        }
-        pieces.concat()
-    }
-
-    /// How many of a bar's cells a node's own size takes: at least one.
-    fn share(&self, i: usize, width: usize) -> usize {
-        let whole = u128::from(self.lines[0].size.max(1));
-        let cells = u128::from(self.lines[i].size) * width as u128 / whole;
-        // In a scan that somebody made, it may be far more than the whole.
-        (cells + 1).min(width as u128) as usize
     }
 }
 

@@ -87,6 +87,7 @@ pub(super) fn read<R: Read, T: Tally>(
             stat: &members.stat(),
             mount: 0,
             own: Some(members.weight(measure, Kind::Directory)),
+            beside: None,
             known: None,
             is_root: open.is_empty(),
             is_shown: true,

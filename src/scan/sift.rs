@@ -36,11 +36,13 @@ pub fn sift(
     measure: Measure,
     keep: Inodes,
 ) -> io::Result<()> {
-    let is_anew = std::mem::replace(&mut scan.measure, measure) != measure;
+    let saved = std::mem::replace(&mut scan.measure, measure);
+    let is_anew = saved != measure;
+    let sizes = (is_anew && saved.unit() == Measure::Disk.unit()).then_some(saved);
     let Some(tree) = scan.walked.report.as_ref().filter(|_| is_anew || !filter.is_off()) else {
         return Ok(());
     };
-    let mut sieve = Sieve { filter, measure, origin: scan.origin.as_ref(), is_less: false };
+    let mut sieve = Sieve { filter, measure, sizes, origin: scan.origin.as_ref(), is_less: false };
     let roots = roots(tree, scan.origin.as_ref(), filter);
     let left = sieve.tree(tree, &roots, keep);
     match &scan.origin {
@@ -79,6 +81,8 @@ pub fn sift(
 struct Sieve<'s> {
     filter: &'s Filter,
     measure: Measure,
+    /// What sizes count that were saved, if times are shown and sizes beside them.
+    sizes: Option<Measure>,
     origin: Option<&'s Origin>,
     /// Whether something has been left out.
     is_less: bool,
@@ -115,10 +119,10 @@ impl<'s> Sieve<'s> {
         let above_roots = Content::default().finish(&above_roots, Shape::Directory);
         let are_several = tree.is_above_roots() || roots.len() > 1;
         let follow = self.origin.is_some_and(Origin::follows);
-        let rules = Rules { measure: self.measure, follow, ..Rules::default() };
+        let rules = Rules { measure: self.measure, sizes: self.sizes, follow, ..Rules::default() };
         let mut replay = Replay::adding_up(Whole { inodes }, are_several, rules);
         if !root.is_directory() {
-            return replay.finish(&sized(root, self.weight(root.size(), root.inode())));
+            return replay.finish(&self.weighed(root));
         }
         let mut traversal = Traversal::new(match are_several {
             true => Dir::new(b"", above_roots.root(), None),
@@ -147,9 +151,10 @@ impl<'s> Sieve<'s> {
             };
             judge.leave();
             let node = dir.node.node();
-            let own = node.own.filter(|_| dir.is_counted);
-            let own = own.map(|own| self.weight(own, node.inode));
-            let node = Node { name: dir.name, own, ..node };
+            let size = node.own.filter(|_| dir.is_counted);
+            let own = size.map(|own| self.weight(own, node.inode));
+            let totals = Totals { beside: size.filter(|_| self.sizes.is_some()), ..node.totals };
+            let node = Node { name: dir.name, own, totals, ..node };
             match traversal.innermost() {
                 Some(above) => replay.close(&node, dir.root.is_some(), above.is_gathered),
                 None => left = node,
@@ -173,8 +178,7 @@ impl<'s> Sieve<'s> {
                 if node.is_directory() {
                     ahead.push(Dir::new(name, *node, Some(root)));
                 } else {
-                    let size = self.weight(node.size(), node.inode());
-                    replay.leaf(&Node { name, ..sized(*node, size) }, true);
+                    replay.leaf(&Node { name, ..self.weighed(*node) }, true);
                 }
             }
         }
@@ -188,8 +192,7 @@ impl<'s> Sieve<'s> {
                 let is_counted = verdict == Verdict::Counts;
                 ahead.push(Dir { is_counted, ..Dir::new(name, child, None) });
             } else {
-                let size = self.weight(child.size(), child.inode());
-                replay.leaf(&sized(child, size), dir.is_gathered);
+                replay.leaf(&self.weighed(child), dir.is_gathered);
             }
         }
         ahead
@@ -208,6 +211,14 @@ impl<'s> Sieve<'s> {
             }
             _ => size,
         }
+    }
+
+    /// What is no directory, with what it weighs.
+    fn weighed<'t>(&self, child: Child<'t>) -> Node<'t> {
+        let (size, node) = (child.size(), child.node());
+        let beside = self.sizes.map(|_| size);
+        let totals = Totals { beside, ..Totals::of(self.weight(size, node.inode)) };
+        Node { totals, ..node }
     }
 
     /// What a walk with these filters would have said of `problem`, if it had come to where that was met.
@@ -284,8 +295,4 @@ pub(super) fn stat(child: &Child<'_>) -> Stat {
     let details = child.inode().and_then(|inode| inode.details);
     let modified = details.map_or(0, |details| details.modified);
     Stat { mode: child.mode(), modified, ..Stat::default() }
-}
-
-fn sized(child: Child<'_>, size: u64) -> Node<'_> {
-    Node { totals: Totals { size, entries: 1, shared: 0 }, ..child.node() }
 }

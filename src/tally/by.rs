@@ -65,6 +65,20 @@ const SIZES: [(u64, &str); 7] = [
     (u64::MAX, "more than 256 MiB"),
 ];
 
+/// What groups by age and by size are called, in the order in which they are read.
+const AGE_NAMES: [&str; AGES.len()] = names(&AGES);
+const SIZE_NAMES: [&str; SIZES.len()] = names(&SIZES);
+
+const fn names<T: Copy, const N: usize>(groups: &[(T, &'static str); N]) -> [&'static str; N] {
+    let mut names = [""; N];
+    let mut i = 0;
+    while i < N {
+        names[i] = groups[i].1;
+        i += 1;
+    }
+    names
+}
+
 impl By {
     /// What each is called.
     pub const NAMES: [&str; 4] = ["type", "owner", "age", "size"];
@@ -92,6 +106,15 @@ impl By {
             By::Owner { .. } => Needs { owners: true, ..Needs::default() },
             By::Age { .. } => Needs { times: true, ..Needs::default() },
             By::Size => Needs { bytes: true, ..Needs::default() },
+        }
+    }
+
+    /// The names of the groups in an order of their own, if they have one beside their size.
+    pub fn order(self) -> Option<&'static [&'static str]> {
+        match self {
+            By::Type | By::Owner { .. } => None,
+            By::Age { .. } => Some(&AGE_NAMES),
+            By::Size => Some(&SIZE_NAMES),
         }
     }
 
@@ -132,11 +155,11 @@ impl By {
             }
             (By::Age { .. }, bucket) => {
                 let bucket = bucket.first().map_or(0, |bucket| usize::from(*bucket));
-                AGES.get(bucket).map_or("", |(_, label)| label).into()
+                AGE_NAMES.get(bucket).copied().unwrap_or_default().into()
             }
             (By::Size, bucket) => {
                 let bucket = bucket.first().map_or(0, |bucket| usize::from(*bucket));
-                SIZES.get(bucket).map_or("", |(_, label)| label).into()
+                SIZE_NAMES.get(bucket).copied().unwrap_or_default().into()
             }
         }
     }

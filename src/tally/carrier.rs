@@ -1,6 +1,7 @@
 //! What a directory carries upward for [`Top`](super::Top): nodes, numbered so that children come
 //! before their parents, of which all but the first N lines can be cut at any time.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::mem;
 
@@ -9,7 +10,7 @@ use smallvec::SmallVec;
 use crate::measure::{Kind, Mode};
 use crate::path;
 use crate::sys::MountedIdentity;
-use crate::tally::{Closed, Entry};
+use crate::tally::{Closed, Entry, Limits, Show};
 use crate::tree::{self, Content, Shape, Totals, Tree};
 
 /// The largest nodes below one directory. A node comes before its parent: a directory is added
@@ -21,6 +22,8 @@ pub struct Carrier {
     tops: Vec<usize>,
     /// How many nodes count as lines.
     lines: usize,
+    /// How many roots have been met, whether they are among the nodes or not.
+    pub(super) roots: usize,
     /// The size of the last line and the name under which it lies, once a cut has been made.
     last: Option<(u64, Name)>,
 }
@@ -32,10 +35,14 @@ pub(super) type Name = SmallVec<[u8; 24]>;
 pub(super) struct Node {
     pub(super) name: Name,
     pub(super) mode: Mode,
+    /// A directory's own weight, if it counts itself.
+    pub(super) own: Option<u64>,
     pub(super) totals: Totals,
     pub(super) identity: Option<MountedIdentity>,
     /// Whether it takes a line, rather than only leading to one.
     pub(super) is_line: bool,
+    /// Whether it is one of several roots.
+    pub(super) is_root: bool,
     pub(super) parent: Option<usize>,
 }
 
@@ -45,6 +52,11 @@ impl Carrier {
         self.last.as_ref().is_some_and(|(size, name)| {
             entry.size < *size || entry.size == *size && entry.name > name.as_slice()
         })
+    }
+
+    /// Whether roots take a line however small they are, as far as is known by now.
+    pub(super) fn keeps_roots(&self, limits: &Limits) -> bool {
+        self.roots <= limits.roots && limits.show != Show::Files
     }
 
     /// How many lines it carries.
@@ -87,6 +99,7 @@ impl Carrier {
         };
         let offset = self.nodes.len();
         self.lines += other.lines;
+        self.roots += other.roots;
         self.tops.extend(other.tops.into_iter().map(|top| top + offset));
         self.nodes.extend(other.nodes.into_iter().map(|mut node| {
             node.parent = node.parent.map(|parent| parent + offset);
@@ -94,19 +107,25 @@ impl Carrier {
         }));
     }
 
-    /// Keeps the first `count` lines, each inode once, and the nodes that lead to them.
-    pub(super) fn cut(&mut self, count: usize) {
+    /// Keeps the first lines, each inode once, and the nodes that lead to them: as many as may be in the end, if it
+    /// `is_end`, or as may still be among those. Roots that take a line anyway come first.
+    pub(super) fn cut(&mut self, limits: &Limits, is_end: bool) {
         let ranks = self.ranks();
-        let nodes = &self.nodes;
+        let (nodes, keeps_roots) = (&self.nodes, self.keeps_roots(limits));
+        let is_kept = |i: usize| keeps_roots && nodes[i].is_root;
         let mut lines: Vec<usize> = (0..nodes.len()).collect();
-        lines.retain(|&i| nodes[i].is_line);
-        lines.sort_unstable_by_key(|&i| (std::cmp::Reverse(nodes[i].totals.size), ranks[i]));
+        lines.retain(|&i| {
+            nodes[i].is_line && (nodes[i].totals.size >= limits.min_size || is_kept(i))
+        });
+        lines.sort_unstable_by_key(|&i| (!is_kept(i), Reverse(nodes[i].totals.size), ranks[i]));
         let mut seen = HashSet::new();
         lines.retain(|&i| nodes[i].identity.is_none_or(|identity| seen.insert(identity)));
-        lines.truncate(count);
+        let roots = lines.partition_point(|&i| is_kept(i));
+        let others = if is_end { limits.lines.saturating_sub(roots) } else { limits.lines };
+        lines.truncate(roots.saturating_add(others));
 
-        self.last = match lines.last() {
-            Some(&last) if lines.len() == count => {
+        self.last = match lines[roots..].last() {
+            Some(&last) if lines.len() - roots == others => {
                 Some((nodes[last].totals.size, nodes[self.top_above(last)].name.clone()))
             }
             _ => None,
@@ -217,6 +236,6 @@ impl Carrier {
 impl Node {
     /// It, under the name that a tree has it by.
     fn named<'a>(&self, name: &'a [u8]) -> tree::Node<'a> {
-        tree::Node { name, mode: self.mode, totals: self.totals, ..tree::Node::default() }
+        tree::Node { name, mode: self.mode, own: self.own, totals: self.totals, inode: None }
     }
 }

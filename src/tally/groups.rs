@@ -52,14 +52,15 @@ impl Groups {
     }
 
     fn totals_of(&self, group: &Settled) -> Totals {
-        Totals { size: group.size(self.measure), entries: group.entries, shared: 0 }
+        let size = group.size(self.measure);
+        Totals { size, entries: group.entries, ..Totals::default() }
     }
 
     fn add_directory(&self, part: &mut Part, directory: &Closed<'_>) {
         if let Some(own) = directory.own {
             let group =
                 self.by.with_key(directory.name, directory.stat, own, |key| part.group(key));
-            part.groups[group as usize].add(own);
+            part.groups[group as usize].add(own, own);
         }
     }
 }
@@ -78,7 +79,7 @@ impl Tally for Groups {
                 let link = Link::new(Linked { group, size: entry.size }, entry.links);
                 part.meet(identity, link);
             }
-            None => part.groups[group as usize].add(entry.size),
+            None => part.groups[group as usize].add(entry.size, entry.size),
         }
     }
 
@@ -110,9 +111,9 @@ impl Tally for Groups {
     fn totals(&self, root: &Closed<'_>, part: &Part) -> Totals {
         let mut all = Settled::default();
         part.groups.values().for_each(|group| all.absorb(*group));
-        part.links.values().for_each(|one| all.add(one.size));
+        part.links.values().for_each(|one| all.add(one.size, one.size));
         if let Some(own) = root.own {
-            all.add(own);
+            all.add(own, own);
         }
         let others = part.links.with_others().map(|one| u128::from(one.size)).sum();
         let shared = match self.measure {
@@ -125,7 +126,7 @@ impl Tally for Groups {
     fn finish(&self, root: &Closed<'_>, mut part: Part) -> Tree {
         self.add_directory(&mut part, root);
         for Linked { group, size } in part.links.values() {
-            part.groups[group as usize].add(size);
+            part.groups[group as usize].add(size, size);
         }
         let size = |group: &Settled| group.size(self.measure);
         let mut groups: Vec<(Box<[u8]>, Settled)> = part.groups.into_iter().collect();

@@ -63,6 +63,8 @@ pub struct Entry<'a> {
     pub stat: &'a Stat,
     /// Its weight, in the measure's unit.
     pub size: u64,
+    /// What it weighs where that is a time, and its weight is known too.
+    pub beside: Option<u64>,
     /// Which inode it is, where that inode may be met again under another name.
     pub identity: Option<MountedIdentity>,
     /// How many names that inode has; `u32::MAX` where more lead to it than it knows.
@@ -74,7 +76,8 @@ pub struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// An entry whose inode is not met again, as far as is known yet.
     pub(crate) fn new(name: &'a [u8], depth: u32, stat: &'a Stat, size: u64, mount: u64) -> Self {
-        Self { name, depth, stat, size, identity: None, links: stat.links, mount }
+        let (identity, links, beside) = (None, stat.links, None);
+        Self { name, depth, stat, size, beside, identity, links, mount }
     }
 }
 
@@ -98,6 +101,7 @@ pub struct Closed<'a> {
 impl<'a> Closed<'a> {
     /// What the tree of any report has of it.
     fn node(&self) -> Node<'a> {
-        Node { name: self.name, mode: self.stat.mode, totals: self.totals, ..Node::default() }
+        let Closed { name, stat, own, totals, .. } = *self;
+        Node { name, mode: stat.mode, own, totals, inode: None }
     }
 }

@@ -14,9 +14,9 @@ pub(crate) struct Settled {
 
 impl Settled {
     #[inline]
-    pub(crate) fn add(&mut self, weight: u64) {
+    pub(crate) fn add(&mut self, weight: u64, newest: u64) {
         self.sum += u128::from(weight);
-        self.largest = self.largest.max(weight);
+        self.largest = self.largest.max(newest);
         self.entries += 1;
     }
 

@@ -13,6 +13,9 @@
 //! With `Show::Files` the directories that lead to a file are carried too, and take no line; there
 //! memory grows with N times depth.
 //!
+//! Roots that were asked for by name take a line however small they are, and the largest of all else the other
+//! lines. How many roots there are is known in the end only; until then N others are kept beside them.
+//!
 //! `floor` is a size that N nodes of some carrier have reached: nothing smaller can be among the N
 //! largest of the whole, so a smaller entry is passed over before its name is copied.
 
@@ -35,6 +38,9 @@ pub struct Limits {
     pub min_size: u64,
     /// Which kinds.
     pub show: Show,
+    /// Of several roots, each takes a line however small it is, if there are no more than so many. Not in a list
+    /// of files.
+    pub roots: usize,
 }
 
 /// Which kinds of nodes count as lines.
@@ -60,8 +66,13 @@ pub struct Top {
 
 impl Limits {
     /// No limit at all.
-    pub const NONE: Limits =
-        Limits { lines: usize::MAX, depth: u32::MAX, min_size: 0, show: Show::Everything };
+    pub const NONE: Limits = Limits {
+        lines: usize::MAX,
+        depth: u32::MAX,
+        min_size: 0,
+        show: Show::Everything,
+        roots: 0,
+    };
 }
 
 impl Top {
@@ -74,9 +85,10 @@ impl Top {
     /// many additions.
     fn make_room(&self, part: &mut Carrier) {
         const SLACK: usize = 16;
-        let lines = self.limits.lines;
-        if part.lines() > lines.saturating_mul(2).saturating_add(SLACK) {
-            part.cut(lines);
+        let roots = if part.keeps_roots(&self.limits) { part.roots } else { 0 };
+        let kept = self.limits.lines.saturating_add(roots);
+        if part.lines() > kept.saturating_mul(2).saturating_add(SLACK) {
+            part.cut(&self.limits, false);
             if let Some(size) = part.last_size() {
                 self.floor.fetch_max(size, Ordering::Relaxed);
             }
@@ -90,19 +102,24 @@ impl Tally for Top {
 
     #[inline]
     fn leaf(&self, part: &mut Carrier, entry: &Entry<'_>) {
-        if entry.size < self.floor.load(Ordering::Relaxed)
+        let is_root = entry.depth == 0;
+        part.roots += usize::from(is_root);
+        let is_too_small =
+            entry.size < self.floor.load(Ordering::Relaxed) || part.is_past_last(entry);
+        if is_too_small && !(is_root && part.keeps_roots(&self.limits))
             || entry.depth > self.limits.depth
             || self.limits.show == Show::Directories
-            || part.is_past_last(entry)
         {
             return;
         }
         part.add(Node {
             name: SmallVec::from_slice(entry.name),
             mode: entry.stat.mode,
-            totals: Totals { size: entry.size, entries: 1, shared: 0 },
+            own: None,
+            totals: Totals { beside: entry.beside, ..Totals::of(entry.size) },
             identity: entry.identity,
             is_line: true,
+            is_root,
             parent: None,
         });
         self.make_room(part);
@@ -115,8 +132,11 @@ impl Tally for Top {
 
     fn close(&self, parent: &mut Carrier, directory: &Closed<'_>, mut part: Carrier) {
         let is_line = self.limits.show != Show::Files;
+        let is_root = directory.depth == 0;
+        parent.roots += usize::from(is_root);
+        let is_large = directory.totals.size >= self.floor.load(Ordering::Relaxed);
         let is_admitted = directory.depth <= self.limits.depth
-            && directory.totals.size >= self.floor.load(Ordering::Relaxed);
+            && (is_large || is_root && parent.keeps_roots(&self.limits));
         // Below a directory that is not admitted, nothing is; one that takes no line is kept for
         // the lines below it.
         if !is_admitted || !(is_line || part.lines() > 0) {
@@ -125,9 +145,11 @@ impl Tally for Top {
         part.add_above(Node {
             name: SmallVec::from_slice(directory.name),
             mode: directory.stat.mode,
+            own: directory.own,
             totals: directory.totals,
             identity: None,
             is_line,
+            is_root,
             parent: None,
         });
         parent.append(part);
@@ -135,7 +157,7 @@ impl Tally for Top {
     }
 
     fn finish(&self, root: &Closed<'_>, mut part: Carrier) -> Tree {
-        part.cut(self.limits.lines);
+        part.cut(&self.limits, true);
         match self.limits.show {
             Show::Files => part.into_list(root),
             Show::Everything | Show::Directories => part.into_tree(root),

@@ -29,9 +29,9 @@ pub enum Inodes {
 
 impl Whole {
     fn node<'a>(self, directory: &Closed<'a>, has_inode: bool) -> Node<'a> {
-        let Closed { stat, mount, own, .. } = *directory;
+        let Closed { stat, mount, .. } = *directory;
         let inode = if has_inode { self.inode(stat, mount, None) } else { None };
-        Node { own, inode, ..directory.node() }
+        Node { inode, ..directory.node() }
     }
 
     /// None if it is not known, as in a saved scan without details: no inode has the number 0.
@@ -48,7 +48,7 @@ impl Tally for Whole {
     type Report = Tree;
 
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
-        let Entry { name, stat, size, mount, .. } = *entry;
+        let Entry { name, stat, size, beside, mount, .. } = *entry;
         let links = entry.identity.map(|_| entry.links);
         // The walk may look through all mounts alike.
         let mount = entry.identity.map_or(mount, |(mount, _)| mount);
@@ -57,7 +57,7 @@ impl Tally for Whole {
             Inodes::All => self.inode(stat, mount, links),
             _ => links.and_then(|_| self.inode(stat, mount, links)),
         };
-        let totals = Totals { size, entries: 1, shared: 0 };
+        let totals = Totals { beside, ..Totals::of(size) };
         part.push(&Node { name, mode: stat.mode, own: None, totals, inode });
     }
 

@@ -40,11 +40,11 @@ impl<T: Tally> Replay<T> {
     pub fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
         let depth = self.depth();
         let Some(subtotal) = self.open.last_mut() else { return };
-        let Node { name, totals: Totals { size, .. }, .. } = *node;
+        let Node { name, totals: Totals { size, beside, .. }, .. } = *node;
         let stat = stat(node);
         let identity = node.inode.and_then(|inode| inode.linked());
         let (links, mount) = (stat.links, mount(node));
-        let entry = Entry { name, depth, stat: &stat, size, identity, links, mount };
+        let entry = Entry { name, depth, stat: &stat, size, beside, identity, links, mount };
         match &self.rules {
             Some(rules) => subtotal.add(rules, &self.tally, entry, is_shown),
             None => self.tally.leaf(&mut subtotal.part, &entry),
@@ -84,6 +84,7 @@ impl<T: Tally> Replay<T> {
             stat,
             mount: mount(node),
             own,
+            beside: totals.beside,
             known,
             is_root: true,
             is_shown: true,

@@ -31,15 +31,15 @@ thread_local! {
 }
 
 impl Sum {
-    /// Adds an inode that has one link.
+    /// Adds an inode that has one link, and is so new, where times are measured.
     #[inline]
-    pub fn add(&mut self, weight: u64) {
-        self.settled.add(weight);
+    pub fn add(&mut self, weight: u64, newest: u64) {
+        self.settled.add(weight, newest);
     }
 
     /// Adds one link of an inode that has `links`.
-    pub fn add_link(&mut self, identity: MountedIdentity, weight: u64, links: u32) {
-        self.settled.largest = self.settled.largest.max(weight);
+    pub fn add_link(&mut self, identity: MountedIdentity, weight: u64, links: u32, newest: u64) {
+        self.settled.largest = self.settled.largest.max(newest);
         self.meet(identity, Link::new(weight, links));
     }
 
@@ -76,11 +76,12 @@ impl Sum {
     /// What it comes to where inodes with several links come to `linked`.
     fn in_totals(&self, measure: Measure, linked: u128) -> Totals {
         let entries = self.settled.entries + self.inodes() as u64;
-        let (size, shared) = match measure {
-            Measure::Newest(_) => (self.settled.largest, 0),
-            _ => (saturate(self.settled.sum + linked), saturate(self.shared)),
+        let sum = saturate(self.settled.sum + linked);
+        let (size, shared, beside) = match measure {
+            Measure::Newest(_) => (self.settled.largest, 0, Some(sum)),
+            _ => (sum, saturate(self.shared), None),
         };
-        Totals { size, entries, shared }
+        Totals { size, entries, shared, beside }
     }
 
     fn meet(&mut self, identity: MountedIdentity, link: Link<u64>) {
@@ -120,13 +121,13 @@ mod tests {
     fn sum(links: &[(u64, u64, u32)]) -> Sum {
         let mut sum = Sum::default();
         for &(inode, weight, links) in links {
-            sum.add_link((0, (1, inode)), weight, links);
+            sum.add_link((0, (1, inode)), weight, links, 0);
         }
         sum
     }
 
     fn totals(size: u64, shared: u64, entries: u64) -> Totals {
-        Totals { size, entries, shared }
+        Totals { size, entries, shared, beside: None }
     }
 
     #[test]
@@ -158,7 +159,7 @@ mod tests {
         let mut huge = sum(&[(1, u64::MAX, 2)]);
         huge.absorb(sum(&[(1, u64::MAX, 2)]));
         assert_eq!(huge.totals(Measure::Disk), totals(u64::MAX, 0, 1));
-        huge.add(1);
+        huge.add(1, 0);
         assert_eq!(huge.totals(Measure::Disk).size, u64::MAX);
         huge.absorb(sum(&[(2, u64::MAX, 2)]));
         assert_eq!(huge.unshared(Measure::Disk).size, u64::MAX);

@@ -112,7 +112,7 @@ mod tests {
     }
 
     fn totals(size: u64) -> Totals {
-        Totals { size, entries: 1, shared: 0 }
+        Totals::of(size)
     }
 
     /// What is found from the root down is what leads up to it.

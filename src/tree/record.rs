@@ -1,6 +1,6 @@
 //! How a node is packed: length of name, name, type and permissions, size, and what is kept of the inode; of a
 //! directory also what it comes to. Numbers are LEB128; the two lowest bits of the length say what of the inode
-//! there is. So keeping everything costs little more than the names.
+//! there is. What is beside the size has a mark for itself, after which come those bits. So keeping everything costs little more than the names.
 
 use super::{Details, Inode, Node, Totals};
 use crate::measure::Mode;
@@ -8,6 +8,8 @@ use crate::measure::Mode;
 /// The inode is kept, and the details.
 const INODE: u64 = 1;
 const DETAILS: u64 = 2;
+/// There is a weight beside the size: no details are kept without their inode.
+const BESIDE: u64 = DETAILS;
 
 /// Packs an entry that is no directory.
 pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
@@ -15,10 +17,16 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let details = inode.and_then(|inode| inode.details);
     let flags = if inode.is_some() { INODE } else { 0 };
     let flags = if details.is_some() { flags | DETAILS } else { flags };
-    push_number(block, (name.len() as u64) << 2 | flags);
+    let beside = node.totals.beside;
+    let mark = if beside.is_some() { BESIDE } else { flags };
+    push_number(block, (name.len() as u64) << 2 | mark);
     block.extend_from_slice(name);
     block.extend_from_slice(&mode.0.to_le_bytes());
     push_number(block, node.totals.size);
+    if let Some(beside) = beside {
+        push_number(block, beside);
+        push_number(block, flags);
+    }
     if let Some(Inode { identity: (mount, (device, inode)), links, .. }) = inode {
         // One more than they are, and 0 for none.
         let links = links.map_or(0, |links| u64::from(links) + 1);
@@ -66,7 +74,12 @@ pub(super) fn mode(mut block: &[u8]) -> Mode {
 pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let (flags, name) = take_name(block)?;
     let mode = take_mode(block)?;
-    let totals = Totals { size: take_number(block)?, entries: 1, shared: 0 };
+    let mut totals = Totals::of(take_number(block)?);
+    let mut flags = flags & (INODE | DETAILS);
+    if flags == BESIDE {
+        totals.beside = Some(take_number(block)?);
+        flags = take_number(block)?;
+    }
     let inode = if flags & INODE == 0 { None } else { Some(take_inode(block, flags)?) };
     Some(Node { name, mode, own: None, totals, inode })
 }
@@ -164,7 +177,8 @@ mod tests {
             (&long, u16::MAX, u64::MAX, Some(twice), None),
         ]
         .map(|(name, mode, size, inode, own)| {
-            let totals = Totals { size, entries: size, shared: size / 2 };
+            let beside = (size > 127).then_some(size / 3);
+            let totals = Totals { size, entries: size, shared: size / 2, beside };
             Node { name, mode: Mode(mode), own, totals, inode }
         });
         let mut block = Vec::new();

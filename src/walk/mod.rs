@@ -72,6 +72,8 @@ use task::{Task, Worker};
 pub struct Options {
     /// What the totals count.
     pub measure: Measure,
+    /// What sizes beside them count, where those are times.
+    pub sizes: Option<Measure>,
     /// What does not count.
     pub filter: Filter,
     /// How many threads; one for each available core if not said.
@@ -228,10 +230,10 @@ fn first_gear(workers: usize) -> Option<ThreadPool> {
 impl<T: Tally> Walk<T> {
     /// A walk that has not begun, with room for `free` open directories.
     fn new(options: Options, tally: T, problems: Vec<Problem>, free: usize) -> Self {
-        let Options { measure, follow, count_links, unique, .. } = options;
+        let Options { measure, sizes, follow, count_links, unique, .. } = options;
         Self {
             options,
-            rules: Rules { measure, follow, count_links, unique },
+            rules: Rules { measure, sizes, follow, count_links, unique },
             tally,
             handles: Handles::new(free),
             follows: Follows::default(),

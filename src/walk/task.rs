@@ -292,6 +292,7 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             stat: &dir.stat,
             mount: dir.mount.id,
             own: dir.is_counted.then(|| dir.stat.weight(walk.rules.measure)),
+            beside: walk.rules.beside(&dir.stat),
             known: None,
             is_root: dir.is_root,
             is_shown: parent.as_ref().is_none_or(|parent| parent.is_gathered()),

@@ -274,7 +274,7 @@ fn a_long_name_is_cut_at_once() {
         let shown = hurried(&fixture, &format!("{flags} --load scan"));
         let text = String::from_utf8_lossy(&shown.stdout);
         assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{flags}");
-        assert!(text.contains("aa..") && !text.contains(&"a".repeat(80)), "{flags}");
+        assert!(text.contains("aa…aa") && !text.contains(&"a".repeat(80)), "{flags}");
     }
 }
 

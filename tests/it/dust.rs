@@ -84,15 +84,15 @@ const LOOKS: [(&str, &str, &str, &str); 16] = [
     ("-R", "--screen-reader", "", "b   1 3000B  38%\n"),
     ("", "--skip-total", "", "5000B ├── a│"),
     ("-c", "--no-colors", "", "3000B   ┌── b│"),
-    ("-C", "--force-colors", "", "\u{1b}[31m5000B\u{1b}[0m   ├── a│"),
+    ("-C", "--force-colors", "", "\u{1b}[1m5000B\u{1b}[0m   ├── a│"),
     ("-C", "--force-colors", "--dim", "3000B   ┌── b│\u{1b}[90m█"),
     ("-w", "--terminal-width", "40", "3000B   ┌── b│████████            │  38%\n"),
     ("-o", "--output-format", "kb", "3K   ┌── b│"),
     ("-o", "--output-format", "SI", "3.0K   ┌── b│"),
     ("-o", "--output-format", "m", "0Mi   ┌── b│"),
     ("-j", "--output-json", "", "{\"schema\":1,"),
-    ("-m", "--filetime", "m", "1970-01-01T00:00:01   ┌── b\n1970-01-02T00:00:00   ├── a\n"),
-    ("-m", "--filetime", "modified", "1970-01-01T00:00:01   ┌── b\n"),
+    ("-m", "--filetime", "m", "1970-01-01T00:00:01 3000B   ┌── b\n1970-01-02T00:00:00 5000B   ├── a\n"),
+    ("-m", "--filetime", "modified", "1970-01-01T00:00:01 3000B   ┌── b\n"),
 ];
 
 #[test]

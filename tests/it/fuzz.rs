@@ -288,8 +288,13 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
     filter.regexes = Regexes::default().never(&[b"[0-9]$".to_vec()]).unwrap();
     throw(FILES, (document(), damage(), looks), |(document, damage, (width, look))| {
         fs::write(&one, damaged(document.to_string().into_bytes(), &damage)).unwrap();
-        let limits =
-            Limits { lines: width, depth: u32::from(look), min_size: 3, show: Show::default() };
+        let limits = Limits {
+            lines: width,
+            depth: u32::from(look),
+            min_size: 3,
+            show: Show::default(),
+            roots: width,
+        };
         let _ = scan::load(&one, None, Top::new(limits));
         let all = Filter::default();
         let Some((tree, text)) = load_and_write(&one, &all) else { return };
@@ -320,6 +325,10 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             bars: [Bars::Left, Bars::Right, Bars::None][width % 3],
             is_root_first: is(0),
             full_paths: is(1),
+            beside: is(5).then_some(Format::Binary),
+            root_alone: look & 4 > 0,
+            one_kind: look & 1 > 0,
+            knows_own: look & 2 > 0,
             skip_total: is(2),
             screen_reader: is(3),
             order: [Order::Size, Order::Name, Order::Count][width % 3],

@@ -15,7 +15,7 @@
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
-//! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`saving`], [`sifted`], [`since`], [`alike`],
+//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`saving`], [`sifted`], [`since`], [`alike`],
 //!   [`export`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
@@ -79,6 +79,7 @@ mod roots;
 mod saving;
 mod scans;
 mod selection;
+mod shown;
 mod sifted;
 mod signals;
 mod since;

@@ -10,9 +10,36 @@ pub struct Line {
     pub shared: u64,
 }
 
-/// The lines of `text`, which was drawn with `-b -c -o b`. Names hold no glyph, no `─` and no ` (`.
+/// What the last line says of those that there is no room for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rest {
+    pub size: u64,
+    pub count: u64,
+    pub is_at_least: bool,
+}
+
+/// The lines of `text`, which was drawn with `-b -c -o b`, without the one of what is hidden. Names hold no glyph,
+/// no `─` and no ` (`.
 pub fn lines(text: &str) -> Vec<Line> {
-    text.lines().map(|line| parse(line).unwrap_or_else(|| panic!("{line:?} is no line"))).collect()
+    let line = |line| parse(line).unwrap_or_else(|| panic!("{line:?} is no line"));
+    text.lines().filter(|line| parse_rest(line).is_none()).map(line).collect()
+}
+
+/// What is said of what is hidden in `text`, which was drawn with `-b -c -o b`.
+pub fn rest(text: &str) -> Option<Rest> {
+    text.lines().find_map(parse_rest)
+}
+
+fn parse_rest(line: &str) -> Option<Rest> {
+    let (size, rest) = line.trim_start().split_once("B ")?;
+    let (rest, is_at_least) = match rest.strip_suffix(" (at least)") {
+        Some(rest) => (rest, true),
+        None => (rest, false),
+    };
+    let mut kinds = [" smaller", " others", " in smaller groups"].into_iter();
+    let count = kinds.find_map(|kind| rest.strip_suffix(kind))?;
+    let count = count.trim_start().replace(',', "").parse().ok()?;
+    Some(Rest { size: size.parse().ok()?, count, is_at_least })
 }
 
 fn parse(line: &str) -> Option<Line> {

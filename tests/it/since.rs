@@ -462,7 +462,7 @@ fn groups_grow_and_shrink_too() {
         assert_eq!(json["size"].as_i64(), Some(now.values().sum()));
     }
     let picture = run("-c -t -n 1 top --since scan").text();
-    assert!(picture.contains("─ .rs") && picture.lines().count() == 2, "{picture}");
+    assert!(picture.contains("─ .rs") && picture.lines().count() == 3, "{picture}");
     assert!(run("-c -t top --since scan").text().contains(".o (gone)"));
     assert!(
         run("-c --as csv -t top --since scan").text().contains("\ntop/.py,group,,8192,8192,1,\n")

@@ -67,38 +67,43 @@ fn ages() -> Fixture {
 fn shown(flags: &str) -> String {
     let fixture = ages();
     // POSIX's own way of naming a zone: five hours behind UTC, and no database needed.
-    weigh(&format!("-c {flags}")).arg("top").within(fixture.path()).env("TZ", "EST5").run().text()
+    weigh(&format!("-c -s {flags}"))
+        .arg("top")
+        .within(fixture.path())
+        .env("TZ", "EST5")
+        .run()
+        .text()
 }
 
 #[test]
 fn the_newest_is_nearest_to_the_root_and_has_no_bar() {
     assert_eq!(
         shown("-m m"),
-        "1969-12-31T18:59:59     ┌── file\n\
-         1969-12-31T18:59:59   ┌─┴ old\n\
-         2001-09-08T20:46:40   ├── new.rs\n\
-         2001-09-08T20:46:40 ┌─┴ top\n"
+        "1969-12-31T18:59:59 4.9Ki     ┌── file\n\
+         1969-12-31T18:59:59 4.9Ki   ┌─┴ old\n\
+         2001-09-08T20:46:40    1B   ├── new.rs\n\
+         2001-09-08T20:46:40 4.9Ki ┌─┴ top\n"
     );
     assert_eq!(
         shown("-m modified -r -n 2 -R"),
-        "top    0 2001-09-08T20:46:40\n\
-         new.rs 1 2001-09-08T20:46:40\n\
-         old    1 1969-12-31T18:59:59\n"
+        "top    0 2001-09-08T20:46:40 4.9Ki\n\
+         new.rs 1 2001-09-08T20:46:40    1B\n\
+         old    1 1969-12-31T18:59:59 4.9Ki\n"
     );
 }
 
 #[test]
 fn a_time_is_written_as_asked() {
     for (style, expected) in [
-        ("full-iso", "2001-09-08 20:46:40 -0500 ┌── top\n"),
-        ("long-iso", "2001-09-08 20:46 ┌── top\n"),
-        ("iso", "2001-09-08 ┌── top\n"),
-        ("+%s;%b", "1000000000;Sep ┌── top\n"),
+        ("full-iso", "2001-09-08 20:46:40 -0500 4.9Ki ┌── top\n"),
+        ("long-iso", "2001-09-08 20:46 4.9Ki ┌── top\n"),
+        ("iso", "2001-09-08 4.9Ki ┌── top\n"),
+        ("+%s;%b", "1000000000;Sep 4.9Ki ┌── top\n"),
     ] {
         assert_eq!(shown(&format!("-m m -d 0 --time-style {style}")), expected);
     }
     let relative = shown("-m m -d 0 --time-style relative");
-    assert!(relative.ends_with(" years ago ┌── top\n"), "{relative}");
+    assert!(relative.ends_with(" years ago 4.9Ki ┌── top\n"), "{relative}");
 }
 
 #[test]

@@ -1,0 +1,57 @@
+//! How wide the columns are: sizes, tree and names, bars, percentages.
+
+use super::{Bars, NAME_AT_LEAST, Picture};
+use crate::render::name::cells;
+
+/// The widths that all lines have in common, in cells.
+pub(super) struct Columns {
+    pub(super) size: usize,
+    /// The tree and the name beside it.
+    pub(super) name: usize,
+    /// None if there are no bars.
+    pub(super) bar: usize,
+    /// Whether there are percentages.
+    pub(super) percent: bool,
+    /// What the tree and the name may take at most.
+    pub(super) room: usize,
+}
+
+/// The two frames of the bar, the blanks beside it, and `100%`.
+const AROUND_BAR: usize = 8;
+/// With fewer cells, each would be more than a tenth of the whole.
+const LEAST_BAR: usize = 10;
+/// A blank and `100%`.
+const PERCENT: usize = 5;
+/// A branch, a blank, and a name that is hardly to be recognized.
+pub(super) const LEAST_ROOM: usize = 4 + NAME_AT_LEAST;
+
+impl Picture<'_> {
+    /// Widths for the lines from `first` on. Beside bars, names take up to 45% of the width. Where that leaves too
+    /// little for bars, only the percentages are left; and in the end only names.
+    pub(super) fn columns(&self, first: usize) -> Columns {
+        let lines = first..self.lines.len();
+        let size = lines.clone().map(|i| cells(&self.notes[i].size)).max().unwrap_or(0);
+        let longest = |room| {
+            let name = |i| {
+                let drawing = !self.options.screen_reader;
+                let tree = if drawing { self.tree_width(i, room) + 1 } else { 0 };
+                tree + cells(&self.name(i)) + cells(&self.notes[i].aside)
+            };
+            lines.clone().map(name).max().unwrap_or(0).min(room)
+        };
+        let columns =
+            |room, bar, percent| Columns { size, name: longest(room), bar, percent, room };
+        let width = self.options.width;
+        let room = width.saturating_sub(size + 2);
+        if self.options.bars == Bars::None || self.options.screen_reader {
+            return columns(room, 0, false);
+        }
+        let beside_bar = columns(room.min(width.saturating_mul(45) / 100), 0, true);
+        let bar = (room + 1).saturating_sub(beside_bar.name + AROUND_BAR);
+        match (room + 1).saturating_sub(PERCENT) {
+            _ if bar >= LEAST_BAR => Columns { bar, ..beside_bar },
+            beside_percent if beside_percent >= LEAST_ROOM => columns(beside_percent, 0, true),
+            _ => columns(room, 0, false),
+        }
+    }
+}
