@@ -82,6 +82,7 @@ impl Names {
     }
 
     /// Adds an entry.
+    #[inline]
     pub(crate) fn push(&mut self, listed: Listed<'_>) {
         let Listed { name, kind, inode, stat } = listed;
         if let Some(stat) = stat {
@@ -94,6 +95,7 @@ impl Names {
     }
 
     /// The entry at `i`.
+    #[inline]
     fn listed(&self, i: usize, entry: &Entry) -> Listed<'_> {
         let Entry { inode, start, kind } = *entry;
         let name = CStr::from_bytes_until_nul(&self.bytes[start as usize..]).unwrap_or_default();

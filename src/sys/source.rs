@@ -141,11 +141,12 @@ impl Handle {
         by_handle!(self, dir => dir.up().map(Self::from))
     }
 
-    /// What the entry called `name` is.
+    /// What the entry called `name` is. On the way of a file: left to itself, the compiler makes it a call, of 50
+    /// instructions more.
     ///
     /// # Errors
     /// The system's.
-    #[inline]
+    #[inline(always)]
     pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
         by_handle!(self, dir => dir.stat_at(name, symlinks, query))
     }
