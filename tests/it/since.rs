@@ -150,16 +150,19 @@ fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
         let picture = lines("-c -R -F");
         assert_eq!(picture.len(), 2, "{picture:?}");
         let table = lines("--as csv -n 9 -F");
-        assert_eq!(table, ["top/c/new,file,,70000,70000,2,", "top/a/gone,file,50000,,-50000,2,"]);
+        assert_eq!(
+            table,
+            ["\"top/c/new\",file,,70000,70000,2,", "\"top/a/gone\",file,50000,,-50000,2,"]
+        );
         let mut table = lines("--as csv");
         table.sort();
         assert_eq!(
             table,
             [
-                "top/a/gone,file,50000,,-50000,2,",
-                "top/b/gone too,file,50000,,-50000,2,",
-                "top/c/new,file,,70000,70000,2,",
-                "top/new too,file,,70000,70000,1,",
+                "\"top/a/gone\",file,50000,,-50000,2,",
+                "\"top/b/gone too\",file,50000,,-50000,2,",
+                "\"top/c/new\",file,,70000,70000,2,",
+                "\"top/new too\",file,,70000,70000,1,",
             ]
         );
         let json = lines("-j").concat();
@@ -201,8 +204,8 @@ fn another_directory_of_the_same_number_and_size_has_not_moved() {
         for load in loads {
             let from = if load.is_empty() { "top" } else { "--load later" };
             let shown = run(&format!("--as csv {from} --since scan")).text();
-            assert!(shown.contains("\ntop/gone,directory,"), "{gone:?} {new:?}: {shown}");
-            assert!(shown.contains("\ntop/stays/new,directory,,"), "{gone:?} {new:?}: {shown}");
+            assert!(shown.contains("\n\"top/gone\",directory,"), "{gone:?} {new:?}: {shown}");
+            assert!(shown.contains("\n\"top/stays/new\",directory,,"), "{gone:?} {new:?}: {shown}");
             assert!(!shown.contains(",gone\n"), "{gone:?} {new:?} moved: {shown}");
         }
     }
@@ -401,7 +404,7 @@ fn a_table_says_what_moved_and_where_from() {
         let flags = format!("-s --as {form} top --since scan.json.zst");
         weigh(&flags).within(fixture.path()).run().text()
     };
-    let row = "\ntop/other/er,directory,,7000000,0,2,deep/er\n";
+    let row = "\n\"top/other/er\",directory,,7000000,0,2,\"deep/er\"\n";
     assert!(run("csv").contains(row), "{}", run("csv"));
     assert!(run("ndjson").contains(r#""change":0,"moved_from":"deep/er","depth":2}"#));
 }
@@ -465,7 +468,9 @@ fn groups_grow_and_shrink_too() {
     assert!(picture.contains("─ .rs") && picture.lines().count() == 2, "{picture}");
     assert!(run("-c -t top --since scan").text().contains(".o (gone)"));
     assert!(
-        run("-c --as csv -t top --since scan").text().contains("\ntop/.py,group,,8192,8192,1,\n")
+        run("-c --as csv -t top --since scan")
+            .text()
+            .contains("\n\"top/.py\",group,,8192,8192,1,\n")
     );
     let owner = run("-j --by owner top --since scan").clean();
     let owner: Value = serde_json::from_slice(&owner).unwrap();
@@ -485,8 +490,8 @@ fn files_below_several_roots_are_found_again() {
     fs::write(fixture.at("a/b/x"), vec![0; 7]).unwrap();
     for flags in ["", "-F"] {
         let table = run(&format!("-s --as csv {flags} a/b a/c/ d --since scan")).text();
-        assert!(table.contains("\na/c/y,file,20,25,5,"), "{table}");
-        assert!(table.contains("\na/b/x,file,10,7,-3,"), "{table}");
+        assert!(table.contains("\n\"a/c/y\",file,20,25,5,"), "{table}");
+        assert!(table.contains("\n\"a/b/x\",file,10,7,-3,"), "{table}");
     }
 }
 
