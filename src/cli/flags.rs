@@ -8,6 +8,7 @@ use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use super::leave::LeaveFlags;
+use super::numbers;
 use super::roots::RootFlags;
 use super::scans::ScanFlags;
 use crate::measure::parse_size;
@@ -91,10 +92,12 @@ pub(super) struct ShowFlags {
     /// By default as many as the terminal has lines, less ten, or 20 where there is none. JSON is
     /// not limited by default.
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::lines)]
     pub(super) number_of_lines: Option<usize>,
 
     /// Show DEPTH levels below each PATH
     #[arg(short, long, value_name = "DEPTH", allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::levels)]
     pub(super) depth: Option<u32>,
 
     /// Show only what has SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G
@@ -189,6 +192,7 @@ pub(super) struct PrintFlags {
 
     /// Draw for a terminal of WIDTH columns
     #[arg(short = 'w', long, value_name = "WIDTH", allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::columns)]
     pub(super) terminal_width: Option<u16>,
 
     /// Print no colours
@@ -213,6 +217,7 @@ pub(super) struct PrintFlags {
 
     /// Walk on NUMBER threads [default: as many as the storage keeps busy]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::threads)]
     pub(super) threads: Option<NonZeroUsize>,
 
     /// Read settings from FILE in place of the config file

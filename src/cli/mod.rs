@@ -10,6 +10,8 @@ mod flags;
 mod form;
 mod git;
 mod leave;
+mod near;
+mod numbers;
 mod options;
 mod pages;
 mod read;

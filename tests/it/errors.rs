@@ -201,6 +201,29 @@ fn a_command_line_that_makes_no_sense_is_2_and_says_why() {
     }
 }
 
+/// Not "number would be zero for non-zero type", nor what it is in Rust.
+#[test]
+fn what_is_wrong_with_a_value_is_said_in_our_words() {
+    let fixture = Fixture::new().file("top/f", 1);
+    let zstd = b"\x28\xb5\x2f\xfdxxxxxxxxxxxxxxxxxx";
+    std::fs::write(fixture.at("scan.zst"), zstd).unwrap();
+    std::fs::write(fixture.at("scan.gz"), b"\x1f\x8bxxxxxxxxxxxxxxxxxxxx").unwrap();
+    for (flags, said) in [
+        ("-T 0", "'--threads <NUMBER>': give 1 or more"),
+        ("-T x", "'--threads <NUMBER>': give a whole number, as in 20"),
+        ("-n -1", "'--number-of-lines <NUMBER>': give a whole number, as in 20"),
+        ("-n 99999999999999999999999", "give 18446744073709551615 or less"),
+        ("-d 4294967296", "give 4294967295 or less"),
+        ("-w 65536", "give 65535 or less"),
+        ("-m m --time-style +%!", "+%! is no format of strftime(3)"),
+        ("--load scan.zst", "cannot load scan.zst: it is damaged, or compressed in a way"),
+        ("--load scan.gz", "cannot load scan.gz: it is damaged, or compressed in a way"),
+    ] {
+        let complaint = weigh(flags).within(fixture.path()).run().complaint();
+        assert!(complaint.contains(said) && complaint.lines().count() == 1, "{flags}: {complaint}");
+    }
+}
+
 #[test]
 fn measures_and_kinds_exclude_each_other() {
     for flags in ["-D -F", "-s -f", "-f --inodes", "-s --inodes", "-c -C"] {
