@@ -1,8 +1,8 @@
 //! The program: parse, report, render, exit status.
 
 use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
-use std::slice;
 use std::sync::Arc;
 
 use signal_hook::consts::{SIGINT, SIGXFSZ};
@@ -11,7 +11,7 @@ use signal_hook::flag;
 use weigh::cli;
 use weigh::interrupt::Interrupt;
 use weigh::problem::{Operation, Problem, reason};
-use weigh::render::{self, Output, errors, stats};
+use weigh::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::report::{self, Outcome, Request};
 use weigh::terminal::Progress;
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
         // With this caught, writing past RLIMIT_FSIZE fails with EFBIG and does not end the process.
         let _ = flag::register(SIGXFSZ, Arc::default());
     }
-    let mut progress = Progress::new(plan.progress, plan.format);
+    let mut progress = Progress::new(plan.progress, plan.formats.of(request.walk.measure));
     let outcome = report::run(request, |snapshot| match snapshot {
         Some(snapshot) => progress.draw(snapshot),
         None => progress.erase(),
@@ -52,7 +52,7 @@ fn main() -> ExitCode {
     // A reader that closes the pipe has seen enough.
     let printed = print(request, outcome, plan.output)
         .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) });
-    let Outcome { scan, saved, is_over, .. } = outcome;
+    let Outcome { scan, saved, doubts, exceeded, .. } = outcome;
     let walked = &scan.walked;
     if let Err(problem) = saved {
         fail(problem);
@@ -62,18 +62,27 @@ fn main() -> ExitCode {
     }
     let has_totals = walked.report.is_some() && !walked.is_interrupted;
     say(&errors::summary(&walked.problems, plan.print_errors, has_totals));
+    if let Some(earlier) = &request.since {
+        say(&doubts::summary(doubts, earlier.as_os_str().as_bytes()));
+    }
     if plan.stats {
         say(&stats::table(&walked.gears));
     }
     if walked.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
     }
-    match printed {
-        Err(_) => ExitCode::from(INCOMPLETE),
-        Ok(()) if walked.is_interrupted => ExitCode::from(INTERRUPTED),
-        Ok(()) if *is_over => ExitCode::from(OVER),
-        Ok(()) => ExitCode::from(u8::from(!walked.is_complete() || saved.is_err()) * INCOMPLETE),
+    let format = plan.formats.of(scan.measure);
+    for exceeded in &*exceeded {
+        say(&bounds::message(exceeded, &format, !walked.is_complete()));
     }
+    ExitCode::from(match (&printed, saved) {
+        (Err(_), _) => INCOMPLETE,
+        _ if walked.is_interrupted => INTERRUPTED,
+        (_, Err(_)) => INCOMPLETE,
+        // Of a lower bound, too: the rest cannot make it less.
+        _ if !exceeded.is_empty() => OVER,
+        _ => u8::from(!walked.is_complete()) * INCOMPLETE,
+    })
 }
 
 /// In the order in which the handler does it.
@@ -95,7 +104,7 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
 }
 
 fn fail(problem: &Problem) -> ExitCode {
-    say(&errors::summary(slice::from_ref(problem), true, false));
+    say(&errors::one(problem));
     let is_mistake = problem.operation == Operation::Compare;
     ExitCode::from(if is_mistake { MISTAKE } else { INCOMPLETE })
 }

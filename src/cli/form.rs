@@ -31,6 +31,9 @@ impl Flags {
         if self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified)) {
             return Some("a saved scan has times of last change: -m m, but neither -m a nor -m c");
         }
+        if self.scans.fail_over.is_some() && self.filetime().is_some() {
+            return Some("--fail-over bounds sizes, and not times");
+        }
         if self.scans.since.is_some() && self.filetime().is_some() {
             return Some("--since shows what became of sizes, and not of times");
         }

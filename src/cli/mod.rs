@@ -30,7 +30,7 @@ use clap::error::ErrorKind;
 use crate::interrupt::Interrupt;
 use crate::render::Output;
 use crate::render::name::escape;
-use crate::render::size::Format;
+use crate::render::size::Formats;
 use crate::report::{Bounds, Request, Source};
 use crate::terminal;
 use flags::Flags;
@@ -44,8 +44,8 @@ pub struct Plan {
     pub output: Output,
     /// Whether to show the progress.
     pub progress: bool,
-    /// How its sizes are written.
-    pub format: Format,
+    /// How sizes are written, there and in messages.
+    pub formats: Formats,
     /// Whether every problem gets a line.
     pub print_errors: bool,
     /// Whether to say what the walk did.
@@ -118,7 +118,7 @@ impl Plan {
         let (walk, formats) = (flags.walk()?, flags.formats());
         let is_read_first = flags.scans.load.is_some() || flags.scans.since.is_some();
         Ok(Self {
-            format: formats.of(walk.measure),
+            formats: formats.clone(),
             output: flags.output(formats, terminal),
             progress: !flags.print.no_progress && terminal::wants_progress(),
             print_errors: flags.print.print_errors,

@@ -140,6 +140,7 @@ impl Flags {
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
             colors: is_colored.then(|| Colors::new(&ls_colors())),
+            ..tree::Options::default()
         }
     }
 

@@ -74,7 +74,7 @@ A usage error, in the command line or the config file; or \fB\-\-since\fR \fIFIL
 that count differently.
 .TP
 \fB3\fR
-It is more than \fB\-\-fail\-over\fR or \fB\-\-fail\-growth\fR allows.
+It is more than \fB\-\-fail\-over\fR or \fB\-\-fail\-growth\fR allows, also if something was not read.
 .TP
 \fB130\fR
 Interrupted.

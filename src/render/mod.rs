@@ -1,8 +1,10 @@
 //! Turns a finished report into text. Pure: no file system, no clock, no terminal; width, colours
 //! and all else come in as options.
 
+pub mod bounds;
 pub mod changes;
 pub mod colors;
+pub mod doubts;
 pub mod errors;
 pub mod folded;
 pub mod json;
@@ -10,6 +12,7 @@ mod lines;
 pub mod name;
 pub mod ncdu;
 mod ordered;
+pub mod partial;
 pub mod progress;
 pub mod rows;
 pub mod size;
@@ -22,6 +25,7 @@ use std::io::{self, Write};
 use crate::changes::Changes;
 use crate::scan::Scan;
 use crate::tree::Tree;
+use partial::Partial;
 use size::{Format, Formats};
 use tree::Bars;
 
@@ -107,6 +111,8 @@ pub fn write(
             if matches!(options.format, Format::Time(_)) {
                 // A time is no part of another.
                 options.bars = Bars::None;
+            } else {
+                options.partial = Partial::of(walked);
             }
             let tree = walked.report.as_ref();
             return tree.map_or(Ok(()), |tree| tree::draw(out, tree, changes, &options));

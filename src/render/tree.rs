@@ -13,6 +13,7 @@ use super::changes::{self, Note};
 use super::colors::Colors;
 use super::lines::{self, Line, lay_out};
 use super::name::{cells, escape, fit};
+use super::partial::Partial;
 use super::size::Format;
 use crate::changes::Changes;
 use crate::tree::{Order, Tree};
@@ -40,6 +41,8 @@ pub struct Options {
     pub dim: bool,
     /// Colours, if any.
     pub colors: Option<Colors>,
+    /// What was not read: figures that lack something are marked.
+    pub partial: Partial,
 }
 
 /// Where the bars are.
@@ -77,10 +80,11 @@ pub fn draw(
     // Names are read from top to bottom, wherever the root is.
     let is_backwards = options.order == Order::Name && !options.is_root_first;
     let lines = lay_out(tree, options.order, is_backwards);
-    let notes = match changes {
+    let mut notes = match changes {
         Some(changes) => changes::notes(&lines, changes, &options.format),
         None => lines.iter().map(|line| note(line, &options.format)).collect(),
     };
+    options.partial.mark(&mut notes, &lines, tree);
     let picture = Picture { lines, notes, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);

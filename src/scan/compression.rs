@@ -170,8 +170,8 @@ fn in_our_words(error: io::Error) -> io::Error {
         ErrorKind::Interrupted => return error,
         ErrorKind::UnexpectedEof => "it ends too early",
         _ => {
-            "it is damaged, or compressed in a way that is not read here; \
-             if zstd -d or gunzip can unpack it, load what they make of it"
+            "it is damaged, or takes too much memory to unpack; \
+             if zstd -d or gunzip can do it, load what they make of it"
         }
     };
     io::Error::new(error.kind(), message)

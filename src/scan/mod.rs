@@ -7,10 +7,11 @@
 //! * `source`, `tokens` and `skip`: JSON, piece by piece.
 //! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
 //! * `sift`: weighed anew, with filters, or by time; `roots`: of what;
-//!   `alike`: whether two count the same things.
+//!   `alike`: whether two count the same things; `doubts`: what their comparison cannot tell.
 
 mod alike;
 mod compression;
+mod doubts;
 mod header;
 mod ncdu;
 mod origin;
@@ -24,6 +25,7 @@ mod tokens;
 pub use crate::sys::Destination;
 pub use alike::difference;
 pub use compression::is_compressed;
+pub use doubts::{Doubt, doubts};
 pub use origin::{GivenRoot, Origin};
 pub use sift::{TIMES, sift};
 
