@@ -8,11 +8,12 @@ use std::sync::Arc;
 use signal_hook::consts::{SIGINT, SIGXFSZ};
 use signal_hook::flag;
 
-use weigh::cli;
+use weigh::cli::{self, Messages};
 use weigh::interrupt::Interrupt;
 use weigh::problem::{Operation, Problem, reason};
-use weigh::render::{self, Output, bounds, doubts, errors, stats};
-use weigh::report::{self, Outcome, Request};
+use weigh::render::size::Format;
+use weigh::render::{self, Output, bounds, doubts, errors, stats, summary};
+use weigh::report::{self, Doubt, Exceeded, Outcome, Request, Step, Summary, Walked};
 use weigh::terminal::Progress;
 
 /// What was not read, or could not be written.
@@ -34,7 +35,11 @@ fn main() -> ExitCode {
         // With this caught, writing past RLIMIT_FSIZE fails with EFBIG and does not end the process.
         let _ = flag::register(SIGXFSZ, Arc::default());
     }
-    let mut progress = Progress::new(plan.progress, plan.formats.of(request.walk.measure));
+    let messages = &plan.messages;
+    let mut progress = Progress::new(plan.progress, messages.formats.of(request.walk.measure));
+    if let Some(options) = &plan.summary {
+        return summarize(request, messages, options, &mut progress);
+    }
     let outcome = report::run(request, |snapshot| match snapshot {
         Some(snapshot) => progress.draw(snapshot),
         None => progress.erase(),
@@ -48,12 +53,61 @@ fn main() -> ExitCode {
             return if is_asked { ExitCode::from(INTERRUPTED) } else { failed };
         }
     };
-
-    // A reader that closes the pipe has seen enough.
-    let printed = print(request, outcome, plan.output)
-        .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) });
+    let printed = print(request, outcome, plan.output);
     let Outcome { scan, saved, doubts, exceeded, .. } = outcome;
-    let walked = &scan.walked;
+    let format = messages.formats.of(scan.measure);
+    conclude(
+        request,
+        messages,
+        End { walked: &scan.walked, printed, saved, doubts, exceeded, format },
+    )
+}
+
+/// Prints a line a root, as soon as it is weighed.
+fn summarize(
+    request: &Request,
+    messages: &Messages,
+    options: &summary::Options,
+    progress: &mut Progress,
+) -> ExitCode {
+    let mut out = io::stdout().lock();
+    let (Summary { walked, exceeded }, printed) = report::summarize(request, |step| match step {
+        Step::Snapshot(snapshot) => {
+            progress.draw(snapshot);
+            Ok(())
+        }
+        Step::Pause => {
+            progress.erase();
+            Ok(())
+        }
+        Step::Root(name, size) => summary::line(&mut out, name, size, options),
+    });
+    let format = messages.formats.of(request.walk.measure);
+    let (saved, doubts) = (&Ok(()), &[]);
+    conclude(
+        request,
+        messages,
+        End { walked: &walked, printed, saved, doubts, exceeded: &exceeded, format },
+    )
+}
+
+/// What came of it.
+struct End<'a, R> {
+    walked: &'a Walked<R>,
+    printed: io::Result<()>,
+    saved: &'a Result<(), Problem>,
+    doubts: &'a [Doubt],
+    exceeded: &'a [Exceeded],
+    /// How sizes are written.
+    format: Format,
+}
+
+/// Says what there is to be said in the end; the status.
+fn conclude<R>(request: &Request, messages: &Messages, end: End<'_, R>) -> ExitCode {
+    let End { walked, printed, saved, doubts, exceeded, format } = end;
+    // A reader that closes the pipe has seen enough.
+    let printed = printed
+        .or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) });
     if let Err(problem) = saved {
         fail(problem);
     }
@@ -61,18 +115,17 @@ fn main() -> ExitCode {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
     let has_totals = walked.report.is_some() && !walked.is_interrupted;
-    say(&errors::summary(&walked.problems, plan.print_errors, has_totals));
+    say(&errors::summary(&walked.problems, messages.print_errors, has_totals));
     if let Some(earlier) = &request.since {
         say(&doubts::summary(doubts, earlier.as_os_str().as_bytes()));
     }
-    if plan.stats {
+    if messages.stats {
         say(&stats::table(&walked.gears));
     }
     if walked.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
     }
-    let format = plan.formats.of(scan.measure);
-    for exceeded in &*exceeded {
+    for exceeded in exceeded {
         say(&bounds::message(exceeded, &format, !walked.is_complete()));
     }
     ExitCode::from(match (&printed, saved) {

@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use crate::bounds::{Bounds, Exceeded, Growth};
+pub use crate::scan::Doubt;
+pub use crate::walk::{Step, Walked};
 
 use crate::changes::Changes;
 use crate::filter::Filter;
@@ -17,7 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
-use crate::scan::{self, Destination, Doubt, Origin, Scan, TIMES};
+use crate::scan::{self, Destination, Origin, Scan, TIMES};
 use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
@@ -155,6 +157,39 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Ou
         None => (None, scan.walked.report.as_ref().map(|tree| tree.root().size())),
     };
     Ok(Outcome { scan, changes, saved, doubts, exceeded: request.bounds.exceeded(sizes) })
+}
+
+/// What came of weighing roots one after the other.
+#[derive(Debug)]
+pub struct Summary {
+    /// What could not be read, and whether it was interrupted.
+    pub walked: Walked<()>,
+    /// The bounds that all of it together exceeds.
+    pub exceeded: Vec<Exceeded>,
+}
+
+/// Weighs roots one after the other, each inode under the first that it is met in, and says what each comes to in
+/// `on`, whose error ends it. A saved scan has none.
+pub fn summarize(
+    request: &Request,
+    mut on: impl FnMut(Step<'_>) -> io::Result<()>,
+) -> (Summary, io::Result<()>) {
+    let roots = match &request.source {
+        Source::Roots(roots) => roots.clone(),
+        Source::Scan(..) => Vec::new(),
+    };
+    let interrupt = Arc::clone(&request.interrupt.is_asked);
+    let options = walk::Options { interrupt, ..request.walk.clone() };
+    let mut all = 0_u64;
+    let (walked, said) = request.interrupt.put_off(|| {
+        walk::each(roots, options, |step| {
+            if let Step::Root(_, size) = step {
+                all = all.saturating_add(size);
+            }
+            on(step)
+        })
+    });
+    (Summary { walked, exceeded: request.bounds.exceeded((None, Some(all))) }, said)
 }
 
 impl Request {

@@ -137,6 +137,15 @@ pub(super) struct ShowFlags {
     #[arg(long, value_name = "ORDER")]
     pub(super) sort: Option<Sort>,
 
+    /// Print the size and the name of each PATH, a line each, as du -sB1
+    ///
+    /// What is in several counts under the first.
+    #[arg(long, conflicts_with_all = [
+        "number_of_lines", "depth", "min_size", "only_dir", "only_file", "file_types", "by", "collapse", "sort",
+        "skip_total", "filetime", "unique", "save", "load", "since", "output_json", "form", "stats",
+    ])]
+    pub(super) summarize: bool,
+
     /// Do not show the root's line
     #[arg(long)]
     pub(super) skip_total: bool,

@@ -4,8 +4,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::flags::{FileTime, Flags};
 use crate::measure::Measure;
-use crate::render::size::Formats;
-use crate::render::{Form, Output, json};
+use crate::render::size::{Format, Formats, Unit};
+use crate::render::{Form, Output, json, summary};
 use crate::report::Keep;
 use crate::scan::{self, Destination};
 use crate::sys;
@@ -86,6 +86,18 @@ impl Flags {
             ),
             None => Output::Tree(Box::new(self.tree(terminal)), formats),
         }
+    }
+
+    /// How to show a line a root, if that is asked for: as du has it, unless a format is asked for.
+    pub(super) fn summary(&self, formats: &Formats) -> Option<summary::Options> {
+        let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
+        self.show.summarize.then(|| summary::Options {
+            format: match self.print.output_format {
+                Some(_) if is_bytes => formats.bytes.clone(),
+                _ => Format::Fixed(Unit { name: "", bytes: 1 }),
+            },
+            is_raw: !terminal::is_stdout(),
+        })
     }
 
     /// What `--as` takes.

@@ -31,6 +31,7 @@ use crate::interrupt::Interrupt;
 use crate::render::Output;
 use crate::render::name::escape;
 use crate::render::size::Formats;
+use crate::render::summary;
 use crate::report::{Bounds, Request, Source};
 use crate::terminal;
 use flags::Flags;
@@ -42,9 +43,18 @@ pub struct Plan {
     pub request: Request,
     /// How to show what comes of it.
     pub output: Output,
+    /// How to show a line a root, if that is asked for in place of a picture.
+    pub summary: Option<summary::Options>,
     /// Whether to show the progress.
     pub progress: bool,
-    /// How sizes are written, there and in messages.
+    /// What is said on stderr.
+    pub messages: Messages,
+}
+
+/// What is said on stderr.
+#[derive(Clone, Debug)]
+pub struct Messages {
+    /// How sizes are written.
     pub formats: Formats,
     /// Whether every problem gets a line.
     pub print_errors: bool,
@@ -118,11 +128,14 @@ impl Plan {
         let (walk, formats) = (flags.walk()?, flags.formats());
         let is_read_first = flags.scans.load.is_some() || flags.scans.since.is_some();
         Ok(Self {
-            formats: formats.clone(),
+            messages: Messages {
+                formats: formats.clone(),
+                print_errors: flags.print.print_errors,
+                stats: flags.print.stats,
+            },
+            summary: flags.summary(&formats),
             output: flags.output(formats, terminal),
             progress: !flags.print.no_progress && terminal::wants_progress(),
-            print_errors: flags.print.print_errors,
-            stats: flags.print.stats,
             request: Request {
                 walk,
                 keep,

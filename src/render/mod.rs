@@ -17,6 +17,7 @@ pub mod progress;
 pub mod rows;
 pub mod size;
 pub mod stats;
+pub mod summary;
 pub mod time;
 pub mod tree;
 

@@ -232,7 +232,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             Symlinks::Stay => Way::Name,
         };
         let is_to_wait = walk.options.follow && way != Way::Name;
-        if walk.options.follow && !is_to_wait && !walk.follows.enter(stat.identity()) {
+        if !is_to_wait && !walk.is_first(stat.identity()) {
             return;
         }
         slot.find(1);

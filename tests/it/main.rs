@@ -16,7 +16,7 @@
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`saving`], [`sifted`], [`since`], [`alike`],
-//!   [`export`].
+//!   [`export`], [`summarize`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -83,6 +83,8 @@ mod slow;
 mod start;
 mod storm;
 mod streams;
+#[cfg(target_os = "linux")]
+mod summarize;
 mod terminal;
 mod times;
 mod tracked;
