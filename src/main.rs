@@ -54,7 +54,8 @@ fn main() -> ExitCode {
         }
     };
     let printed = print(request, outcome, plan.output);
-    let Outcome { scan, saved, doubts, exceeded, .. } = outcome;
+    let Outcome { scan, saved, unmounted, doubts, exceeded, .. } = outcome;
+    say(&errors::unmounted(unmounted));
     let format = messages.formats.of(scan.measure);
     conclude(
         request,
@@ -152,7 +153,8 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
         return Ok(());
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    render::write(&mut out, &outcome.scan, outcome.changes.as_ref(), output)?;
+    let Outcome { scan, changes, file_systems, .. } = outcome;
+    render::write(&mut out, scan, changes.as_ref(), file_systems, output)?;
     out.flush()
 }
 

@@ -19,7 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
-use crate::scan::{self, Destination, Origin, Scan, TIMES};
+use crate::scan::{self, Destination, FileSystem, Origin, Scan, TIMES};
 use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
@@ -49,6 +49,8 @@ pub struct Request {
     pub options: Vec<String>,
     /// What it may come to.
     pub bounds: Bounds,
+    /// Whether to say what the file systems hold that roots are mounted from.
+    pub file_systems: bool,
     /// What ends it early.
     pub interrupt: Interrupt,
 }
@@ -82,6 +84,10 @@ pub struct Outcome {
     pub changes: Option<Changes>,
     /// Whether it was saved, if it was to be.
     pub saved: Result<(), Problem>,
+    /// What the file systems hold that roots are mounted from, if that was asked for.
+    pub file_systems: Vec<FileSystem>,
+    /// The roots that are no mount points, likewise.
+    pub unmounted: Vec<Vec<u8>>,
     /// What a comparison cannot tell.
     pub doubts: Vec<Doubt>,
     /// The bounds that it exceeds.
@@ -156,7 +162,21 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Ou
         Some(changes) => changes.root().sizes(),
         None => (None, scan.walked.report.as_ref().map(|tree| tree.root().size())),
     };
-    Ok(Outcome { scan, changes, saved, doubts, exceeded: request.bounds.exceeded(sizes) })
+    let (file_systems, unmounted) = match (&request.source, &scan.walked.report) {
+        (Source::Roots(roots), Some(tree)) if request.file_systems => {
+            scan::file_systems(roots, tree)
+        }
+        _ => Default::default(),
+    };
+    Ok(Outcome {
+        scan,
+        changes,
+        saved,
+        file_systems,
+        unmounted,
+        doubts,
+        exceeded: request.bounds.exceeded(sizes),
+    })
 }
 
 /// What came of weighing roots one after the other.

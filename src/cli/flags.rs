@@ -146,6 +146,15 @@ pub(super) struct ShowFlags {
     ])]
     pub(super) summarize: bool,
 
+    /// Show also what df says of a PATH that is a mount point; -x is implied
+    ///
+    /// What the file system has room for, what is free, and what is used but in no file that was seen.
+    #[arg(long, conflicts_with_all = [
+        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
+        "load", "since", "summarize",
+    ])]
+    pub(super) df: bool,
+
     /// Do not show the root's line
     #[arg(long)]
     pub(super) skip_total: bool,

@@ -40,6 +40,10 @@ impl Flags {
         if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
             return Some("such groups need sizes in bytes: leave out -f, --inodes and -m");
         }
+        let is_shown = matches!(self.form(), None | Some(Form::Json)) && self.filetime().is_none();
+        if self.show.df && !is_shown {
+            return Some("--df is shown beside sizes, in a picture or by -j");
+        }
         let fits = self.form()?.fits();
         if !fits.changes && self.scans.since.is_some() {
             return Some("that form knows no changes: --as csv and --as ndjson do");

@@ -150,6 +150,7 @@ impl Plan {
                 },
                 since: flags.scans.since,
                 options: flags.counting,
+                file_systems: flags.show.df,
                 interrupt: Interrupt::new(is_read_first),
             },
         })

@@ -28,7 +28,8 @@ impl Flags {
                 None => self.measure(),
             },
             threads: self.print.threads,
-            one_file_system: self.leave.limit_filesystem,
+            // What lies on others is none of what one holds.
+            one_file_system: self.leave.limit_filesystem || self.show.df,
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,

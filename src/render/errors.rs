@@ -46,6 +46,16 @@ pub fn one(loss: &Problem) -> String {
     format!("weigh: cannot {} {path}: {}\n", loss.operation.name(), text_of(loss))
 }
 
+/// The line for `roots` of whose file systems nothing was said, since nothing is mounted there; empty for none.
+pub fn unmounted(roots: &[Vec<u8>]) -> String {
+    let shown: Vec<_> = roots.iter().take(SHOWN).map(|root| escape(root)).collect();
+    let more = if roots.len() > SHOWN { ", …" } else { "" };
+    match &shown[..] {
+        [] => String::new(),
+        shown => format!("weigh: --df is for mount points: not for {}{more}\n", shown.join(", ")),
+    }
+}
+
 /// Adds a line for each kind of loss to `text`: how many, and the first few paths. Whether these are all.
 fn by_kind<'a>(losses: impl Iterator<Item = &'a Problem>, text: &mut String) -> bool {
     // How many there are of a kind, and those that are shown.

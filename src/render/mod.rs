@@ -6,6 +6,7 @@ pub mod changes;
 pub mod colors;
 pub mod doubts;
 pub mod errors;
+mod file_systems;
 pub mod folded;
 pub mod json;
 mod lines;
@@ -22,9 +23,10 @@ pub mod time;
 pub mod tree;
 
 use std::io::{self, Write};
+use std::mem;
 
 use crate::changes::Changes;
-use crate::scan::Scan;
+use crate::scan::{FileSystem, Scan};
 use crate::tree::Tree;
 use partial::Partial;
 use size::{Format, Formats};
@@ -94,7 +96,8 @@ impl Form {
     }
 }
 
-/// Writes what came of a walk; where there are `changes`, its sizes are their churn.
+/// Writes what came of a walk; where there are `changes`, its sizes are their churn. What `file_systems` hold
+/// beside that goes with the root.
 ///
 /// # Errors
 /// The writer's.
@@ -102,11 +105,14 @@ pub fn write(
     out: &mut impl Write,
     Scan { walked, measure, .. }: &Scan<Tree>,
     changes: Option<&Changes>,
+    file_systems: &[FileSystem],
     output: Output,
 ) -> io::Result<()> {
     let measure = *measure;
     let (form, options) = match output {
-        Output::Form(form, options) => (form, json::Options { measure, ..options }),
+        Output::Form(form, options) => {
+            (form, json::Options { measure, file_systems: file_systems.to_vec(), ..options })
+        }
         Output::Tree(mut options, formats) => {
             options.format = formats.of(measure);
             if matches!(options.format, Format::Time(_)) {
@@ -115,8 +121,12 @@ pub fn write(
             } else {
                 options.partial = Partial::of(walked);
             }
-            let tree = walked.report.as_ref();
-            return tree.map_or(Ok(()), |tree| tree::draw(out, tree, changes, &options));
+            let Some(tree) = &walked.report else { return Ok(()) };
+            let mut lines = file_systems::lines(file_systems, &options.format, options.width);
+            let below = if options.is_root_first { Vec::new() } else { mem::take(&mut lines) };
+            lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            tree::draw(out, tree, changes, &options)?;
+            return below.iter().try_for_each(|line| writeln!(out, "{line}"));
         }
     };
     match (form, &walked.report, changes) {

@@ -12,7 +12,7 @@
 //!   reads a handle goes on where the last one ended, so that several threads can share a listing.
 //! * `stat`: what a root path names; `mount_of`: what it lies on; `real_path`, the same everywhere:
 //!   where it really is.
-//! * [`MountTable`], `user_name`, `host`, `now` and `time_zone`, the same everywhere.
+//! * [`MountTable`], [`space`], `user_name`, `host`, `now` and `time_zone`, the same everywhere.
 //! * `free_handles`: how many handles the process may still open, after asking for more.
 //! * `threads_with_room`: how many threads the limits of the process have room for.
 //! * `is_rotational`: whether a device has to move a head to where the data is.
@@ -37,11 +37,13 @@ use crate::measure::{Kind, Measure, Mode, Time};
 mod mount_table;
 mod names;
 mod scan_file;
+mod space;
 mod usage;
 
 pub use mount_table::MountTable;
 pub use names::{Listed, Names};
 pub use scan_file::{Destination, Draft, open as open_scan};
+pub use space::{Space, space};
 pub use usage::{Usage, usage};
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]

@@ -16,7 +16,7 @@
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`saving`], [`sifted`], [`since`], [`alike`],
-//!   [`export`], [`summarize`].
+//!   [`export`], [`summarize`], [`space`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -80,6 +80,7 @@ mod sifted;
 mod signals;
 mod since;
 mod slow;
+mod space;
 mod start;
 mod storm;
 mod streams;
