@@ -33,8 +33,8 @@
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
 //! * [`cli`] turns flags, and the config file beneath them, into a request and a form to show the outcome in;
 //!   [`terminal`] knows the terminal, and shows the progress on it.
-//! * [`measure`], [`problem`], [`path`], [`gear`] and [`interrupt`] are the words that all of them share: what is
-//!   measured, what could not be read, where, on how many threads, and what Ctrl-C ends.
+//! * [`measure`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the words that all of them share:
+//!   what is measured, what could not be read, what it may come to, where, on how many threads, and what Ctrl-C ends.
 //!
 //! [`Request`]: report::Request
 //!
@@ -45,9 +45,9 @@
 //! ```text
 //! main       cli report render terminal problem interrupt
 //! cli        report scan walk tally tree render filter sys measure problem terminal interrupt
-//! report     changes filter scan walk total tally tree render measure problem interrupt
+//! report     changes filter scan walk total tally tree render measure problem bounds interrupt
 //! terminal   walk render
-//! render     changes scan walk tree measure problem path gear
+//! render     changes scan walk tree measure problem bounds path gear
 //! changes    sys total tally tree path
 //! scan       walk filter sys total tally tree measure problem path interrupt
 //! walk       sys filter total tally tree measure problem path gear
@@ -56,6 +56,7 @@
 //! tally      sys tree measure path
 //! tree       sys measure path
 //! sys        measure
+//! bounds     measure
 //! measure
 //! problem
 //! path
@@ -96,6 +97,7 @@
 #[cfg(not(unix))]
 compile_error!("weigh needs a Unix system; it is made for Linux, and not tried on others");
 
+pub mod bounds;
 pub mod changes;
 pub mod cli;
 pub mod filter;

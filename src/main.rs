@@ -1,18 +1,19 @@
 //! The program: parse, report, render, exit status.
 
 use std::io::{self, BufWriter, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
-use std::slice;
 use std::sync::Arc;
 
 use signal_hook::consts::{SIGINT, SIGXFSZ};
 use signal_hook::flag;
 
-use weigh::cli;
+use weigh::cli::{self, Messages};
 use weigh::interrupt::Interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
-use weigh::render::{self, Output, errors, stats};
-use weigh::report::{self, Outcome, Request};
+use weigh::render::size::Format;
+use weigh::render::{self, Output, bounds, doubts, errors, stats, summary};
+use weigh::report::{self, Doubt, Exceeded, Outcome, Request, Step, Summary, Walked};
 use weigh::terminal::Progress;
 
 /// What was not read, or could not be written.
@@ -34,7 +35,11 @@ fn main() -> ExitCode {
         // With this caught, writing past RLIMIT_FSIZE fails with EFBIG and does not end the process.
         let _ = flag::register(SIGXFSZ, Arc::default());
     }
-    let mut progress = Progress::new(plan.progress, plan.format);
+    let messages = &plan.messages;
+    let mut progress = Progress::new(plan.progress, messages.formats.of(request.walk.measure));
+    if let Some(options) = &plan.summary {
+        return summarize(request, messages, options, &mut progress);
+    }
     let outcome = report::run(request, |snapshot| match snapshot {
         Some(snapshot) => progress.draw(snapshot),
         None => progress.erase(),
@@ -48,10 +53,60 @@ fn main() -> ExitCode {
             return if is_asked { ExitCode::from(INTERRUPTED) } else { failed };
         }
     };
+    let printed = print(request, outcome, plan.output);
+    let Outcome { scan, saved, unmounted, doubts, exceeded, .. } = outcome;
+    say(&errors::unmounted(unmounted));
+    let format = messages.formats.of(scan.measure);
+    conclude(
+        request,
+        messages,
+        End { walked: &scan.walked, printed, saved, doubts, exceeded, format },
+    )
+}
 
-    let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome { scan, saved, is_over, .. } = outcome;
-    let walked = &scan.walked;
+/// Prints a line a root, as soon as it is weighed.
+fn summarize(
+    request: &Request,
+    messages: &Messages,
+    options: &summary::Options,
+    progress: &mut Progress,
+) -> ExitCode {
+    let mut out = io::stdout().lock();
+    let (Summary { walked, exceeded }, printed) = report::summarize(request, |step| match step {
+        Step::Snapshot(snapshot) => {
+            progress.draw(snapshot);
+            Ok(())
+        }
+        Step::Pause => {
+            progress.erase();
+            Ok(())
+        }
+        Step::Root(name, size) => summary::line(&mut out, name, size, options),
+    });
+    let format = messages.formats.of(request.walk.measure);
+    let (saved, doubts) = (&Ok(()), &[]);
+    conclude(
+        request,
+        messages,
+        End { walked: &walked, printed, saved, doubts, exceeded: &exceeded, format },
+    )
+}
+
+/// What came of it.
+struct End<'a, R> {
+    walked: &'a Walked<R>,
+    printed: io::Result<()>,
+    saved: &'a Result<(), Problem>,
+    doubts: &'a [Doubt],
+    exceeded: &'a [Exceeded],
+    /// How sizes are written.
+    format: Format,
+}
+
+/// Says what there is to be said in the end; the status.
+fn conclude<R>(request: &Request, messages: &Messages, end: End<'_, R>) -> ExitCode {
+    let End { walked, printed, saved, doubts, exceeded, format } = end;
+    let printed = unless_closed(printed);
     if let Err(problem) = saved {
         fail(problem);
     }
@@ -59,19 +114,27 @@ fn main() -> ExitCode {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
     let has_totals = walked.report.is_some() && !walked.is_interrupted;
-    say(&errors::summary(&walked.problems, plan.print_errors, has_totals));
-    if plan.stats {
+    say(&errors::summary(&walked.problems, messages.print_errors, has_totals));
+    if let Some(earlier) = &request.since {
+        say(&doubts::summary(doubts, earlier.as_os_str().as_bytes()));
+    }
+    if messages.stats {
         say(&stats::table(&walked.gears));
     }
     if walked.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
     }
-    match printed {
-        Err(_) => ExitCode::from(INCOMPLETE),
-        Ok(()) if walked.is_interrupted => ExitCode::from(INTERRUPTED),
-        Ok(()) if *is_over => ExitCode::from(OVER),
-        Ok(()) => ExitCode::from(u8::from(!walked.is_complete() || saved.is_err()) * INCOMPLETE),
+    for exceeded in exceeded {
+        say(&bounds::message(exceeded, &format, !walked.is_complete()));
     }
+    ExitCode::from(match (&printed, saved) {
+        (Err(_), _) => INCOMPLETE,
+        _ if walked.is_interrupted => INTERRUPTED,
+        (_, Err(_)) => INCOMPLETE,
+        // Of a lower bound, too: the rest cannot make it less.
+        _ if !exceeded.is_empty() => OVER,
+        _ => u8::from(!walked.is_complete()) * INCOMPLETE,
+    })
 }
 
 /// In the order in which the handler does it.
@@ -88,12 +151,13 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
         return Ok(());
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    render::write(&mut out, &outcome.scan, outcome.changes.as_ref(), output)?;
+    let Outcome { scan, changes, file_systems, .. } = outcome;
+    render::write(&mut out, scan, changes.as_ref(), file_systems, output)?;
     out.flush()
 }
 
 fn fail(problem: &Problem) -> ExitCode {
-    say(&errors::summary(slice::from_ref(problem), true, false));
+    say(&errors::one(problem));
     let is_mistake = problem.operation == Operation::Compare;
     ExitCode::from(if is_mistake { MISTAKE } else { INCOMPLETE })
 }

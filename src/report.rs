@@ -4,14 +4,14 @@
 //! What can be wrong before a walk is found before the walk: the place to save at is looked at, and the
 //! scan to compare with is read.
 
-mod bounds;
-
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use bounds::{Bounds, Growth};
+pub use crate::bounds::{Bounds, Exceeded, Growth};
+pub use crate::scan::Doubt;
+pub use crate::walk::{Step, Walked};
 
 use crate::changes::Changes;
 use crate::filter::Filter;
@@ -19,7 +19,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
-use crate::scan::{self, Destination, Origin, Scan, TIMES};
+use crate::scan::{self, Destination, FileSystem, Origin, Scan, TIMES};
 use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
@@ -49,6 +49,8 @@ pub struct Request {
     pub options: Vec<String>,
     /// What it may come to.
     pub bounds: Bounds,
+    /// Whether to say what the file systems hold that roots are mounted from.
+    pub file_systems: bool,
     /// What ends it early.
     pub interrupt: Interrupt,
 }
@@ -82,8 +84,14 @@ pub struct Outcome {
     pub changes: Option<Changes>,
     /// Whether it was saved, if it was to be.
     pub saved: Result<(), Problem>,
-    /// Whether it comes to more than it may.
-    pub is_over: bool,
+    /// What the file systems hold that roots are mounted from, if that was asked for.
+    pub file_systems: Vec<FileSystem>,
+    /// The roots that are no mount points, likewise.
+    pub unmounted: Vec<Vec<u8>>,
+    /// What a comparison cannot tell.
+    pub doubts: Vec<Doubt>,
+    /// The bounds that it exceeds.
+    pub exceeded: Vec<Exceeded>,
 }
 
 /// Does what is asked for. While a walk goes on, `watch` is called about ten times a second, on the calling
@@ -127,6 +135,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Ou
         // Nothing is left out, so nothing can be wrong.
         let _ = scan::sift(&mut scan, &Filter::default(), TIMES, kept.unwrap_or_default());
     }
+    let doubts = before.as_ref().map_or_else(Vec::new, |before| scan::doubts(before, &scan));
+    let before = before.and_then(|before| before.walked.report);
     let mut changes = None;
     scan.walked.report = match (scan.walked.report, before) {
         (Some(now), Some(before)) => Some(match request.keep {
@@ -152,7 +162,54 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Ou
         Some(changes) => changes.root().sizes(),
         None => (None, scan.walked.report.as_ref().map(|tree| tree.root().size())),
     };
-    Ok(Outcome { scan, changes, saved, is_over: request.bounds.are_exceeded(sizes) })
+    let (file_systems, unmounted) = match (&request.source, &scan.walked.report) {
+        (Source::Roots(roots), Some(tree)) if request.file_systems => {
+            scan::file_systems(roots, tree)
+        }
+        _ => Default::default(),
+    };
+    Ok(Outcome {
+        scan,
+        changes,
+        saved,
+        file_systems,
+        unmounted,
+        doubts,
+        exceeded: request.bounds.exceeded(sizes),
+    })
+}
+
+/// What came of weighing roots one after the other.
+#[derive(Debug)]
+pub struct Summary {
+    /// What could not be read, and whether it was interrupted.
+    pub walked: Walked<()>,
+    /// The bounds that all of it together exceeds.
+    pub exceeded: Vec<Exceeded>,
+}
+
+/// Weighs roots one after the other, each inode under the first that it is met in, and says what each comes to in
+/// `on`, whose error ends it. A saved scan has none.
+pub fn summarize(
+    request: &Request,
+    mut on: impl FnMut(Step<'_>) -> io::Result<()>,
+) -> (Summary, io::Result<()>) {
+    let roots = match &request.source {
+        Source::Roots(roots) => roots.clone(),
+        Source::Scan(..) => Vec::new(),
+    };
+    let interrupt = Arc::clone(&request.interrupt.is_asked);
+    let options = walk::Options { interrupt, ..request.walk.clone() };
+    let mut all = 0_u64;
+    let (walked, said) = request.interrupt.put_off(|| {
+        walk::each(roots, options, |step| {
+            if let Step::Root(_, size) = step {
+                all = all.saturating_add(size);
+            }
+            on(step)
+        })
+    });
+    (Summary { walked, exceeded: request.bounds.exceeded((None, Some(all))) }, said)
 }
 
 impl Request {
@@ -245,10 +302,9 @@ impl Request {
         mut watch: impl FnMut(Option<&Snapshot>),
     ) -> Scan<Tree> {
         let has_details = self.kept() == Some(Inodes::All);
-        let origin = self
-            .save
-            .as_ref()
-            .map(|_| Origin::here(roots, self.walk.source, self.options.clone(), has_details));
+        let is_to_be_known = self.save.is_some() || self.since.is_some();
+        let origin = is_to_be_known
+            .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details));
         let mut options = self.walk.clone();
         options.query.times |= has_details
             || matches!(options.measure, Measure::Newest(_))
@@ -306,7 +362,7 @@ impl Request {
         &self,
         measure: Measure,
         options: Option<&[String]>,
-    ) -> Result<Option<Tree>, Problem> {
+    ) -> Result<Option<Scan<Tree>>, Problem> {
         let Some(path) = &self.since else { return Ok(None) };
         let filter = &self.walk.filter;
         let by_details = self.is_by_details();
@@ -320,12 +376,14 @@ impl Request {
             let error = io::Error::other(message);
             return Err(scan::problem(path, Operation::Compare, &error));
         }
-        let compared = || {
+        let compared = move || {
             self.ensure_enough(&scan, by_details)?;
             let has_details = scan.origin.as_ref().is_some_and(|origin| origin.has_details);
             scan::sift(&mut scan, &filter.of_saved(has_details), measure, inodes)?;
-            let nothing = || io::Error::other("nothing could be read when it was made");
-            scan.walked.report.ok_or_else(nothing).map(Some)
+            match scan.walked.report {
+                Some(_) => Ok(Some(scan)),
+                None => Err(io::Error::other("nothing could be read when it was made")),
+            }
         };
         compared().map_err(|error| scan::problem(path, Operation::Load, &error))
     }

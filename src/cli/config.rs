@@ -4,10 +4,11 @@
 //! [`Command`] that the flags make; what the file says becomes arguments, for the same parser that
 //! reads the command line.
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+use super::near::nearest;
 
 /// One line of a config file.
 #[derive(Debug, PartialEq, Eq)]
@@ -61,7 +62,8 @@ pub fn with_counterparts(command: Command) -> Command {
         .filter_map(|switch| {
             let name = counterpart(switch.get_long()?);
             let is_taken = command.get_arguments().any(|arg| arg.get_long() == Some(&name));
-            let arg = Arg::new(&name).long(&name).action(ArgAction::SetTrue).hide(true);
+            let help = format!("Undo --{}", switch.get_long()?);
+            let arg = Arg::new(&name).long(&name).help(help).action(ArgAction::SetTrue).hide(true);
             (!is_taken).then(|| arg.overrides_with(switch.get_id()))
         })
         .collect();
@@ -110,15 +112,14 @@ fn setting(
 }
 
 fn unknown(key: &str, command: &Command) -> String {
-    // The parser of the command line knows what is near.
-    let typed = ["weigh".to_owned(), format!("--{key}")];
-    let error = command.clone().try_get_matches_from(typed).err();
-    let near = error.as_ref().and_then(|error| error.get(ContextKind::SuggestedArg));
-    match near {
-        Some(ContextValue::String(near)) => {
-            format!("no flag is called {key}; one is called {}", near.trim_start_matches('-'))
-        }
-        _ => format!("no flag is called {key}"),
+    let flags = || command.get_arguments().filter(|arg| is_setting(arg));
+    let is_letter = |arg: &&Arg| arg.get_short().is_some_and(|letter| key == letter.to_string());
+    if let Some(long) = flags().find(is_letter).and_then(Arg::get_long) {
+        return format!("no flag is called {key}; keys are long names: {long}");
+    }
+    match nearest(key, flags().filter_map(Arg::get_long)) {
+        Some(near) => format!("no flag is called {key}; one is called {near}"),
+        None => format!("no flag is called {key}"),
     }
 }
 
@@ -143,7 +144,7 @@ mod tests {
         Command::new("weigh").args([
             long("reverse").action(ArgAction::SetTrue),
             long("no-colors").action(ArgAction::SetTrue),
-            long("depth").action(ArgAction::Set),
+            long("depth").short('d').action(ArgAction::Set),
             long("exclude").action(ArgAction::Append),
             long("config").action(ArgAction::Set),
             long("man").action(ArgAction::SetTrue).exclusive(true),
@@ -173,6 +174,8 @@ mod tests {
         for (text, line, message) in [
             ("\nrevers = true", 2, "no flag is called revers; one is called reverse"),
             ("xyz = true", 1, "no flag is called xyz"),
+            ("d = 1", 1, "no flag is called d; keys are long names: depth"),
+            ("n = 1", 1, "no flag is called n"),
             ("config = 'a'", 1, "no flag is called config"),
             ("man = true", 1, "no flag is called man"),
             ("reverse = 1", 1, "reverse takes true or false, not a number"),

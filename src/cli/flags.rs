@@ -8,6 +8,7 @@ use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
 use super::leave::LeaveFlags;
+use super::numbers;
 use super::roots::RootFlags;
 use super::scans::ScanFlags;
 use crate::measure::parse_size;
@@ -97,10 +98,12 @@ pub(super) struct ShowFlags {
     /// -z it is all that they admit. JSON is not limited by default. What has no line is summed up in the last one:
     /// the inodes that are neither shown nor in a directory that is shown without its content.
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::lines)]
     pub(super) number_of_lines: Option<usize>,
 
     /// Show DEPTH levels below each PATH
     #[arg(short, long, value_name = "DEPTH", allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::levels)]
     pub(super) depth: Option<u32>,
 
     /// Show only what has SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G
@@ -139,6 +142,24 @@ pub(super) struct ShowFlags {
     /// those that -m names, or when it was last written to.
     #[arg(long, value_name = "ORDER")]
     pub(super) sort: Option<Sort>,
+
+    /// Print the size and the name of each PATH, a line each, as du -sB1
+    ///
+    /// What is in several counts under the first.
+    #[arg(long, conflicts_with_all = [
+        "number_of_lines", "depth", "min_size", "only_dir", "only_file", "file_types", "by", "collapse", "sort",
+        "skip_total", "filetime", "unique", "save", "load", "since", "output_json", "form", "stats",
+    ])]
+    pub(super) summarize: bool,
+
+    /// Show also what df says of a PATH that is a mount point; -x is implied
+    ///
+    /// What the file system has room for, what is free, and what is used but in no file that was seen.
+    #[arg(long, conflicts_with_all = [
+        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
+        "load", "since", "summarize",
+    ])]
+    pub(super) df: bool,
 
     /// Do not show the root's line
     #[arg(long)]
@@ -195,6 +216,7 @@ pub(super) struct PrintFlags {
 
     /// Draw for a terminal of WIDTH columns
     #[arg(short = 'w', long, value_name = "WIDTH", allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::columns)]
     pub(super) terminal_width: Option<u16>,
 
     /// Print no colours
@@ -219,6 +241,7 @@ pub(super) struct PrintFlags {
 
     /// Walk on NUMBER threads [default: as many as the storage keeps busy]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::threads)]
     pub(super) threads: Option<NonZeroUsize>,
 
     /// Read settings from FILE in place of the config file

@@ -4,10 +4,11 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::flags::{FileTime, Flags};
 use crate::measure::Measure;
-use crate::render::size::Formats;
-use crate::render::{Form, Output, json};
+use crate::render::size::{Format, Formats, Unit};
+use crate::render::{Form, Output, json, summary};
 use crate::report::Keep;
 use crate::sys;
+use crate::terminal;
 
 impl Flags {
     /// The form that programs are to read it in, if they are.
@@ -31,11 +32,18 @@ impl Flags {
                 "a saved scan has times of last change: -m m, but neither -m a nor -m c".into()
             );
         }
+        if self.scans.fail_over.is_some() && self.filetime().is_some() {
+            return Err("--fail-over bounds sizes, and not times".into());
+        }
         if self.scans.since.is_some() && self.filetime().is_some() {
             return Err("--since shows what became of sizes, and not of times".into());
         }
         if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
             return Err("such groups need sizes in bytes: leave out -f, --inodes and -m".into());
+        }
+        let is_shown = matches!(self.form(), None | Some(Form::Json)) && self.filetime().is_none();
+        if self.show.df && !is_shown {
+            return Err("--df is shown beside sizes, in a picture or by -j".into());
         }
         let Some(form) = self.form() else { return Ok(()) };
         let fits = form.fits();
@@ -72,6 +80,18 @@ impl Flags {
             ),
             None => Output::Tree(Box::new(self.tree(terminal)), formats),
         }
+    }
+
+    /// How to show a line a root, if that is asked for: as du has it, unless a format is asked for.
+    pub(super) fn summary(&self, formats: &Formats) -> Option<summary::Options> {
+        let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
+        self.show.summarize.then(|| summary::Options {
+            format: match self.print.output_format {
+                Some(_) if is_bytes => formats.bytes.clone(),
+                _ => Format::Fixed(Unit { name: "", bytes: 1 }),
+            },
+            is_raw: !terminal::is_stdout(),
+        })
     }
 
     /// What `--as` takes.

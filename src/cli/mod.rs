@@ -10,6 +10,8 @@ mod flags;
 mod form;
 mod git;
 mod leave;
+mod near;
+mod numbers;
 mod options;
 mod pages;
 mod read;
@@ -29,7 +31,8 @@ use crate::interrupt::Interrupt;
 use crate::problem::unless_closed;
 use crate::render::Output;
 use crate::render::name::escape;
-use crate::render::size::Format;
+use crate::render::size::Formats;
+use crate::render::summary;
 use crate::report::{Bounds, Request, Source};
 use crate::terminal;
 use flags::Flags;
@@ -41,10 +44,19 @@ pub struct Plan {
     pub request: Request,
     /// How to show what comes of it.
     pub output: Output,
+    /// How to show a line a root, if that is asked for in place of a picture.
+    pub summary: Option<summary::Options>,
     /// Whether to show the progress.
     pub progress: bool,
-    /// How its sizes are written.
-    pub format: Format,
+    /// What is said on stderr.
+    pub messages: Messages,
+}
+
+/// What is said on stderr.
+#[derive(Clone, Debug)]
+pub struct Messages {
+    /// How sizes are written.
+    pub formats: Formats,
     /// Whether every problem gets a line.
     pub print_errors: bool,
     /// Whether to say what the walk did.
@@ -112,11 +124,14 @@ impl Plan {
         let (walk, formats) = (flags.walk()?, flags.formats());
         let is_read_first = flags.scans.load.is_some() || flags.scans.since.is_some();
         Ok(Self {
-            format: formats.of(walk.measure),
+            messages: Messages {
+                formats: formats.clone(),
+                print_errors: flags.print.print_errors,
+                stats: flags.print.stats,
+            },
+            summary: flags.summary(&formats),
             output: flags.output(formats, terminal),
             progress: !flags.print.no_progress && terminal::wants_progress(),
-            print_errors: flags.print.print_errors,
-            stats: flags.print.stats,
             request: Request {
                 walk,
                 keep,
@@ -131,6 +146,7 @@ impl Plan {
                 },
                 since: flags.scans.since,
                 options: flags.counting,
+                file_systems: flags.show.df,
                 interrupt: Interrupt::new(is_read_first),
             },
         })

@@ -29,7 +29,8 @@ impl Flags {
             measure: if is_by_time { self.measure() } else { sizes },
             sizes: (is_by_time && self.form().is_none()).then_some(sizes),
             threads: self.print.threads,
-            one_file_system: self.leave.limit_filesystem,
+            // What lies on others is none of what one holds.
+            one_file_system: self.leave.limit_filesystem || self.show.df,
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,
@@ -167,6 +168,7 @@ impl Flags {
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
             colors: is_colored.then(|| Colors::new(&ls_colors())),
+            ..tree::Options::default()
         }
     }
 

@@ -1,10 +1,13 @@
 //! What is made from the flags to be read: help, completions for shells, the man page.
 
-use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, CommandFactory, ValueHint};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 
+use super::config;
 use super::flags::Flags;
+use crate::filter::known_types;
 use crate::terminal;
 
 /// The flags that `-h` shows: what is asked for most. It fits 24 lines of 80 columns.
@@ -71,7 +74,7 @@ A usage error, in the command line or the config file; or \fB\-\-since\fR \fIFIL
 that count differently.
 .TP
 \fB3\fR
-It is more than \fB\-\-fail\-over\fR or \fB\-\-fail\-growth\fR allows.
+It is more than \fB\-\-fail\-over\fR or \fB\-\-fail\-growth\fR allows, also if something was not read.
 .TP
 \fB130\fR
 Interrupted.
@@ -108,10 +111,19 @@ pub(super) fn help(is_all: bool) -> String {
     if terminal::wants_colors() { help.ansi().to_string() } else { help.to_string() }
 }
 
-/// The completions for `shell`.
+/// The completions for `shell`: of flags and their counterparts, of types by name, and of files only where a flag
+/// names one.
 pub(super) fn completions(shell: Shell) -> Vec<u8> {
+    let types: Vec<String> = known_types().into_iter().map(|(name, _)| name).collect();
+    let of_types = |arg: Arg| arg.value_parser(PossibleValuesParser::new(types.clone()));
+    let hinted = |arg: Arg| match arg.get_value_hint() {
+        ValueHint::Unknown if arg.get_action().takes_values() => arg.value_hint(ValueHint::Other),
+        _ => arg,
+    };
+    let command = config::with_counterparts(Flags::command()).mut_args(hinted);
+    let mut command = command.mut_arg("only_type", of_types).mut_arg("type_not", of_types);
     let mut script = Vec::new();
-    generate(shell, &mut Flags::command(), "weigh", &mut script);
+    generate(shell, &mut command, "weigh", &mut script);
     script
 }
 

@@ -13,6 +13,7 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMa
 
 use super::config::{self, Setting};
 use super::flags::Flags;
+use super::near;
 use super::roots::RootFlags;
 use super::scans;
 use crate::problem::reason;
@@ -69,11 +70,32 @@ fn parse(args: &[OsString]) -> Result<Flags, Error> {
     let matches = match command.try_get_matches_from_mut(args) {
         // Perhaps it is a counterpart. There are as many as switches, and hardly any is ever used.
         Err(error) if error.kind() == ErrorKind::UnknownArgument => {
-            config::with_counterparts(Flags::command()).try_get_matches_from(args)
+            let command = config::with_counterparts(Flags::command());
+            let matches = command.clone().try_get_matches_from(args);
+            matches.map_err(|error| near::suggest(error, &command))
+        }
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            Err(help_among_others(args).map_or(error, bad))
         }
         matches => matches,
     }?;
     interpret(command, matches)
+}
+
+/// What is wrong with asking for help among other letters, as in `-sh`: whoever knows `du` means sizes for humans.
+fn help_among_others(args: &[OsString]) -> Option<String> {
+    if args.iter().any(|arg| arg == "-h" || arg == "--help") {
+        return None;
+    }
+    let is_among = |arg: &&OsString| {
+        let arg = arg.as_bytes();
+        arg.starts_with(b"-") && !arg.starts_with(b"--") && arg.contains(&b'h')
+    };
+    let letters = escape(args.iter().skip(1).find(is_among)?.as_bytes());
+    Some(format!(
+        "-h is for help, and '{letters}' has more: sizes are for humans as it is, and \
+         what `du -sh PATH` prints is `weigh -d 0 PATH`"
+    ))
 }
 
 fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error> {

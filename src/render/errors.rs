@@ -1,7 +1,6 @@
 //! What could not be read, for people. Paths and messages may come from a file that somebody else made.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use super::name::escape;
 use crate::problem::Problem;
@@ -9,56 +8,80 @@ use crate::problem::Problem;
 /// How many paths a summary names.
 const SHOWN: usize = 3;
 
-/// One line for all that was lost and one for each directory that is its own ancestor; with
-/// `is_every`, one line for each problem. Says what it means for the totals, if any were shown
-/// (`has_totals`). Empty if there is no problem.
+/// A line for each kind of what was lost, or with `is_every` for each loss; and one for each directory that is
+/// its own ancestor; and, where there is
+/// something to be said, one for what that means for the totals, if any were shown (`has_totals`), and what to do
+/// about it. Empty if there is no problem.
 pub fn summary(problems: &[Problem], is_every: bool, has_totals: bool) -> String {
     let mut text = String::new();
     let losses = || problems.iter().filter(|problem| problem.is_loss());
-    // Writing to a string cannot fail.
     for cycle in problems.iter().filter(|problem| !problem.is_loss()) {
-        let _ = writeln!(text, "weigh: {} {}", escape(&cycle.path), text_of(cycle));
+        text += &format!("weigh: {} {}\n", escape(&cycle.path), text_of(cycle));
     }
-    let meaning = "totals are a lower bound";
-    match (losses().next(), is_every) {
-        (None, _) => {}
-        (_, true) => {
-            losses().for_each(|loss| text += &format!("weigh: {}\n", one(loss)));
-            if has_totals {
-                let _ = writeln!(text, "weigh: {meaning}");
-            }
-        }
-        (_, false) => {
-            let meaning = if has_totals { format!("; {meaning}") } else { String::new() };
-            let _ = writeln!(text, "weigh: {}{meaning}", all(losses()));
-        }
+    let is_all_named = if is_every {
+        losses().for_each(|loss| text += &one(loss));
+        true
+    } else {
+        by_kind(losses(), &mut text)
+    };
+    let is_denied = |problem: &Problem| matches!(&*problem.symbol(), "EACCES" | "EPERM");
+    let remedies = [
+        (!is_all_named).then_some("--print-errors names every path"),
+        losses().any(is_denied).then_some("sudo weigh may read more"),
+    ];
+    let remedies: Vec<_> = remedies.into_iter().flatten().collect();
+    let meaning =
+        (has_totals && losses().next().is_some()).then(|| "totals are a lower bound".to_owned());
+    let remedies = (!remedies.is_empty()).then(|| remedies.join(", and "));
+    let last: Vec<_> = [meaning, remedies].into_iter().flatten().collect();
+    if !last.is_empty() {
+        text += &format!("weigh: {}\n", last.join(": "));
     }
     text
 }
 
-fn one(loss: &Problem) -> String {
-    format!("cannot {} {}: {}", loss.operation.name(), escape(&loss.path), text_of(loss))
+/// The line for one loss.
+pub fn one(loss: &Problem) -> String {
+    let path = escape(&loss.path);
+    format!("weigh: cannot {} {path}: {}\n", loss.operation.name(), text_of(loss))
 }
 
-fn all<'a>(losses: impl Iterator<Item = &'a Problem>) -> String {
-    // How many there are of a kind, and the paths that are shown.
+/// The line for `roots` of whose file systems nothing was said, since nothing is mounted there; empty for none.
+pub fn unmounted(roots: &[Vec<u8>]) -> String {
+    let shown: Vec<_> = roots.iter().take(SHOWN).map(|root| escape(root)).collect();
+    let more = if roots.len() > SHOWN { ", …" } else { "" };
+    match &shown[..] {
+        [] => String::new(),
+        shown => format!("weigh: --df is for mount points: not for {}{more}\n", shown.join(", ")),
+    }
+}
+
+/// Adds a line for each kind of loss to `text`: how many, and the first few paths. Whether these are all.
+fn by_kind<'a>(losses: impl Iterator<Item = &'a Problem>, text: &mut String) -> bool {
+    // How many there are of a kind, and those that are shown.
     let mut kinds = BTreeMap::new();
-    for Problem { operation, message, path, .. } in losses {
-        let (count, paths) = kinds.entry((*operation, message)).or_insert((0, Vec::new()));
+    for loss in losses {
+        let (count, shown) =
+            kinds.entry((loss.operation, &loss.message)).or_insert((0, Vec::new()));
         *count += 1;
-        if paths.len() < SHOWN {
-            paths.push(path);
+        if shown.len() < SHOWN {
+            shown.push(loss);
         }
     }
-    let mut parts = Vec::new();
-    for ((operation, message), (count, paths)) in kinds {
-        let paths: Vec<_> = paths.into_iter().map(|path| escape(path)).collect();
-        let more = if count > paths.len() { ", …" } else { "" };
-        let many = if count > 1 { format!("{count} × ") } else { String::new() };
-        let (operation, message) = (operation.name(), escape(message.as_bytes()));
-        parts.push(format!("{many}cannot {operation} {}{more}: {message}", paths.join(", ")));
+    let mut is_all_named = true;
+    for (count, shown) in kinds.into_values() {
+        let [first, _, ..] = &shown[..] else {
+            shown.into_iter().for_each(|only| *text += &one(only));
+            continue;
+        };
+        let more = if count > shown.len() { ", …" } else { "" };
+        is_all_named &= more.is_empty();
+        let (operation, message) = (first.operation.name(), text_of(first));
+        let paths: Vec<_> = shown.iter().map(|loss| escape(&loss.path)).collect();
+        let paths = paths.join(", ");
+        *text += &format!("weigh: {count} × cannot {operation}: {message}: {paths}{more}\n");
     }
-    parts.join("; ")
+    is_all_named
 }
 
 fn text_of(problem: &Problem) -> String {
@@ -76,22 +99,29 @@ mod tests {
     }
 
     #[test]
-    fn one_line_for_many() {
+    fn a_line_for_many_and_one_for_what_to_do() {
         let problems: Vec<_> = ["/a", "/b", "/c\n", "/d"].map(denied).into();
+        let all = "weigh: 4 × cannot open: Permission denied: /a, /b, /c\\n, …\n";
+        let bound = "weigh: totals are a lower bound: --print-errors names every path";
         assert_eq!(
             summary(&problems, false, true),
-            "weigh: 4 × cannot open /a, /b, /c\\n, …: Permission denied; totals are a lower bound\n"
+            format!("{all}{bound}, and sudo weigh may read more\n")
+        );
+        assert_eq!(
+            summary(&problems, false, false),
+            format!("{all}weigh: --print-errors names every path, and sudo weigh may read more\n")
         );
         assert_eq!(summary(&problems, true, true).lines().count(), 5);
         assert_eq!(summary(&[], false, true), "");
     }
 
     #[test]
-    fn each_kind_has_its_count() {
+    fn each_kind_has_its_line() {
         let mut problems = ["/c", "/a", "/b"].map(denied).to_vec();
         problems[0].message = "another\x1b".to_owned();
-        let expected =
-            "weigh: 2 × cannot open /a, /b: Permission denied; cannot open /c: another\\x1b\n";
+        let expected = "weigh: 2 × cannot open: Permission denied: /a, /b\n\
+                        weigh: cannot open /c: another\\x1b\n\
+                        weigh: sudo weigh may read more\n";
         assert_eq!(summary(&problems, false, false), expected);
     }
 

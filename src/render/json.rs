@@ -11,11 +11,12 @@ use std::num::NonZeroUsize;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use super::file_systems;
 use super::name::is_control;
 use super::ordered::{Ordered, Sink};
 use crate::measure::{Measure, Mode, time_of_weight};
 use crate::path::LONGEST;
-use crate::scan::{Origin, Share};
+use crate::scan::{FileSystem, Origin, Share};
 use crate::tree::{Child, Details, Inode, Node, Order, Step, Traversal, Tree};
 use crate::walk::Walked;
 
@@ -35,6 +36,8 @@ pub struct Options {
     pub origin: Option<Origin>,
     /// How many threads may write it; one for each core if not said.
     pub threads: Option<NonZeroUsize>,
+    /// What the file systems hold that roots are mounted from, if that is wanted.
+    pub file_systems: Vec<FileSystem>,
     /// When it is written, in seconds since the epoch, for forms that say so.
     pub time: i64,
 }
@@ -62,6 +65,7 @@ pub(super) fn begin(
     string(out, env!("CARGO_PKG_VERSION"))?;
     let (measure, unit) = (options.measure.name(), options.measure.unit());
     write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{}"#, walked.is_complete())?;
+    file_systems::member(out, &options.file_systems)?;
     options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin))
 }
 

@@ -1,27 +1,34 @@
 //! Turns a finished report into text. Pure: no file system, no clock, no terminal; width, colours
 //! and all else come in as options.
 
+pub mod bounds;
 pub mod changes;
 pub mod colors;
+pub mod doubts;
 pub mod errors;
+mod file_systems;
 pub mod folded;
 pub mod json;
 mod lines;
 pub mod name;
 pub mod ncdu;
 mod ordered;
+pub mod partial;
 pub mod progress;
 pub mod rows;
 pub mod size;
 pub mod stats;
+pub mod summary;
 pub mod time;
 pub mod tree;
 
 use std::io::{self, Write};
+use std::mem;
 
 use crate::changes::Changes;
-use crate::scan::Scan;
+use crate::scan::{FileSystem, Scan};
 use crate::tree::Tree;
+use partial::Partial;
 use size::{Format, Formats};
 use tree::Bars;
 
@@ -89,7 +96,8 @@ impl Form {
     }
 }
 
-/// Writes what came of a walk; where there are `changes`, its sizes are their churn.
+/// Writes what came of a walk; where there are `changes`, its sizes are their churn. What `file_systems` hold
+/// beside that goes with the root.
 ///
 /// # Errors
 /// The writer's.
@@ -97,11 +105,14 @@ pub fn write(
     out: &mut impl Write,
     Scan { walked, measure, origin }: &Scan<Tree>,
     changes: Option<&Changes>,
+    file_systems: &[FileSystem],
     output: Output,
 ) -> io::Result<()> {
     let measure = *measure;
     let (form, options) = match output {
-        Output::Form(form, options) => (form, json::Options { measure, ..options }),
+        Output::Form(form, options) => {
+            (form, json::Options { measure, file_systems: file_systems.to_vec(), ..options })
+        }
         Output::Tree(mut options, formats) => {
             options.format = formats.of(measure);
             options.knows_own |= origin.is_some() || changes.is_some();
@@ -109,9 +120,15 @@ pub fn write(
                 // A time is no part of another.
                 options.bars = Bars::None;
                 options.beside = Some(formats.bytes);
+            } else {
+                options.partial = Partial::of(walked);
             }
-            let tree = walked.report.as_ref();
-            return tree.map_or(Ok(()), |tree| tree::draw(out, tree, changes, &options));
+            let Some(tree) = &walked.report else { return Ok(()) };
+            let mut lines = file_systems::lines(file_systems, &options.format, options.width);
+            let below = if options.is_root_first { Vec::new() } else { mem::take(&mut lines) };
+            lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
+            tree::draw(out, tree, changes, &options)?;
+            return below.iter().try_for_each(|line| writeln!(out, "{line}"));
         }
     };
     match (form, &walked.report, changes) {

@@ -52,7 +52,8 @@ impl Style {
             )?,
         };
         let epoch = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
-        strtime::format(format, &epoch).map_err(|error| error.to_string())?;
+        strtime::format(format, &epoch)
+            .map_err(|_| format!("{text} is no format of strftime(3), as +%d.%m.%Y is"))?;
         Ok(Style::Format(format.to_owned()))
     }
 }

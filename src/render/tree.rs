@@ -16,6 +16,7 @@ use super::changes::{self, Note};
 use super::colors::Colors;
 use super::lines::{self, Line, lay_out};
 use super::name::{cells, escape, shorten};
+use super::partial::Partial;
 use super::size::Format;
 use crate::changes::Changes;
 use crate::tree::{Order, Totals, Tree};
@@ -53,6 +54,8 @@ pub struct Options {
     pub dim: bool,
     /// Colours, if any.
     pub colors: Option<Colors>,
+    /// What was not read: figures that lack something are marked.
+    pub partial: Partial,
 }
 
 /// Where the bars are.
@@ -105,6 +108,7 @@ pub fn draw(
         let sizes = lines.iter().map(|line| line.totals.beside.map(|size| format.write(size)));
         add_column(&mut notes, sizes.map(Option::unwrap_or_default).collect(), options.width);
     }
+    options.partial.mark(&mut notes, &lines, tree);
     let scale = bar::scale(&lines, tree.shape());
     let picture = Picture { lines, notes, scale, root: tree, options };
     let first = usize::from(options.skip_total);

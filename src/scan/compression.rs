@@ -1,7 +1,7 @@
 //! How a saved scan is compressed: written as its name's ending says, read as its first bytes say.
 
 use std::cell::Cell;
-use std::io::{self, BufReader, BufWriter, Cursor, Read, Write};
+use std::io::{self, BufReader, BufWriter, Cursor, ErrorKind, Read, Write};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -151,7 +151,7 @@ struct Bounded {
 
 impl Read for Bounded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.unpacked.read(buffer)?;
+        let count = self.unpacked.read(buffer).map_err(in_our_words)?;
         let size = self.size.max(self.read.get());
         if self.unpacked.count.get() > FREE.max(size.saturating_mul(MOST_TIMES)) {
             return Err(io::Error::other(
@@ -161,6 +161,20 @@ impl Read for Bounded {
         }
         Ok(count)
     }
+}
+
+/// What a decompressor says, as far as the system did not say it.
+fn in_our_words(error: io::Error) -> io::Error {
+    let message = match error.kind() {
+        _ if error.raw_os_error().is_some() => return error,
+        ErrorKind::Interrupted => return error,
+        ErrorKind::UnexpectedEof => "it ends too early",
+        _ => {
+            "it is damaged, or takes too much memory to unpack; \
+             if zstd -d or gunzip can do it, load what they make of it"
+        }
+    };
+    io::Error::new(error.kind(), message)
 }
 
 impl<S> Counted<S> {

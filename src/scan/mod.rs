@@ -7,10 +7,13 @@
 //! * `source`, `tokens` and `skip`: JSON, piece by piece.
 //! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
 //! * `sift`: weighed anew, with filters, or by time; `roots`: of what;
-//!   `alike`: whether two count the same things.
+//!   `alike`: whether two count the same things; `doubts`: what their comparison cannot tell.
+//! * `file_system`: what there is beside what was seen.
 
 mod alike;
 mod compression;
+mod doubts;
+mod file_system;
 mod header;
 mod ncdu;
 mod origin;
@@ -24,6 +27,8 @@ mod tokens;
 pub use crate::sys::Destination;
 pub use alike::difference;
 pub use compression::is_compressed;
+pub use doubts::{Doubt, doubts};
+pub use file_system::{FileSystem, file_systems};
 pub use origin::{GivenRoot, Origin, Share};
 pub use sift::{TIMES, sift};
 

@@ -5,7 +5,7 @@
 //!   items. Which one serves a root or a mount is decided at run time, and stands in its [`Mount`]. What a source
 //!   lists may carry its stat ([`Listed`]), and then nobody asks for that.
 //! * [`Handle`]: an open directory, of any source.
-//! * The same everywhere: `real_path` (where a path really is), [`MountTable`], `user_name`, `host`, `now` and
+//! * The same everywhere: `real_path` (where a path really is), [`MountTable`], [`space`], `user_name`, `host`, `now` and
 //!   `time_zone`.
 //! * A file each platform, in `platform`, with the same items:
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
@@ -34,6 +34,7 @@ mod names;
 mod platform;
 mod scan_file;
 mod source;
+mod space;
 mod usage;
 
 pub use mount_table::MountTable;
@@ -41,6 +42,7 @@ pub use names::{Listed, Names};
 pub use platform::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
 pub use scan_file::{Destination, Draft, open as open_scan};
 pub use source::{Handle, Source};
+pub use space::{Space, space};
 pub use usage::{Usage, usage};
 
 /// Whether a call follows a symlink in the last component of what it is given.

@@ -17,12 +17,13 @@
 //!    not found where it was listed (`find`).
 //! 5. `total::Sum`: under the directory's lock, the smaller set of hard links merges into the larger.
 //! 6. `pool`, in higher gears: one lock a task, around the stack.
-//! 7. `follow`: a lock a directory, only with `-L`.
+//! 7. `follow`: a lock a directory, only with `-L`; and `each`, only where roots are weighed one after the other.
 //!
 //! From then on the calling thread is free for `monitor`: it shows the progress, asks `gears` how many threads
 //! there should be, and does not wait for storage that never answers.
 
 mod dir;
+mod each;
 mod find;
 mod follow;
 mod gears;
@@ -48,13 +49,14 @@ use std::{io, iter, mem, thread};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 pub use crate::sys::Query;
+pub use each::{Counted, Step, each};
 pub use progress::Snapshot;
 
 use crate::filter::{Filter, Place};
 use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Carries, Handle, MountTable, Source, Storage, Symlinks};
+use crate::sys::{self, Carries, Handle, Identity, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
 use dir::Dir;
@@ -90,6 +92,8 @@ pub struct Options {
     pub source: Source,
     /// What else the tally and the filter want to know of an inode.
     pub query: Query,
+    /// What counts no more, because other walks have counted it.
+    pub counted: Option<Arc<Counted>>,
     /// Set from outside, ends the walk early.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -172,7 +176,10 @@ pub fn walk<T: Tally + 'static>(
     tally: T,
     watch: impl FnMut(&Snapshot),
 ) -> Walked<T::Report> {
-    let (roots, problems) = roots::resolve(roots, &options);
+    let (mut roots, problems) = roots::resolve(roots, &options);
+    if let Some(counted) = &options.counted {
+        roots.retain(|root| counted.begin(root, &options));
+    }
     let free = sys::free_handles();
     let walk = Arc::new(Walk::new(options, tally, problems, free));
     let monitor = Monitor::new(Arc::clone(&walk));
@@ -325,6 +332,13 @@ impl<T: Tally> Walk<T> {
     fn place(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Place>> {
         let report = |path, error: &_| self.report(path, Operation::Read, error);
         self.options.filter.enter(dir.place.as_ref(), handle, || dir.names(), report)
+    }
+
+    /// Whether a directory is entered for the first time, where that is once.
+    fn is_first(&self, identity: Identity) -> bool {
+        let Options { follow, counted, .. } = &self.options;
+        (!follow || self.follows.enter(identity))
+            && counted.as_ref().is_none_or(|counted| counted.enter(identity))
     }
 
     fn symlinks(&self) -> Symlinks {

@@ -127,7 +127,9 @@ impl<T: Tally + 'static> Monitor<T> {
     }
 
     fn snapshot(&self) -> Snapshot {
-        let Counts { entries, size, .. } = self.walk.progress.counts();
+        let Counts { entries, size, shares, .. } = self.walk.progress.counts();
+        // A cast from a float saturates.
+        let size = size.saturating_add(shares as u64);
         let places = self.walk.progress.places();
         let directory = places.first().map(|dir| dir.path()).unwrap_or_default();
         Snapshot { entries, size, directory }

@@ -23,7 +23,9 @@ use super::task::Task;
 pub struct Snapshot {
     /// Entries weighed.
     pub entries: u64,
-    /// Their weight, in the measure's unit; an inode with several links counts for each.
+    /// Their weight, in the measure's unit. Each link of an inode that counts once has its share: the weight
+    /// divided by the number of links. That takes no memory, and comes to what the totals say where all links
+    /// are met; of an inode with links elsewhere it is too little.
     pub size: u64,
     /// A directory that is being weighed, as bytes; empty if none is.
     pub directory: Vec<u8>,
@@ -48,6 +50,8 @@ pub(super) struct Slot<P> {
     calls: AtomicU64,
     entries: AtomicU64,
     size: AtomicU64,
+    /// The bits of a number with a fraction.
+    shares: AtomicU64,
     /// Guards a pointer; only a watcher ever contends for it.
     at: Mutex<Option<Arc<Dir<P>>>>,
     /// Whether the worker has something to do, be it in a directory or on its way to the next. Released
@@ -71,8 +75,10 @@ pub(super) struct Counts {
     pub(super) calls: u64,
     /// Entries weighed.
     pub(super) entries: u64,
-    /// Their weight, saturated.
+    /// The weight of those that count whole, saturated.
     pub(super) size: u64,
+    /// What links add to that. With a fraction: files are counted too, and of one a link is a part.
+    pub(super) shares: f64,
 }
 
 impl<P> Progress<P> {
@@ -113,6 +119,7 @@ impl<P> Progress<P> {
             calls: sum(|slot| &slot.calls),
             entries: sum(|slot| &slot.entries),
             size: sum(|slot| &slot.size),
+            shares: self.slots().map(|slot| f64_of(&slot.shares)).sum(),
         }
     }
 
@@ -161,6 +168,7 @@ impl<P> Default for Slot<P> {
             calls: AtomicU64::new(0),
             entries: AtomicU64::new(0),
             size: AtomicU64::new(0),
+            shares: AtomicU64::new(0),
             at: Mutex::new(None),
             is_at_work: AtomicBool::new(false),
             known: Mutex::default(),
@@ -213,6 +221,8 @@ impl<P> Slot<P> {
         add(&self.calls, counts.calls);
         add(&self.entries, counts.entries);
         add(&self.size, counts.size);
+        let shares = f64_of(&self.shares) + counts.shares;
+        self.shares.store(shares.to_bits(), Ordering::Relaxed);
     }
 
     /// The worker hands out a task.
@@ -244,6 +254,11 @@ impl<P> Slot<P> {
     fn at(&self) -> MutexGuard<'_, Option<Arc<Dir<P>>>> {
         lock(&self.at)
     }
+}
+
+/// The number with a fraction whose bits are kept.
+fn f64_of(bits: &AtomicU64) -> f64 {
+    f64::from_bits(bits.load(Ordering::Relaxed))
 }
 
 /// Adds to a counter that nobody else writes to, which need not lock the bus.

@@ -128,7 +128,11 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
         self.counts.entries += 1;
         let size = stat.weight(walk.options.measure);
-        self.counts.size = self.counts.size.saturating_add(size);
+        if is_directory || stat.links < 2 || walk.options.count_links {
+            self.counts.size = self.counts.size.saturating_add(size);
+        } else {
+            self.counts.shares += size as f64 / f64::from(stat.links);
+        }
         if is_directory {
             self.enter(name, stat, symlinks, verdict);
         } else if self.is_here(&stat, symlinks) {
@@ -231,7 +235,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             Symlinks::Stay => Way::Name,
         };
         let is_to_wait = walk.options.follow && way != Way::Name;
-        if walk.options.follow && !is_to_wait && !walk.follows.enter(stat.identity()) {
+        if !is_to_wait && !walk.is_first(stat.identity()) {
             return;
         }
         slot.find(1);

@@ -334,6 +334,22 @@ fn roots_and_errors_are_found_at_once() {
             assert_eq!(shown.code(), code, "{name} {filter}: {}", shown.complaint().len());
         }
     }
+    // What is marked in a picture, and compared.
+    let slashes = "/".repeat(100_000);
+    let in_slashes = listed((0..100).map(|i| error(&format!("{slashes}{i}"))));
+    scan("slashes", root(&slashes), &directory(&slashes, &file("f")), in_slashes);
+    for flags in [
+        "-n 100000 --load many",
+        "--load long",
+        "--load slashes",
+        "--load many --since inner",
+        "--load long --since slashes",
+        "--load slashes --since long",
+    ] {
+        let shown = hurried(&fixture, flags);
+        assert_eq!(shown.code(), 1, "{flags}: {}", shown.complaint().len());
+        assert!(String::from_utf8_lossy(&shown.stdout).contains('≥'), "{flags}");
+    }
 }
 
 /// Of a path in an export, any slash may be the end of a name.
@@ -348,7 +364,7 @@ fn a_name_of_slashes_is_found_at_once() {
     }
     let shown = hurried(&fixture, "--load now --since before --as csv");
     assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
-    assert!(shown.stdout.ends_with(b"/,file,5,7,2,1,\n"));
+    assert!(shown.stdout.ends_with(b"/\",file,5,7,2,1,\n"));
 }
 
 /// A scan may claim that there is less in a directory than there is, and then little is thought of it.

@@ -163,3 +163,12 @@ fn no_file_is_no_mistake() {
     std::fs::write(fixture.at("home/.config"), "a file").unwrap();
     assert_eq!(within(&fixture, "").run().code(), 0);
 }
+
+/// `n = 30` was answered by "one is called no-dim".
+#[test]
+fn a_letter_as_a_key_is_answered_by_its_long_name() {
+    let complaint = refused("n = 30", "");
+    assert!(complaint.contains("no flag is called n; keys are long names: number-of-lines"));
+    assert!(!refused("nope = true", "").contains("one is called"));
+    assert!(refused("revers = true", "").contains("one is called reverse"));
+}

@@ -97,6 +97,87 @@ fn print_errors_names_every_path() {
     assert_eq!(json.errors().len(), 100);
 }
 
+/// All of them were one wrapped line, which did not say what to do.
+#[test]
+fn a_kind_of_error_has_a_line_and_the_last_one_says_what_to_do() {
+    let mut fixture = Fixture::new().mode("top/listed", 0o755).file("top/listed/f", 1);
+    for i in 0..9 {
+        fixture = fixture.unreadable(format!("top/{i}"));
+    }
+    let fixture = fixture.mode("top/listed", 0o444);
+    let run = |flags: &str| {
+        weigh(flags).args(["top", "none"]).within(fixture.path()).by_nobody(&fixture).run()
+    };
+    let expected = "\
+        weigh: cannot stat none: No such file or directory\n\
+        weigh: cannot stat top/listed/f: Permission denied\n\
+        weigh: 9 × cannot open: Permission denied: top/0, top/1, top/2, …\n";
+    let what_to_do = "weigh: totals are a lower bound: --print-errors names every path, and sudo weigh may read more\n";
+    let complaint = run("-c").complaint();
+    let mut lines: Vec<_> = complaint.split_inclusive('\n').collect();
+    assert_eq!(lines.pop(), Some(what_to_do));
+    lines.sort_unstable();
+    let mut expected: Vec<_> = expected.split_inclusive('\n').collect();
+    expected.sort_unstable();
+    assert_eq!(lines, expected);
+    let all = run("-c --print-errors").complaint();
+    assert_eq!(all.lines().count(), 12, "{all}");
+    assert!(all.ends_with("weigh: totals are a lower bound: sudo weigh may read more\n"), "{all}");
+}
+
+/// What is not there is not there for root either.
+#[test]
+fn sudo_is_for_what_it_helps() {
+    let fixture = closed();
+    let complaint =
+        |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run().complaint();
+    assert!(complaint("top").contains("sudo"), "{}", complaint("top"));
+    let expected = "weigh: cannot stat none: No such file or directory\n\
+                    weigh: totals are a lower bound\n";
+    assert_eq!(complaint("none top/g"), expected);
+}
+
+/// What something was lost below is marked beside its figure, and nothing else.
+#[test]
+fn partial_figures_say_so() {
+    let fixture = closed();
+    let marked = |flags: &str, path: &str| {
+        let shown = weigh(flags).arg(path).within(fixture.path()).by_nobody(&fixture).run();
+        assert_eq!(shown.code(), 1);
+        let text = String::from_utf8(shown.stdout).unwrap();
+        let is_marked = |line: &&str| line.trim_start().starts_with('≥');
+        let name = |line: &str| line.split(['─', '┴']).next_back().unwrap().trim().to_owned();
+        let mut names: Vec<_> = text.lines().filter(is_marked).map(name).collect();
+        names.sort();
+        (names, text)
+    };
+    for path in ["top", "./top", "top/", ".//top"] {
+        let all = [path, "closed", "open", "shut"].map(String::from);
+        let (mut names, text) = marked("-c -b", path);
+        let mut expected = all.to_vec();
+        expected.sort();
+        names.sort();
+        assert_eq!(names, expected, "{text}");
+    }
+    assert_eq!(marked("-c -b -d 1", "top").0, ["closed", "open", "top"]);
+    assert_eq!(marked("-c -b -s -F", "top").0, ["top"]);
+    assert_eq!(marked("-c -b -s", "top/closed").0, ["top/closed"]);
+    let (_, text) = marked("-c -b -s -o b -d 0", "top");
+    assert!(text.starts_with("≥5300B "), "{text}");
+    // Some of what is lost may be of any group.
+    let (names, text) = marked("-c -b -s -t", "top");
+    assert_eq!(names.len(), text.lines().count(), "{text}");
+    // Several roots, of which one is whole.
+    let shown = weigh("-c -b -s top/g top/open").within(fixture.path()).by_nobody(&fixture).run();
+    let text = String::from_utf8(shown.stdout).unwrap();
+    let of = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().contains('≥');
+    assert!(of("(total)") && of("top/open") && !of("top/g"), "{text}");
+    // Times are no sums.
+    assert!(!marked("-c -m m", "top").1.contains('≥'));
+    let (_, text) = marked("-c -R -s", "top");
+    assert!(text.contains('≥'), "{text}");
+}
+
 /// The same errors in the same order, however the threads came upon them.
 #[test]
 fn complaints_do_not_depend_on_threads() {
@@ -198,6 +279,29 @@ fn a_command_line_that_makes_no_sense_is_2_and_says_why() {
         let complaint = shown.complaint();
         let first = complaint.lines().next().expect("it says why");
         assert!(first.contains(said), "weigh {flags}: {complaint}");
+    }
+}
+
+/// Not "number would be zero for non-zero type", nor what it is in Rust.
+#[test]
+fn what_is_wrong_with_a_value_is_said_in_our_words() {
+    let fixture = Fixture::new().file("top/f", 1);
+    let zstd = b"\x28\xb5\x2f\xfdxxxxxxxxxxxxxxxxxx";
+    std::fs::write(fixture.at("scan.zst"), zstd).unwrap();
+    std::fs::write(fixture.at("scan.gz"), b"\x1f\x8bxxxxxxxxxxxxxxxxxxxx").unwrap();
+    for (flags, said) in [
+        ("-T 0", "'--threads <NUMBER>': give 1 or more"),
+        ("-T x", "'--threads <NUMBER>': give a whole number, as in 20"),
+        ("-n -1", "'--number-of-lines <NUMBER>': give a whole number, as in 20"),
+        ("-n 99999999999999999999999", "give 18446744073709551615 or less"),
+        ("-d 4294967296", "give 4294967295 or less"),
+        ("-w 65536", "give 65535 or less"),
+        ("-m m --time-style +%!", "+%! is no format of strftime(3)"),
+        ("--load scan.zst", "cannot load scan.zst: it is damaged, or takes too much memory"),
+        ("--load scan.gz", "cannot load scan.gz: it is damaged, or takes too much memory"),
+    ] {
+        let complaint = weigh(flags).within(fixture.path()).run().complaint();
+        assert!(complaint.contains(said) && complaint.lines().count() == 1, "{flags}: {complaint}");
     }
 }
 

@@ -168,10 +168,10 @@ fn rows_are_what_json_says() {
 
     let csv = run("--as csv -s").text();
     assert_eq!(csv.lines().count(), rows.len() + 1);
-    assert!(csv.starts_with("path,kind,size,entries,depth\ntop,directory,"), "{csv}");
+    assert!(csv.starts_with("path,kind,size,entries,depth\n\"top\",directory,"), "{csv}");
     assert!(csv.contains("\"top/c/not utf-8 \\xff\\n\"\"\\\\x1b\\x7f\",file,700,1,2\n"), "{csv}");
     assert_eq!(run("--as csv -s -n 2").text().lines().count(), 4);
-    assert!(run("--as csv -s -F -n 1").text().contains("\ntop/big,file,70000,1,1\n"));
+    assert!(run("--as csv -s -F -n 1").text().contains("\n\"top/big\",file,70000,1,1\n"));
     assert!(run("--as csv -s -t").text().contains(",group,"));
     assert_eq!(run("--as json").clean(), run("-j").clean());
 }
@@ -241,6 +241,24 @@ fn counts_that_were_saved_are_no_bytes_for_ncdu() {
     }
 }
 
+/// DuckDB looks at the first 20,480 lines to find out what quotes are, and failed on the first path in quotes
+/// after those. It reads what `find` lists.
+#[test]
+#[ignore = "needs DuckDB for Python"]
+fn a_path_that_needs_quotes_may_come_late_in_a_table() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..30_000 {
+        fixture = fixture.sparse(format!("top/{i}"), 10);
+    }
+    let fixture = fixture.sparse("top/a, b", 3).sparse("top/say \"x\"", 2).sparse("top/2", 1);
+    let table = weigh("-s --as csv top").within(fixture.path()).run().clean();
+    fs::write(fixture.at("table.csv"), table).unwrap();
+    let query = "SELECT count(*), sum(size), list(path) FILTER (size < 10) FROM 'table.csv' \
+        WHERE kind = 'file'";
+    let expected = "[(30002, 299996, ['top/a, b', 'top/say \"x\"', 'top/2'])]\n";
+    assert_eq!(duckdb(query, &fixture), expected);
+}
+
 /// The README's query, by DuckDB itself (`pip install duckdb`).
 #[test]
 #[ignore = "needs DuckDB for Python"]
@@ -258,6 +276,12 @@ fn the_query_in_the_readme_runs() {
     fs::create_dir(fixture.at("top/c")).unwrap();
     fs::write(fixture.at("top/c/z"), vec![0; 7]).unwrap();
     save("2026-11-08.ndjson");
+    let expected = "[('top', 90007), ('top/b', 90000), ('top/c', 7), ('top/a', 0)]\n";
+    assert_eq!(duckdb(query, &fixture), expected);
+}
+
+/// What DuckDB answers to `query` within `fixture`, as Python prints it.
+fn duckdb(query: &str, fixture: &Fixture) -> String {
     let script = "import duckdb, sys; print(duckdb.sql(sys.argv[1]).fetchall())";
     let python = std::env::var("DUCKDB_PYTHON").unwrap_or_else(|_| "python3".to_owned());
     let run = Command::new(python)
@@ -265,7 +289,6 @@ fn the_query_in_the_readme_runs() {
         .current_dir(fixture.path())
         .output()
         .unwrap();
-    let (said, complaint) = (String::from_utf8_lossy(&run.stdout), run.stderr);
-    let expected = "[('top', 90007), ('top/b', 90000), ('top/c', 7), ('top/a', 0)]\n";
-    assert_eq!(said, expected, "{}", String::from_utf8_lossy(&complaint));
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap()
 }

@@ -334,6 +334,7 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             order: [Order::Size, Order::Name, Order::Count][width % 3],
             dim: is(4),
             colors: None,
+            ..tree::Options::default()
         };
         let mut picture = Vec::new();
         tree::draw(&mut picture, &tree, None, &options).unwrap();

@@ -25,11 +25,42 @@ fn the_short_help_fits_a_screen_and_the_long_one_has_all() {
     assert!(!long.contains("--no-reverse"), "{long}");
 }
 
+/// `--nope` was taken for `--no-print-errors`.
+#[test]
+fn an_error_names_nothing_that_is_far() {
+    for typed in ["--nope", "--no", "--frobnicate", "--xyz=3"] {
+        let complaint = weigh(typed).run().complaint();
+        assert!(!complaint.contains("similar"), "{complaint}");
+    }
+}
+
+/// `du -sh` is what fingers know; help and status 0 were no answer to it.
+#[test]
+fn help_among_other_letters_says_what_to_type() {
+    for letters in ["-sh", "-hs", "-xsh"] {
+        let shown = weigh(letters).run();
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{letters}");
+        let complaint = shown.complaint();
+        assert!(
+            complaint.contains("weigh -d 0 PATH") && complaint.contains(letters),
+            "{complaint}"
+        );
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    }
+    for asked in ["-h", "-s -h", "-sh -h", "-xh --help"] {
+        assert!(weigh(asked).run().text().contains("Usage"), "{asked}");
+    }
+}
+
 #[test]
 fn an_error_names_what_is_near() {
-    for (typed, near) in
-        [("--revers", "--reverse"), ("--aparent-size", "--apparent-size"), ("--by=tipe", "type")]
-    {
+    for (typed, near) in [
+        ("--revers", "--reverse"),
+        ("--aparent-size", "--apparent-size"),
+        ("--by=tipe", "type"),
+        ("--no-revers", "--no-reverse"),
+        ("--colour", "--colors"),
+    ] {
         let shown = weigh(typed).run();
         assert_eq!(shown.code(), 2);
         assert!(shown.complaint().contains(near), "{}", shown.complaint());

@@ -16,7 +16,7 @@
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`saving`], [`sifted`], [`since`], [`alike`],
-//!   [`export`].
+//!   [`export`], [`summarize`], [`space`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -85,9 +85,12 @@ mod signals;
 mod since;
 mod slow;
 mod sources;
+mod space;
 mod start;
 mod storm;
 mod streams;
+#[cfg(target_os = "linux")]
+mod summarize;
 mod terminal;
 mod times;
 mod tracked;

@@ -68,6 +68,22 @@ fn completions_load() {
         script("bash")
     );
     succeeds_silently("bash", &["--norc", "--noprofile", "-c", &bash]);
+    // Counterparts of switches, types by name, and no file where a flag names none.
+    for (before, typed, found) in [
+        ("-r", "--no-rev", "--no-reverse"),
+        ("-r", "--color", "--colors"),
+        ("--type", "rus", "rust"),
+        ("--type-not", "rus", "rust"),
+        ("--threads", "Cargo.l", "Cargo.l"),
+        ("--save", "Cargo.l", "Cargo.lock"),
+    ] {
+        let bash = format!(
+            "compopt() {{ :; }}; source '{}'; COMP_WORDS=(weigh {before} {typed}); COMP_CWORD=2; \
+             _weigh weigh {typed} {before}; [[ \"${{COMPREPLY[*]}}\" == '{found}' ]] || echo \"${{COMPREPLY[*]}}\"",
+            script("bash")
+        );
+        succeeds_silently("bash", &["--norc", "--noprofile", "-c", &bash]);
+    }
     let zsh = format!(
         "autoload -Uz compinit && compinit -D -u && source '{}' && [[ $_comps[weigh] == _weigh ]]",
         script("zsh")

@@ -92,6 +92,12 @@ impl Weigh {
         self
     }
 
+    /// More arguments.
+    pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
     /// A variable of its environment, which is empty otherwise.
     pub fn env(mut self, name: &'static str, value: impl AsRef<OsStr>) -> Self {
         self.env.push((name, value.as_ref().to_owned()));

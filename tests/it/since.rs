@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::dice::{Dice, Names};
 use crate::document::exact;
 use crate::fixture::Fixture;
-use crate::run::weigh;
+use crate::run::{Shown, weigh};
 
 /// A project of which one file grows, one shrinks, a directory goes and another comes.
 fn project() -> Fixture {
@@ -150,16 +150,19 @@ fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
         let picture = lines("-c -R -F");
         assert_eq!(picture.len(), 2, "{picture:?}");
         let table = lines("--as csv -n 9 -F");
-        assert_eq!(table, ["top/c/new,file,,70000,70000,2,", "top/a/gone,file,50000,,-50000,2,"]);
+        assert_eq!(
+            table,
+            ["\"top/c/new\",file,,70000,70000,2,", "\"top/a/gone\",file,50000,,-50000,2,"]
+        );
         let mut table = lines("--as csv");
         table.sort();
         assert_eq!(
             table,
             [
-                "top/a/gone,file,50000,,-50000,2,",
-                "top/b/gone too,file,50000,,-50000,2,",
-                "top/c/new,file,,70000,70000,2,",
-                "top/new too,file,,70000,70000,1,",
+                "\"top/a/gone\",file,50000,,-50000,2,",
+                "\"top/b/gone too\",file,50000,,-50000,2,",
+                "\"top/c/new\",file,,70000,70000,2,",
+                "\"top/new too\",file,,70000,70000,1,",
             ]
         );
         let json = lines("-j").concat();
@@ -201,8 +204,8 @@ fn another_directory_of_the_same_number_and_size_has_not_moved() {
         for load in loads {
             let from = if load.is_empty() { "top" } else { "--load later" };
             let shown = run(&format!("--as csv {from} --since scan")).text();
-            assert!(shown.contains("\ntop/gone,directory,"), "{gone:?} {new:?}: {shown}");
-            assert!(shown.contains("\ntop/stays/new,directory,,"), "{gone:?} {new:?}: {shown}");
+            assert!(shown.contains("\n\"top/gone\",directory,"), "{gone:?} {new:?}: {shown}");
+            assert!(shown.contains("\n\"top/stays/new\",directory,,"), "{gone:?} {new:?}: {shown}");
             assert!(!shown.contains(",gone\n"), "{gone:?} {new:?} moved: {shown}");
         }
     }
@@ -401,7 +404,7 @@ fn a_table_says_what_moved_and_where_from() {
         let flags = format!("-s --as {form} top --since scan.json.zst");
         weigh(&flags).within(fixture.path()).run().text()
     };
-    let row = "\ntop/other/er,directory,,7000000,0,2,deep/er\n";
+    let row = "\n\"top/other/er\",directory,,7000000,0,2,\"deep/er\"\n";
     assert!(run("csv").contains(row), "{}", run("csv"));
     assert!(run("ndjson").contains(r#""change":0,"moved_from":"deep/er","depth":2}"#));
 }
@@ -465,7 +468,9 @@ fn groups_grow_and_shrink_too() {
     assert!(picture.contains("─ .rs") && picture.lines().count() == 3, "{picture}");
     assert!(run("-c -t top --since scan").text().contains(".o (gone)"));
     assert!(
-        run("-c --as csv -t top --since scan").text().contains("\ntop/.py,group,,8192,8192,1,\n")
+        run("-c --as csv -t top --since scan")
+            .text()
+            .contains("\n\"top/.py\",group,,8192,8192,1,\n")
     );
     let owner = run("-j --by owner top --since scan").clean();
     let owner: Value = serde_json::from_slice(&owner).unwrap();
@@ -485,8 +490,8 @@ fn files_below_several_roots_are_found_again() {
     fs::write(fixture.at("a/b/x"), vec![0; 7]).unwrap();
     for flags in ["", "-F"] {
         let table = run(&format!("-s --as csv {flags} a/b a/c/ d --since scan")).text();
-        assert!(table.contains("\na/c/y,file,20,25,5,"), "{table}");
-        assert!(table.contains("\na/b/x,file,10,7,-3,"), "{table}");
+        assert!(table.contains("\n\"a/c/y\",file,20,25,5,"), "{table}");
+        assert!(table.contains("\n\"a/b/x\",file,10,7,-3,"), "{table}");
     }
 }
 
@@ -523,14 +528,120 @@ fn bounds_end_with_a_status_of_their_own() {
         ("--save again --fail-over 141MB", 3),
     ] {
         let shown = weigh(&format!("-s top {flags}")).within(fixture.path()).run();
-        assert_eq!((shown.code(), shown.complaint().as_str()), (status, ""), "{flags}");
+        assert_eq!(shown.code(), status, "{flags}");
+        let lines = if status == 3 { 1 } else { 0 };
+        assert_eq!(shown.complaint().lines().count(), lines, "{flags}: {}", shown.complaint());
         assert!(!shown.stdout.is_empty());
     }
+    let said = |flags: &str| {
+        weigh(&format!("-s -o b top {flags}")).within(fixture.path()).run().complaint()
+    };
+    let size = weigh("-j -s top").within(fixture.path()).run().document().root().size;
+    let before =
+        weigh("-j --load scan.json.zst").within(fixture.path()).run().document().root().size;
+    let grown = size - before;
+    assert_eq!(
+        said("--fail-over 1kB"),
+        format!("weigh: --fail-over 1000B is exceeded by {}B: it comes to {size}B\n", size - 1000)
+    );
+    assert_eq!(
+        said("--since scan.json.zst --fail-growth 1kB"),
+        format!(
+            "weigh: --fail-growth 1000B is exceeded by {}B: it grew by {grown}B, from {before}B to {size}B\n",
+            grown - 1000
+        )
+    );
+    let percent = said("--since scan.json.zst --fail-growth 100% --fail-over 141MB");
+    assert!(percent.starts_with("weigh: --fail-over 141000000B is exceeded by "), "{percent}");
+    let by = format!("\nweigh: --fail-growth 100% is exceeded by {}B: ", grown - before);
+    assert!(percent.contains(&by), "{percent}");
+    let times = weigh("-m m --fail-over 1 top").within(fixture.path()).run();
+    assert_eq!(times.code(), 2, "a time is no size");
     for flags in ["--fail-growth 5%", "--since x --fail-growth 5x", "--since x --fail-growth -5%"] {
         assert_eq!(weigh(flags).run().code(), 2, "{flags}");
     }
     let shrunk = weigh("-s top --since scan.json.zst --fail-growth 0").within(fixture.path());
     assert_eq!(shrunk.run().code(), 3);
+}
+
+/// What is more already cannot become less by what was not read; what could not be kept is lost.
+#[test]
+fn a_bound_that_is_passed_says_more_than_what_was_not_read() {
+    let fixture = Fixture::new().file("top/f", 5000).unreadable("top/closed");
+    let run = |flags: &str| {
+        weigh(&format!("-s -o b {flags} top")).within(fixture.path()).by_nobody(&fixture).run()
+    };
+    let shown = run("--fail-over 1000");
+    assert_eq!(shown.code(), 3);
+    let complaint = shown.complaint();
+    assert!(complaint.starts_with("weigh: cannot open top/closed: "), "{complaint}");
+    let said = "\nweigh: --fail-over 1000B is exceeded by 4000B or more: it comes to ≥5000B\n";
+    assert!(complaint.contains(said), "{complaint}");
+    assert_eq!(run("--fail-over 5000").code(), 1);
+    let shown = run("--fail-over 1000 --save /dev/full");
+    assert!(shown.complaint().contains("cannot save /dev/full: No space left on device\n"));
+    assert!(shown.complaint().contains(said) && shown.code() == 1, "{}", shown.complaint());
+}
+
+/// What was not seen on one side is not what came or went.
+#[test]
+fn a_comparison_says_what_it_cannot_tell() {
+    let fixture = Fixture::new()
+        .file("top/f", 5000)
+        .file("top/closed/g", 700)
+        .file("top/shut/h", 700)
+        .file("other/f", 9000);
+    let root = |flags: &str| weigh(flags).within(fixture.path()).run();
+    root("-s top --save all").clean();
+    // The same root, whatever it is called.
+    for same in ["top", "./top/", "other/../top"] {
+        root(&format!("-s -c {same} --since all")).clean();
+    }
+    let shown = root("-s -c other --since all");
+    let at = |name| fixture.at(name).display().to_string();
+    let said = format!(
+        "weigh: all is of {}, and not of {}: what differs need not have changed\n",
+        at("top"),
+        at("other")
+    );
+    assert_eq!((shown.code(), shown.complaint()), (0, said));
+    root("-s other --save others").clean();
+    assert!(root("-s -c --load others --since all").complaint().starts_with("weigh: all is of "));
+    // What -j printed knows its root only by the name that was given.
+    let keep = |shown: Shown, name: &str| fs::write(fixture.at(name), shown.stdout).unwrap();
+    keep(root("-s -j top"), "printed");
+    root("-s -c top --since printed").clean();
+    keep(root(&format!("-s -j {}", at("other"))), "printed");
+    assert!(root("-s -c top --since printed").complaint().starts_with("weigh: printed is of "));
+
+    let by_nobody = |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run();
+    fs::set_permissions(fixture.at("top/closed"), fs::Permissions::from_mode(0o000)).unwrap();
+    keep(by_nobody("-s -j top"), "some");
+    let complaint = root("-s -c ./top --since some").complaint();
+    assert_eq!(
+        complaint,
+        "weigh: some is incomplete: what is new in top/closed may have been there before\n"
+    );
+    // On neither side.
+    let complaint = by_nobody("-s -c ./top --since some").complaint();
+    assert!(!complaint.contains("some"), "{complaint}");
+    let complaint = by_nobody("-s -c top --since all").complaint();
+    let said =
+        "\nweigh: more could be read for all: what is gone in top/closed may still be there\n";
+    assert!(complaint.contains(said), "{complaint}");
+
+    let half = String::from_utf8(root("-s -j top").stdout).unwrap();
+    let half = half.replace("\"complete\":true", "\"complete\":false");
+    fs::write(fixture.at("half"), half).unwrap();
+    assert_eq!(
+        root("-s -c top --since half").complaint(),
+        "weigh: half was interrupted: what is new may have been there before\n"
+    );
+    let complaint = root("-s -c --load half --since all").complaint();
+    assert!(
+        complaint.contains("weigh: interrupted: what is gone may still be there\n"),
+        "{complaint}"
+    );
 }
 
 #[test]

@@ -343,7 +343,7 @@ fn an_index_that_cannot_be_read_is_a_problem() {
             assert_eq!(shown.code(), 1);
             // From inside, the top of the work tree is found by its real path.
             let top = if root == "top" { "top".into() } else { fixture.at("top") };
-            let said = format!("cannot read {}/.git/index: {message};", top.display());
+            let said = format!("cannot read {}/.git/index: {message}\n", top.display());
             assert!(shown.complaint().contains(&said), "{}", shown.complaint());
         }
         let shown = weigh("-j --gitignore top").within(fixture.path()).run();
@@ -362,7 +362,7 @@ fn an_index_that_cannot_be_read_is_a_problem() {
         fs::write(top.join("x.o"), version).unwrap();
         git(&fixture, &top, &["add", "-f", "x.o"]);
         let shown = weigh("-j --gitignore top").within(fixture.path()).run();
-        let message = "cannot read top/.git/index: it is split, and the other half is not read;";
+        let message = "cannot read top/.git/index: it is split, and the other half is not read\n";
         assert!(shown.complaint().contains(message), "{version}: {}", shown.complaint());
     }
     // What is no file is not waited for, and is none.

@@ -99,3 +99,39 @@ fn progress_is_erased_and_shows_no_control_of_a_name() {
     let left = drawn.replace("\x1b[2K", "").replace("\x1b[K", "").replace("\x1b[?25h", "");
     assert_eq!(left.trim(), "", "{drawn:?} is left on the line");
 }
+
+/// Progress went up to 18 GiB where hard links came to 2: each link counted as much as the file.
+#[test]
+fn progress_counts_a_link_for_its_share() {
+    const LINKS: u64 = 100;
+    const LENGTH: u64 = 1_000_000;
+    let mut fixture = Fixture::in_memory();
+    for i in 0..120 {
+        fixture = fixture.sparse(format!("top/{i}/0"), LENGTH);
+        for link in 1..LINKS {
+            fixture = fixture.hard_link(format!("top/{i}/0"), format!("top/{i}/{link}"));
+        }
+    }
+    // What a link adds to the progress: its share, and with -l all of the file.
+    for (flags, share) in [("-s", LENGTH / LINKS), ("-s -l", LENGTH)] {
+        let text = on_a_terminal_slowly(&fixture, &format!("{flags} -o b -T 1"));
+        let drawn: Vec<(u64, u64)> = text.split("\x1b[2K").filter_map(drawn).collect();
+        assert!(drawn.iter().any(|(entries, _)| *entries > LINKS), "{text:?}");
+        for (entries, size) in drawn {
+            // Directories are entries too, and the numbers are not read all at one moment.
+            let links = entries - entries / LINKS;
+            let (least, most) = (links.saturating_sub(2 * LINKS), links + 2 * LINKS);
+            assert!(
+                (least * share..=most * share).contains(&size),
+                "{entries} entries, {size} bytes"
+            );
+        }
+    }
+}
+
+/// The entries and the bytes that a line of progress says.
+fn drawn(line: &str) -> Option<(u64, u64)> {
+    let (entries, rest) = line.split_once(" entries, ")?;
+    let (size, _) = rest.split_once("B,")?;
+    Some((entries.replace(',', "").parse().ok()?, size.parse().ok()?))
+}

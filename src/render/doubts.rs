@@ -1,0 +1,44 @@
+//! What a comparison cannot tell, for people: a line each.
+
+use super::name::escape;
+use crate::scan::Doubt;
+
+/// How many paths a line names.
+const SHOWN: usize = 3;
+
+/// A line for each of `doubts` about what became of things since the scan in the file `earlier`.
+pub fn summary(doubts: &[Doubt], earlier: &[u8]) -> String {
+    let earlier = escape(earlier);
+    let line = |doubt: &Doubt| match doubt {
+        Doubt::OtherRoots(before, now) => {
+            let (before, now) = (list(before), list(now));
+            format!(
+                "weigh: {earlier} is of {before}, and not of {now}: what differs need not have changed\n"
+            )
+        }
+        Doubt::UnreadBefore(paths) => {
+            let paths = list(paths);
+            format!(
+                "weigh: {earlier} is incomplete: what is new in {paths} may have been there before\n"
+            )
+        }
+        Doubt::UnreadNow(paths) => {
+            let paths = list(paths);
+            format!(
+                "weigh: more could be read for {earlier}: what is gone in {paths} may still be there\n"
+            )
+        }
+        Doubt::InterruptedBefore => {
+            format!("weigh: {earlier} was interrupted: what is new may have been there before\n")
+        }
+        Doubt::InterruptedNow => "weigh: interrupted: what is gone may still be there\n".to_owned(),
+    };
+    doubts.iter().map(line).collect()
+}
+
+/// The first few of `paths`, and how many there are if these are not all.
+fn list(paths: &[Vec<u8>]) -> String {
+    let shown: Vec<_> = paths.iter().take(SHOWN).map(|path| escape(path)).collect();
+    let more = if paths.len() > SHOWN { format!(", … ({})", paths.len()) } else { String::new() };
+    shown.join(", ") + &more
+}

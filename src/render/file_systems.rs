@@ -1,0 +1,62 @@
+//! What file systems hold beside what was seen: lines at the root's end of a picture, and a member of JSON's header.
+
+use std::io::{self, Write};
+
+use super::json::bytes;
+use super::name::{cells, escape, fit};
+use super::size::Format;
+use crate::scan::FileSystem;
+
+/// The lines of all `file_systems`, none wider than `width` cells.
+pub(super) fn lines(file_systems: &[FileSystem], format: &Format, width: usize) -> Vec<String> {
+    let all: Vec<_> = file_systems.iter().flat_map(|one| figures(one, format)).collect();
+    let widest = all.iter().map(|(size, _)| cells(size)).max().unwrap_or(0);
+    let line = |(size, what): &(String, String)| {
+        let padding = " ".repeat(widest - cells(size));
+        fit(&format!("{padding}{size} {what}"), width)
+    };
+    all.iter().map(line).collect()
+}
+
+/// The figures of one, each with what it is.
+fn figures(one: &FileSystem, format: &Format) -> Vec<(String, String)> {
+    let figure = |size: u64, what: String| (format.write(size), what);
+    let reserved = one.space.free.saturating_sub(one.space.available);
+    let for_root = match reserved {
+        0 => String::new(),
+        reserved => format!(", {} of it for root alone", format.write(reserved)),
+    };
+    let unseen = one.unseen().map(|unseen| {
+        let size = u64::try_from(unseen.unsigned_abs()).unwrap_or(u64::MAX);
+        let what = match unseen {
+            0.. => "used, and in no file seen: metadata, deleted but open, unreadable",
+            _ => "seen, and not used: files share blocks, or are compressed or overlaid",
+        };
+        figure(size, what.to_owned())
+    });
+    let named = figure(one.space.size, format!("file system of {}", escape(&one.root)));
+    let free = figure(one.space.free, format!("free{for_root}"));
+    [Some(named), Some(figure(one.used(), "used".to_owned())), unseen, Some(free)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// Writes the member of JSON's header that says what they hold, if there are any.
+///
+/// # Errors
+/// The writer's.
+pub(super) fn member(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
+    for (i, one) in file_systems.iter().enumerate() {
+        out.write_all(if i == 0 { br#","file_systems":[{"# } else { b"},{" })?;
+        bytes(out, "path", &one.root)?;
+        let space = one.space;
+        write!(
+            out,
+            r#","size":{},"free":{},"available":{}"#,
+            space.size, space.free, space.available
+        )?;
+        one.unseen().map_or(Ok(()), |unseen| write!(out, r#","unseen":{unseen}"#))?;
+    }
+    out.write_all(if file_systems.is_empty() { b"" } else { b"}]" })
+}

@@ -1,0 +1,133 @@
+//! What a comparison of two scans cannot tell: what was not seen on one side neither came nor went.
+//!
+//! Nothing is said of the machines that they were made on: a container has another name each time.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use super::{GivenRoot, Scan};
+use crate::problem::Problem;
+use crate::tree::Tree;
+
+/// Why what is shown as a change may be none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// The two are of other roots: these before, and these now.
+    OtherRoots(Vec<Vec<u8>>, Vec<Vec<u8>>),
+    /// What the earlier one could not read, and this one could. What is new there may have been there.
+    UnreadBefore(Vec<Vec<u8>>),
+    /// What this one could not read, and the earlier one could. What is gone there may be there.
+    UnreadNow(Vec<Vec<u8>>),
+    /// The earlier one was interrupted.
+    InterruptedBefore,
+    /// This one was.
+    InterruptedNow,
+}
+
+/// What a comparison of `now` with what was `before` cannot tell.
+pub fn doubts(before: &Scan<Tree>, now: &Scan<Tree>) -> Vec<Doubt> {
+    let mut doubts = Vec::new();
+    let (was, is) = (Roots::of(before), Roots::of(now));
+    if !was.may_be(&is) {
+        doubts.push(Doubt::OtherRoots(was.shown(), is.shown()));
+    }
+    let (unread_before, unread_now) = (losses(before), losses(now));
+    let only = |these: &[(&[u8], &[u8])], others: &[(&[u8], &[u8])]| {
+        let others: HashSet<_> = others.iter().map(|(below, _)| *below).collect();
+        let only = these.iter().filter(|(below, _)| !others.contains(below));
+        only.map(|(_, path)| path.to_vec()).collect::<Vec<_>>()
+    };
+    let only_before = only(&unread_before, &unread_now);
+    let only_now = only(&unread_now, &unread_before);
+    let unread = [Doubt::UnreadBefore(only_before), Doubt::UnreadNow(only_now)];
+    doubts.extend(unread.into_iter().filter(|doubt| !doubt.paths().is_empty()));
+    let interrupted = [
+        (before.walked.is_interrupted, Doubt::InterruptedBefore),
+        (now.walked.is_interrupted, Doubt::InterruptedNow),
+    ];
+    doubts.extend(interrupted.into_iter().filter(|(is_so, _)| *is_so).map(|(_, doubt)| doubt));
+    doubts
+}
+
+impl Doubt {
+    /// The paths that it is about.
+    fn paths(&self) -> &[Vec<u8>] {
+        match self {
+            Doubt::UnreadBefore(paths) | Doubt::UnreadNow(paths) => paths,
+            _ => &[],
+        }
+    }
+}
+
+/// The paths at which something was not read, each below its root, and as it is. What a root is called differs
+/// from scan to scan; where there are several, they are compared by their names.
+fn losses(scan: &Scan<Tree>) -> Vec<(&[u8], &[u8])> {
+    let root = scan.walked.report.as_ref().map_or(&[][..], |tree| tree.root().name());
+    let losses = scan.walked.problems.iter().filter(|problem| Problem::is_loss(problem));
+    let below = |problem: &'_ Problem| -> usize {
+        let rest = problem.path.strip_prefix(root).unwrap_or(&problem.path);
+        problem.path.len() - rest.iter().skip_while(|byte| **byte == b'/').count()
+    };
+    losses.map(|problem| (&problem.path[below(problem)..], &problem.path[..])).collect()
+}
+
+/// Where the roots of a scan are, as far as that is known.
+#[derive(Default)]
+struct Roots<'a> {
+    /// Where they were found to be.
+    places: BTreeSet<&'a Path>,
+    /// What they were called.
+    names: BTreeSet<&'a Path>,
+}
+
+impl<'a> Roots<'a> {
+    fn of(scan: &'a Scan<Tree>) -> Self {
+        let path = |bytes: &'a [u8]| Path::new(OsStr::from_bytes(bytes));
+        let given = scan.origin.as_ref().map_or(&[][..], |origin| &origin.roots);
+        let places = outermost(given.iter().map(GivenRoot::place).collect());
+        let names = match &scan.walked.report {
+            Some(tree) if tree.is_above_roots() => {
+                tree.root().unsorted().map(|root| path(root.name())).collect()
+            }
+            Some(tree) => BTreeSet::from([path(tree.root().name())]),
+            None => BTreeSet::new(),
+        };
+        Self { places, names: outermost(names) }
+    }
+
+    /// Whether they may be the same. Where one scan does not say where its roots were, only absolute names do.
+    fn may_be(&self, others: &Self) -> bool {
+        if !self.places.is_empty() && !others.places.is_empty() {
+            return self.places == others.places;
+        }
+        let are_known = |roots: &Self| {
+            !roots.names.is_empty() && roots.names.iter().all(|name| name.is_absolute())
+        };
+        let is_any = |one: &BTreeSet<_>| *one == others.places || *one == others.names;
+        is_any(&self.names)
+            || self.places == others.names && !self.places.is_empty()
+            || self.places.is_empty() && !are_known(self)
+            || others.places.is_empty() && !are_known(others)
+    }
+
+    fn shown(&self) -> Vec<Vec<u8>> {
+        let shown = if self.places.is_empty() { &self.names } else { &self.places };
+        shown.iter().map(|path| path.as_os_str().as_bytes().to_vec()).collect()
+    }
+}
+
+/// Without those that lie in another: they add nothing.
+fn outermost(paths: BTreeSet<&Path>) -> BTreeSet<&Path> {
+    let mut outermost = BTreeSet::new();
+    // They come in order, so that what lies in one comes right after it.
+    let mut last: Option<&Path> = None;
+    for path in paths {
+        if last.is_none_or(|last| !path.starts_with(last)) {
+            outermost.insert(path);
+            last = Some(path);
+        }
+    }
+    outermost
+}

@@ -1,0 +1,101 @@
+//! What a file system holds beside what was seen, against `df` and `du`.
+#![cfg(target_os = "linux")]
+
+use serde_json::Value;
+
+use crate::fixture::Fixture;
+use crate::run::{in_namespace, weigh};
+
+/// Runs `script` where `m` is a file system in memory with a directory that has a file, and a file of 1 MiB that is
+/// open and deleted. Its lines, after those of `df -B1` (size, used, free) and `du -sxB1`.
+fn mounted(fixture: &Fixture, script: &str) -> Vec<String> {
+    let script = format!(
+        "set -e; mount -t tmpfs -o size=20M none m; mkdir m/a m/sub; dd if=/dev/zero of=m/a/f bs=1M count=3
+         exec 3>m/gone; dd if=/dev/zero bs=1M count=1 >&3; rm m/gone
+         mount -t tmpfs -o size=9M none m/sub; dd if=/dev/zero of=m/sub/g bs=1M count=2
+         df -B1 --output=size,used,avail m | tail -n 1; du -sxB1 m
+         {script}"
+    );
+    let output = in_namespace(fixture, &script);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    text.lines().map(str::to_owned).collect()
+}
+
+#[test]
+#[ignore = "needs root"]
+fn what_is_used_and_in_no_file_is_what_df_has_more_than_du() {
+    let fixture = Fixture::new().dir("m");
+    let lines = mounted(
+        &fixture,
+        "\"$0\" -j --df m; echo; \"$0\" -c -o b --df m -d 0; \"$0\" -cr -o b --df m -d 0",
+    );
+    let numbers = |line: &str| -> Vec<u64> {
+        line.split_whitespace().filter_map(|word| word.parse().ok()).collect()
+    };
+    let ([size, used, free], [seen]) =
+        (numbers(&lines[0])[..].try_into().unwrap(), numbers(&lines[1])[..].try_into().unwrap());
+    let _: (u64, u64) = (size, seen);
+    let json: Value = serde_json::from_str(&lines[2]).unwrap();
+    assert_eq!(json["size"], seen, "another file system is none of it");
+    let unseen = used - seen;
+    let expected = serde_json::json!([
+        {"path": "m", "size": size, "free": free, "available": free, "unseen": unseen}
+    ]);
+    assert_eq!(json["file_systems"], expected);
+    assert_eq!(unseen, 1 << 20, "what is open and deleted");
+    let figures = [
+        format!("{size}B file system of m"),
+        format!("{used}B used"),
+        format!("{unseen}B used, and in no file seen: metadata, deleted but open, unreadable"),
+        format!("{free}B free"),
+    ];
+    let trimmed: Vec<_> = lines[3..].iter().map(|line| line.trim().to_owned()).collect();
+    // At the root's end: below it, or with -r above it.
+    assert_eq!(trimmed[2..6], figures, "{lines:#?}");
+    assert_eq!(trimmed[6..10], figures, "{lines:#?}");
+    assert!(lines[4].contains("─ m") && lines[13].contains("─ m"), "{lines:#?}");
+}
+
+#[test]
+#[ignore = "needs root"]
+fn each_root_has_its_own_file_system() {
+    let fixture = Fixture::new().dir("m").file("plain/f", 10);
+    let lines = mounted(&fixture, "\"$0\" -j --df m m/sub plain 2>&1");
+    let [said, json] = &lines[2..] else { panic!("{lines:#?}") };
+    let (said, json) = if said.starts_with('{') { (json, said) } else { (said, json) };
+    assert_eq!(said, "weigh: --df is for mount points: not for plain");
+    let json: Value = serde_json::from_str(json).unwrap();
+    let found: Vec<_> = json["file_systems"].as_array().unwrap().iter().collect();
+    let of = |key: &str| found.iter().map(|one| one[key].clone()).collect::<Vec<_>>();
+    assert_eq!(of("path"), ["m", "m/sub"]);
+    assert_eq!(of("size"), [20 << 20, 9 << 20]);
+    assert_eq!(of("unseen"), [1 << 20, 0]);
+}
+
+#[test]
+fn what_is_no_mount_point_is_said_and_what_makes_no_sense_is_refused() {
+    let fixture = Fixture::new().file("top/f", 10);
+    let shown = weigh("--df -c top").within(fixture.path()).run();
+    let said = "weigh: --df is for mount points: not for top\n";
+    assert_eq!((shown.code(), shown.complaint().as_str()), (0, said));
+    let plain = weigh("-c top").within(fixture.path()).run().clean();
+    assert_eq!(shown.stdout, plain);
+    let json = String::from_utf8(weigh("--df -j top").within(fixture.path()).run().stdout).unwrap();
+    assert!(!json.contains("file_systems"), "{json}");
+    for flags in [
+        "-s",
+        "-f",
+        "--inodes",
+        "-m m",
+        "--sort time",
+        "-l",
+        "--unique",
+        "-L",
+        "--as csv",
+        "--since x",
+        "--load x",
+    ] {
+        assert_eq!(weigh(&format!("--df {flags}")).run().code(), 2, "{flags}");
+    }
+}
