@@ -259,13 +259,18 @@ fn a_path_that_needs_quotes_may_come_late_in_a_table() {
     assert_eq!(duckdb(query, &fixture), expected);
 }
 
-/// The README's query, by DuckDB itself (`pip install duckdb`).
+/// The blocks of `kind` in the page on scripting.
+fn documented(kind: &'static str) -> impl Iterator<Item = &'static str> {
+    let page = include_str!("../../docs/scripting.md");
+    let blocks = page.split("```").skip(1).step_by(2);
+    blocks.filter_map(move |block| block.strip_prefix(kind)?.strip_prefix('\n'))
+}
+
+/// The query in the docs, by DuckDB itself (`pip install duckdb`).
 #[test]
 #[ignore = "needs DuckDB for Python"]
-fn the_query_in_the_readme_runs() {
-    let readme = include_str!("../../README.md");
-    let (_, query) = readme.split_once("```sql\n").unwrap();
-    let (query, _) = query.split_once("```").unwrap();
+fn the_query_in_the_docs_runs() {
+    let query = documented("sql").next().expect("there is one");
     let fixture = Fixture::new().file("top/a/x", 50_000).dir("top/b");
     let save = |name| {
         let rows = weigh("-s --as ndjson top").within(fixture.path()).run().clean();
@@ -280,15 +285,66 @@ fn the_query_in_the_readme_runs() {
     assert_eq!(duckdb(query, &fixture), expected);
 }
 
+/// DuckDB, pandas and sqlite3 read tables with their defaults, and their sums are those of `find`. So do the lines in
+/// the docs.
+#[test]
+#[ignore = "needs DuckDB and pandas for Python, and sqlite3"]
+fn other_programs_read_tables() {
+    let fixture = Fixture::new()
+        .sparse("project/a, b", 30)
+        .sparse("project/say \"x\"", 200)
+        .sparse("project/two\nlines", 1000)
+        .sparse("project/NULL", 5)
+        .sparse("project/1e5", 7)
+        .sparse("project/sub/.x", 60_000)
+        .sparse(raw(b"project/\xff\xfe"), 800_000);
+    let find = "find project -type f -printf '%s\\n' | awk '{ n++; s += $1 } END { print n, s }'";
+    let expected = said_by(Command::new("sh").args(["-c", find]), &fixture);
+    assert_eq!(expected, "7 861242\n");
+    let mut tables = Vec::new();
+    for form in ["csv", "ndjson"] {
+        let table = weigh("-s project --as").arg(form).within(fixture.path()).run().clean();
+        let name = format!("project.{form}");
+        fs::write(fixture.at(&name), table).unwrap();
+        tables.push(name);
+    }
+    for name in &tables {
+        let query = format!("SELECT count(path), sum(size)::INT FROM '{name}' WHERE kind = 'file'");
+        assert_eq!(duckdb(&query, &fixture), "[(7, 861242)]\n", "{name}");
+    }
+    for read in ["read_csv('project.csv')", "read_json('project.ndjson', lines=True)"] {
+        let script = format!(
+            "import pandas; t = pandas.{read}; t = t[t.kind == 'file']; print(t.path.count(), t['size'].sum())"
+        );
+        assert_eq!(said_by(python().args(["-c", &script]), &fixture), expected, "{read}");
+    }
+    let query = "SELECT count(path), sum(size) FROM t WHERE kind = 'file'";
+    let mut sqlite = Command::new("sqlite3");
+    sqlite.args(["-separator", " ", ":memory:", ".import --csv project.csv t", query]);
+    assert_eq!(said_by(&mut sqlite, &fixture), expected);
+
+    let script = documented("python").next().expect("there is one");
+    let largest = said_by(python().args(["-c", script]), &fixture);
+    assert!(largest.contains(r"project/\xff\xfe") && largest.contains("800000"), "{largest}");
+    let script = documented("sh").find(|block| block.contains("sqlite3")).expect("there is one");
+    let largest = said_by(Command::new("sh").args(["-c", script]), &fixture);
+    assert!(largest.contains("project/\\xff\\xfe|800000\n"), "{largest}");
+}
+
+/// Python with what the tests need, `DUCKDB_PYTHON` if that is set.
+fn python() -> Command {
+    Command::new(std::env::var("DUCKDB_PYTHON").unwrap_or_else(|_| "python3".to_owned()))
+}
+
+/// What `command` prints within `fixture`; it succeeds.
+fn said_by(command: &mut Command, fixture: &Fixture) -> String {
+    let run = command.current_dir(fixture.path()).output().unwrap();
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    String::from_utf8(run.stdout).unwrap()
+}
+
 /// What DuckDB answers to `query` within `fixture`, as Python prints it.
 fn duckdb(query: &str, fixture: &Fixture) -> String {
     let script = "import duckdb, sys; print(duckdb.sql(sys.argv[1]).fetchall())";
-    let python = std::env::var("DUCKDB_PYTHON").unwrap_or_else(|_| "python3".to_owned());
-    let run = Command::new(python)
-        .args(["-c", script, query])
-        .current_dir(fixture.path())
-        .output()
-        .unwrap();
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    String::from_utf8(run.stdout).unwrap()
+    said_by(python().args(["-c", script, query]), fixture)
 }

@@ -1,59 +1,286 @@
-//! The README's commands work as written, on a small tree in place of the paths that they name.
+//! README and docs are true: whatever they tell a reader to type works as written, in a fresh home.
+//!
+//! * A block of `console` has commands, each after `$ `, and below each what it prints, byte for byte. When that
+//!   changes: `UPDATE_GENERATED=1 cargo test readme`, then look at the difference.
+//! * A block of `sh` is a script, which succeeds and has no complaint.
+//! * `weigh …` in text or in a table succeeds, too.
+//! * A block of `toml` is a config file.
+//!
+//! `/usr`, `/var` and `/` are small directories of the home, and so are words such as DIR.
 
-use std::path::Path;
-use std::process::Command;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 use crate::fixture::Fixture;
-use crate::run::weigh;
+use crate::run::source;
 
-const README: &str = include_str!("../../README.md");
+/// What the README may have at most: who wants to know more opens a page of docs.
+const README_WORDS: usize = 1_300;
+
+const TOP: &str = env!("CARGO_MANIFEST_DIR");
+
+/// README and the pages of docs, in the order of their paths.
+fn pages() -> Vec<PathBuf> {
+    let docs = fs::read_dir(Path::new(TOP).join("docs")).unwrap();
+    let paths = docs.map(|entry| entry.unwrap().path());
+    let is_page = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "md");
+    let mut pages: Vec<_> = paths.filter(is_page).collect();
+    pages.push(Path::new(TOP).join("README.md"));
+    pages.sort();
+    assert!(pages.len() > 5, "{pages:?}");
+    pages
+}
+
+fn readme() -> String {
+    fs::read_to_string(Path::new(TOP).join("README.md")).unwrap()
+}
+
+/// The blocks between fences in `page`, each with its kind.
+fn blocks(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    let fenced = page.split("```").skip(1).step_by(2);
+    fenced.map(|block| block.split_once('\n').expect("a fence ends its line"))
+}
+
+/// A home like that of somebody who reads the docs.
+struct Home {
+    home: Fixture,
+}
+
+impl Home {
+    fn new() -> Self {
+        let home = Fixture::new()
+            .sparse("backups/monday/disk.img", 5 << 20)
+            .hard_link("backups/monday/disk.img", "backups/tuesday/disk.img")
+            .sparse("backups/tuesday/notes", 1 << 20)
+            .sparse("photos/2025/a.jpg", 4 << 20)
+            .sparse("photos/2026/b.jpg", 6 << 20)
+            .sparse("photos/2026/c.png", 2 << 20)
+            .sparse("project/.git/objects/pack/one.pack", 8 << 20)
+            .dir("project/.git/refs")
+            .file("project/.gitignore", 0)
+            .sparse("project/data/labels.csv", 5 << 20)
+            .sparse("project/data/points.csv", 45 << 20)
+            .sparse("project/src/lib.rs", 40_000)
+            .sparse("project/src/main.rs", 12_000)
+            .sparse("project/target/debug/app", 30 << 20)
+            .sparse("project/target/debug/deps/libapp.rlib", 80 << 20)
+            .sparse("project/target/release/app", 12 << 20)
+            .sparse("usr/bin/weigh", 2 << 20)
+            .sparse("usr/lib/libc.so", 9 << 20)
+            .sparse("usr/share/doc/du", 20_000)
+            .sparse("var/log/syslog", 3 << 20);
+        fs::write(home.at("project/.gitignore"), "target/\n").unwrap();
+        fs::write(home.at("project/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        Self { home }
+    }
+
+    /// What `script` comes to, by `sh`: whether it succeeds, and what it says on both streams.
+    fn sh(&self, script: &str) -> (bool, String) {
+        let small = [(" /usr", " usr"), (" /var", " var"), (" /\n", " usr\n"), (" / ", " usr ")];
+        let script =
+            small.iter().fold(format!("{script}\n"), |all, (one, two)| all.replace(one, two));
+        let (program, source) = (env!("CARGO_BIN_EXE_weigh"), source().join(" "));
+        let weigh = format!("weigh() {{ '{program}' {source} \"$@\"; }}");
+        let output = Command::new("sh")
+            .args(["-c", &format!("exec 2>&1\n{weigh}\n{script}")])
+            .current_dir(self.home.path())
+            .env_clear()
+            .env("HOME", self.home.path())
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    }
+
+    /// What the commands of a block of `console` print, in the form of that block.
+    fn transcript(&self, block: &str) -> String {
+        const END: char = '\x1e';
+        let commands: Vec<_> = block.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
+        assert!(block.starts_with("$ "), "{block}");
+        // The status of each is there for the next one to ask for.
+        let script =
+            |command: &&str| format!("{command}\nstatus=$?; printf '\\036'; (exit $status)\n");
+        let (_, printed) = self.sh(&commands.iter().map(script).collect::<String>());
+        let printed: Vec<_> = printed.split_terminator(END).collect();
+        assert_eq!(printed.len(), commands.len(), "{block}\n{printed:?}");
+        commands.iter().zip(printed).map(|(command, text)| format!("$ {command}\n{text}")).collect()
+    }
+}
 
 #[test]
-fn the_ten_examples_work() {
-    let fixture = Fixture::new().file("top/a/f", 5000).file("top/b", 70).file("top/.hidden", 1);
-    let examples: Vec<&str> = README.lines().filter(|line| line.starts_with("weigh ")).collect();
-    assert_eq!(examples.len(), 10, "{examples:?}");
-    for example in examples {
-        let command = example.split(['#', '>']).next().unwrap();
-        let flags: Vec<&str> =
-            command.split_whitespace().skip(1).filter(|word| !is_path(word)).collect();
-        let shown = weigh(&flags.join(" ")).arg("top").within(fixture.path()).run();
-        assert_eq!(shown.status.code(), Some(0), "{example}: {}", shown.complaint());
-        assert!(!shown.stdout.is_empty(), "{example}");
+fn what_is_shown_is_what_is_printed() {
+    let mut count = 0;
+    for page in pages() {
+        let (home, text) = (Home::new(), fs::read_to_string(&page).unwrap());
+        let mut mended = text.clone();
+        for (kind, block) in blocks(&text) {
+            if kind == "sh" && !has_its_own_test(block) {
+                let (succeeds, said) = home.sh(&format!("set -e\nexec >/dev/null\n{block}"));
+                assert!(succeeds && said.is_empty(), "{}: {block}{said}", page.display());
+            } else if kind == "console" {
+                mended = mended.replace(block, &home.transcript(block));
+                count += 1;
+            }
+        }
+        if std::env::var_os("UPDATE_GENERATED").is_some() {
+            fs::write(&page, &mended).unwrap();
+        } else {
+            assert_eq!(text, mended, "{}", page.display());
+        }
     }
+    assert!(count > 5, "{count}");
+}
+
+#[test]
+fn commands_in_text_and_tables_work() {
+    let words = |word: &str| match word {
+        "DIR" | "PATH" => "usr".to_owned(),
+        "DIR…" | "PATH…" => "usr var".to_owned(),
+        "SHELL" => "bash".to_owned(),
+        _ => word.replace('\u{a0}', " "),
+    };
+    let mut count = 0;
+    for page in pages() {
+        let (home, text) = (Home::new(), fs::read_to_string(&page).unwrap());
+        let text: String = text.split("```").step_by(2).collect();
+        let spans = text.split('`').skip(1).step_by(2);
+        for span in spans.filter(|span| span.starts_with("weigh ")) {
+            let command: Vec<_> = span.split_whitespace().map(words).collect();
+            let (succeeds, said) = home.sh(&command.join(" "));
+            assert!(succeeds, "{}: {span}: {said}", page.display());
+            assert!(
+                !said.is_empty() && !said.contains("\nweigh:"),
+                "{}: {span}: {said}",
+                page.display()
+            );
+            count += 1;
+        }
+    }
+    assert!(count > 15, "{count}");
+}
+
+#[test]
+fn there_are_ten_examples() {
+    let readme = readme();
+    let (_, examples) =
+        blocks(&readme).find(|(_, block)| block.starts_with("weigh ")).expect("there are some");
+    assert_eq!(
+        examples.lines().filter(|line| line.starts_with("weigh ")).count(),
+        10,
+        "{examples}"
+    );
+}
+
+#[test]
+fn the_readme_is_short() {
+    let words = readme().split_whitespace().count();
+    assert!(words <= README_WORDS, "{words}");
+}
+
+#[test]
+fn config_files_are_read() {
+    let mut count = 0;
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for (_, block) in blocks(&text).filter(|(kind, _)| *kind == "toml") {
+            let home = Home::new();
+            fs::create_dir_all(home.home.at(".config/weigh")).unwrap();
+            fs::write(home.home.at(".config/weigh/config.toml"), block).unwrap();
+            let (succeeds, said) = home.sh("weigh project");
+            assert!(succeeds && said.starts_with(" "), "{said}");
+            count += 1;
+        }
+    }
+    assert!(count > 0);
+}
+
+/// Links within the project lead to a file, and to a heading where they name one.
+#[test]
+fn links_lead_somewhere() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("https://") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { page.clone() } else { page.with_file_name(file) };
+            assert!(target.exists(), "{}: {link}", page.display());
+            if !heading.is_empty() {
+                let target = fs::read_to_string(target).unwrap();
+                let anchors: Vec<_> = target.lines().filter_map(anchor).collect();
+                assert!(
+                    anchors.iter().any(|one| one == heading),
+                    "{}: {link}: {anchors:?}",
+                    page.display()
+                );
+            }
+        }
+    }
+}
+
+/// What a heading is called in a link.
+fn anchor(line: &str) -> Option<String> {
+    let title = line.strip_prefix('#')?.trim_start_matches('#').trim().to_lowercase();
+    let is_kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+    Some(title.chars().filter(is_kept).map(|c| if c == ' ' { '-' } else { c }).collect())
+}
+
+/// Whether a test of its own runs it: where the source is, or with what not everybody has.
+fn has_its_own_test(block: &str) -> bool {
+    ["cargo ", "cp completions/", "sqlite3 "].iter().any(|words| block.contains(words))
+}
+
+/// Runs the README's block that has `line`, where the source is, with `home` as the home.
+fn install(line: &str, home: &Fixture, variables: &[(&str, &Path)]) {
+    let readme = readme();
+    let (_, script) = blocks(&readme).find(|(_, block)| block.contains(line)).expect("it is there");
+    let mut command = Command::new("sh");
+    command.args(["-c", &format!("set -e\n{script}")]).current_dir(TOP).env("HOME", home.path());
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+#[ignore = "builds a release"]
+fn the_program_is_installed_in_a_fresh_home() {
+    let (home, old) = (Fixture::new(), PathBuf::from(std::env::var_os("HOME").unwrap()));
+    let place = |name, usual| std::env::var_os(name).map_or_else(|| old.join(usual), PathBuf::from);
+    // The toolchain and the sources of dependencies are not the home's.
+    let (cargo, rustup) = (place("CARGO_HOME", ".cargo"), place("RUSTUP_HOME", ".rustup"));
+    install(
+        "cargo install",
+        &home,
+        &[
+            ("CARGO_HOME", &cargo),
+            ("RUSTUP_HOME", &rustup),
+            ("CARGO_INSTALL_ROOT", &home.at(".cargo")),
+        ],
+    );
+    let version = Command::new(home.at(".cargo/bin/weigh")).arg("--version").output().unwrap();
+    assert_eq!(version.stdout, concat!("weigh ", env!("CARGO_PKG_VERSION"), "\n").as_bytes());
 }
 
 /// Each of them needed a directory that a fresh home does not have.
 #[test]
 fn completions_and_the_man_page_are_installed_in_a_fresh_home() {
-    let mut blocks = README.split("```sh\n").skip(1).filter_map(|block| block.split("```").next());
-    let script =
-        blocks.find(|block| block.contains("cp completions/")).expect("there are such lines");
     let home = Fixture::new();
-    let sh = |shell: &str, script: &str| {
-        let mut command = Command::new(shell);
-        command.arg("-c").arg(script).env("HOME", home.path());
-        let output = command.current_dir(env!("CARGO_MANIFEST_DIR")).output();
-        output.map(|output| (output.status.success(), String::from_utf8(output.stderr).unwrap()))
-    };
-    assert_eq!(sh("sh", &format!("set -e\n{script}")).unwrap(), (true, String::new()));
+    install("cp completions/", &home, &[]);
     for (place, file) in [
         (".local/share/bash-completion/completions/weigh", "completions/weigh.bash"),
         (".config/fish/completions/weigh.fish", "completions/weigh.fish"),
         (".zfunc/_weigh", "completions/_weigh"),
         (".local/share/man/man1/weigh.1", "man/weigh.1"),
     ] {
-        let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
-        assert_eq!(std::fs::read(home.at(place)).unwrap(), std::fs::read(kept).unwrap(), "{place}");
+        let kept = Path::new(TOP).join(file);
+        assert_eq!(fs::read(home.at(place)).unwrap(), fs::read(kept).unwrap(), "{place}");
     }
     let finds =
         "fpath+=~/.zfunc; autoload -Uz compinit && compinit -u && [[ $_comps[weigh] == _weigh ]]";
-    match sh("zsh", finds) {
-        Ok(found) => assert_eq!(found, (true, String::new())),
+    match Command::new("zsh").args(["-c", finds]).env("HOME", home.path()).output() {
+        Ok(output) => assert!(output.status.success() && output.stderr.is_empty(), "{output:?}"),
         Err(_) => eprintln!("zsh is not installed"),
     }
-}
-
-fn is_path(word: &str) -> bool {
-    word.starts_with(['/', '~'])
 }
