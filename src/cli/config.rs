@@ -115,11 +115,11 @@ fn unknown(key: &str, command: &Command) -> String {
     let flags = || command.get_arguments().filter(|arg| is_setting(arg));
     let is_letter = |arg: &&Arg| arg.get_short().is_some_and(|letter| key == letter.to_string());
     if let Some(long) = flags().find(is_letter).and_then(Arg::get_long) {
-        return format!("no flag is called {key}; keys are long names: {long}");
+        return format!("unknown key {key}: use the long name of the flag, {long}");
     }
     match nearest(key, flags().filter_map(Arg::get_long)) {
-        Some(near) => format!("no flag is called {key}; one is called {near}"),
-        None => format!("no flag is called {key}"),
+        Some(near) => format!("unknown key {key}: did you mean {near}?"),
+        None => format!("unknown key {key}: keys are the long names of flags"),
     }
 }
 
@@ -172,12 +172,12 @@ mod tests {
     #[test]
     fn mistakes_say_where_and_what() {
         for (text, line, message) in [
-            ("\nrevers = true", 2, "no flag is called revers; one is called reverse"),
-            ("xyz = true", 1, "no flag is called xyz"),
-            ("d = 1", 1, "no flag is called d; keys are long names: depth"),
-            ("n = 1", 1, "no flag is called n"),
-            ("config = 'a'", 1, "no flag is called config"),
-            ("man = true", 1, "no flag is called man"),
+            ("\nrevers = true", 2, "unknown key revers: did you mean reverse?"),
+            ("xyz = true", 1, "unknown key xyz: keys are the long names of flags"),
+            ("d = 1", 1, "unknown key d: use the long name of the flag, depth"),
+            ("n = 1", 1, "unknown key n: keys are the long names of flags"),
+            ("config = 'a'", 1, "unknown key config: keys are the long names of flags"),
+            ("man = true", 1, "unknown key man: keys are the long names of flags"),
             ("reverse = 1", 1, "reverse takes true or false, not a number"),
             ("depth = true", 1, "depth takes a string or a number, not true or false"),
             ("depth = [1]", 1, "depth takes a string or a number, not a list"),

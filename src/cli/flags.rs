@@ -16,7 +16,7 @@ use crate::render::time::Style;
 use crate::sys::Source;
 use crate::tally::By;
 
-/// Where did the space go? Weighs directories and draws the largest in them.
+/// Show what uses the space on a disk, largest first.
 #[derive(Debug, Default, Parser)]
 #[command(name = "weigh", version, disable_help_flag = true, disable_version_flag = true)]
 #[command(max_term_width = 100, args_override_self = true)]
@@ -59,7 +59,7 @@ impl Flags {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to weigh")]
 pub(super) struct CountFlags {
-    /// Weigh file lengths instead of allocated blocks
+    /// Count file lengths instead of disk blocks
     #[arg(short = 's', long)]
     pub(super) apparent_size: bool,
 
@@ -71,20 +71,20 @@ pub(super) struct CountFlags {
     #[arg(long, conflicts_with_all = ["apparent_size", "filecount"])]
     pub(super) inodes: bool,
 
-    /// Show the newest time in a directory, and its size: a (accessed), c (changed) or m (modified)
+    /// Show the newest time in each directory beside its size: a (accessed), c (changed) or m (modified)
     #[arg(short = 'm', long, value_name = "TIME", conflicts_with_all = ["filecount", "inodes"])]
     #[arg(hide_possible_values = true)]
     pub(super) filetime: Option<FileTime>,
 
-    /// Count every hard link each time
+    /// Count a file once for each of its hard links
     #[arg(short = 'l', long)]
     pub(super) count_links: bool,
 
-    /// Weigh only what deleting would give back: not what has links elsewhere
+    /// Count only what deleting would free: no files that also have links elsewhere
     #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load"])]
     pub(super) unique: bool,
 
-    /// Follow symlinks; every directory is still entered once
+    /// Follow symlinks; each directory is still entered once
     #[arg(short = 'L', long)]
     pub(super) dereference_links: bool,
 }
@@ -94,9 +94,9 @@ pub(super) struct CountFlags {
 pub(super) struct ShowFlags {
     /// Show the NUMBER largest [default: what fits]
     ///
-    /// By default as many as the terminal has lines, less six, or 20 where there is none. With -d and
-    /// -z it is all that they admit. JSON is not limited by default. What has no line is summed up in the last one:
-    /// the inodes that are neither shown nor in a directory that is shown without its content.
+    /// The default is the height of the terminal less six, or 20 without a terminal. With -d or -z it is
+    /// everything within those limits, and in JSON it is everything. The last line sums up what has no line of its own:
+    /// the inodes that are neither shown nor inside a directory that is shown without its content.
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
     #[arg(value_parser = numbers::lines)]
     pub(super) number_of_lines: Option<usize>,
@@ -106,7 +106,7 @@ pub(super) struct ShowFlags {
     #[arg(value_parser = numbers::levels)]
     pub(super) depth: Option<u32>,
 
-    /// Show only what has SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G
+    /// Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G
     #[arg(short = 'z', long, value_name = "SIZE", value_parser = parse_size)]
     #[arg(conflicts_with = "filetime")]
     pub(super) min_size: Option<u64>,
@@ -115,53 +115,54 @@ pub(super) struct ShowFlags {
     #[arg(short = 'D', long, conflicts_with = "only_file")]
     pub(super) only_dir: bool,
 
-    /// Show only files, as a list: the largest ones
+    /// Show only files: a list of the largest
     #[arg(short = 'F', long)]
     pub(super) only_file: bool,
 
-    /// Show totals by file extension (--by type)
+    /// Show totals by file extension, like --by type
     #[arg(short = 't', long, conflicts_with_all = ["depth", "only_dir", "unique"])]
     pub(super) file_types: bool,
 
     /// Show totals by group
     ///
-    /// By file extension, by owner, by the time since it was last written to, or by size. Every inode
-    /// counts in one group.
+    /// The groups are file extensions, owners, ages (time since the last modification), or sizes. Every
+    /// inode counts in one group.
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types", "unique"])]
     #[arg(value_parser = PossibleValuesParser::new(By::NAMES))]
     pub(super) by: Option<String>,
 
-    /// Show a directory of this name, or this path, without what is in it
+    /// Show directories with this name or path without their content
     #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     #[arg(conflicts_with_all = ["file_types", "by", "save"])]
     pub(super) collapse: Vec<OsString>,
 
-    /// Order what lies side by side
+    /// Set the order of entries in the same directory
     ///
-    /// By size, name, or count of inodes, which is then shown beside the size. By time shows the newest time of what is in a directory, of
-    /// those that -m names, or when it was last written to.
+    /// With count, the number of inodes is shown beside the size. With time, the newest time in each directory
+    /// is shown: the time that -m selects, or else that of the last modification.
     #[arg(long, value_name = "ORDER")]
     pub(super) sort: Option<Sort>,
 
-    /// Print the size and the name of each PATH, a line each, as du -sB1
+    /// Print only the total of each PATH, one per line, like du -sB1
     ///
-    /// What is in several counts under the first.
+    /// What is in several PATHs counts in the first of them.
     #[arg(long, conflicts_with_all = [
         "number_of_lines", "depth", "min_size", "only_dir", "only_file", "file_types", "by", "collapse", "sort",
         "skip_total", "filetime", "unique", "save", "load", "since", "output_json", "form", "stats",
     ])]
     pub(super) summarize: bool,
 
-    /// Show also what df says of a PATH that is a mount point; -x is implied
+    /// Also show what df says about each PATH that is a mount point; implies -x
     ///
-    /// What the file system has room for, what is free, and what is used but in no file that was seen.
+    /// That is the size of the file system, its free space, and the space that is used but is in no file that was
+    /// seen.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
         "load", "since", "summarize",
     ])]
     pub(super) df: bool,
 
-    /// Do not show the root's line
+    /// Do not show the line of the root
     #[arg(long)]
     pub(super) skip_total: bool,
 }
@@ -169,13 +170,13 @@ pub(super) struct ShowFlags {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(super) struct PrintFlags {
-    /// Print JSON, of everything unless limited
+    /// Print everything as JSON
     ///
-    /// What limits it is -n, -d, -z, -D and -F.
+    /// -n, -d, -z, -D and -F limit it.
     #[arg(short = 'j', long)]
     pub(super) output_json: bool,
 
-    /// Print it for other programs; everything, as with -j
+    /// Print a format for other programs: everything, like -j
     #[arg(long = "as", value_name = "FORM", conflicts_with = "output_json")]
     #[arg(value_parser = Flags::forms())]
     pub(super) form: Option<String>,
@@ -184,7 +185,7 @@ pub(super) struct PrintFlags {
     #[arg(short = 'p', long)]
     pub(super) full_paths: bool,
 
-    /// Print the root first and the largest on top
+    /// Print the root at the top, and the largest entries next to it
     #[arg(short, long)]
     pub(super) reverse: bool,
 
@@ -196,25 +197,25 @@ pub(super) struct PrintFlags {
     #[arg(short = 'B', long)]
     pub(super) bars_on_right: bool,
 
-    /// Draw the bars in grey, where there are colours
+    /// Draw the bars in grey, if there are colours
     #[arg(long)]
     pub(super) dim: bool,
 
-    /// Print words in columns, for screen readers
+    /// Print columns of words instead of a tree, for screen readers
     #[arg(short = 'R', long)]
     pub(super) screen_reader: bool,
 
-    /// Write sizes by powers of 1000 (si), or all in one unit
+    /// Print sizes in powers of 1000 (si), or all in one unit
     #[arg(short, long, value_name = "FORMAT", ignore_case = true)]
     pub(super) output_format: Option<OutputFormat>,
 
-    /// Write times as full-iso, long-iso, iso, relative, or +FORMAT
+    /// Print times as full-iso, long-iso, iso, relative, or +FORMAT
     ///
-    /// FORMAT is that of strftime(3), as in +%d.%m.%Y.
+    /// FORMAT has the syntax of strftime(3), as in +%d.%m.%Y.
     #[arg(long, value_name = "STYLE", value_parser = Style::parse)]
     pub(super) time_style: Option<Style>,
 
-    /// Draw for a terminal of WIDTH columns
+    /// Draw for a terminal that is WIDTH columns wide
     #[arg(short = 'w', long, value_name = "WIDTH", allow_negative_numbers = true)]
     #[arg(value_parser = numbers::columns)]
     pub(super) terminal_width: Option<u16>,
@@ -223,7 +224,7 @@ pub(super) struct PrintFlags {
     #[arg(short = 'c', long)]
     pub(super) no_colors: bool,
 
-    /// Print colours, terminal or not
+    /// Print colours even without a terminal
     #[arg(short = 'C', long, conflicts_with = "no_colors")]
     pub(super) force_colors: bool,
 
@@ -231,20 +232,20 @@ pub(super) struct PrintFlags {
     #[arg(short = 'P', long)]
     pub(super) no_progress: bool,
 
-    /// Print a line for everything that could not be read
+    /// Print a line for each path that could not be read
     #[arg(long)]
     pub(super) print_errors: bool,
 
-    /// Say what the walk did, on stderr: threads, time, system calls
+    /// Print what the walk did on stderr: threads, time, system calls
     #[arg(long)]
     pub(super) stats: bool,
 
-    /// Walk on NUMBER threads [default: as many as the storage keeps busy]
+    /// Walk with NUMBER threads [default: as many as the storage keeps busy]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
     #[arg(value_parser = numbers::threads)]
     pub(super) threads: Option<NonZeroUsize>,
 
-    /// Read settings from FILE in place of the config file
+    /// Read settings from FILE instead of the config file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) config: Option<OsString>,
 
@@ -256,7 +257,7 @@ pub(super) struct PrintFlags {
     #[arg(long, exclusive = true)]
     pub(super) man: bool,
 
-    /// Print the flags that are used most; --help: all of them
+    /// Print the most used flags; --help prints all of them
     #[arg(short = 'h', long = "help", action = ArgAction::Help)]
     _help: Option<bool>,
 

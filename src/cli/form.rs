@@ -29,32 +29,34 @@ impl Flags {
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
         if self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified)) {
             return Err(
-                "a saved scan has times of last change: -m m, but neither -m a nor -m c".into()
+                "a snapshot has only times of modification: use -m m, not -m a or -m c".into()
             );
         }
         if self.scans.fail_over.is_some() && self.filetime().is_some() {
-            return Err("--fail-over bounds sizes, and not times".into());
+            return Err("--fail-over limits sizes, not times: leave out -m and --sort time".into());
         }
         if self.scans.since.is_some() && self.filetime().is_some() {
-            return Err("--since shows what became of sizes, and not of times".into());
+            return Err("--since compares sizes, not times: leave out -m and --sort time".into());
         }
         if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
-            return Err("such groups need sizes in bytes: leave out -f, --inodes and -m".into());
+            return Err("--by size needs sizes in bytes: leave out -f, --inodes and -m".into());
         }
         let is_shown = matches!(self.form(), None | Some(Form::Json)) && self.filetime().is_none();
         if self.show.df && !is_shown {
-            return Err("--df is shown beside sizes, in a picture or by -j".into());
+            return Err(
+                "--df is shown with sizes, in a picture or with -j: leave out -m and --as".into()
+            );
         }
         let Some(form) = self.form() else { return Ok(()) };
         let fits = form.fits();
         if !fits.changes && self.scans.since.is_some() {
-            return Err("that form knows no changes: --as csv and --as ndjson do".into());
+            return Err("this format cannot show changes: use -j, --as csv or --as ndjson".into());
         }
         if !fits.times && self.count.filetime.is_some() {
-            return Err("times can be drawn, or printed by -j".into());
+            return Err("this format cannot show times: leave out --as, or use -j".into());
         }
         if !fits.parts && !is_whole {
-            return Err("that form shows everything: leave out limits and groups".into());
+            return Err("this format shows everything: leave out limits and groups".into());
         }
         if !fits.counts && !is_bytes {
             let form = self.print.form.as_deref().unwrap_or_default();

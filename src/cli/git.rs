@@ -37,7 +37,7 @@ pub(super) fn config() -> Result<GitConfig, String> {
         let of = |what| {
             let name = format!("GIT_CONFIG_{what}_{number}");
             let value = env::var_os(&name).map(OsString::into_vec);
-            value.ok_or(format!("GIT_CONFIG_COUNT is more than {number}, and {name} is not set"))
+            value.ok_or(format!("GIT_CONFIG_COUNT is more than {number}, but {name} is not set"))
         };
         config.overrule(&of("KEY")?, &of("VALUE")?).map_err(blame)?;
     }
@@ -52,7 +52,7 @@ fn count() -> Result<u32, String> {
 }
 
 fn blame((file, error): BadFile) -> String {
-    format!("cannot read '{}', which git reads: {}", escape(&file), reason(&error))
+    format!("cannot read git's file '{}': {}", escape(&file), reason(&error))
 }
 
 fn not_empty(name: &str) -> Option<PathBuf> {

@@ -26,47 +26,47 @@ pub(super) struct LeaveFlags {
     #[arg(short, long)]
     pub(super) ignore_hidden: bool,
 
-    /// Leave out what has this name or path
+    /// Leave out entries with this name or path
     ///
-    /// A name has no slash in it. A path is absolute, or starts where a PATH does.
+    /// A name has no slash in it. A path is absolute, or relative to a PATH or to the current directory.
     #[arg(short = 'X', long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub(super) ignore_directory: Vec<OsString>,
 
-    /// Weigh only what has a path that matches, as in -e '\.png$'
+    /// Count only entries whose path matches, as in -e '\.png$'
     #[arg(short = 'e', long, value_name = "REGEX")]
     pub(super) filter: Vec<OsString>,
 
-    /// Leave out what has a path that matches
+    /// Leave out entries whose path matches
     #[arg(short = 'v', long, value_name = "REGEX")]
     pub(super) invert_filter: Vec<OsString>,
 
-    /// Leave out what has a path that matches a line of FILE, each a REGEX
+    /// Leave out entries whose path matches a line of FILE; each line is a REGEX
     #[arg(short = 'I', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) ignore_all_in_file: Vec<PathBuf>,
 
-    /// Leave out what matches, as in .gitignore
+    /// Leave out entries that match, as in .gitignore
     ///
-    /// GLOB is what a line of .gitignore would be: '*.o', '/build', 'tmp/', '!keep.o'.
+    /// GLOB has the syntax of a line of .gitignore: '*.o', '/build', 'tmp/', '!keep.o'.
     #[arg(long, value_name = "GLOB")]
     pub(super) exclude: Vec<OsString>,
 
-    /// Weigh only what matches, likewise
+    /// Count only entries that match, and what is in them
     #[arg(long, value_name = "GLOB")]
     pub(super) include: Vec<OsString>,
 
-    /// Leave out what matches FILE, in the syntax of .gitignore
+    /// Leave out entries that match a line of FILE, as in .gitignore
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) ignore_file: Vec<PathBuf>,
 
-    /// Leave out what git ignores, and what .ignore files say
+    /// Leave out what git ignores, and what .ignore files exclude
     #[arg(long)]
     pub(super) gitignore: bool,
 
-    /// Weigh only what git ignores: what a clean would give back
+    /// Count only what git ignores: what cleaning would free
     #[arg(long, conflicts_with = "gitignore")]
     pub(super) ignored: bool,
 
-    /// Weigh only files of this type, as --type-list has it
+    /// Count only files of this type; --type-list shows the types
     #[arg(long = "type", value_name = "NAME")]
     pub(super) only_type: Vec<String>,
 
@@ -74,21 +74,21 @@ pub(super) struct LeaveFlags {
     #[arg(long, value_name = "NAME")]
     pub(super) type_not: Vec<String>,
 
-    /// List the types of files, and the globs that make them
+    /// List the types of files and their globs
     #[arg(long, exclusive = true)]
     pub(super) type_list: bool,
 
-    /// Weigh only what was written to DAYS ago; +DAYS: earlier, -DAYS: since
+    /// Count only entries that were modified DAYS ago; +DAYS: earlier, -DAYS: later
     #[arg(short = 'M', long, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
     pub(super) mtime: Option<Days>,
 
-    /// Weigh only what was read DAYS ago
+    /// Count only entries that were accessed DAYS ago
     #[arg(short = 'A', long, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
     pub(super) atime: Option<Days>,
 
-    /// Weigh only what was changed DAYS ago, be it in name, owner or mode
+    /// Count only entries whose status (such as owner or mode) changed DAYS ago
     #[arg(short = 'y', long, value_name = "DAYS", value_parser = Days::parse)]
     #[arg(allow_hyphen_values = true)]
     pub(super) ctime: Option<Days>,
@@ -118,9 +118,7 @@ impl LeaveFlags {
         let blame = |flag| {
             move |name: &str| {
                 let name = escape(name.as_bytes());
-                format!(
-                    "invalid value '{name}' for '{flag} <NAME>': --type-list lists what there is"
-                )
+                format!("invalid value '{name}' for '{flag} <NAME>': --type-list lists the types")
             }
         };
         let types = Types::default().only(&self.only_type).map_err(blame("--type"))?;

@@ -39,64 +39,64 @@ const SYNOPSIS: &str = r".SH SYNOPSIS
 const SECTIONS: &str = r#".SH EXAMPLES
 .TP
 \fBweigh\fR
-What is in the current directory.
+Show the current directory.
 .TP
 \fBweigh \-d 1 /usr\fR
-One level of it.
+Show one level below /usr.
 .TP
 \fBweigh \-n 50 \-p ~ /var\fR
-The fifty largest in two places, with their paths; nothing counts twice.
+Show the fifty largest entries in two places, with their paths. Nothing counts twice.
 .TP
 \fBweigh \-F \-e '\e.(jpg|png)$' ~/Pictures\fR
-The largest files of two kinds.
+List the largest JPEG and PNG files.
 .TP
 \fBweigh \-x /\fR
-This file system only.
+Show this file system only.
 .TP
 \fBweigh \-t \-\-exclude node_modules/\fR
-Totals by file extension, with some directories left out.
+Show totals by file extension, without directories called node_modules.
 .TP
 \fBweigh \-\-unique \-D ~/backups\fR
-What deleting each directory would give back.
+Show what deleting each directory would free.
 .TP
 \fBweigh \-j /usr > usr.json\fR
-Everything, for scripts.
+Print everything as JSON.
 .SH "EXIT STATUS"
 .TP
 \fB0\fR
 Everything was read.
 .TP
 \fB1\fR
-Something was not, and totals are a lower bound; or the output could not be written.
+Something was not read, and totals are lower bounds; or the output could not be written.
 .TP
 \fB2\fR
-A usage error, in the command line or the config file; or \fB\-\-since\fR \fIFILE\fR was saved with flags
+A usage error on the command line or in the config file; or \fB\-\-since\fR \fIFILE\fR was saved with flags
 that count differently.
 .TP
 \fB3\fR
-It is more than \fB\-\-fail\-over\fR or \fB\-\-fail\-growth\fR allows, also if something was not read.
+The total exceeds \fB\-\-fail\-over\fR or \fB\-\-fail\-growth\fR, also if something was not read.
 .TP
 \fB130\fR
-Interrupted.
+Interrupted by Ctrl-C.
 .SH ENVIRONMENT
 .TP
 \fBWEIGH_CONFIG_PATH\fR
-The config file, in place of the usual one; if empty, none is read.
+The config file, instead of the usual one. If it is empty, no file is read.
 .TP
 \fBLS_COLORS\fR
-The colours of names, as in \fBdircolors\fR(1).
+The colours of names; see \fBdircolors\fR(1).
 .TP
 \fBNO_COLOR\fR, \fBCLICOLOR_FORCE\fR
-No colours; colours, terminal or not.
+If \fBNO_COLOR\fR is set, print no colours. If \fBCLICOLOR_FORCE\fR is set, print colours even without a terminal.
 .TP
 \fBTZ\fR
-The zone that times are written in.
+The time zone in which times are printed.
 .SH FILES
 .TP
 \fI~/.config/weigh/config.toml\fR
-Settings: the long names of flags, with \fBtrue\fR or \fBfalse\fR, a value, or a list of values. It is
-looked for in \fB$XDG_CONFIG_HOME\fR first. Every switch has a counterpart that undoes it on the
-command line: \fB\-\-no\-reverse\fR, and \fB\-\-colors\fR for \fB\-\-no\-colors\fR.
+The config file, in TOML. Its keys are the long names of flags, and their values are \fBtrue\fR or \fBfalse\fR,
+a value, or a list of values. If \fBXDG_CONFIG_HOME\fR is set, the file is in that directory instead of \fI~/.config\fR.
+Every switch has a counterpart that turns it off on the command line: \fB\-\-no\-reverse\fR, and \fB\-\-colors\fR for \fB\-\-no\-colors\fR.
 "#;
 
 /// What `-h` prints, or `--help` (`is_all`), which is as terse and shows all there is.

@@ -93,8 +93,8 @@ fn help_among_others(args: &[OsString]) -> Option<String> {
     };
     let letters = escape(args.iter().skip(1).find(is_among)?.as_bytes());
     Some(format!(
-        "-h is for help, and '{letters}' has more: sizes are for humans as it is, and \
-         what `du -sh PATH` prints is `weigh -d 0 PATH`"
+        "-h prints help, and is not combined with other flags as in '{letters}': sizes are for humans \
+         already, and `weigh -d 0 PATH` shows what `du -sh PATH` prints"
     ))
 }
 
@@ -125,7 +125,7 @@ fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
     match sys::read_file(&path) {
         Ok(bytes) => match String::from_utf8(bytes) {
             Ok(text) => Ok(Some((path, text))),
-            Err(_) => Err(wrong("this is no UTF-8")),
+            Err(_) => Err(wrong("it is not UTF-8")),
         },
         // Nobody asked for this one, and there may be another's home in the environment.
         Err(error) if !is_named && is_absent(&error) => Ok(None),

@@ -13,16 +13,16 @@ use crate::sys;
 
 #[derive(Debug, Default, Args)]
 pub(super) struct RootFlags {
-    /// What to weigh [default: .]
+    /// Directories and files to weigh [default: .]
     #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
     paths: Vec<OsString>,
 
-    /// Weigh also the PATHs in FILE, each with a NUL after it; - is standard input
+    /// Also weigh the PATHs in FILE, each ended by a NUL; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with = "files_from", help_heading = "What to weigh")]
     files0_from: Option<PathBuf>,
 
-    /// Weigh also the PATHs in FILE, one a line
+    /// Also weigh the PATHs in FILE, one per line; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(help_heading = "What to weigh")]
     files_from: Option<PathBuf>,

@@ -14,33 +14,35 @@ use crate::scan::{self, Destination};
 use crate::terminal;
 
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Saved scans")]
+#[command(next_help_heading = "Snapshots")]
 pub(super) struct ScanFlags {
-    /// Save everything in FILE too, compressed if it ends in .zst or .gz; -: print that instead
+    /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
+    ///
+    /// If FILE is standard output, the snapshot is all that is printed.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
 
-    /// Save inode, owner and time of last change of everything too
+    /// Save inode numbers, owners and times in the snapshot, too
     #[arg(long, requires = "save")]
     pub(super) details: bool,
 
-    /// Show what is saved in FILE instead of weighing PATH; - is standard input
+    /// Show the snapshot in FILE instead of a PATH; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
         "RootFlags", "dereference_links", "count_links", "threads", "limit_filesystem",
         "gitignore", "ignored", "atime", "ctime",
     ])]
     pub(super) load: Option<PathBuf>,
 
-    /// Show what changed since FILE was saved, the largest changes first
+    /// Show what changed since the snapshot in FILE, largest changes first
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,
 
-    /// End with status 3 if it comes to more than SIZE
+    /// Exit with status 3 if the total exceeds SIZE
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(super) fail_over: Option<u64>,
 
-    /// End with status 3 if it grew by more than SIZE, as in 500M or 20%
+    /// Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%
     #[arg(long, value_name = "SIZE", value_parser = Growth::parse, requires = "since")]
     pub(super) fail_growth: Option<Growth>,
 }
@@ -51,7 +53,7 @@ impl Flags {
         let Some(path) = &self.scans.save else { return Ok(None) };
         let to = Destination::new(path.clone());
         if to.is_stdout && self.form().is_some() {
-            return Err("--save to standard output leaves no room for -j or --as: \
+            return Err("--save to standard output excludes -j and --as: \
                 save to a file, or leave them out");
         }
         if to.is_stdout && scan::is_compressed(path) && terminal::is_stdout() {

@@ -172,7 +172,7 @@ impl Settings {
                 }
                 Some((name, value)) if self.set(&name, value.as_deref(), home).is_some() => {}
                 _ => {
-                    let message = format!("line {} is not as git wants it", variables.line);
+                    let message = format!("line {} is not valid", variables.line);
                     return Err((path.clone(), invalid(&message)));
                 }
             }

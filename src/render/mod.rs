@@ -72,11 +72,11 @@ pub struct Fits {
 impl Form {
     /// All forms, by name, and what each is.
     pub const ALL: [(&str, Form, &str); 5] = [
-        ("json", Form::Json, "Schema 1, as -j"),
-        ("csv", Form::Csv, "One line an entry: path, kind, size, entries, depth"),
-        ("ndjson", Form::Ndjson, "The same as JSON, an object a line"),
-        ("ncdu", Form::Ncdu, "What ncdu -f loads"),
-        ("folded", Form::Folded, "Stacks for viewers of flame graphs"),
+        ("json", Form::Json, "The same as -j"),
+        ("csv", Form::Csv, "A table, one line per entry: path, kind, size, entries, depth"),
+        ("ndjson", Form::Ndjson, "The same table as JSON, one object per line"),
+        ("ncdu", Form::Ncdu, "The export format of ncdu, for ncdu -f"),
+        ("folded", Form::Folded, "Stacks for flame graphs"),
     ];
 
     /// What it can show.

@@ -120,7 +120,7 @@ fn every_way_to_write_a_value() {
         weigh("--ignored top").within(fixture.path()).env("HOME", fixture.at("home")).run()
     };
     let name = fixture.at("home/.gitconfig");
-    let expected = format!("cannot read '{}', which git reads: line 4 ", name.display());
+    let expected = format!("cannot read git's file '{}': line 4 ", name.display());
     assert!(said.complaint().contains(&expected), "{}", said.complaint());
 }
 
@@ -325,10 +325,10 @@ fn a_repository_that_is_set_up_badly() {
     let run =
         || weigh("-j --ignored top").within(fixture.path()).env("HOME", fixture.at("home")).run();
     for (text, file, message) in [
-        ("[core]\nexcludesFile = o\nx = \"", "config", "line 3 is not as git wants it"),
+        ("[core]\nexcludesFile = o\nx = \"", "config", "line 3 is not valid"),
         ("[core]excludesFile=o\n[include]path=config", "config", "too many files are included"),
         ("[core]excludesFile=o\n[include]path=large", "large", "it is larger than 10 MiB"),
-        ("[core]excludesFile=o\n[core]ignoreCase=x", "config", "line 2 is not as git wants it"),
+        ("[core]excludesFile=o\n[core]ignoreCase=x", "config", "line 2 is not valid"),
     ] {
         fs::write(&config, text).unwrap();
         let shown = run();
