@@ -14,7 +14,8 @@ import sys
 def main():
     raw = pathlib.Path(sys.argv[1])
     print("# Results\n")
-    print("Written by `benches/run`; `benches/README.md` says how to read it.\n")
+    print("Written by `benches/run`; [README.md](README.md) explains how to read it. The floor asks about every name. weigh")
+    print("can be below it where it need not ask, above all where many names are links to few inodes.\n")
     print((raw / "about").read_text())
     for place in sorted(path for path in raw.iterdir() if path.is_dir()):
         print(section(place))
