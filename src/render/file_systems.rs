@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::json::bytes;
 use super::name::{cells, escape, fit};
 use super::size::Format;
-use crate::scan::FileSystem;
+use crate::snapshot::FileSystem;
 
 /// The lines of all `file_systems`, none wider than `width` cells.
 pub(super) fn lines(file_systems: &[FileSystem], format: &Format, width: usize) -> Vec<String> {

@@ -7,7 +7,7 @@ use super::size::Format;
 
 /// How a line is written.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct SummaryOptions {
     /// How sizes are written.
     pub format: Format,
     /// Whether names are written as they are. A terminal wants them escaped.
@@ -18,7 +18,12 @@ pub struct Options {
 ///
 /// # Errors
 /// The writer's.
-pub fn line(out: &mut impl Write, name: &[u8], size: u64, options: &Options) -> io::Result<()> {
+pub fn line(
+    out: &mut impl Write,
+    name: &[u8],
+    size: u64,
+    options: &SummaryOptions,
+) -> io::Result<()> {
     write!(out, "{}\t", options.format.write(size))?;
     if options.is_raw {
         out.write_all(name)?

@@ -9,17 +9,18 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::roots::Root;
-use super::{Options, Snapshot, Walked, lock, walk};
+use super::{Progress, WalkOptions, Walked, lock, walk};
 use crate::sys::{Identity, MountedIdentity, Query, Symlinks};
 use crate::tally::{Closed, Entry, Tally};
 use crate::total::Sum;
 use crate::tree::Totals;
+use crate::weighed::Weighed;
 
 /// What there is to be heard of while roots are weighed.
 #[derive(Debug)]
-pub enum Step<'a> {
+pub enum Event<'a> {
     /// How far the walk of one has come.
-    Snapshot(&'a Snapshot),
+    Progress(&'a Progress),
     /// Nothing is on its way.
     Pause,
     /// A root, as given, and what it comes to without what has been counted in another.
@@ -30,29 +31,29 @@ pub enum Step<'a> {
 /// met in another is none; unless every hard link counts. Says what each comes to in `on`, whose error ends it.
 pub fn each(
     roots: Vec<OsString>,
-    mut options: Options,
-    mut on: impl FnMut(Step<'_>) -> io::Result<()>,
-) -> (Walked<()>, io::Result<()>) {
+    mut options: WalkOptions,
+    mut on: impl FnMut(Event<'_>) -> io::Result<()>,
+) -> (Weighed<()>, io::Result<()>) {
     if roots.len() > 1 && !options.count_links {
         options.counted = Some(Arc::default());
     }
     let (mut problems, mut is_interrupted, mut said) = (Vec::new(), false, Ok(()));
     for root in roots {
-        let walked = walk(vec![root.clone()], options.clone(), Total, |snapshot| {
+        let Walked { weighed, .. } = walk(vec![root.clone()], options.clone(), Total, |progress| {
             // It will be seen at the end of this root.
-            let _ = on(Step::Snapshot(snapshot));
+            let _ = on(Event::Progress(progress));
         });
-        problems.extend(walked.problems);
-        is_interrupted = walked.is_interrupted;
-        said = on(Step::Pause);
-        if let (Ok(()), Some(Totals { size, .. })) = (&said, walked.report) {
-            said = on(Step::Root(root.as_bytes(), size));
+        problems.extend(weighed.problems);
+        is_interrupted = weighed.is_interrupted;
+        said = on(Event::Pause);
+        if let (Ok(()), Some(Totals { size, .. })) = (&said, weighed.report) {
+            said = on(Event::Root(root.as_bytes(), size));
         }
         if is_interrupted || said.is_err() {
             break;
         }
     }
-    (Walked { report: Some(()), problems, is_interrupted, gears: Vec::new() }, said)
+    (Weighed { report: Some(()), problems, is_interrupted }, said)
 }
 
 /// What a root comes to, and nothing else.
@@ -75,11 +76,11 @@ impl Tally for Total {
 
 /// What walks have counted that others are not to count again.
 #[derive(Debug, Default)]
-pub struct Counted(Mutex<Known>);
+pub struct Counted(Mutex<Seen>);
 
 /// Guarded by a lock that is taken once a directory. No system call is made under it.
 #[derive(Debug, Default)]
-struct Known {
+struct Seen {
     directories: HashSet<Identity>,
     /// Those that have links which were not met.
     linked: HashSet<MountedIdentity>,
@@ -95,14 +96,14 @@ impl Counted {
     /// Whether the directory `identity` is entered for the first time.
     pub(super) fn enter(&self, identity: Identity) -> bool {
         let mut known = self.known();
-        let Known { directories, in_directories, twice, .. } = &mut *known;
+        let Seen { directories, in_directories, twice, .. } = &mut *known;
         let is_new = directories.insert(identity);
         *twice = twice.saturating_add(in_directories.remove(&identity).unwrap_or(0));
         is_new
     }
 
     /// Whether `root` has not been met yet.
-    pub(super) fn begin(&self, root: &Root, options: &Options) -> bool {
+    pub(super) fn begin(&self, root: &Root, options: &WalkOptions) -> bool {
         let (stat, identity) = (&root.stat, root.stat.identity());
         if stat.is_directory() {
             return self.enter(identity);
@@ -145,7 +146,7 @@ impl Counted {
         });
     }
 
-    fn known(&self) -> MutexGuard<'_, Known> {
+    fn known(&self) -> MutexGuard<'_, Seen> {
         lock(&self.0)
     }
 }

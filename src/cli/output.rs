@@ -18,9 +18,10 @@ impl Flags {
         if self.print.output_json { Some(Form::Json) } else { named }
     }
 
-    /// Whether times are shown that are, or will be, in a saved scan.
+    /// Whether times are shown that are, or will be, in a snapshot.
     pub(super) fn is_by_saved_time(&self) -> bool {
-        self.filetime().is_some() && (self.scans.load.is_some() || self.scans.save.is_some())
+        self.filetime().is_some()
+            && (self.snapshots.load.is_some() || self.snapshots.save.is_some())
     }
 
     /// Whether the form can show what is asked for, or in one line why not.
@@ -29,13 +30,13 @@ impl Flags {
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
         if self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified)) {
             return Err(
-                "a saved scan has times of last change: -m m, but neither -m a nor -m c".into()
+                "a snapshot has times of last change: -m m, but neither -m a nor -m c".into()
             );
         }
-        if self.scans.fail_over.is_some() && self.filetime().is_some() {
+        if self.snapshots.fail_over.is_some() && self.filetime().is_some() {
             return Err("--fail-over bounds sizes, and not times".into());
         }
-        if self.scans.since.is_some() && self.filetime().is_some() {
+        if self.snapshots.since.is_some() && self.filetime().is_some() {
             return Err("--since shows what became of sizes, and not of times".into());
         }
         if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
@@ -47,7 +48,7 @@ impl Flags {
         }
         let Some(form) = self.form() else { return Ok(()) };
         let fits = form.fits();
-        if !fits.changes && self.scans.since.is_some() {
+        if !fits.changes && self.snapshots.since.is_some() {
             return Err("that form knows no changes: --as csv and --as ndjson do".into());
         }
         if !fits.times && self.count.filetime.is_some() {
@@ -70,12 +71,12 @@ impl Flags {
         match self.form() {
             Some(form) => Output::Form(
                 form,
-                json::Options {
+                json::ExportOptions {
                     full_paths: self.full_paths(),
                     order: self.order(),
                     threads: self.print.threads,
                     time: sys::now(),
-                    ..json::Options::default()
+                    ..json::ExportOptions::default()
                 },
             ),
             None => Output::Tree(Box::new(self.tree(terminal)), formats),
@@ -83,9 +84,9 @@ impl Flags {
     }
 
     /// How to show a line a root, if that is asked for: as du has it, unless a format is asked for.
-    pub(super) fn summary(&self, formats: &Formats) -> Option<summary::Options> {
+    pub(super) fn summary(&self, formats: &Formats) -> Option<summary::SummaryOptions> {
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
-        self.show.summarize.then(|| summary::Options {
+        self.show.summarize.then(|| summary::SummaryOptions {
             format: match self.print.output_format {
                 Some(_) if is_bytes => formats.bytes.clone(),
                 _ => Format::Fixed(Unit { name: "", bytes: 1 }),

@@ -1,4 +1,4 @@
-//! Where a scan comes from.
+//! Where a snapshot comes from.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::io::{self, Read};
@@ -9,7 +9,7 @@ use super::header::base64;
 use super::tokens::Tokens;
 use crate::sys::{self, Query, Source, Symlinks};
 
-/// When and where a scan was made, and what counted in it.
+/// When and where a snapshot was made, and what counted in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// When, in seconds since the epoch.
@@ -40,7 +40,7 @@ pub struct Share {
 pub struct GivenRoot {
     /// Its absolute path.
     pub path: Vec<u8>,
-    /// As it was given, and as the tree calls it; scans from before this was saved do not say.
+    /// As it was given, and as the tree calls it; snapshots from before this was saved do not say.
     pub name: Option<Vec<u8>>,
 }
 
@@ -70,7 +70,7 @@ impl Origin {
         Self { time: sys::now(), host: sys::host(), roots, options, has_details, share: None }
     }
 
-    /// Where the root was that is called `name`, in a scan whose roots have no names: it is the only one,
+    /// Where the root was that is called `name`, in a snapshot whose roots have no names: it is the only one,
     /// or the first whose path ends in that.
     pub(super) fn likely_place(&self, name: &[u8]) -> PathBuf {
         let name = Path::new(OsStr::from_bytes(name));
