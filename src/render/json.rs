@@ -16,7 +16,7 @@ use super::name::is_control;
 use super::ordered::{Ordered, Sink};
 use crate::measure::{Measure, Mode, time_of_weight};
 use crate::path::LONGEST;
-use crate::snapshot::{FileSystem, Origin, Share};
+use crate::snapshot::{FileSystem, Origin, Share, Volume};
 use crate::tree::{Child, Details, Inode, Node, Order, Step, Traversal, Tree};
 use crate::weighed::Weighed;
 
@@ -196,6 +196,11 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
         if let Some(name) = &root.name {
             out.write_all(b",")?;
             bytes(out, "name", name)?;
+        }
+        if let Some(Volume { kind, size, free }) = &root.volume {
+            out.write_all(br#","file_system":{"#)?;
+            bytes(out, "type", kind)?;
+            write!(out, r#","size":{size},"free":{free}}}"#)?;
         }
     }
     out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;

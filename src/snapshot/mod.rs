@@ -29,7 +29,7 @@ pub use comparable::difference;
 pub use compression::is_compressed;
 pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
-pub use origin::{GivenRoot, Origin, Share};
+pub use origin::{GivenRoot, Origin, Share, Volume};
 pub use reweigh::{TIMES, reweigh};
 
 use std::io::{self, BufWriter, Write};

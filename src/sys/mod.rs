@@ -42,7 +42,7 @@ pub use mount_table::MountTable;
 pub use platform::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
 pub use snapshot_file::{Destination, Draft, open as open_snapshot};
 pub use source::{Handle, Source};
-pub use space::{Space, space};
+pub use space::{Space, space, space_around};
 pub use usage::{Usage, usage};
 
 /// Whether a call follows a symlink in the last component of what it is given.

@@ -241,6 +241,32 @@ fn details_are_what_the_system_says() {
     }
 }
 
+/// What file system a root lies on, and how large that is, is what `df` says.
+#[test]
+fn the_file_system_is_the_one_that_df_knows() {
+    let fixture = tree();
+    let (file, again) = (fixture.at("scan.json"), fixture.at("again.json"));
+    weigh("top other/x --save").arg(&file).within(fixture.path()).run().clean();
+    weigh("--load").arg(&file).arg("--save").arg(&again).run().clean();
+    let df = std::process::Command::new("df")
+        .args(["--block-size=1", "--output=fstype,size"])
+        .arg(fixture.at("top"))
+        .output()
+        .unwrap();
+    let df = String::from_utf8(df.stdout).unwrap();
+    for file in [file, again] {
+        let scan: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        let [directory, other] = scan["roots"].as_array().unwrap().as_slice() else { panic!() };
+        let on = &directory["file_system"];
+        let (kind, size) = (on["type"].as_str().unwrap(), on["size"].as_u64().unwrap());
+        let expected: Vec<&str> = df.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!([kind, &size.to_string()], *expected);
+        assert!(on["free"].as_u64().unwrap() <= size);
+        // Only what is a directory can be full.
+        assert_eq!(other["file_system"], serde_json::Value::Null);
+    }
+}
+
 /// Members that came later are left out where they are not known, and kept where they are.
 #[test]
 fn what_an_older_scan_does_not_say_is_not_made_up() {
