@@ -8,12 +8,11 @@ use std::sync::Arc;
 use signal_hook::consts::{SIGINT, SIGXFSZ};
 use signal_hook::flag;
 
-use weigh::cli::{self, Messages};
+use weigh::cli;
 use weigh::interrupt::Interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
-use weigh::render::size::Format;
-use weigh::render::{self, Output, bounds, doubts, errors, stats, summary};
-use weigh::report::{self, Doubt, Event, Exceeded, Gear, Outcome, Request, Summary, Weighed};
+use weigh::render::{self, Output, bounds, doubts, errors, stats};
+use weigh::report::{self, Outcome, Request};
 use weigh::terminal::ProgressLine;
 
 /// What was not read, or could not be written.
@@ -37,9 +36,6 @@ fn main() -> ExitCode {
     }
     let messages = &plan.messages;
     let mut progress = ProgressLine::new(plan.progress, messages.formats.of(request.walk.measure));
-    if let Some(options) = &plan.summary {
-        return summarize(request, messages, options, &mut progress);
-    }
     let outcome = report::run(request, |so_far| match so_far {
         Some(so_far) => progress.draw(so_far),
         None => progress.erase(),
@@ -53,67 +49,16 @@ fn main() -> ExitCode {
             return if is_asked { ExitCode::from(INTERRUPTED) } else { failed };
         }
     };
-    let printed = print(request, outcome, plan.output);
+    let printed = unless_closed(print(request, outcome, plan.output));
     let Outcome { snapshot, saved, unmounted, doubts, exceeded, gears, .. } = outcome;
-    say(&errors::unmounted(unmounted));
-    let format = messages.formats.of(snapshot.measure);
-    conclude(
-        request,
-        messages,
-        End { weighed: &snapshot.weighed, gears, printed, saved, doubts, exceeded, format },
-    )
-}
-
-/// Prints a line a root, as soon as it is weighed.
-fn summarize(
-    request: &Request,
-    messages: &Messages,
-    options: &summary::SummaryOptions,
-    progress: &mut ProgressLine,
-) -> ExitCode {
-    let mut out = io::stdout().lock();
-    let (Summary { weighed, exceeded }, printed) = report::summarize(request, |step| match step {
-        Event::Progress(so_far) => {
-            progress.draw(so_far);
-            Ok(())
-        }
-        Event::Pause => {
-            progress.erase();
-            Ok(())
-        }
-        Event::Root(name, size) => summary::line(&mut out, name, size, options),
-    });
-    let format = messages.formats.of(request.walk.measure);
-    let (saved, doubts) = (&Ok(()), &[]);
-    conclude(
-        request,
-        messages,
-        End { weighed: &weighed, gears: &[], printed, saved, doubts, exceeded: &exceeded, format },
-    )
-}
-
-/// What came of it.
-struct End<'a, R> {
-    weighed: &'a Weighed<R>,
-    gears: &'a [Gear],
-    printed: io::Result<()>,
-    saved: &'a Result<(), Problem>,
-    doubts: &'a [Doubt],
-    exceeded: &'a [Exceeded],
-    /// How sizes are written.
-    format: Format,
-}
-
-/// Says what there is to be said in the end; the status.
-fn conclude<R>(request: &Request, messages: &Messages, end: End<'_, R>) -> ExitCode {
-    let End { weighed, gears, printed, saved, doubts, exceeded, format } = end;
-    let printed = unless_closed(printed);
+    let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
         fail(problem);
     }
     if let Err(error) = &printed {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
+    say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say(&errors::summary(&weighed.problems, messages.print_errors, has_totals));
     if let Some(earlier) = &request.since {
@@ -125,7 +70,8 @@ fn conclude<R>(request: &Request, messages: &Messages, end: End<'_, R>) -> ExitC
     if weighed.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
     }
-    for exceeded in exceeded {
+    let format = messages.formats.of(snapshot.measure);
+    for exceeded in &*exceeded {
         say(&bounds::message(exceeded, &format, !weighed.is_complete()));
     }
     ExitCode::from(match (&printed, saved) {

@@ -12,7 +12,6 @@ use std::sync::Arc;
 pub use crate::bounds::{Bounds, Exceeded, Growth};
 pub use crate::gear::Gear;
 pub use crate::snapshot::Doubt;
-pub use crate::walk::Event;
 pub use crate::weighed::Weighed;
 
 use crate::diff::Diff;
@@ -185,39 +184,6 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         exceeded: request.bounds.exceeded(sizes),
         gears,
     })
-}
-
-/// What came of weighing roots one after the other.
-#[derive(Debug)]
-pub struct Summary {
-    /// What could not be read, and whether it was interrupted.
-    pub weighed: Weighed<()>,
-    /// The bounds that all of it together exceeds.
-    pub exceeded: Vec<Exceeded>,
-}
-
-/// Weighs roots one after the other, each inode under the first that it is met in, and says what each comes to in
-/// `on`, whose error ends it. A snapshot has none.
-pub fn summarize(
-    request: &Request,
-    mut on: impl FnMut(Event<'_>) -> io::Result<()>,
-) -> (Summary, io::Result<()>) {
-    let roots = match &request.source {
-        Input::Roots(roots) => roots.clone(),
-        Input::Snapshot(..) => Vec::new(),
-    };
-    let interrupt = Arc::clone(&request.interrupt.is_asked);
-    let options = walk::WalkOptions { interrupt, ..request.walk.clone() };
-    let mut all = 0_u64;
-    let (weighed, said) = request.interrupt.put_off(|| {
-        walk::each(roots, options, |step| {
-            if let Event::Root(_, size) = step {
-                all = all.saturating_add(size);
-            }
-            on(step)
-        })
-    });
-    (Summary { weighed, exceeded: request.bounds.exceeded((None, Some(all))) }, said)
 }
 
 impl Request {

@@ -145,10 +145,10 @@ pub(super) struct ShowFlags {
 
     /// Print the size and the name of each PATH, a line each, as du -sB1
     ///
-    /// What is in several counts under the first.
+    /// In the order given. What several of them share counts in each; a PATH inside another has no line.
     #[arg(long, conflicts_with_all = [
         "number_of_lines", "depth", "min_size", "only_dir", "only_file", "file_types", "by", "collapse", "sort",
-        "skip_total", "filetime", "unique", "save", "load", "since", "output_json", "form", "stats",
+        "skip_total", "filetime", "since", "output_json", "form",
     ])]
     pub(super) summarize: bool,
 

@@ -32,7 +32,6 @@ use crate::problem::unless_closed;
 use crate::render::Output;
 use crate::render::name::escape;
 use crate::render::size::Formats;
-use crate::render::summary;
 use crate::report::{Bounds, Input, Request};
 use crate::terminal;
 use flags::Flags;
@@ -44,8 +43,6 @@ pub struct Plan {
     pub request: Request,
     /// How to show what comes of it.
     pub output: Output,
-    /// How to show a line a root, if that is asked for in place of a picture.
-    pub summary: Option<summary::SummaryOptions>,
     /// Whether to show the progress.
     pub progress: bool,
     /// What is said on stderr.
@@ -123,14 +120,17 @@ impl Plan {
         flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
         let is_read_first = flags.snapshots.load.is_some() || flags.snapshots.since.is_some();
+        let source = match flags.snapshots.load.clone() {
+            Some(path) => Input::Snapshot(path, flags.size_measure()),
+            None => Input::Roots(mem::take(&mut flags.roots).roots()?),
+        };
         Ok(Self {
             messages: Messages {
                 formats: formats.clone(),
                 print_errors: flags.print.print_errors,
                 stats: flags.print.stats,
             },
-            summary: flags.summary(&formats),
-            output: flags.output(formats, terminal),
+            output: flags.output(formats, terminal, &source),
             progress: !flags.print.no_progress && terminal::wants_progress(),
             request: Request {
                 walk,
@@ -143,10 +143,7 @@ impl Plan {
                     size: flags.snapshots.fail_over,
                     growth: flags.snapshots.fail_growth,
                 },
-                source: match flags.snapshots.load.take() {
-                    Some(path) => Input::Snapshot(path, flags.size_measure()),
-                    None => Input::Roots(mem::take(&mut flags.roots).roots()?),
-                },
+                source,
                 since: flags.snapshots.since,
                 options: flags.counting,
                 file_systems: flags.show.df,

@@ -108,6 +108,9 @@ impl Flags {
 
     /// JSON is whole unless told otherwise; a picture always has an end.
     fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
+        if self.show.summarize {
+            return Some(Limits { depth: 0, roots: usize::MAX, ..Limits::NONE });
+        }
         let show = match (self.show.only_dir, self.show.only_file) {
             (true, _) => Show::Directories,
             (_, true) => Show::Files,

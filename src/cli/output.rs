@@ -1,12 +1,14 @@
 //! How results are shown: as a picture, or in a form for programs, and what does not fit that.
 
+use std::os::unix::ffi::OsStrExt;
+
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::flags::{FileTime, Flags};
 use crate::measure::Measure;
 use crate::render::size::{Format, Formats, Unit};
 use crate::render::{Form, Output, json, summary};
-use crate::report::Keep;
+use crate::report::{Input, Keep};
 use crate::sys;
 use crate::terminal;
 
@@ -67,7 +69,15 @@ impl Flags {
     }
 
     /// How to show what comes of it: in the form that is asked for, or as a picture.
-    pub(super) fn output(&self, formats: Formats, terminal: Option<(usize, usize)>) -> Output {
+    pub(super) fn output(
+        &self,
+        formats: Formats,
+        terminal: Option<(usize, usize)>,
+        source: &Input,
+    ) -> Output {
+        if self.show.summarize {
+            return Output::Summary(self.summary(&formats, source));
+        }
         match self.form() {
             Some(form) => Output::Form(
                 form,
@@ -83,16 +93,21 @@ impl Flags {
         }
     }
 
-    /// How to show a line a root, if that is asked for: as du has it, unless a format is asked for.
-    pub(super) fn summary(&self, formats: &Formats) -> Option<summary::SummaryOptions> {
+    /// How to show a line for each root: as du has it, unless a format is asked for.
+    fn summary(&self, formats: &Formats, source: &Input) -> summary::SummaryOptions {
+        let roots = match source {
+            Input::Roots(roots) => roots.iter().map(|root| root.as_bytes().to_vec()).collect(),
+            Input::Snapshot(..) => Vec::new(),
+        };
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
-        self.show.summarize.then(|| summary::SummaryOptions {
+        summary::SummaryOptions {
             format: match self.print.output_format {
                 Some(_) if is_bytes => formats.bytes.clone(),
                 _ => Format::Fixed(Unit { name: "", bytes: 1 }),
             },
             is_raw: !terminal::is_stdout(),
-        })
+            roots,
+        }
     }
 
     /// What `--as` takes.

@@ -39,6 +39,8 @@ pub enum Output {
     Tree(Box<tree::PictureOptions>, Formats),
     /// In a form for programs.
     Form(Form, json::ExportOptions),
+    /// As a line for each root.
+    Summary(summary::SummaryOptions),
 }
 
 /// A form for programs to read.
@@ -110,6 +112,10 @@ pub fn write(
 ) -> io::Result<()> {
     let measure = *measure;
     let (form, options) = match output {
+        Output::Summary(options) => {
+            let tree = weighed.report.as_ref();
+            return tree.map_or(Ok(()), |tree| summary::write(out, tree, &options));
+        }
         Output::Form(form, options) => {
             (form, json::ExportOptions { measure, file_systems: file_systems.to_vec(), ..options })
         }

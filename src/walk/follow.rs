@@ -84,7 +84,7 @@ impl<P: Default + Send> Follows<P> {
             if dir.is_within(identity) {
                 walk.record(Problem::cycle(path));
                 settle(walk, dir);
-            } else if walk.is_first(identity) {
+            } else if self.enter(identity) {
                 walk.weigh_below(target);
             } else {
                 settle(walk, dir);

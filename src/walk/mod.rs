@@ -17,13 +17,12 @@
 //!    not found where it was listed (`find`).
 //! 5. `total::Sum`: under the directory's lock, the smaller set of hard links merges into the larger.
 //! 6. `pool`, in higher gears: one lock a task, around the stack.
-//! 7. `follow`: a lock a directory, only with `-L`; and `each`, only where roots are weighed one after the other.
+//! 7. `follow`: a lock a directory, only with `-L`.
 //!
 //! From then on the calling thread is free for `monitor`: it shows the progress, asks `gears` how many threads
 //! there should be, and does not wait for storage that never answers.
 
 mod dir;
-mod each;
 mod find;
 mod follow;
 mod gears;
@@ -49,14 +48,13 @@ use std::{io, iter, mem, thread};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 pub use crate::sys::Query;
-pub use each::{Counted, Event, each};
 pub use progress::Progress;
 
 use crate::filter::{Filter, Scope};
 use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Carries, Handle, Identity, MountTable, Source, Storage, Symlinks};
+use crate::sys::{self, Carries, Handle, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
 use crate::weighed::Weighed;
@@ -93,8 +91,6 @@ pub struct WalkOptions {
     pub source: Source,
     /// What else the tally and the filter want to know of an inode.
     pub query: Query,
-    /// What counts no more, because other walks have counted it.
-    pub counted: Option<Arc<Counted>>,
     /// Set from outside, ends the walk early.
     pub interrupt: Arc<AtomicBool>,
 }
@@ -166,10 +162,7 @@ pub fn walk<T: Tally + 'static>(
     tally: T,
     watch: impl FnMut(&Progress),
 ) -> Walked<T::Report> {
-    let (mut roots, problems) = roots::resolve(roots, &options);
-    if let Some(counted) = &options.counted {
-        roots.retain(|root| counted.begin(root, &options));
-    }
+    let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
     let walk = Arc::new(Walk::new(options, tally, problems, free));
     let monitor = Monitor::new(Arc::clone(&walk));
@@ -321,13 +314,6 @@ impl<T: Tally> Walk<T> {
     fn place(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Scope>> {
         let report = |path, error: &_| self.report(path, Operation::Read, error);
         self.options.filter.enter(dir.place.as_ref(), handle, || dir.names(), report)
-    }
-
-    /// Whether a directory is entered for the first time, where that is once.
-    fn is_first(&self, identity: Identity) -> bool {
-        let WalkOptions { follow, counted, .. } = &self.options;
-        (!follow || self.follows.enter(identity))
-            && counted.as_ref().is_none_or(|counted| counted.enter(identity))
     }
 
     fn symlinks(&self) -> Symlinks {

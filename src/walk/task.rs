@@ -300,11 +300,8 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             is_root: dir.is_root,
             is_shown: parent.as_ref().is_none_or(|parent| parent.is_gathered()),
         };
-        let (rules, tally, mut subtotal) = (&walk.rules, &walk.tally, dir.take_subtotal());
+        let (rules, tally, subtotal) = (&walk.rules, &walk.tally, dir.take_subtotal());
         let Some(parent) = parent else {
-            if let Some(counted) = &walk.options.counted {
-                counted.leave_out(subtotal.sum());
-            }
             let report = total::finish(rules, tally, &directory, subtotal);
             return *lock(&walk.report) = Some(report);
         };

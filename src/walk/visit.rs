@@ -235,7 +235,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             Symlinks::Stay => Via::Name,
         };
         let is_to_wait = walk.options.follow && way != Via::Name;
-        if !is_to_wait && !walk.is_first(stat.identity()) {
+        if walk.options.follow && !is_to_wait && !walk.follows.enter(stat.identity()) {
             return;
         }
         slot.find(1);
