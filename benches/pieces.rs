@@ -27,7 +27,7 @@ mod listing {
     use std::os::unix::ffi::OsStrExt;
 
     use tempfile::TempDir;
-    use weigh::sys::{Handle, Names, Query, Source, Symlinks};
+    use weigh::sys::{Handle, Listing, Query, Source, Symlinks};
 
     const FILES: usize = 10_000;
 
@@ -40,9 +40,9 @@ mod listing {
         (dir, path)
     }
 
-    fn list(path: &CString, mut each: impl FnMut(&Handle, &Names)) -> usize {
+    fn list(path: &CString, mut each: impl FnMut(&Handle, &Listing)) -> usize {
         let handle = Source::default().open(path).unwrap();
-        let (mut buffer, mut names, mut count) = (Vec::new(), Names::default(), 0);
+        let (mut buffer, mut names, mut count) = (Vec::new(), Listing::default(), 0);
         let mut may_go_on = true;
         while may_go_on {
             names.clear();
@@ -156,14 +156,14 @@ mod rendering {
     use weigh::render::{json, tree};
     use weigh::tally::{Limits, Top, Whole};
     use weigh::tree::{Child, Order, Tree};
-    use weigh::walk::Walked;
+    use weigh::weighed::Weighed;
 
     const SHAPES: [Grown; 3] = [Grown::FLAT, Grown::NESTED, Grown::LONG_NAMES];
 
     #[divan::bench(args = [20, 10_000])]
     fn picture(bencher: Bencher, lines: usize) {
         let report = Grown::NESTED.gathered_by(&Top::new(Limits { lines, ..Limits::NONE }));
-        let options = tree::Options { width: 120, ..Default::default() };
+        let options = tree::PictureOptions { width: 120, ..Default::default() };
         let mut out = Vec::new();
         bencher.counter(ItemsCount::new(lines)).bench_local(|| {
             out.clear();
@@ -181,24 +181,24 @@ mod rendering {
 
     #[divan::bench(args = SHAPES, sample_count = 20)]
     fn json(bencher: Bencher, grown: &Grown) {
-        let walked = walked(grown);
-        let mut out = ours(&walked);
+        let weighed = weighed(grown);
+        let mut out = ours(&weighed);
         bencher
             .counter(ItemsCount::new(grown.entries()))
             .counter(BytesCount::of_slice(&out))
             .bench_local(|| {
                 out.clear();
-                json::write(&mut out, &walked, &json::Options::default()).unwrap();
+                json::write(&mut out, &weighed, &json::ExportOptions::default()).unwrap();
             });
     }
 
     #[divan::bench(args = SHAPES, sample_count = 20)]
     fn json_by_serde(bencher: Bencher, grown: &Grown) {
-        let walked = walked(grown);
-        let node = Node::of(&walked.report.as_ref().unwrap().root());
+        let weighed = weighed(grown);
+        let node = Node::of(&weighed.report.as_ref().unwrap().root());
         let mut out = serde_json::to_vec(&node).unwrap();
         // The same, but for what stands beside the root.
-        let (root, ours) = (&out[1..out.len() - 1], ours(&walked));
+        let (root, ours) = (&out[1..out.len() - 1], ours(&weighed));
         assert!(ours.strip_suffix(b",\"errors\":[]}\n").unwrap().ends_with(root));
         bencher
             .counter(ItemsCount::new(grown.entries()))
@@ -209,14 +209,14 @@ mod rendering {
             });
     }
 
-    fn walked(grown: &Grown) -> Walked<Tree> {
+    fn weighed(grown: &Grown) -> Weighed<Tree> {
         let report = Some(grown.gathered_by(&Whole::default()));
-        Walked { report, problems: Vec::new(), is_interrupted: false, gears: Vec::new() }
+        Weighed { report, problems: Vec::new(), is_interrupted: false }
     }
 
-    fn ours(walked: &Walked<Tree>) -> Vec<u8> {
+    fn ours(weighed: &Weighed<Tree>) -> Vec<u8> {
         let mut out = Vec::new();
-        json::write(&mut out, walked, &json::Options::default()).unwrap();
+        json::write(&mut out, weighed, &json::ExportOptions::default()).unwrap();
         out
     }
 

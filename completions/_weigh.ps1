@@ -91,7 +91,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--only-file', '--only-file', [CompletionResultType]::ParameterName, 'Show only files: a list of the largest')
             [CompletionResult]::new('-t', '-t', [CompletionResultType]::ParameterName, 'Show totals by file extension, like --by type')
             [CompletionResult]::new('--file-types', '--file-types', [CompletionResultType]::ParameterName, 'Show totals by file extension, like --by type')
-            [CompletionResult]::new('--summarize', '--summarize', [CompletionResultType]::ParameterName, 'Print only the total of each PATH, one per line, like du -sB1')
+            [CompletionResult]::new('--summarize', '--summarize', [CompletionResultType]::ParameterName, 'Print only the total of each PATH, one per line, like du -sB1 PATH')
             [CompletionResult]::new('--df', '--df', [CompletionResultType]::ParameterName, 'Also show what df says about each PATH that is a mount point; implies -x')
             [CompletionResult]::new('--skip-total', '--skip-total', [CompletionResultType]::ParameterName, 'Do not show the line of the root')
             [CompletionResult]::new('--details', '--details', [CompletionResultType]::ParameterName, 'Save inode numbers, owners and times in the snapshot, too')

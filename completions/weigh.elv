@@ -88,7 +88,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --only-file 'Show only files: a list of the largest'
             cand -t 'Show totals by file extension, like --by type'
             cand --file-types 'Show totals by file extension, like --by type'
-            cand --summarize 'Print only the total of each PATH, one per line, like du -sB1'
+            cand --summarize 'Print only the total of each PATH, one per line, like du -sB1 PATH'
             cand --df 'Also show what df says about each PATH that is a mount point; implies -x'
             cand --skip-total 'Do not show the line of the root'
             cand --details 'Save inode numbers, owners and times in the snapshot, too'

@@ -1,5 +1,5 @@
 //! Ctrl-C ends the program at once, but for two steps that end by themselves soon after it, because there
-//! is something to be shown or cleared up: a walk, and saving a scan. In those a second one ends it at once.
+//! is something to be shown or cleared up: a walk, and saving a snapshot. In those a second one ends it at once.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -8,12 +8,12 @@
 //!                       │
 //!                     report ─────────────────────────► Outcome ─► exit status
 //!                       │
-//! roots ─► walk ──────► tally ──────► tree ──────► render ─► stdout, saved scans
+//! roots ─► walk ──────► tally ──────► tree ──────► render ─► stdout, snapshots
 //!          │ sys          │ what       one shape,     │ tree, json
 //!          │ filter       │ bubbles up one way        └► stderr
 //!          └► problems,   │            through it
 //!             progress    │
-//! saved scans ─► scan ────┘
+//! files ─► snapshot ────┘
 //! ```
 //!
 //! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flag and no terminal.
@@ -27,14 +27,15 @@
 //!   the walk goes. A new kind of report is a new file there.
 //! * [`tree`] is what every tally comes to, packed; and the one way through it, which also goes through two trees
 //!   side by side.
-//! * [`scan`] is a walk's result in a file: written whole or not at all, fed to any tally as if it
+//! * [`snapshot`] is a walk's result in a file: written whole or not at all, fed to any tally as if it
 //!   were walked, and weighed anew where filters leave out some of it.
-//! * [`changes`] is what there is between two scans: what grew, what shrank.
+//! * [`diff`] is what there is between two snapshots: what grew, what shrank.
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
 //! * [`cli`] turns flags, and the config file beneath them, into a request and a form to show the outcome in;
 //!   [`terminal`] knows the terminal, and shows the progress on it.
-//! * [`measure`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the words that all of them share:
-//!   what is measured, what could not be read, what it may come to, where, on how many threads, and what Ctrl-C ends.
+//! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the words that all of
+//!   them share: what is measured, what it came to, what could not be read, what it may come to, where, on how many
+//!   threads, and what Ctrl-C ends.
 //!
 //! [`Request`]: report::Request
 //!
@@ -44,13 +45,13 @@
 //!
 //! ```text
 //! main       cli report render terminal problem interrupt
-//! cli        report scan walk tally tree render filter sys measure problem terminal interrupt
-//! report     changes filter scan walk total tally tree render measure problem bounds interrupt
+//! cli        report snapshot walk tally tree render filter sys measure problem terminal interrupt
+//! report     diff filter snapshot walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
-//! render     changes scan walk tree measure problem bounds path gear
-//! changes    sys total tally tree path
-//! scan       walk filter sys total tally tree measure problem path interrupt
-//! walk       sys filter total tally tree measure problem path gear
+//! render     diff snapshot tree measure problem bounds path gear weighed
+//! diff       sys total tally tree path
+//! snapshot   filter sys total tally tree measure problem path interrupt weighed
+//! walk       sys filter total tally tree measure problem path gear weighed
 //! filter     sys measure path
 //! total      sys tally tree measure
 //! tally      sys tree measure path
@@ -58,6 +59,7 @@
 //! sys        measure
 //! bounds     measure
 //! measure
+//! weighed    problem
 //! problem
 //! path
 //! gear
@@ -72,7 +74,7 @@
 //! * No path is put together while walking, except for an error, for whoever watches, and for
 //!   filters that look at paths.
 //! * Only directories are ever opened, relative to their parents and without following symlinks;
-//!   apart from lists, patterns and scans in files that were named to be read, git's rules,
+//!   apart from lists, patterns and snapshots in files that were named to be read, git's rules,
 //!   configuration and index if those are asked for, and what the system tells of itself in proc and sys.
 //! * A name is copied only once its entry is known to be kept.
 //! * Sums are exact inside and saturate when they are shown.
@@ -88,7 +90,7 @@
 //! let keep = Keep::Largest(Limits { lines: 10, ..Limits::NONE });
 //! let request = Request { keep, ..Request::of_roots(["src".into()]) };
 //! let outcome = report::run(&request, |_| {}).expect("there is no file to be read");
-//! let tree = outcome.scan.walked.report.expect("src is there to be read");
+//! let tree = outcome.snapshot.weighed.report.expect("src is there to be read");
 //! let largest = tree.root().children(Order::Size);
 //! assert!(largest.len() <= 10);
 //! assert!(tree.root().size() >= largest[0].size());
@@ -98,8 +100,8 @@
 compile_error!("weigh needs a Unix system; it is made for Linux, and not tried on others");
 
 pub mod bounds;
-pub mod changes;
 pub mod cli;
+pub mod diff;
 pub mod filter;
 pub mod gear;
 pub mod interrupt;
@@ -108,10 +110,11 @@ pub mod path;
 pub mod problem;
 pub mod render;
 pub mod report;
-pub mod scan;
+pub mod snapshot;
 pub mod sys;
 pub mod tally;
 pub mod terminal;
 pub mod total;
 pub mod tree;
 pub mod walk;
+pub mod weighed;

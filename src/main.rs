@@ -8,13 +8,12 @@ use std::sync::Arc;
 use signal_hook::consts::{SIGINT, SIGXFSZ};
 use signal_hook::flag;
 
-use weigh::cli::{self, Messages};
+use weigh::cli;
 use weigh::interrupt::Interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
-use weigh::render::size::Format;
-use weigh::render::{self, Output, bounds, doubts, errors, stats, summary};
-use weigh::report::{self, Doubt, Exceeded, Outcome, Request, Step, Summary, Walked};
-use weigh::terminal::Progress;
+use weigh::render::{self, Output, bounds, doubts, errors, stats};
+use weigh::report::{self, Outcome, Request};
+use weigh::terminal::ProgressLine;
 
 /// What was not read, or could not be written.
 const INCOMPLETE: u8 = 1;
@@ -36,12 +35,9 @@ fn main() -> ExitCode {
         let _ = flag::register(SIGXFSZ, Arc::default());
     }
     let messages = &plan.messages;
-    let mut progress = Progress::new(plan.progress, messages.formats.of(request.walk.measure));
-    if let Some(options) = &plan.summary {
-        return summarize(request, messages, options, &mut progress);
-    }
-    let outcome = report::run(request, |snapshot| match snapshot {
-        Some(snapshot) => progress.draw(snapshot),
+    let mut progress = ProgressLine::new(plan.progress, messages.formats.of(request.walk.measure));
+    let outcome = report::run(request, |so_far| match so_far {
+        Some(so_far) => progress.draw(so_far),
         None => progress.erase(),
     });
     let outcome = match outcome {
@@ -53,87 +49,38 @@ fn main() -> ExitCode {
             return if is_asked { ExitCode::from(INTERRUPTED) } else { failed };
         }
     };
-    let printed = print(request, outcome, plan.output);
-    let Outcome { scan, saved, unmounted, doubts, exceeded, .. } = outcome;
-    say(&errors::unmounted(unmounted));
-    let format = messages.formats.of(scan.measure);
-    conclude(
-        request,
-        messages,
-        End { walked: &scan.walked, printed, saved, doubts, exceeded, format },
-    )
-}
-
-/// Prints a line a root, as soon as it is weighed.
-fn summarize(
-    request: &Request,
-    messages: &Messages,
-    options: &summary::Options,
-    progress: &mut Progress,
-) -> ExitCode {
-    let mut out = io::stdout().lock();
-    let (Summary { walked, exceeded }, printed) = report::summarize(request, |step| match step {
-        Step::Snapshot(snapshot) => {
-            progress.draw(snapshot);
-            Ok(())
-        }
-        Step::Pause => {
-            progress.erase();
-            Ok(())
-        }
-        Step::Root(name, size) => summary::line(&mut out, name, size, options),
-    });
-    let format = messages.formats.of(request.walk.measure);
-    let (saved, doubts) = (&Ok(()), &[]);
-    conclude(
-        request,
-        messages,
-        End { walked: &walked, printed, saved, doubts, exceeded: &exceeded, format },
-    )
-}
-
-/// What came of it.
-struct End<'a, R> {
-    walked: &'a Walked<R>,
-    printed: io::Result<()>,
-    saved: &'a Result<(), Problem>,
-    doubts: &'a [Doubt],
-    exceeded: &'a [Exceeded],
-    /// How sizes are written.
-    format: Format,
-}
-
-/// Says what there is to be said in the end; the status.
-fn conclude<R>(request: &Request, messages: &Messages, end: End<'_, R>) -> ExitCode {
-    let End { walked, printed, saved, doubts, exceeded, format } = end;
-    let printed = unless_closed(printed);
+    let printed = unless_closed(print(request, outcome, plan.output));
+    let Outcome { snapshot, saved, unmounted, doubts, exceeded, gears, .. } = outcome;
+    let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
         fail(problem);
     }
     if let Err(error) = &printed {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
-    let has_totals = walked.report.is_some() && !walked.is_interrupted;
-    say(&errors::summary(&walked.problems, messages.print_errors, has_totals));
+    say(&errors::unmounted(unmounted));
+    let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
+    say(&errors::summary(&weighed.problems, messages.print_errors, has_totals));
     if let Some(earlier) = &request.since {
         say(&doubts::summary(doubts, earlier.as_os_str().as_bytes()));
     }
     if messages.stats {
-        say(&stats::table(&walked.gears));
+        say(&stats::table(gears));
     }
-    if walked.is_interrupted {
+    if weighed.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
     }
-    for exceeded in exceeded {
-        say(&bounds::message(exceeded, &format, !walked.is_complete()));
+    let format = messages.formats.of(snapshot.measure);
+    for exceeded in &*exceeded {
+        say(&bounds::message(exceeded, &format, !weighed.is_complete()));
     }
     ExitCode::from(match (&printed, saved) {
         (Err(_), _) => INCOMPLETE,
-        _ if walked.is_interrupted => INTERRUPTED,
+        _ if weighed.is_interrupted => INTERRUPTED,
         (_, Err(_)) => INCOMPLETE,
         // Of a lower bound, too: the rest cannot make it less.
         _ if !exceeded.is_empty() => OVER,
-        _ => u8::from(!walked.is_complete()) * INCOMPLETE,
+        _ => u8::from(!weighed.is_complete()) * INCOMPLETE,
     })
 }
 
@@ -151,8 +98,8 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
         return Ok(());
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    let Outcome { scan, changes, file_systems, .. } = outcome;
-    render::write(&mut out, scan, changes.as_ref(), file_systems, output)?;
+    let Outcome { snapshot, changes, file_systems, .. } = outcome;
+    render::write(&mut out, snapshot, changes.as_ref(), file_systems, output)?;
     out.flush()
 }
 

@@ -131,7 +131,7 @@ impl Mode {
     /// A directory with no permission bits: the node above several roots.
     pub const DIRECTORY: Mode = Mode(0o040_000);
 
-    /// What a node of some kind has where nobody has said otherwise. Left out of saved scans.
+    /// What a node of some kind has where nobody has said otherwise. Left out of snapshots.
     pub fn usual(kind: Kind) -> Mode {
         match kind {
             Kind::Directory => Mode(0o040_755),

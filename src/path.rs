@@ -1,7 +1,7 @@
 //! Paths as bytes, put together only to be shown.
 
 /// No path that can be opened is longer, in bytes (limits.h, PATH_MAX). One that is put together may be, and one
-/// in a saved scan.
+/// in a snapshot.
 pub const LONGEST: usize = 4096;
 
 /// Adds `name` to `path`, with a slash between if there is none yet.

@@ -29,7 +29,7 @@ pub enum Operation {
     Read,
     /// Entering a directory that is its own ancestor. Nothing is missing: it is weighed above.
     Enter,
-    /// Reading a saved scan.
+    /// Reading a snapshot.
     Load,
     /// Writing one.
     Save,
@@ -53,8 +53,8 @@ impl Operation {
 
     /// The operation of a walk that has a name in JSON.
     pub fn named(name: &str) -> Option<Self> {
-        let walked = [Operation::Stat, Operation::Open, Operation::Read, Operation::Enter];
-        walked.into_iter().find(|operation| operation.name() == name)
+        let weighed = [Operation::Stat, Operation::Open, Operation::Read, Operation::Enter];
+        weighed.into_iter().find(|operation| operation.name() == name)
     }
 }
 

@@ -2,7 +2,7 @@
 //! terminal; the program, a test and another program come in by the same door.
 //!
 //! What can be wrong before a walk is found before the walk: the place to save at is looked at, and the
-//! scan to compare with is read.
+//! snapshot to compare with is read.
 
 use std::ffi::OsString;
 use std::io;
@@ -10,41 +10,42 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use crate::bounds::{Bounds, Exceeded, Growth};
-pub use crate::scan::Doubt;
-pub use crate::walk::{Step, Walked};
+pub use crate::gear::Gear;
+pub use crate::snapshot::Doubt;
+pub use crate::weighed::Weighed;
 
-use crate::changes::Changes;
+use crate::diff::Diff;
 use crate::filter::Filter;
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
-use crate::scan::{self, Destination, FileSystem, Origin, Scan, TIMES};
+use crate::snapshot::{self, Destination, FileSystem, Origin, Snapshot, TIMES};
 use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
-use crate::walk::{self, Snapshot};
+use crate::walk::{self, Progress, Walked};
 
 /// What is asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// What to weigh, or the saved scan to show instead.
-    pub source: Source,
+    /// What to weigh, or the snapshot to show instead.
+    pub source: Input,
     /// How to walk, and what counts. What it takes to know of an inode is found out here.
-    pub walk: walk::Options,
+    pub walk: walk::WalkOptions,
     /// What to keep of it, to be shown.
     pub keep: Keep,
-    /// Whether a saved scan has to have times and owners; if one is saved, it gets them.
+    /// Whether a snapshot has to have times and owners; if one is saved, it gets them.
     pub details: bool,
-    /// Whether to show times of last change in place of sizes. A scan that is saved has both.
+    /// Whether to show times of last change in place of sizes. A snapshot that is saved has both.
     pub newest: bool,
     /// Whether it can be shown in bytes only.
     pub bytes_only: bool,
     /// Where to save it, if anywhere.
     pub save: Option<Destination>,
-    /// The saved scan to compare it with, if any.
+    /// The snapshot to compare it with, if any.
     pub since: Option<PathBuf>,
-    /// The flags that change what counts, by their long names: a saved scan records them, and two scans are
+    /// The flags that change what counts, by their long names: a snapshot records them, and two snapshots are
     /// compared only if theirs agree.
     pub options: Vec<String>,
     /// What it may come to.
@@ -57,11 +58,11 @@ pub struct Request {
 
 /// Where what is shown comes from.
 #[derive(Clone, Debug)]
-pub enum Source {
+pub enum Input {
     /// A walk of these roots.
     Roots(Vec<OsString>),
-    /// A saved scan, and what its sizes should count, if that was said.
-    Scan(PathBuf, Option<Measure>),
+    /// A snapshot, and what its sizes should count, if that was said.
+    Snapshot(PathBuf, Option<Measure>),
 }
 
 /// What to keep.
@@ -79,9 +80,9 @@ pub enum Keep {
 #[derive(Debug)]
 pub struct Outcome {
     /// What is to be shown; where it is compared, with the churn as sizes.
-    pub scan: Scan<Tree>,
-    /// What changed since an earlier scan.
-    pub changes: Option<Changes>,
+    pub snapshot: Snapshot<Tree>,
+    /// What changed since an earlier snapshot.
+    pub changes: Option<Diff>,
     /// Whether it was saved, if it was to be.
     pub saved: Result<(), Problem>,
     /// What the file systems hold that roots are mounted from, if that was asked for.
@@ -92,40 +93,45 @@ pub struct Outcome {
     pub doubts: Vec<Doubt>,
     /// The bounds that it exceeds.
     pub exceeded: Vec<Exceeded>,
+    /// What the walk did with each number of threads; nothing of a snapshot.
+    pub gears: Vec<Gear>,
 }
 
 /// Does what is asked for. While a walk goes on, `watch` is called about ten times a second, on the calling
 /// thread; and with nothing once it is over.
 ///
 /// # Errors
-/// Why a saved scan cannot be loaded or compared, or one cannot be saved at its place, or that saving was
-/// interrupted. What cannot be walked is among the scan's problems.
-pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Outcome, Problem> {
+/// Why a snapshot cannot be loaded or compared, or one cannot be saved at its place, or that saving was
+/// interrupted. What cannot be walked is among the snapshot's problems.
+pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Outcome, Problem> {
     if let Some(to) = &request.save {
-        scan::ensure_savable(to)?;
+        snapshot::ensure_savable(to)?;
     }
-    let (mut scan, before) = match &request.source {
+    let (mut snapshot, gears, before) = match &request.source {
         // A walk takes long, and what it is compared with may be what is saved over.
-        Source::Roots(_) => {
+        Input::Roots(_) => {
             let before = request.earlier(request.walk.measure, Some(&request.options))?;
-            (request.now(watch)?, before)
+            let (snapshot, gears) = request.now(watch)?;
+            (snapshot, gears, before)
         }
-        Source::Scan(..) => {
-            let mut scan = request.now(watch)?;
-            let options = scan.origin.as_ref().and_then(|origin| origin.options.as_deref());
-            let before = request.earlier(scan.measure, options)?;
-            if let Some(options) = scan.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
+        Input::Snapshot(..) => {
+            let (mut snapshot, gears) = request.now(watch)?;
+            let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
+            let before = request.earlier(snapshot.measure, options)?;
+            if let Some(options) =
+                snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
+            {
                 // As it may be saved again.
                 let is_new = |flag: &&String| !options.contains(flag);
                 let new: Vec<_> = request.options.iter().filter(is_new).cloned().collect();
                 options.extend(new);
             }
-            (scan, before)
+            (snapshot, gears, before)
         }
     };
-    let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &scan)) {
+    let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &snapshot)) {
         // What was walked to its end is not shown either: somebody wants no more.
-        Err(problem) if request.interrupt.is_asked() && !scan.walked.is_interrupted => {
+        Err(problem) if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted => {
             return Err(problem);
         }
         saved => saved,
@@ -133,23 +139,23 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Ou
     let kept = request.kept();
     if request.newest && request.save.is_some() {
         // Nothing is left out, so nothing can be wrong.
-        let _ = scan::sift(&mut scan, &Filter::default(), TIMES, kept.unwrap_or_default());
+        let _ =
+            snapshot::reweigh(&mut snapshot, &Filter::default(), TIMES, kept.unwrap_or_default());
     }
-    let doubts = before.as_ref().map_or_else(Vec::new, |before| scan::doubts(before, &scan));
-    let before = before.and_then(|before| before.walked.report);
+    let doubts =
+        before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
+    let before = before.and_then(|before| before.weighed.report);
     let mut changes = None;
-    scan.walked.report = match (scan.walked.report, before) {
+    snapshot.weighed.report = match (snapshot.weighed.report, before) {
         (Some(now), Some(before)) => Some(match request.keep {
             Keep::Groups(by, limits) => {
                 let groups = request.groups(by, Limits::NONE);
                 let now = if kept.is_some() { replay(&now, groups) } else { now };
-                let both = Changes::new(replay(&before, groups), now);
+                let both = Diff::new(replay(&before, groups), now);
                 changes.insert(both).largest(Some(limits))
             }
-            Keep::Largest(limits) => {
-                changes.insert(Changes::new(before, now)).largest(Some(limits))
-            }
-            Keep::Everything(_) => changes.insert(Changes::new(before, now)).largest(None),
+            Keep::Largest(limits) => changes.insert(Diff::new(before, now)).largest(Some(limits)),
+            Keep::Everything(_) => changes.insert(Diff::new(before, now)).largest(None),
         }),
         (Some(whole), None) if kept.is_some() => Some(match request.keep {
             Keep::Everything(_) => whole,
@@ -160,66 +166,34 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Snapshot>)) -> Result<Ou
     };
     let sizes = match &changes {
         Some(changes) => changes.root().sizes(),
-        None => (None, scan.walked.report.as_ref().map(|tree| tree.root().size())),
+        None => (None, snapshot.weighed.report.as_ref().map(|tree| tree.root().size())),
     };
-    let (file_systems, unmounted) = match (&request.source, &scan.walked.report) {
-        (Source::Roots(roots), Some(tree)) if request.file_systems => {
-            scan::file_systems(roots, tree)
+    let (file_systems, unmounted) = match (&request.source, &snapshot.weighed.report) {
+        (Input::Roots(roots), Some(tree)) if request.file_systems => {
+            snapshot::file_systems(roots, tree)
         }
         _ => Default::default(),
     };
     Ok(Outcome {
-        scan,
+        snapshot,
         changes,
         saved,
         file_systems,
         unmounted,
         doubts,
         exceeded: request.bounds.exceeded(sizes),
+        gears,
     })
-}
-
-/// What came of weighing roots one after the other.
-#[derive(Debug)]
-pub struct Summary {
-    /// What could not be read, and whether it was interrupted.
-    pub walked: Walked<()>,
-    /// The bounds that all of it together exceeds.
-    pub exceeded: Vec<Exceeded>,
-}
-
-/// Weighs roots one after the other, each inode under the first that it is met in, and says what each comes to in
-/// `on`, whose error ends it. A saved scan has none.
-pub fn summarize(
-    request: &Request,
-    mut on: impl FnMut(Step<'_>) -> io::Result<()>,
-) -> (Summary, io::Result<()>) {
-    let roots = match &request.source {
-        Source::Roots(roots) => roots.clone(),
-        Source::Scan(..) => Vec::new(),
-    };
-    let interrupt = Arc::clone(&request.interrupt.is_asked);
-    let options = walk::Options { interrupt, ..request.walk.clone() };
-    let mut all = 0_u64;
-    let (walked, said) = request.interrupt.put_off(|| {
-        walk::each(roots, options, |step| {
-            if let Step::Root(_, size) = step {
-                all = all.saturating_add(size);
-            }
-            on(step)
-        })
-    });
-    (Summary { walked, exceeded: request.bounds.exceeded((None, Some(all))) }, said)
 }
 
 impl Request {
     /// All of what is at `roots` and below.
     pub fn of_roots(roots: impl IntoIterator<Item = OsString>) -> Self {
-        Self { source: Source::Roots(roots.into_iter().collect()), ..Self::default() }
+        Self { source: Input::Roots(roots.into_iter().collect()), ..Self::default() }
     }
 
     fn is_loaded(&self) -> bool {
-        matches!(self.source, Source::Scan(..))
+        matches!(self.source, Input::Snapshot(..))
     }
 
     /// What of inodes is to be kept, if everything is, because it is to be saved, to be compared, to be
@@ -228,7 +202,7 @@ impl Request {
         let (is_loaded, is_saved) = (self.is_loaded(), self.save.is_some());
         let if_so = |is_so: bool, inodes| is_so.then_some(inodes);
         let of_all = if self.needs_details() { Inodes::All } else { Inodes::Linked };
-        // A scan knows when directories were written to, and a walk does not ask. What is saved again has
+        // A snapshot knows when directories were written to, and a walk does not ask. What is saved again has
         // details of everything, or of nothing.
         let is_dated = is_loaded && !is_saved;
         let directories = if is_dated { Inodes::DatedDirectories } else { Inodes::Directories };
@@ -243,7 +217,7 @@ impl Request {
             .max(to_be_shown)
     }
 
-    /// Whether a scan, saved or loaded, has to have times and owners.
+    /// Whether a snapshot, saved or loaded, has to have times and owners.
     fn needs_details(&self) -> bool {
         self.details
             || self.newest
@@ -267,7 +241,11 @@ impl Request {
         Groups::new(by, if self.newest { TIMES } else { self.walk.measure }, limits)
     }
 
-    fn now(&self, watch: impl FnMut(Option<&Snapshot>)) -> Result<Scan<Tree>, Problem> {
+    /// What there is now, and what the walk did.
+    fn now(
+        &self,
+        watch: impl FnMut(Option<&Progress>),
+    ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
         match (self.kept(), self.keep) {
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
                 self.with(Whole { inodes }, watch)
@@ -284,13 +262,16 @@ impl Request {
     fn with<T: Tally<Report = Tree> + 'static>(
         &self,
         tally: T,
-        watch: impl FnMut(Option<&Snapshot>),
-    ) -> Result<Scan<Tree>, Problem> {
+        watch: impl FnMut(Option<&Progress>),
+    ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
         match &self.source {
-            Source::Roots(roots) => Ok(self.walked(roots, tally, watch)),
-            Source::Scan(path, measure) => {
-                let scan = scan::load(path, *measure, tally)?;
-                self.sifted(scan).map_err(|error| scan::problem(path, Operation::Load, &error))
+            Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
+            Input::Snapshot(path, measure) => {
+                let snapshot = snapshot::load(path, *measure, tally)?;
+                let snapshot = self.reweighed(snapshot);
+                snapshot
+                    .map(|snapshot| (snapshot, Vec::new()))
+                    .map_err(|error| snapshot::problem(path, Operation::Load, &error))
             }
         }
     }
@@ -299,8 +280,8 @@ impl Request {
         &self,
         roots: &[OsString],
         tally: T,
-        mut watch: impl FnMut(Option<&Snapshot>),
-    ) -> Scan<Tree> {
+        mut watch: impl FnMut(Option<&Progress>),
+    ) -> (Snapshot<Tree>, Vec<Gear>) {
         let has_details = self.kept() == Some(Inodes::All);
         let is_to_be_known = self.save.is_some() || self.since.is_some();
         let origin = is_to_be_known
@@ -314,40 +295,40 @@ impl Request {
         let measure = options.measure;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
-        let walked = self.interrupt.put_off(|| {
-            let walked = walk::walk(roots, options, tally, |snapshot| watch(Some(snapshot)));
+        let Walked { weighed, gears } = self.interrupt.put_off(|| {
+            let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
             watch(None);
             walked
         });
-        Scan { walked, measure, origin }
+        (Snapshot { weighed, measure, origin }, gears)
     }
 
-    /// What filters leave of a loaded scan, if it says what it takes to show that.
-    fn sifted(&self, mut scan: Scan<Tree>) -> io::Result<Scan<Tree>> {
-        self.ensure_enough(&scan, self.needs_details())?;
-        let is_bytes = scan.measure.unit() == Measure::Disk.unit();
+    /// What filters leave of a loaded snapshot, if it says what it takes to show that.
+    fn reweighed(&self, mut snapshot: Snapshot<Tree>) -> io::Result<Snapshot<Tree>> {
+        self.ensure_enough(&snapshot, self.needs_details())?;
+        let is_bytes = snapshot.measure.unit() == Measure::Disk.unit();
         if (self.bytes_only || self.needs().bytes) && !is_bytes {
-            let unit = scan.measure.unit();
+            let unit = snapshot.measure.unit();
             let message = format!("what is asked for needs bytes, and it counts {unit}");
             return Err(io::Error::other(message));
         }
         let kept = self.kept().unwrap_or_default();
-        if let Some(origin) = &mut scan.origin {
+        if let Some(origin) = &mut snapshot.origin {
             // As it may be saved again.
             origin.has_details = kept == Inodes::All;
         }
         // Sizes are what is saved again.
         let is_by_time = self.newest && self.save.is_none();
-        let measure = if is_by_time { TIMES } else { scan.measure };
-        scan::sift(&mut scan, &self.walk.filter, measure, kept)?;
-        Ok(scan)
+        let measure = if is_by_time { TIMES } else { snapshot.measure };
+        snapshot::reweigh(&mut snapshot, &self.walk.filter, measure, kept)?;
+        Ok(snapshot)
     }
 
-    /// Whether a loaded scan says what groups are made of, and has details if those are wanted.
-    fn ensure_enough(&self, scan: &Scan<Tree>, wants_details: bool) -> io::Result<()> {
-        match &scan.origin {
+    /// Whether a loaded snapshot says what groups are made of, and has details if those are wanted.
+    fn ensure_enough(&self, snapshot: &Snapshot<Tree>, wants_details: bool) -> io::Result<()> {
+        match &snapshot.origin {
             None if wants_details || matches!(self.keep, Keep::Groups(..)) => {
-                Err(io::Error::other(scan::TOO_LITTLE))
+                Err(io::Error::other(snapshot::TOO_LITTLE))
             }
             Some(origin) if wants_details && !origin.has_details => {
                 Err(io::Error::other("it was saved without --details, and so without times"))
@@ -356,55 +337,56 @@ impl Request {
         }
     }
 
-    /// The scan to compare with, if there is one, without what is left out of this one, which was made
+    /// The snapshot to compare with, if there is one, without what is left out of this one, which was made
     /// with `options`, as far as that is known.
     fn earlier(
         &self,
         measure: Measure,
         options: Option<&[String]>,
-    ) -> Result<Option<Scan<Tree>>, Problem> {
+    ) -> Result<Option<Snapshot<Tree>>, Problem> {
         let Some(path) = &self.since else { return Ok(None) };
         let filter = &self.walk.filter;
         let by_details = self.is_by_details();
         let is_asked = by_details || filter.times.modified.is_some();
         let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
-        let mut scan = scan::load(path, Some(measure), Whole { inodes })?;
-        if let (Some(options), Some(origin)) = (options, &scan.origin)
+        let mut snapshot = snapshot::load(path, Some(measure), Whole { inodes })?;
+        if let (Some(options), Some(origin)) = (options, &snapshot.origin)
             && let Some(message) =
-                scan::difference(options, &self.options, origin, self.is_loaded())
+                snapshot::difference(options, &self.options, origin, self.is_loaded())
         {
             let error = io::Error::other(message);
-            return Err(scan::problem(path, Operation::Compare, &error));
+            return Err(snapshot::problem(path, Operation::Compare, &error));
         }
         let compared = move || {
-            self.ensure_enough(&scan, by_details)?;
-            let has_details = scan.origin.as_ref().is_some_and(|origin| origin.has_details);
-            scan::sift(&mut scan, &filter.of_saved(has_details), measure, inodes)?;
-            match scan.walked.report {
-                Some(_) => Ok(Some(scan)),
+            self.ensure_enough(&snapshot, by_details)?;
+            let has_details = snapshot.origin.as_ref().is_some_and(|origin| origin.has_details);
+            snapshot::reweigh(&mut snapshot, &filter.of_saved(has_details), measure, inodes)?;
+            match snapshot.weighed.report {
+                Some(_) => Ok(Some(snapshot)),
                 None => Err(io::Error::other("nothing could be read when it was made")),
             }
         };
-        compared().map_err(|error| scan::problem(path, Operation::Load, &error))
+        compared().map_err(|error| snapshot::problem(path, Operation::Load, &error))
     }
 
-    /// Half a scan would be taken for a whole one later, and so is not saved.
-    fn save(&self, to: &Destination, scan: &Scan<Tree>) -> Result<(), Problem> {
-        if scan.walked.is_interrupted {
+    /// Half a snapshot would be taken for a whole one later, and so is not saved.
+    fn save(&self, to: &Destination, snapshot: &Snapshot<Tree>) -> Result<(), Problem> {
+        if snapshot.weighed.is_interrupted {
             let interrupted = io::ErrorKind::Interrupted.into();
-            return Err(scan::problem(&to.path, Operation::Save, &interrupted));
+            return Err(snapshot::problem(&to.path, Operation::Save, &interrupted));
         }
-        let (measure, origin) = (scan.measure, scan.origin.clone());
+        let (measure, origin) = (snapshot.measure, snapshot.origin.clone());
         let threads = self.walk.threads;
-        let options = json::Options { measure, origin, threads, ..json::Options::default() };
-        scan::save(to, &self.interrupt, |out| json::write(out, &scan.walked, &options))
+        let options =
+            json::ExportOptions { measure, origin, threads, ..json::ExportOptions::default() };
+        snapshot::save(to, &self.interrupt, |out| json::write(out, &snapshot.weighed, &options))
     }
 }
 
-impl Default for Source {
+impl Default for Input {
     /// Where the process stands.
     fn default() -> Self {
-        Source::Roots(vec![".".into()])
+        Input::Roots(vec![".".into()])
     }
 }
 

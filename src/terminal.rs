@@ -8,7 +8,7 @@ use terminal_size::{Height, Width, terminal_size};
 
 use crate::render::progress;
 use crate::render::size::Format;
-use crate::walk::Snapshot;
+use crate::walk::Progress;
 
 /// Columns and lines of the terminal, if there is one.
 pub fn size() -> Option<(usize, usize)> {
@@ -44,27 +44,27 @@ fn is_dumb() -> bool {
 
 /// The progress line, on stderr.
 #[derive(Debug)]
-pub struct Progress {
+pub struct ProgressLine {
     is_wanted: bool,
     format: Format,
     start: Instant,
     is_drawn: bool,
 }
 
-impl Progress {
+impl ProgressLine {
     /// A line that is drawn only if `is_wanted`; sizes are written in `format`.
     pub fn new(is_wanted: bool, format: Format) -> Self {
         Self { is_wanted, format, start: Instant::now(), is_drawn: false }
     }
 
     /// Draws the line anew.
-    pub fn draw(&mut self, snapshot: &Snapshot) {
+    pub fn draw(&mut self, progress: &Progress) {
         if !self.is_wanted {
             return;
         }
         // Some terminals wrap when the last column is written to, and all echo "^C" behind the line.
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
-        let Snapshot { entries, size, directory } = snapshot;
+        let Progress { entries, size, directory } = progress;
         let elapsed = self.start.elapsed();
         let line = progress::line(*entries, *size, elapsed, directory, &self.format, width);
         replace(&line);

@@ -107,11 +107,6 @@ impl Rules {
 }
 
 impl<P: Default> Subtotal<P> {
-    /// What has been gathered comes to this.
-    pub(crate) fn sum(&mut self) -> &mut Sum {
-        &mut self.sum
-    }
-
     /// Adds an entry that is no directory. The tally is told of it if the directory `is_shown` with what is
     /// in it.
     #[inline]

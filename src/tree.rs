@@ -1,4 +1,4 @@
-//! The tree that a walk comes to: what every picture and every JSON is drawn from, and what two scans are
+//! The tree that a walk comes to: what every picture and every JSON is drawn from, and what two snapshots are
 //! compared by. Everything is packed, a block a directory: its own record, and then those of its leaves.
 //!
 //! The directories lie in one row, each after all that is below it, so that what is below one is a stretch of
@@ -25,7 +25,7 @@ pub use traversal::{Named, Step, Traversal};
 #[derive(Debug)]
 pub struct Tree {
     /// The root is the last.
-    directories: Vec<Directory>,
+    directories: Vec<PackedDirectory>,
     shape: Shape,
 }
 
@@ -35,7 +35,7 @@ pub struct DirectoryId(u32);
 
 /// Four billion directories are as many as there can be: they would take 200 GB.
 #[derive(Debug)]
-struct Directory {
+struct PackedDirectory {
     /// How many directories are below it. They come right before it.
     below: u32,
     /// How many places after it its parent comes; 0 for the root.
@@ -330,7 +330,7 @@ impl Named for Child<'_> {
 }
 
 /// The numbers of the directories directly in the one that has this `number`, the last first.
-fn children(directories: &[Directory], number: u32) -> impl Iterator<Item = u32> {
+fn children(directories: &[PackedDirectory], number: u32) -> impl Iterator<Item = u32> {
     let below = |number: u32| directories.get(number as usize).map_or(0, |it| it.below);
     let (first, mut end) = (number.saturating_sub(below(number)), number);
     iter::from_fn(move || {
@@ -341,7 +341,7 @@ fn children(directories: &[Directory], number: u32) -> impl Iterator<Item = u32>
 }
 
 /// Tells the directories directly in the one that has this `number` how far it is.
-fn adopt(directories: &mut [Directory], number: u32) {
+fn adopt(directories: &mut [PackedDirectory], number: u32) {
     let children: Vec<_> = children(directories, number).collect();
     for child in children {
         directories[child as usize].up = number - child;

@@ -7,10 +7,10 @@ use clap::builder::PossibleValuesParser;
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint};
 use clap_complete::Shell;
 
-use super::leave::LeaveFlags;
+use super::filters::FilterFlags;
 use super::numbers;
 use super::roots::RootFlags;
-use super::scans::ScanFlags;
+use super::snapshots::SnapshotFlags;
 use crate::measure::parse_size;
 use crate::render::time::Style;
 use crate::sys::Source;
@@ -28,13 +28,13 @@ pub(super) struct Flags {
     pub(super) count: CountFlags,
 
     #[command(flatten)]
-    pub(super) leave: LeaveFlags,
+    pub(super) filters: FilterFlags,
 
     #[command(flatten)]
     pub(super) show: ShowFlags,
 
     #[command(flatten)]
-    pub(super) scans: ScanFlags,
+    pub(super) snapshots: SnapshotFlags,
 
     #[command(flatten)]
     pub(super) print: PrintFlags,
@@ -52,7 +52,7 @@ pub(super) struct Flags {
 impl Flags {
     /// Whether something is to be printed, rather than weighed.
     pub(super) fn is_question(&self) -> bool {
-        self.leave.type_list || self.print.completions.is_some() || self.print.man
+        self.filters.type_list || self.print.completions.is_some() || self.print.man
     }
 }
 
@@ -143,12 +143,12 @@ pub(super) struct ShowFlags {
     #[arg(long, value_name = "ORDER")]
     pub(super) sort: Option<Sort>,
 
-    /// Print only the total of each PATH, one per line, like du -sB1
+    /// Print only the total of each PATH, one per line, like du -sB1 PATH
     ///
-    /// What is in several PATHs counts in the first of them.
+    /// PATHs are in the order given. What several of them share counts in each. A PATH inside another has no line.
     #[arg(long, conflicts_with_all = [
         "number_of_lines", "depth", "min_size", "only_dir", "only_file", "file_types", "by", "collapse", "sort",
-        "skip_total", "filetime", "unique", "save", "load", "since", "output_json", "form", "stats",
+        "skip_total", "filetime", "since", "output_json", "form",
     ])]
     pub(super) summarize: bool,
 

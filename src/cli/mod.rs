@@ -6,17 +6,17 @@
 //! [`report`]: crate::report
 
 pub mod config;
+mod filters;
 mod flags;
-mod form;
 mod git;
-mod leave;
 mod near;
 mod numbers;
 mod options;
+mod output;
 mod pages;
-mod read;
+mod parse;
 mod roots;
-mod scans;
+mod snapshots;
 
 use std::env;
 use std::ffi::OsString;
@@ -32,8 +32,7 @@ use crate::problem::unless_closed;
 use crate::render::Output;
 use crate::render::name::escape;
 use crate::render::size::Formats;
-use crate::render::summary;
-use crate::report::{Bounds, Request, Source};
+use crate::report::{Bounds, Input, Request};
 use crate::terminal;
 use flags::Flags;
 
@@ -44,8 +43,6 @@ pub struct Plan {
     pub request: Request,
     /// How to show what comes of it.
     pub output: Output,
-    /// How to show a line a root, if that is asked for in place of a picture.
-    pub summary: Option<summary::Options>,
     /// Whether to show the progress.
     pub progress: bool,
     /// What is said on stderr.
@@ -67,7 +64,7 @@ pub struct Messages {
 /// make no sense, and with 0 after `--help`, `--version` and `--type-list`.
 pub fn parse() -> Plan {
     let args: Vec<OsString> = env::args_os().collect();
-    let plan = read::flags(&args, |flags| {
+    let plan = parse::flags(&args, |flags| {
         if let Some(answer) = answer(&flags) {
             print(&answer);
         }
@@ -80,7 +77,7 @@ pub fn parse() -> Plan {
             // made anew from arguments that can forge no line.
             let harmless = |arg: &OsString| OsString::from(escape(arg.as_bytes()));
             let harmless: Vec<OsString> = args.iter().map(harmless).collect();
-            let error = read::flags(&harmless, |_| Ok(())).err().unwrap_or(error);
+            let error = parse::flags(&harmless, |_| Ok(())).err().unwrap_or(error);
             let is_bad_value = error.kind() == ErrorKind::ValueValidation;
             // What is wrong with a value is said in one line.
             let most = if is_bad_value { 1 } else { usize::MAX };
@@ -99,8 +96,8 @@ pub fn parse() -> Plan {
 
 /// What is to be printed in place of weighing, if anything.
 fn answer(flags: &Flags) -> Option<Vec<u8>> {
-    if flags.leave.type_list {
-        return Some(leave::type_list().into());
+    if flags.filters.type_list {
+        return Some(filters::type_list().into());
     }
     if flags.print.man {
         return Some(pages::man());
@@ -122,29 +119,32 @@ impl Plan {
         let keep = flags.keep(terminal);
         flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
-        let is_read_first = flags.scans.load.is_some() || flags.scans.since.is_some();
+        let is_read_first = flags.snapshots.load.is_some() || flags.snapshots.since.is_some();
+        let source = match flags.snapshots.load.clone() {
+            Some(path) => Input::Snapshot(path, flags.size_measure()),
+            None => Input::Roots(mem::take(&mut flags.roots).roots()?),
+        };
         Ok(Self {
             messages: Messages {
                 formats: formats.clone(),
                 print_errors: flags.print.print_errors,
                 stats: flags.print.stats,
             },
-            summary: flags.summary(&formats),
-            output: flags.output(formats, terminal),
+            output: flags.output(formats, terminal, &source),
             progress: !flags.print.no_progress && terminal::wants_progress(),
             request: Request {
                 walk,
                 keep,
-                details: flags.scans.details,
+                details: flags.snapshots.details,
                 newest: flags.is_by_saved_time(),
                 bytes_only: flags.form().is_some_and(|form| !form.fits().counts),
                 save: flags.destination()?,
-                bounds: Bounds { size: flags.scans.fail_over, growth: flags.scans.fail_growth },
-                source: match flags.scans.load.take() {
-                    Some(path) => Source::Scan(path, flags.size_measure()),
-                    None => Source::Roots(mem::take(&mut flags.roots).roots()?),
+                bounds: Bounds {
+                    size: flags.snapshots.fail_over,
+                    growth: flags.snapshots.fail_growth,
                 },
-                since: flags.scans.since,
+                source,
+                since: flags.snapshots.since,
                 options: flags.counting,
                 file_systems: flags.show.df,
                 interrupt: Interrupt::new(is_read_first),

@@ -8,7 +8,7 @@ use crate::measure::{Measure, Time};
 use crate::render::Form;
 use crate::render::colors::Colors;
 use crate::render::size::{Format, Formats, Unit};
-use crate::render::time::Times;
+use crate::render::time::TimeFormat;
 use crate::render::tree::{self, Bars};
 use crate::report::Keep;
 use crate::sys;
@@ -19,24 +19,24 @@ use crate::tree::Order;
 use crate::walk;
 
 impl Flags {
-    pub(super) fn walk(&self) -> Result<walk::Options, String> {
-        let mut filter = self.leave.filter()?;
+    pub(super) fn walk(&self) -> Result<walk::WalkOptions, String> {
+        let mut filter = self.filters.filter()?;
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
         let sizes = self.size_measure().unwrap_or_default();
         // What is saved are sizes; times are shown of what is saved.
-        let is_by_time = self.filetime().is_some() && self.scans.save.is_none();
-        Ok(walk::Options {
+        let is_by_time = self.filetime().is_some() && self.snapshots.save.is_none();
+        Ok(walk::WalkOptions {
             measure: if is_by_time { self.measure() } else { sizes },
             sizes: (is_by_time && self.form().is_none()).then_some(sizes),
             threads: self.print.threads,
             // What lies on others is none of what one holds.
-            one_file_system: self.leave.limit_filesystem || self.show.df,
+            one_file_system: self.filters.limit_filesystem || self.show.df,
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,
             source: self.source,
             filter,
-            ..walk::Options::default()
+            ..walk::WalkOptions::default()
         })
     }
 
@@ -108,6 +108,9 @@ impl Flags {
 
     /// JSON is whole unless told otherwise; a picture always has an end.
     fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
+        if self.show.summarize {
+            return Some(Limits { depth: 0, roots: usize::MAX, ..Limits::NONE });
+        }
         let show = match (self.show.only_dir, self.show.only_file) {
             (true, _) => Show::Directories,
             (_, true) => Show::Files,
@@ -122,7 +125,7 @@ impl Flags {
         // What is said to be shown is not cut by a terminal's height.
         let is_cut = is_drawn && self.show.depth.is_none() && self.show.min_size.is_none();
         let default_lines = if is_cut { fitting } else { usize::MAX };
-        let are_many = self.roots.are_listed() || self.scans.load.is_some();
+        let are_many = self.roots.are_listed() || self.snapshots.load.is_some();
         (is_drawn || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
@@ -130,20 +133,20 @@ impl Flags {
             show,
             roots: match (is_drawn, are_many) {
                 (false, _) => 0,
-                // Who gives a path wants to see its line. A list, and a scan of one, may be of any length.
+                // Who gives a path wants to see its line. A list, and a snapshot of one, may be of any length.
                 (true, true) => fitting,
                 (true, false) => usize::MAX,
             },
         })
     }
 
-    pub(super) fn tree(&self, terminal: Option<(usize, usize)>) -> tree::Options {
+    pub(super) fn tree(&self, terminal: Option<(usize, usize)>) -> tree::PictureOptions {
         /// Where nothing says how wide it is. What is read out has no width.
         const WIDTH: usize = 80;
         let is_colored =
             self.print.force_colors || !self.print.no_colors && terminal::wants_colors();
         let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
-        tree::Options {
+        tree::PictureOptions {
             width: match (self.print.terminal_width, terminal) {
                 (Some(width), _) => width.into(),
                 (None, Some((width, _))) => width,
@@ -163,18 +166,18 @@ impl Flags {
             skip_total: self.show.skip_total,
             root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
             one_kind: self.show.only_dir || self.show.only_file,
-            // Of a loaded scan, its header says more.
-            knows_own: self.scans.load.is_none(),
+            // Of a loaded snapshot, its header says more.
+            knows_own: self.snapshots.load.is_none(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
             colors: is_colored.then(|| Colors::new(&ls_colors())),
-            ..tree::Options::default()
+            ..tree::PictureOptions::default()
         }
     }
 
     /// How what is measured is written.
     pub(super) fn formats(&self) -> Formats {
-        let times = || Times {
+        let times = || TimeFormat {
             style: self.print.time_style.clone().unwrap_or_default(),
             zone: sys::time_zone(),
             now: sys::now(),

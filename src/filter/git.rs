@@ -10,7 +10,7 @@
 //! `.ignore` files are ripgrep's: they hold everywhere, and are stronger, also than what is tracked.
 //! Git knows nothing of them, so they have no say in what *git* ignores.
 //!
-//! Rules and globs are our own rather than those of gix-ignore 0.24 and gix-glob 0.29, which would add 12
+//! IgnoreRules and globs are our own rather than those of gix-ignore 0.24 and gix-glob 0.29, which would add 12
 //! packages and spare 430 lines and 2 KB. Of 600,000 answers to rules thrown by dice, 25 of theirs are not
 //! those of git 2.39, and 4,945 where case is ignored; none of ours. On 290,000 entries they take 240 ms
 //! in user mode instead of 204. Past 64 levels of asterisks they give up.
@@ -28,7 +28,7 @@ use std::sync::Arc;
 use super::git_config::GitConfig;
 use super::index::Tracked;
 use super::repository::Repository;
-use super::rules::Rules;
+use super::rules::IgnoreRules;
 use crate::path;
 use crate::sys::{self, Handle, Source, Symlinks};
 
@@ -73,7 +73,7 @@ pub(super) struct DirectoryRules {
 /// What becomes of the entries of a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Treatment {
-    /// Rules decide.
+    /// IgnoreRules decide.
     #[default]
     ByRules,
     /// Everything is ignored that is not tracked.
@@ -85,7 +85,7 @@ enum Treatment {
 /// The rules that one file adds to those above.
 #[derive(Debug)]
 struct RuleFile {
-    rules: Arc<Rules>,
+    rules: Arc<IgnoreRules>,
     /// How much of a path leads to where these hold.
     from: usize,
     above: Option<Arc<RuleFile>>,
@@ -154,7 +154,7 @@ impl Git {
             .map(|repository| self.config.in_work_tree(dir, repository, &mut report));
         let folds = config.as_ref().map_or(above.folds, |config| config.folds);
         let mut read = |name: &CStr, symlinks, folds| {
-            Rules::in_file(dir, name, symlinks, folds).unwrap_or_else(|error| {
+            IgnoreRules::in_file(dir, name, symlinks, folds).unwrap_or_else(|error| {
                 report(name.to_bytes(), &error);
                 None
             })
@@ -284,7 +284,7 @@ impl Drop for RuleFile {
     }
 }
 
-fn add(chain: &mut Option<Arc<RuleFile>>, rules: Arc<Rules>, from: usize) {
+fn add(chain: &mut Option<Arc<RuleFile>>, rules: Arc<IgnoreRules>, from: usize) {
     if !rules.is_empty() {
         *chain = Some(Arc::new(RuleFile { rules, from, above: chain.take() }));
     }

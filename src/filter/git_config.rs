@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use super::git_syntax::Variables;
 use super::repository::{self, Repository};
-use super::rules::Rules;
+use super::rules::IgnoreRules;
 use crate::path;
 use crate::sys::{self, Handle, Symlinks};
 
@@ -25,7 +25,7 @@ pub struct GitConfig {
     /// What overrules that.
     strong: Settings,
     /// The rules in the excludes file, by its path, where no repository names another.
-    excludes: Option<(Vec<u8>, Arc<Rules>)>,
+    excludes: Option<(Vec<u8>, Arc<IgnoreRules>)>,
 }
 
 /// The variables that count here, each as it was set last.
@@ -44,7 +44,7 @@ pub(super) struct InWorkTree {
     /// Whether git takes no heed of case.
     pub(super) folds: bool,
     /// The rules in the excludes file.
-    pub(super) excludes: Arc<Rules>,
+    pub(super) excludes: Arc<IgnoreRules>,
 }
 
 /// What is in a file; none if it is not there.
@@ -89,7 +89,7 @@ impl GitConfig {
         let named = self.strong.excludes_file.as_ref().or(self.weak.excludes_file.as_ref());
         if let Some(path) = named.filter(|path| path.starts_with(b"/")) {
             let text = sys::read_file(Path::new(OsStr::from_bytes(path))).unwrap_or_default();
-            self.excludes = Some((path.clone(), Arc::new(Rules::parse(&text))));
+            self.excludes = Some((path.clone(), Arc::new(IgnoreRules::parse(&text))));
         }
         self
     }
@@ -121,7 +121,7 @@ impl GitConfig {
             (Some(path), Some((known, rules))) if path == known && !folds => Arc::clone(rules),
             (Some(path), _) => {
                 let path = CString::new(&**path).unwrap_or_default();
-                let rules = Rules::in_file(top, &path, Symlinks::Follow, folds);
+                let rules = IgnoreRules::in_file(top, &path, Symlinks::Follow, folds);
                 Arc::new(rules.ok().flatten().unwrap_or_default())
             }
             (None, _) => Arc::default(),

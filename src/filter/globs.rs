@@ -1,14 +1,14 @@
 //! Leaving out by globs in the syntax of gitignore(5), which hold from each root on down.
 
-use super::rules::Rules;
+use super::rules::IgnoreRules;
 
 /// Which paths below a root count, as far as globs go.
 #[derive(Clone, Debug, Default)]
 pub struct Globs {
     /// What matches is left out, a directory with all that is in it.
-    pub exclude: Rules,
+    pub exclude: IgnoreRules,
     /// If there are any, only what matches counts, a directory with all that is in it.
-    pub include: Rules,
+    pub include: IgnoreRules,
 }
 
 impl Globs {

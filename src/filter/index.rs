@@ -83,13 +83,13 @@ const ROOM_FOR_NAMES: u64 = 16 << 20;
 struct Index {
     /// One after the other.
     names: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<IndexEntry>,
     /// Whether an entry has no name: in a split index, the other half has it.
     has_nameless: bool,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct IndexEntry {
     name: Range<usize>,
     is_submodule: bool,
 }
@@ -108,7 +108,7 @@ impl Index {
         for id in IDS {
             file.rewind()?;
             let left = length.saturating_sub(id as u64);
-            match Self::with_ids_of(id, &mut Source { file: &mut file, left }) {
+            match Self::with_ids_of(id, &mut IndexReader { file: &mut file, left }) {
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {}
                 read => return read,
             }
@@ -118,7 +118,7 @@ impl Index {
 
     /// Reads what git wrote where an object's id takes `id` bytes. At the end is a checksum, which git
     /// may have left out. What is damaged in another way than its order and its lengths is not found.
-    fn with_ids_of<R: Read + Seek>(id: usize, source: &mut Source<'_, R>) -> io::Result<Self> {
+    fn with_ids_of<R: Read + Seek>(id: usize, source: &mut IndexReader<'_, R>) -> io::Result<Self> {
         let is_index = source.take()? == *b"DIRC";
         let (version, count) = (source.number()?, source.number()?);
         ensure(is_index && (2..=4).contains(&version))?;
@@ -148,7 +148,7 @@ impl Index {
     /// Adds the next entry.
     fn add<R: Read + Seek>(
         &mut self,
-        source: &mut Source<'_, R>,
+        source: &mut IndexReader<'_, R>,
         version: u32,
         id: usize,
     ) -> io::Result<()> {
@@ -196,7 +196,7 @@ impl Index {
             return Ok(());
         }
         ensure(mode != 0 && self.names[last] <= self.names[name.clone()])?;
-        self.entries.push(Entry { name, is_submodule: mode == SUBMODULE });
+        self.entries.push(IndexEntry { name, is_submodule: mode == SUBMODULE });
         Ok(())
     }
 
@@ -208,7 +208,7 @@ impl Index {
             .sort_unstable_by(|one, other| names[one.name.clone()].cmp(&names[other.name.clone()]));
     }
 
-    fn find(&self, path: &[u8]) -> Option<&Entry> {
+    fn find(&self, path: &[u8]) -> Option<&IndexEntry> {
         self.first_from(path).filter(|entry| self.names[entry.name.clone()] == *path)
     }
 
@@ -219,20 +219,20 @@ impl Index {
     }
 
     /// The first that is `path` or comes after it.
-    fn first_from(&self, path: &[u8]) -> Option<&Entry> {
-        let is_before = |entry: &Entry| self.names[entry.name.clone()] < *path;
+    fn first_from(&self, path: &[u8]) -> Option<&IndexEntry> {
+        let is_before = |entry: &IndexEntry| self.names[entry.name.clone()] < *path;
         self.entries.get(self.entries.partition_point(is_before))
     }
 }
 
 /// An index as it is read: a file may be far longer than what was ever written to it.
-struct Source<'a, R> {
+struct IndexReader<'a, R> {
     file: &'a mut BufReader<R>,
     /// How many bytes come before the checksum.
     left: u64,
 }
 
-impl<R: Read + Seek> Source<'_, R> {
+impl<R: Read + Seek> IndexReader<'_, R> {
     fn pass(&mut self, length: u64) -> io::Result<()> {
         self.left = self.left.checked_sub(length).ok_or_else(damaged)?;
         Ok(())

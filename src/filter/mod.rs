@@ -1,6 +1,6 @@
 //! What does not count. Filters change totals; they do not merely hide lines.
 //!
-//! Each kind of filter is a value in a file of its own. [`Judge::verdict`] asks them about an entry
+//! Each kind of filter is a value in a file of its own. [`DirectoryFilter::verdict`] asks them about an entry
 //! as soon as it is listed, in the order of what the answer costs, before anything has been asked
 //! of the system. An entry counts if every filter admits it.
 //!
@@ -8,7 +8,7 @@
 //! names, paths. The others look at entries one by one, and at a directory's own weight like at
 //! any other; what is in it may count although it does not ([`Verdict::Passes`]).
 //!
-//! What filters know of a directory, from those above it, is its [`Place`]. Where nothing filters
+//! What filters know of a directory, from those above it, is its [`Scope`]. Where nothing filters
 //! there is none, and nobody is asked.
 
 mod git;
@@ -37,7 +37,7 @@ pub use globs::Globs;
 pub use names::Names;
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes};
-pub use rules::Rules;
+pub use rules::IgnoreRules;
 pub use times::{Days, Times};
 pub use types::{Types, known_types};
 
@@ -91,7 +91,7 @@ impl Verdict {
 
 /// A directory as filters know it.
 #[derive(Clone, Debug, Default)]
-pub struct Place {
+pub struct Scope {
     /// What [`Filter::paths`] still leaves out from here on down.
     left_out: Ends,
     /// What [`Filter::collapse`] still means from here on down.
@@ -104,7 +104,7 @@ pub struct Place {
     rules: DirectoryRules,
 }
 
-impl Place {
+impl Scope {
     /// Whether what is in it counts, but is not to be gathered.
     pub fn is_collapsed(&self) -> bool {
         self.is_collapsed
@@ -113,17 +113,17 @@ impl Place {
 
 /// Judges the entries of one directory, and of those below that it enters.
 #[derive(Debug)]
-pub struct Judge<'a> {
+pub struct DirectoryFilter<'a> {
     filter: &'a Filter,
     /// What filters know of the directory.
-    pub place: Option<Arc<Place>>,
+    pub place: Option<Arc<Scope>>,
     /// The directory's path, the root as given and the names below it, for those who look at it. A
     /// name is put at its end to be judged.
     path: Vec<u8>,
     /// The same, but from the root on, or from the top of the work tree that the root lies in.
     ruled_path: Vec<u8>,
     /// The directories from which others were entered, with the lengths of their two paths.
-    above: Vec<(Option<Arc<Place>>, usize, usize)>,
+    above: Vec<(Option<Arc<Scope>>, usize, usize)>,
 }
 
 impl Filter {
@@ -146,7 +146,7 @@ impl Filter {
         !(self.regexes.is_off() && self.has_no_rules())
     }
 
-    /// What of it a saved scan can tell: nothing of git, and of times the last change, if it
+    /// What of it a snapshot can tell: nothing of git, and of times the last change, if it
     /// `has_details`.
     pub fn of_saved(&self, has_details: bool) -> Self {
         let modified = self.times.modified.filter(|_| has_details);
@@ -155,25 +155,25 @@ impl Filter {
     }
 
     /// What filters know of the root at `path`; nothing if there are none.
-    pub fn root(&self, path: &[u8]) -> Option<Arc<Place>> {
+    pub fn root(&self, path: &[u8]) -> Option<Arc<Scope>> {
         let root = Path::new(OsStr::from_bytes(path));
         let real = || sys::real_path(root, Symlinks::Follow).unwrap_or_else(|_| root.to_owned());
         self.root_at(path, real)
     }
 
-    /// Who judges what is in the root at `path`, of which somebody else knows what it really `is_at`.
-    pub fn judge_root(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Judge<'_> {
-        self.judge(self.root_at(path, is_at), || vec![path])
+    /// The filters of what is in the root at `path`, of which somebody else knows what it really `is_at`.
+    pub fn for_root(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> DirectoryFilter<'_> {
+        self.for_directory(self.root_at(path, is_at), || vec![path])
     }
 
-    fn root_at(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Option<Arc<Place>> {
+    fn root_at(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Option<Arc<Scope>> {
         if self.is_off() {
             return None;
         }
         let rules = if self.git.is_off() { DirectoryRules::default() } else { self.git.root(path) };
         let (left_out, collapsed) =
             (self.paths.below(path, &is_at), self.collapse.below(path, &is_at));
-        Some(Arc::new(Place { left_out, collapsed, rules, ..Place::default() }))
+        Some(Arc::new(Scope { left_out, collapsed, rules, ..Scope::default() }))
     }
 
     /// What filters know of a directory once it is open as `dir`: there may be rules in it. Its
@@ -181,11 +181,11 @@ impl Filter {
     /// reported by its path.
     pub fn enter<'n>(
         &self,
-        place: Option<&Arc<Place>>,
+        place: Option<&Arc<Scope>>,
         dir: &Handle,
         names: impl Fn() -> Vec<&'n [u8]>,
         mut report: impl FnMut(Vec<u8>, &io::Error),
-    ) -> Option<Arc<Place>> {
+    ) -> Option<Arc<Scope>> {
         let place = place?;
         if self.git.is_off() {
             return Some(Arc::clone(place));
@@ -198,18 +198,18 @@ impl Filter {
         let rules = self.git.enter(&place.rules, dir, path, from, &mut report);
         rules.as_ref().unwrap_or(&place.rules).read_index_or_report(report);
         Some(match rules {
-            Some(rules) => Arc::new(Place { rules, ..(**place).clone() }),
+            Some(rules) => Arc::new(Scope { rules, ..(**place).clone() }),
             None => Arc::clone(place),
         })
     }
 
-    /// Who judges what is in a directory. Its `names`, from the root on, are asked for only if
+    /// The filters of what is in a directory. Its `names`, from the root on, are asked for only if
     /// filters look at paths.
-    pub fn judge<'n>(
+    pub fn for_directory<'n>(
         &self,
-        place: Option<Arc<Place>>,
+        place: Option<Arc<Scope>>,
         names: impl FnOnce() -> Vec<&'n [u8]>,
-    ) -> Judge<'_> {
+    ) -> DirectoryFilter<'_> {
         let (mut path, mut ruled) = (Vec::new(), Vec::new());
         if let Some(place) = &place
             && self.looks_at_paths()
@@ -218,11 +218,11 @@ impl Filter {
             ruled = ruled_path(place, &names);
             path = path::join_all(names);
         }
-        Judge { filter: self, place, path, ruled_path: ruled, above: Vec::new() }
+        DirectoryFilter { filter: self, place, path, ruled_path: ruled, above: Vec::new() }
     }
 
     /// Whether the root at `path`, a directory, counts itself. What is in it may even if not.
-    pub fn admits_root(&self, place: Option<&Arc<Place>>, path: &[u8], stat: &Stat) -> bool {
+    pub fn admits_root(&self, place: Option<&Arc<Scope>>, path: &[u8], stat: &Stat) -> bool {
         let is_ignored = place.is_some_and(|place| place.rules.is_ignored());
         self.types.admit(path, true)
             && self.globs.include.is_empty()
@@ -233,7 +233,7 @@ impl Filter {
 }
 
 /// The path of the directory that `names` lead to, as rules see it.
-fn ruled_path(place: &Place, names: &[&[u8]]) -> Vec<u8> {
+fn ruled_path(place: &Scope, names: &[&[u8]]) -> Vec<u8> {
     let mut path = place.rules.base.to_vec();
     for name in names.iter().skip(1) {
         path::join(&mut path, name);
@@ -241,7 +241,7 @@ fn ruled_path(place: &Place, names: &[&[u8]]) -> Vec<u8> {
     path
 }
 
-impl Judge<'_> {
+impl DirectoryFilter<'_> {
     /// What becomes of the entry called `name`.
     #[inline]
     pub fn verdict(&mut self, name: &[u8], is_directory: bool) -> Verdict {
@@ -290,7 +290,7 @@ impl Judge<'_> {
     }
 
     /// What filters know of the directory called `name`, before it is opened.
-    pub fn below(&mut self, name: &[u8]) -> Option<Arc<Place>> {
+    pub fn below(&mut self, name: &[u8]) -> Option<Arc<Scope>> {
         let (place, filter) = (self.place.as_ref()?, self.filter);
         let (mut is_included, mut rules) = (place.is_included, None);
         if !filter.has_no_rules() {
@@ -310,7 +310,7 @@ impl Judge<'_> {
         if is_same {
             return Some(Arc::clone(place));
         }
-        Some(Arc::new(Place {
+        Some(Arc::new(Scope {
             left_out: place.left_out.below(name),
             collapsed: place.collapsed.below(name),
             is_collapsed,

@@ -1,4 +1,4 @@
-//! Rules in the syntax of gitignore(5): a list of globs, of which the last one that matches decides.
+//! IgnoreRules in the syntax of gitignore(5): a list of globs, of which the last one that matches decides.
 
 use std::ffi::CStr;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,7 +9,7 @@ use crate::sys::{Handle, Symlinks};
 
 /// The rules of one file, or of one list of flags.
 #[derive(Clone, Debug, Default)]
-pub struct Rules(Vec<Rule>);
+pub struct IgnoreRules(Vec<Rule>);
 
 #[derive(Clone, Debug)]
 struct Rule {
@@ -34,7 +34,7 @@ enum Pattern {
     Path(Box<[u8]>, Glob),
 }
 
-impl Rules {
+impl IgnoreRules {
     /// The rules that `text` has, one a line. What makes no sense matches nothing.
     pub fn parse(text: &[u8]) -> Self {
         // What is in memory can be read.
@@ -203,7 +203,8 @@ mod tests {
 
     fn decide(rules: &str, path: &str) -> Option<bool> {
         let is_directory = path.ends_with('/');
-        Rules::parse(rules.as_bytes()).decide(path.trim_end_matches('/').as_bytes(), is_directory)
+        IgnoreRules::parse(rules.as_bytes())
+            .decide(path.trim_end_matches('/').as_bytes(), is_directory)
     }
 
     #[test]
@@ -248,7 +249,7 @@ mod tests {
     #[test]
     fn what_makes_no_sense_is_told_when_it_is_typed() {
         for (rule, is_sense) in [("a/[b", false), ("a\\", false), ("[", false), ("[a]", true)] {
-            assert_eq!(Rules::default().add(rule.as_bytes()).is_ok(), is_sense, "{rule}");
+            assert_eq!(IgnoreRules::default().add(rule.as_bytes()).is_ok(), is_sense, "{rule}");
         }
     }
 }

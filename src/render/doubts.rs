@@ -1,12 +1,12 @@
 //! What a comparison cannot tell, for people: a line each.
 
 use super::name::escape;
-use crate::scan::Doubt;
+use crate::snapshot::Doubt;
 
 /// How many paths a line names.
 const SHOWN: usize = 3;
 
-/// A line for each of `doubts` about what became of things since the scan in the file `earlier`.
+/// A line for each of `doubts` about what became of things since the snapshot in the file `earlier`.
 pub fn summary(doubts: &[Doubt], earlier: &[u8]) -> String {
     let earlier = escape(earlier);
     let line = |doubt: &Doubt| match doubt {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::json::bytes;
 use super::name::{cells, escape, fit};
 use super::size::Format;
-use crate::scan::FileSystem;
+use crate::snapshot::FileSystem;
 
 /// The lines of all `file_systems`, none wider than `width` cells.
 pub(super) fn lines(file_systems: &[FileSystem], format: &Format, width: usize) -> Vec<String> {
@@ -30,7 +30,7 @@ fn figures(one: &FileSystem, format: &Format) -> Vec<(String, String)> {
         let size = u64::try_from(unseen.unsigned_abs()).unwrap_or(u64::MAX);
         let what = match unseen {
             0.. => "used, and in no file seen: metadata, deleted but open, unreadable",
-            _ => "seen, and not used: files share blocks, or are compressed or overlaid",
+            _ => "seen, and not used: changed meanwhile, shared, compressed, or overlaid",
         };
         figure(size, what.to_owned())
     });

@@ -1,4 +1,4 @@
-//! JSON, schema 1: one object, the root node with the header beside it. In a saved scan, the header
+//! JSON, schema 1: one object, the root node with the header beside it. In a snapshot, the header
 //! says where it comes from, and nodes have what it takes to draw every picture from it.
 //!
 //! Written straight to the writer, without recursion: a tree may be deeper than any stack; and by all
@@ -16,16 +16,16 @@ use super::name::is_control;
 use super::ordered::{Ordered, Sink};
 use crate::measure::{Measure, Mode, time_of_weight};
 use crate::path::LONGEST;
-use crate::scan::{FileSystem, Origin, Share};
+use crate::snapshot::{FileSystem, Origin, Share, Volume};
 use crate::tree::{Child, Details, Inode, Node, Order, Step, Traversal, Tree};
-use crate::walk::Walked;
+use crate::weighed::Weighed;
 
 /// The schema's number.
 const SCHEMA: u32 = 1;
 
 /// What stands beside the root, and how names are written.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct ExportOptions {
     /// What the sizes count.
     pub measure: Measure,
     /// Whether `name` is a path, rather than a base name.
@@ -46,33 +46,37 @@ pub struct Options {
 ///
 /// # Errors
 /// The writer's.
-pub fn write(out: &mut impl Write, walked: &Walked<Tree>, options: &Options) -> io::Result<()> {
-    begin(out, walked, options)?;
-    if let Some(tree) = &walked.report {
+pub fn write(
+    out: &mut impl Write,
+    weighed: &Weighed<Tree>,
+    options: &ExportOptions,
+) -> io::Result<()> {
+    begin(out, weighed, options)?;
+    if let Some(tree) = &weighed.report {
         out.write_all(b",")?;
         nodes(out, tree, options)?;
     }
-    end(out, walked)
+    end(out, weighed)
 }
 
 /// Writes what stands before the root's fields.
 pub(super) fn begin(
     out: &mut impl Write,
-    walked: &Walked<Tree>,
-    options: &Options,
+    weighed: &Weighed<Tree>,
+    options: &ExportOptions,
 ) -> io::Result<()> {
     write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
     string(out, env!("CARGO_PKG_VERSION"))?;
     let (measure, unit) = (options.measure.name(), options.measure.unit());
-    write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{}"#, walked.is_complete())?;
+    write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{}"#, weighed.is_complete())?;
     file_systems::member(out, &options.file_systems)?;
     options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin))
 }
 
 /// Writes what stands after the root's fields: what went wrong.
-pub(super) fn end(out: &mut impl Write, walked: &Walked<Tree>) -> io::Result<()> {
+pub(super) fn end(out: &mut impl Write, weighed: &Weighed<Tree>) -> io::Result<()> {
     out.write_all(br#","errors":["#)?;
-    for (i, problem) in walked.problems.iter().enumerate() {
+    for (i, problem) in weighed.problems.iter().enumerate() {
         out.write_all(if i == 0 { b"{" } else { b",{" })?;
         bytes(out, "path", &problem.path)?;
         write!(out, r#","operation":"{}","error":"#, problem.operation.name())?;
@@ -85,7 +89,7 @@ pub(super) fn end(out: &mut impl Write, walked: &Walked<Tree>) -> io::Result<()>
 }
 
 /// Writes the root's fields and, below it, everything else.
-fn nodes(out: &mut impl Write, tree: &Tree, options: &Options) -> io::Result<()> {
+fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
     let root = tree.root();
     if tree.is_above_roots() {
         write!(out, r#""name":"(total)","kind":"total""#)?;
@@ -116,7 +120,7 @@ fn content<'a>(
     directory: Child<'a>,
     tree: &Tree,
     at_root: Option<Inode>,
-    options: &Options,
+    options: &ExportOptions,
 ) -> io::Result<()> {
     let children = |directory: Child<'a>| directory.children(options.order);
     open(out, directory, options)?;
@@ -160,7 +164,7 @@ pub(super) fn kind(node: &Child<'_>) -> &'static str {
 }
 
 /// Writes what only a directory has, up to its children.
-fn open(out: &mut impl Write, directory: Child<'_>, options: &Options) -> io::Result<()> {
+fn open(out: &mut impl Write, directory: Child<'_>, options: &ExportOptions) -> io::Result<()> {
     let Node { own, totals, .. } = directory.node();
     number(out, br#","entries":"#, totals.entries)?;
     if totals.shared > 0 {
@@ -182,7 +186,7 @@ fn size(out: &mut impl Write, weight: u64, measure: Measure) -> io::Result<()> {
     }
 }
 
-/// Where a saved scan comes from.
+/// Where a snapshot comes from.
 fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
     write!(out, r#","time":{},"#, origin.time)?;
     bytes(out, "host", &origin.host)?;
@@ -192,6 +196,11 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
         if let Some(name) = &root.name {
             out.write_all(b",")?;
             bytes(out, "name", name)?;
+        }
+        if let Some(Volume { kind, size, free }) = &root.volume {
+            out.write_all(br#","file_system":{"#)?;
+            bytes(out, "type", kind)?;
+            write!(out, r#","size":{size},"free":{free}}}"#)?;
         }
     }
     out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;
@@ -210,7 +219,7 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
     write!(out, r#","details":{}"#, origin.has_details)
 }
 
-/// What a saved scan keeps of a node beside its size: permissions, where they are not the usual
+/// What a snapshot keeps of a node beside its size: permissions, where they are not the usual
 /// ones, and the inode; device and mount where they are not those `at_root`.
 fn kept(
     out: &mut impl Write,

@@ -54,7 +54,7 @@ pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree) -> Vec<u8> {
 }
 
 /// A node whose children come to their lines.
-struct Open {
+struct OpenLine {
     line: usize,
     /// Which child is next, and which ones are the largest and the last.
     next: usize,
@@ -74,7 +74,7 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
         }
         let (line, depth) = (lines.len(), traversal.depth());
         let (mut parent, mut is_largest, mut is_last) = (None, true, true);
-        if let Some(Open { line, next, largest, last }) = traversal.innermost() {
+        if let Some(OpenLine { line, next, largest, last }) = traversal.innermost() {
             (parent, is_largest, is_last) = (Some(*line), next == largest, next == last);
             *next += 1;
         }
@@ -93,7 +93,7 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
         });
         let largest = (0..children.len()).min_by(|&i, &j| children[i].compare(&children[j]));
         let (largest, last) = (largest.unwrap_or(0), children.len().saturating_sub(1));
-        traversal.enter(Open { line, next: 0, largest, last }, children);
+        traversal.enter(OpenLine { line, next: 0, largest, last }, children);
     }
     lines
 }

@@ -2,8 +2,8 @@
 //! and all else come in as options.
 
 pub mod bounds;
-pub mod changes;
 pub mod colors;
+pub mod diff;
 pub mod doubts;
 pub mod errors;
 mod file_systems;
@@ -25,8 +25,8 @@ pub mod tree;
 use std::io::{self, Write};
 use std::mem;
 
-use crate::changes::Changes;
-use crate::scan::{FileSystem, Scan};
+use crate::diff::Diff;
+use crate::snapshot::{FileSystem, Snapshot};
 use crate::tree::Tree;
 use partial::Partial;
 use size::{Format, Formats};
@@ -36,9 +36,11 @@ use tree::Bars;
 #[derive(Debug)]
 pub enum Output {
     /// As a picture.
-    Tree(Box<tree::Options>, Formats),
+    Tree(Box<tree::PictureOptions>, Formats),
     /// In a form for programs.
-    Form(Form, json::Options),
+    Form(Form, json::ExportOptions),
+    /// As a line for each root.
+    Summary(summary::SummaryOptions),
 }
 
 /// A form for programs to read.
@@ -103,15 +105,19 @@ impl Form {
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    Scan { walked, measure, origin }: &Scan<Tree>,
-    changes: Option<&Changes>,
+    Snapshot { weighed, measure, origin }: &Snapshot<Tree>,
+    changes: Option<&Diff>,
     file_systems: &[FileSystem],
     output: Output,
 ) -> io::Result<()> {
     let measure = *measure;
     let (form, options) = match output {
+        Output::Summary(options) => {
+            let tree = weighed.report.as_ref();
+            return tree.map_or(Ok(()), |tree| summary::write(out, tree, &options));
+        }
         Output::Form(form, options) => {
-            (form, json::Options { measure, file_systems: file_systems.to_vec(), ..options })
+            (form, json::ExportOptions { measure, file_systems: file_systems.to_vec(), ..options })
         }
         Output::Tree(mut options, formats) => {
             options.format = formats.of(measure);
@@ -121,9 +127,9 @@ pub fn write(
                 options.bars = Bars::None;
                 options.beside = Some(formats.bytes);
             } else {
-                options.partial = Partial::of(walked);
+                options.partial = Partial::of(weighed);
             }
-            let Some(tree) = &walked.report else { return Ok(()) };
+            let Some(tree) = &weighed.report else { return Ok(()) };
             let mut lines = file_systems::lines(file_systems, &options.format, options.width);
             let below = if options.is_root_first { Vec::new() } else { mem::take(&mut lines) };
             lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
@@ -131,10 +137,10 @@ pub fn write(
             return below.iter().try_for_each(|line| writeln!(out, "{line}"));
         }
     };
-    match (form, &walked.report, changes) {
-        (Form::Json, _, Some(changes)) => changes::write(out, walked, changes, &options),
-        (Form::Json, _, None) => json::write(out, walked, &options),
-        (Form::Ncdu, ..) => ncdu::write(out, walked, &options),
+    match (form, &weighed.report, changes) {
+        (Form::Json, _, Some(changes)) => diff::write(out, weighed, changes, &options),
+        (Form::Json, _, None) => json::write(out, weighed, &options),
+        (Form::Ncdu, ..) => ncdu::write(out, weighed, &options),
         (Form::Csv, Some(tree), _) => rows::csv(out, tree, changes),
         (Form::Ndjson, Some(tree), _) => rows::ndjson(out, tree, changes),
         (Form::Folded, Some(tree), _) => folded::write(out, tree),

@@ -58,7 +58,7 @@ pub fn shorten(text: &str, width: usize) -> String {
 /// As much of the start of `text` as fits into `width` cells.
 fn start(text: &str, width: usize) -> &str {
     // Measured from the start each time: what a character takes depends on those before it. And by halves:
-    // a name in a saved scan may have millions that take nothing.
+    // a name in a snapshot may have millions that take nothing.
     let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).collect();
     let fitting = ends.partition_point(|end| cells(&text[..*end]) <= width);
     &text[..fitting.checked_sub(1).map_or(0, |last| ends[last])]

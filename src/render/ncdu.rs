@@ -10,7 +10,7 @@ use super::json::{self, is_plain};
 use super::name::is_control;
 use crate::measure::{Kind, Measure};
 use crate::tree::{Inode, Node, Order, Step, Traversal, Tree};
-use crate::walk::Walked;
+use crate::weighed::Weighed;
 
 /// Writes what a walk came to.
 ///
@@ -18,18 +18,18 @@ use crate::walk::Walked;
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    walked: &Walked<Tree>,
-    &json::Options { measure, time, .. }: &json::Options,
+    weighed: &Weighed<Tree>,
+    &json::ExportOptions { measure, time, .. }: &json::ExportOptions,
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}}}"#)?;
-    let unread: HashSet<&[u8]> = walked
+    let unread: HashSet<&[u8]> = weighed
         .problems
         .iter()
         .filter(|problem| problem.is_loss())
         .map(|problem| problem.path.as_slice())
         .collect();
-    let Some(tree) = &walked.report else { return out.write_all(b"]\n") };
+    let Some(tree) = &weighed.report else { return out.write_all(b"]\n") };
     let root = tree.root();
     let is_file = !root.is_directory();
     if is_file {

@@ -33,13 +33,13 @@ pub(super) struct Ordered<'a, W, F> {
     threads: Option<NonZeroUsize>,
     /// Made when first needed.
     pool: Option<ThreadPool>,
-    waiting: Vec<Part<'a>>,
+    waiting: Vec<Chunk<'a>>,
     /// How many entries are in what is waiting.
     entries: u64,
 }
 
 /// A part of a tree that is still to be written.
-struct Part<'a> {
+struct Chunk<'a> {
     directory: Child<'a>,
     /// What comes after it.
     after: Vec<u8>,
@@ -73,7 +73,7 @@ where
             let threads = self.threads.map_or(0, NonZeroUsize::get);
             self.pool = ThreadPoolBuilder::new().num_threads(threads).build().ok();
         }
-        let write = |part: &Part<'a>| {
+        let write = |part: &Chunk<'a>| {
             let mut text = Vec::new();
             (self.write)(&mut text, part.directory).map(|()| text)
         };
@@ -104,7 +104,7 @@ where
             self.settle()?;
         }
         self.entries += entries;
-        self.waiting.push(Part { directory, after: Vec::new() });
+        self.waiting.push(Chunk { directory, after: Vec::new() });
         Ok(true)
     }
 }

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::changes::Note;
+use super::diff::Note;
 use super::lines::Line;
 use crate::measure::Kind;
 use crate::problem::Problem;
 use crate::tree::{Shape, Tree};
-use crate::walk::Walked;
+use crate::weighed::Weighed;
 
 /// Stands before a figure that is a lower bound.
 pub(super) const MARK: &str = "≥";
@@ -23,10 +23,10 @@ pub struct Partial {
 
 impl Partial {
     /// What `walked` lacks.
-    pub fn of<R>(walked: &Walked<R>) -> Self {
-        let losses = walked.problems.iter().filter(|problem| Problem::is_loss(problem));
+    pub fn of<R>(weighed: &Weighed<R>) -> Self {
+        let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
         let lost = losses.map(|problem| problem.path.clone()).collect();
-        Self { lost, is_interrupted: walked.is_interrupted }
+        Self { lost, is_interrupted: weighed.is_interrupted }
     }
 
     /// Marks the `notes` of those `lines` whose figures lack something.

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::changes::{Change, change};
+use super::diff::{Change, change};
 use super::json;
 use super::name::escape;
-use crate::changes::{Changes, Lookup};
+use crate::diff::{Diff, Lookup};
 use crate::tree::{Order, Shape, Step, Traversal, Tree};
 
 /// A node as a row.
@@ -24,7 +24,7 @@ struct Row<'a> {
 ///
 /// # Errors
 /// The writer's.
-pub fn csv(out: &mut impl Write, tree: &Tree, changes: Option<&Changes>) -> io::Result<()> {
+pub fn csv(out: &mut impl Write, tree: &Tree, changes: Option<&Diff>) -> io::Result<()> {
     out.write_all(match changes {
         None => b"path,kind,size,entries,depth\n",
         Some(_) => b"path,kind,before,size,change,depth,moved_from\n",
@@ -50,7 +50,7 @@ fn quoted(path: &[u8]) -> String {
 ///
 /// # Errors
 /// The writer's.
-pub fn ndjson(out: &mut impl Write, tree: &Tree, changes: Option<&Changes>) -> io::Result<()> {
+pub fn ndjson(out: &mut impl Write, tree: &Tree, changes: Option<&Diff>) -> io::Result<()> {
     each(tree, changes, |Row { path, kind, size, entries, depth, change }| {
         out.write_all(b"{")?;
         json::bytes(out, "path", path)?;
@@ -65,7 +65,7 @@ pub fn ndjson(out: &mut impl Write, tree: &Tree, changes: Option<&Changes>) -> i
 
 fn each(
     tree: &Tree,
-    changes: Option<&Changes>,
+    changes: Option<&Diff>,
     mut write: impl FnMut(Row<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut lookup = changes.map(|changes| (changes, Lookup::new(changes.root())));

@@ -1,6 +1,6 @@
 //! Sizes as people read them.
 
-use super::time::Times;
+use super::time::TimeFormat;
 use crate::measure::Measure;
 
 /// How a size is written.
@@ -16,7 +16,7 @@ pub enum Format {
     /// As a plain count, with thousands set apart: `12,345`.
     Count,
     /// As the time that it stands for.
-    Time(Times),
+    Time(TimeFormat),
 }
 
 /// How what is measured is written, whatever that turns out to be.
@@ -25,7 +25,7 @@ pub struct Formats {
     /// How bytes are.
     pub bytes: Format,
     /// How times are, where times may be measured.
-    pub times: Option<Times>,
+    pub times: Option<TimeFormat>,
 }
 
 /// One unit for all sizes.

@@ -1,29 +1,44 @@
-//! One number a root, as `du -s` prints it.
+//! One number a root, a line each, as `du -s` prints them.
 
+use std::collections::HashMap;
 use std::io::{self, Write};
 
 use super::name::escape;
 use super::size::Format;
+use crate::tree::{Child, Tree};
 
-/// How a line is written.
+/// How the lines are written.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct SummaryOptions {
     /// How sizes are written.
     pub format: Format,
     /// Whether names are written as they are. A terminal wants them escaped.
     pub is_raw: bool,
+    /// In which order the roots come, by their names; those that are not said come first, sorted.
+    pub roots: Vec<Vec<u8>>,
 }
 
-/// Writes the line of the root called `name`.
+/// Writes a line for each root of `tree`.
 ///
 /// # Errors
 /// The writer's.
-pub fn line(out: &mut impl Write, name: &[u8], size: u64, options: &Options) -> io::Result<()> {
-    write!(out, "{}\t", options.format.write(size))?;
-    if options.is_raw {
-        out.write_all(name)?
-    } else {
-        write!(out, "{}", escape(name))?
+pub fn write(out: &mut impl Write, tree: &Tree, options: &SummaryOptions) -> io::Result<()> {
+    let mut roots: Vec<Child<'_>> = match tree.is_above_roots() {
+        true => tree.root().unsorted().collect(),
+        false => vec![tree.root()],
+    };
+    let mut places = HashMap::new();
+    for (place, name) in options.roots.iter().enumerate() {
+        places.entry(name.as_slice()).or_insert(place);
     }
-    out.write_all(b"\n")
+    roots.sort_unstable_by_key(|root| (places.get(root.name()).copied(), root.name()));
+    for root in roots {
+        write!(out, "{}\t", options.format.write(root.size()))?;
+        match options.is_raw {
+            true => out.write_all(root.name())?,
+            false => write!(out, "{}", escape(root.name()))?,
+        }
+        out.write_all(b"\n")?;
+    }
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Times as people read them, in the styles of GNU `ls` and `du`.
+//! TimeFormat as people read them, in the styles of GNU `ls` and `du`.
 
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
@@ -9,7 +9,7 @@ use crate::measure;
 
 /// How times are written.
 #[derive(Clone, Debug)]
-pub struct Times {
+pub struct TimeFormat {
     /// Written how.
     pub style: Style,
     /// Where.
@@ -58,7 +58,7 @@ impl Style {
     }
 }
 
-impl Times {
+impl TimeFormat {
     /// The time that weighs `weight` as text that is safe to print. Nothing is later than a weight
     /// of 0, which is what an empty maximum comes to.
     pub(super) fn write(&self, weight: u64) -> String {
@@ -114,7 +114,8 @@ mod tests {
 
     fn write(style: &str, seconds: i64) -> String {
         let zone = TimeZone::fixed(jiff::tz::offset(-3));
-        let times = Times { style: Style::parse(style).expect(style), zone, now: 1_000_000_000 };
+        let times =
+            TimeFormat { style: Style::parse(style).expect(style), zone, now: 1_000_000_000 };
         times.write(weight_of_time(seconds))
     }
 

@@ -12,20 +12,20 @@ use std::io::{self, Write};
 
 use nu_ansi_term::Style;
 
-use super::changes::{self, Note};
 use super::colors::Colors;
+use super::diff::{self, Note};
 use super::lines::{self, Line, lay_out};
 use super::name::{cells, escape, shorten};
 use super::partial::Partial;
 use super::size::Format;
-use crate::changes::Changes;
+use crate::diff::Diff;
 use crate::tree::{Order, Totals, Tree};
 use columns::Columns;
 use rest::Rest;
 
 /// How a picture is drawn.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct PictureOptions {
     /// How many cells a line may take.
     pub width: usize,
     /// How sizes are written.
@@ -77,15 +77,15 @@ pub enum Bars {
 pub fn draw(
     out: &mut impl Write,
     tree: &Tree,
-    changes: Option<&Changes>,
-    options: &Options,
+    changes: Option<&Diff>,
+    options: &PictureOptions,
 ) -> io::Result<()> {
     // Names, ages and the like are read from top to bottom, wherever the root is.
     let is_read = matches!(options.order, Order::Name | Order::Listed(_));
     let is_backwards = is_read && !options.is_root_first;
     let mut lines = lay_out(tree, options.order, is_backwards);
     let mut notes = match changes {
-        Some(changes) => changes::notes(&lines, changes, &options.format),
+        Some(changes) => diff::notes(&lines, changes, &options.format),
         None => lines.iter().map(|line| note(line, &options.format)).collect(),
     };
     let rest = Rest::of(&lines, tree, options);
@@ -157,7 +157,7 @@ struct Picture<'a> {
     /// What a full bar stands for.
     scale: u64,
     root: &'a Tree,
-    options: &'a Options,
+    options: &'a PictureOptions,
 }
 
 impl Picture<'_> {

@@ -15,8 +15,8 @@
 //!     not tell; `set_access_list`, of an open file.
 //!
 //! Only directories are ever opened, never triggering an automount, and what was asked for: files
-//! that were named (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), saved scans ([`Draft`],
-//! [`open_scan`]); and what the system tells of itself ([`MountTable`], `is_rotational`). Errors are the system's own.
+//! that were named (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
+//! [`open_snapshot`]); and what the system tells of itself ([`MountTable`], `is_rotational`). Errors are the system's own.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -29,20 +29,20 @@ use nix::unistd::{Uid, User};
 
 use crate::measure::{Kind, Measure, Mode, Time};
 
+mod listing;
 mod mount_table;
-mod names;
 mod platform;
-mod scan_file;
+mod snapshot_file;
 mod source;
 mod space;
 mod usage;
 
+pub use listing::{Listed, Listing};
 pub use mount_table::MountTable;
-pub use names::{Listed, Names};
 pub use platform::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
-pub use scan_file::{Destination, Draft, open as open_scan};
+pub use snapshot_file::{Destination, Draft, open as open_snapshot};
 pub use source::{Handle, Source};
-pub use space::{Space, space};
+pub use space::{Space, space, space_around};
 pub use usage::{Usage, usage};
 
 /// Whether a call follows a symlink in the last component of what it is given.

@@ -9,7 +9,7 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 
-use super::{Identity, Mount, MountedIdentity, Names, Query, Stat, Symlinks};
+use super::{Identity, Listing, Mount, MountedIdentity, Query, Stat, Symlinks};
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -198,7 +198,7 @@ impl Handle {
     pub fn read(
         &self,
         buffer: &mut Vec<u8>,
-        names: &mut Names,
+        names: &mut Listing,
         end: Option<u64>,
     ) -> io::Result<bool> {
         by_handle!(self, dir => dir.read(buffer, names, end))

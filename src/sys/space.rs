@@ -35,11 +35,19 @@ pub fn space(path: &CStr) -> io::Result<Option<Space>> {
     if here.device == above.device && here.inode != above.inode {
         return Ok(None);
     }
+    space_around(path).map(Some)
+}
+
+/// What the file system has room for that `path` lies on.
+///
+/// # Errors
+/// The system's.
+pub fn space_around(path: &CStr) -> io::Result<Space> {
     let space = rustix::fs::statvfs(path)?;
     let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
-    Ok(Some(Space {
+    Ok(Space {
         size: bytes(space.f_blocks),
         free: bytes(space.f_bfree),
         available: bytes(space.f_bavail),
-    }))
+    })
 }

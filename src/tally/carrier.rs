@@ -17,7 +17,7 @@ use crate::tree::{self, Content, Shape, Totals, Tree};
 /// when it closes, after what is in it.
 #[derive(Debug, Default)]
 pub struct Carrier {
-    nodes: Vec<Node>,
+    nodes: Vec<Candidate>,
     /// The nodes directly in the directory that the carrier belongs to.
     tops: Vec<usize>,
     /// How many nodes count as lines.
@@ -32,7 +32,7 @@ pub struct Carrier {
 pub(super) type Name = SmallVec<[u8; 24]>;
 
 #[derive(Debug)]
-pub(super) struct Node {
+pub(super) struct Candidate {
     pub(super) name: Name,
     pub(super) mode: Mode,
     /// A directory's own weight, if it counts itself.
@@ -70,14 +70,14 @@ impl Carrier {
     }
 
     /// Adds a node directly in the directory that the carrier belongs to.
-    pub(super) fn add(&mut self, node: Node) {
+    pub(super) fn add(&mut self, node: Candidate) {
         self.lines += usize::from(node.is_line);
         self.tops.push(self.nodes.len());
         self.nodes.push(node);
     }
 
     /// Adds the directory that the carrier belonged to; from now on it is the parent's.
-    pub(super) fn add_above(&mut self, node: Node) {
+    pub(super) fn add_above(&mut self, node: Candidate) {
         let above = self.nodes.len();
         for top in self.tops.drain(..) {
             self.nodes[top].parent = Some(above);
@@ -233,7 +233,7 @@ impl Carrier {
     }
 }
 
-impl Node {
+impl Candidate {
     /// It, under the name that a tree has it by.
     fn named<'a>(&self, name: &'a [u8]) -> tree::Node<'a> {
         tree::Node { name, mode: self.mode, own: self.own, totals: self.totals, inode: None }

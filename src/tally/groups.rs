@@ -31,7 +31,7 @@ pub struct Groups {
 
 /// The groups met in one directory and below.
 #[derive(Debug, Default)]
-pub struct Part {
+pub struct GroupPart {
     groups: IndexMap<Box<[u8]>, Settled, RandomState>,
     /// Inodes with several links; they are in no group yet.
     links: Links<Linked>,
@@ -56,7 +56,7 @@ impl Groups {
         Totals { size, entries: group.entries, ..Totals::default() }
     }
 
-    fn add_directory(&self, part: &mut Part, directory: &Closed<'_>) {
+    fn add_directory(&self, part: &mut GroupPart, directory: &Closed<'_>) {
         if let Some(own) = directory.own {
             let group =
                 self.by.with_key(directory.name, directory.stat, own, |key| part.group(key));
@@ -66,13 +66,13 @@ impl Groups {
 }
 
 impl Tally for Groups {
-    type Part = Part;
+    type Part = GroupPart;
     type Report = Tree;
 
     const ADDS_UP: bool = true;
 
     #[inline]
-    fn leaf(&self, part: &mut Part, entry: &Entry<'_>) {
+    fn leaf(&self, part: &mut GroupPart, entry: &Entry<'_>) {
         let group = self.by.with_key(entry.name, entry.stat, entry.size, |key| part.group(key));
         match entry.identity {
             Some(identity) => {
@@ -83,7 +83,7 @@ impl Tally for Groups {
         }
     }
 
-    fn merge(&self, part: &mut Part, mut other: Part) {
+    fn merge(&self, part: &mut GroupPart, mut other: GroupPart) {
         // Links are many where there are any; groups are few.
         if part.links.len() < other.links.len() {
             mem::swap(part, &mut other);
@@ -103,12 +103,12 @@ impl Tally for Groups {
         }
     }
 
-    fn close(&self, parent: &mut Part, directory: &Closed<'_>, mut part: Part) {
+    fn close(&self, parent: &mut GroupPart, directory: &Closed<'_>, mut part: GroupPart) {
         self.add_directory(&mut part, directory);
         self.merge(parent, part);
     }
 
-    fn totals(&self, root: &Closed<'_>, part: &Part) -> Totals {
+    fn totals(&self, root: &Closed<'_>, part: &GroupPart) -> Totals {
         let mut all = Settled::default();
         part.groups.values().for_each(|group| all.absorb(*group));
         part.links.values().for_each(|one| all.add(one.size, one.size));
@@ -123,7 +123,7 @@ impl Tally for Groups {
         Totals { shared, ..self.totals_of(&all) }
     }
 
-    fn finish(&self, root: &Closed<'_>, mut part: Part) -> Tree {
+    fn finish(&self, root: &Closed<'_>, mut part: GroupPart) -> Tree {
         self.add_directory(&mut part, root);
         for Linked { group, size } in part.links.values() {
             part.groups[group as usize].add(size, size);
@@ -156,7 +156,7 @@ impl Tally for Groups {
     }
 }
 
-impl Part {
+impl GroupPart {
     /// The number of the group under `key`.
     #[inline]
     fn group(&mut self, key: &[u8]) -> u32 {

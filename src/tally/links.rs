@@ -20,7 +20,7 @@ use crate::sys::MountedIdentity;
 /// Inodes, and what is known of each.
 #[derive(Debug)]
 pub(crate) struct Links<V> {
-    inodes: Vec<Inode<V>>,
+    inodes: Vec<LinkedInode<V>>,
     /// Where each is in the list.
     positions: HashTable<u32>,
     hasher: RandomState,
@@ -29,7 +29,7 @@ pub(crate) struct Links<V> {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Inode<V> {
+struct LinkedInode<V> {
     number: u64,
     /// Which of the volumes it lies on.
     volume: u32,
@@ -91,7 +91,7 @@ impl<V: Copy> Links<V> {
                 // A list that is longer would take 128 GiB, and what does not fit in it counts each time.
                 if let Ok(position) = u32::try_from(inodes.len()) {
                     place.insert(position);
-                    inodes.push(Inode { number, volume, link });
+                    inodes.push(LinkedInode { number, volume, link });
                 }
                 (None, link)
             }
@@ -113,7 +113,7 @@ impl<V: Copy> Links<V> {
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = (MountedIdentity, Link<V>)> {
         self.positions.clear();
         let volumes = &self.volumes;
-        self.inodes.drain(..).map(|Inode { number, volume, link }| {
+        self.inodes.drain(..).map(|LinkedInode { number, volume, link }| {
             let (mount, device) = volumes.get_index(volume as usize).copied().unwrap_or_default();
             ((mount, (device, number)), link)
         })

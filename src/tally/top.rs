@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use smallvec::SmallVec;
 
-use crate::tally::carrier::{Carrier, Node};
+use crate::tally::carrier::{Candidate, Carrier};
 use crate::tally::{Closed, Entry, Tally};
 use crate::tree::{Totals, Tree};
 
@@ -112,7 +112,7 @@ impl Tally for Top {
         {
             return;
         }
-        part.add(Node {
+        part.add(Candidate {
             name: SmallVec::from_slice(entry.name),
             mode: entry.stat.mode,
             own: None,
@@ -142,7 +142,7 @@ impl Tally for Top {
         if !is_admitted || !(is_line || part.lines() > 0) {
             return;
         }
-        part.add_above(Node {
+        part.add_above(Candidate {
             name: SmallVec::from_slice(directory.name),
             mode: directory.stat.mode,
             own: directory.own,

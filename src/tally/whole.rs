@@ -34,7 +34,7 @@ impl Whole {
         Node { inode, ..directory.node() }
     }
 
-    /// None if it is not known, as in a saved scan without details: no inode has the number 0.
+    /// None if it is not known, as in a snapshot without details: no inode has the number 0.
     fn inode(self, stat: &Stat, mount: u64, links: Option<u32>) -> Option<Inode> {
         let is_dated = self.inodes == Inodes::DatedDirectories && stat.is_directory();
         // A time that is not known is 0.

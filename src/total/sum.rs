@@ -58,23 +58,6 @@ impl Sum {
         spare(links);
     }
 
-    /// Takes back the weight of what counts elsewhere.
-    pub fn take_back(&mut self, weight: u64) {
-        self.settled.sum = self.settled.sum.saturating_sub(weight.into());
-    }
-
-    /// Keeps of the inodes with several links only those that `is_kept`, which is told whether they have links that
-    /// have not been met.
-    pub fn keep_links(&mut self, mut is_kept: impl FnMut(MountedIdentity, bool) -> bool) {
-        let Some(mut links) = self.links.take() else { return };
-        (self.linked, self.shared) = (0, 0);
-        for (identity, link) in links.drain() {
-            if is_kept(identity, link.has_others()) {
-                self.meet(identity, link);
-            }
-        }
-    }
-
     /// How many inodes with several links it has.
     fn inodes(&self) -> usize {
         self.links.as_ref().map_or(0, |links| links.len())

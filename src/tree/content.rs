@@ -3,14 +3,14 @@
 use std::cell::Cell;
 use std::mem;
 
-use super::{Directory, Node, Shape, Tree, adopt, record};
+use super::{Node, PackedDirectory, Shape, Tree, adopt, record};
 
 /// What is kept of one directory, or of a part of a large one, while it is open: its leaves, packed, and the
 /// directories in it with all that is below them.
 #[derive(Debug, Default)]
 pub struct Content {
     leaves: Vec<u8>,
-    directories: Vec<Directory>,
+    directories: Vec<PackedDirectory>,
 }
 
 thread_local! {
@@ -51,14 +51,14 @@ impl Content {
     }
 
     /// The smaller ones move: nobody asks for the order.
-    fn append_directories(&mut self, mut others: Vec<Directory>) {
+    fn append_directories(&mut self, mut others: Vec<PackedDirectory>) {
         if self.directories.len() < others.len() {
             mem::swap(&mut self.directories, &mut others);
         }
         self.directories.append(&mut others);
     }
 
-    fn closed(self, node: &Node<'_>) -> Vec<Directory> {
+    fn closed(self, node: &Node<'_>) -> Vec<PackedDirectory> {
         let Self { leaves: mut block, mut directories } = self;
         let mut head = SPARE.take();
         record::push_directory(&mut head, node);
@@ -68,7 +68,7 @@ impl Content {
         head.clear();
         SPARE.set(head);
         let (below, block) = (directories.len() as u32, block.into_boxed_slice());
-        directories.push(Directory { below, up: 0, block });
+        directories.push(PackedDirectory { below, up: 0, block });
         adopt(&mut directories, below);
         directories
     }

@@ -3,7 +3,7 @@
 //! What the directories above come to then cannot be known here: of links that are gone there may be others
 //! elsewhere. Whoever changes something says it.
 
-use super::{Directory, DirectoryId, Node, Totals, Tree, adopt, record};
+use super::{DirectoryId, Node, PackedDirectory, Totals, Tree, adopt, record};
 
 impl Tree {
     /// Puts the root of `other`, with all that is below it, in the place of a directory, under the name of that.
@@ -46,10 +46,10 @@ impl Tree {
     fn splice(
         &mut self,
         old: DirectoryId,
-        new: Vec<Directory>,
+        new: Vec<PackedDirectory>,
         mut totals: impl FnMut(&Node<'_>) -> Totals,
     ) -> Option<DirectoryId> {
-        let Directory { below, up, .. } = *self.directories.get(old.0 as usize)?;
+        let PackedDirectory { below, up, .. } = *self.directories.get(old.0 as usize)?;
         let (first, added) = (old.0 - below, new.len() as u32);
         self.directories.splice(first as usize..=old.0 as usize, new);
         let parent = (up > 0).then(|| first + added + up - 1);
@@ -67,7 +67,7 @@ impl Tree {
     }
 }
 
-impl Directory {
+impl PackedDirectory {
     /// Writes its own record anew: `write` does, of what is known of it.
     fn rewrite(&mut self, write: impl FnOnce(&mut Vec<u8>, Node<'_>)) {
         let (mut leaves, mut block) = (&*self.block, Vec::new());

@@ -10,7 +10,7 @@ use crate::path;
 #[derive(Debug)]
 pub struct Traversal<N, S> {
     root: Option<N>,
-    open: Vec<Open<N, S>>,
+    open: Vec<Level<N, S>>,
     /// The path of the node come to last.
     path: Vec<u8>,
 }
@@ -32,7 +32,7 @@ pub trait Named {
 
 /// A node that has been entered.
 #[derive(Debug)]
-struct Open<N, S> {
+struct Level<N, S> {
     /// What is in it and still to come.
     ahead: vec::IntoIter<N>,
     state: S,
@@ -55,7 +55,7 @@ impl<N: Named, S> Traversal<N, S> {
 
     /// Enters the node come to last: `children` come next, and then its end, with `state`.
     pub fn enter(&mut self, state: S, children: Vec<N>) {
-        self.open.push(Open { ahead: children.into_iter(), state, path: self.path.len() });
+        self.open.push(Level { ahead: children.into_iter(), state, path: self.path.len() });
     }
 
     /// What was said of the innermost node that has been entered and not ended.

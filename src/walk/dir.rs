@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use super::handles::Lease;
 use super::lock;
 use super::roots::Root;
-use crate::filter::{Filter, Place};
+use crate::filter::{Filter, Scope};
 use crate::measure::Mode;
 use crate::path;
 use crate::sys::{Carries, Identity, Mount, Stat};
@@ -32,7 +32,7 @@ pub(super) struct Dir<P> {
     /// Whether it counts itself. What is in it may even if not.
     pub(super) is_counted: bool,
     /// What filters know of it, if there are any.
-    pub(super) place: Option<Arc<Place>>,
+    pub(super) place: Option<Arc<Scope>>,
     /// A root as it was opened, if that is kept for as long as something below it is on its way.
     pub(super) kept: OnceLock<Arc<Lease>>,
     /// Set once, when it is found to be removed. Relaxed: who sees it late finds out alone.

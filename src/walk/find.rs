@@ -16,7 +16,7 @@ use super::lock;
 use super::task::{Worker, with_patience};
 use crate::measure::Kind;
 use crate::problem::Operation;
-use crate::sys::{self, Handle, Listed, Names, Query, Symlinks};
+use crate::sys::{self, Handle, Listed, Listing, Query, Symlinks};
 use crate::tally::Tally;
 
 /// After this many lookups in a row that fail for a name that is still listed, it is reported: it may
@@ -204,10 +204,10 @@ pub(super) fn name_in(
 /// whether to go on.
 pub(super) fn list_again(
     handle: &Handle,
-    mut look: impl FnMut(&Names) -> io::Result<bool>,
+    mut look: impl FnMut(&Listing) -> io::Result<bool>,
 ) -> io::Result<()> {
     let listing = handle.open_at(c".", Symlinks::Stay)?;
-    let (mut buffer, mut names) = (Vec::new(), Names::default());
+    let (mut buffer, mut names) = (Vec::new(), Listing::default());
     loop {
         names.clear();
         let is_more = listing.read(&mut buffer, &mut names, None)?;

@@ -21,20 +21,20 @@ use crate::tally::Tally;
 #[derive(Debug, Default)]
 pub(super) struct Follows<P> {
     /// Guards all of it; no system call is made under it.
-    met: Mutex<Met<P>>,
+    met: Mutex<Followed<P>>,
 }
 
 #[derive(Debug, Default)]
-struct Met<P> {
+struct Followed<P> {
     entered: HashSet<Identity>,
-    waiting: Vec<Link<P>>,
+    waiting: Vec<Waiting<P>>,
     /// Those whose turn it is, the next one last.
-    turn: Vec<Link<P>>,
+    turn: Vec<Waiting<P>>,
 }
 
 /// How a directory is come to from the one that it is found in; the ways that are taken first come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
+pub(super) enum Via {
     /// It is what the name says.
     Name,
     /// It is mounted there.
@@ -45,8 +45,8 @@ pub(super) enum Way {
 
 /// A mount or a symlink that waits for its turn.
 #[derive(Debug)]
-struct Link<P> {
-    way: Way,
+struct Waiting<P> {
+    way: Via,
     path: Vec<u8>,
     /// The directory it leads to, in the one that the link is in.
     target: Arc<Dir<P>>,
@@ -59,13 +59,13 @@ impl<P: Default + Send> Follows<P> {
     }
 
     /// Keeps a directory, to which a symlink or a mount leads, for when its turn comes.
-    pub(super) fn wait(&self, target: Arc<Dir<P>>, way: Way) {
-        let link = Link { way, path: target.path(), target };
+    pub(super) fn wait(&self, target: Arc<Dir<P>>, way: Via) {
+        let link = Waiting { way, path: target.path(), target };
         self.met().waiting.push(link);
     }
 
     /// The next link. The others stay here, for whoever gives up on this one.
-    fn next(&self) -> Option<Link<P>> {
+    fn next(&self) -> Option<Waiting<P>> {
         let mut met = self.met();
         if met.turn.is_empty() {
             let way = met.waiting.iter().map(|link| link.way).min()?;
@@ -78,13 +78,13 @@ impl<P: Default + Send> Follows<P> {
     /// Weighs what the waiting links lead to, and what the links found there lead to. Called when
     /// nothing else is on its way.
     pub(super) fn walk<T: Tally<Part = P>>(&self, walk: &Walk<T>) {
-        while let Some(Link { path, target, .. }) = self.next() {
+        while let Some(Waiting { path, target, .. }) = self.next() {
             let identity = target.stat.identity();
             let Some(dir) = target.parent.clone() else { continue };
             if dir.is_within(identity) {
                 walk.record(Problem::cycle(path));
                 settle(walk, dir);
-            } else if walk.is_first(identity) {
+            } else if self.enter(identity) {
                 walk.weigh_below(target);
             } else {
                 settle(walk, dir);
@@ -101,7 +101,7 @@ impl<P: Default + Send> Follows<P> {
         }
     }
 
-    fn met(&self) -> MutexGuard<'_, Met<P>> {
+    fn met(&self) -> MutexGuard<'_, Followed<P>> {
         lock(&self.met)
     }
 }

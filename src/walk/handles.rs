@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use super::dir::Dir;
 use super::find::{AllMissing, open_again};
 use super::lock;
-use crate::filter::Place;
+use crate::filter::Scope;
 use crate::sys::{self, Handle, Symlinks};
 
 /// How many directories are left open as waypoints.
@@ -32,7 +32,7 @@ const SPARE: usize = 2;
 pub(super) struct Lease {
     pub(super) handle: Handle,
     /// What filters know of the directory, if there are any.
-    pub(super) place: Option<Arc<Place>>,
+    pub(super) place: Option<Arc<Scope>>,
     /// What is not found of what is listed in it.
     pub(super) missing: AllMissing,
     /// Counts by being there. None on the way to another directory: for that, room is left.
@@ -93,7 +93,7 @@ impl<P: Default> Handles<P> {
     }
 
     /// Counts an open directory.
-    pub(super) fn lease(&self, handle: Handle, place: Option<Arc<Place>>) -> Lease {
+    pub(super) fn lease(&self, handle: Handle, place: Option<Arc<Scope>>) -> Lease {
         let _count = Some(Arc::clone(&self.leases));
         Lease { handle, place, missing: AllMissing::new(), _count }
     }

@@ -17,13 +17,12 @@
 //!    not found where it was listed (`find`).
 //! 5. `total::Sum`: under the directory's lock, the smaller set of hard links merges into the larger.
 //! 6. `pool`, in higher gears: one lock a task, around the stack.
-//! 7. `follow`: a lock a directory, only with `-L`; and `each`, only where roots are weighed one after the other.
+//! 7. `follow`: a lock a directory, only with `-L`.
 //!
 //! From then on the calling thread is free for `monitor`: it shows the progress, asks `gears` how many threads
 //! there should be, and does not wait for storage that never answers.
 
 mod dir;
-mod each;
 mod find;
 mod follow;
 mod gears;
@@ -49,29 +48,29 @@ use std::{io, iter, mem, thread};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 pub use crate::sys::Query;
-pub use each::{Counted, Step, each};
-pub use progress::Snapshot;
+pub use progress::Progress;
 
-use crate::filter::{Filter, Place};
+use crate::filter::{Filter, Scope};
 use crate::gear::Gear;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Carries, Handle, Identity, MountTable, Source, Storage, Symlinks};
+use crate::sys::{self, Carries, Handle, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
+use crate::weighed::Weighed;
 use dir::Dir;
 use follow::Follows;
 use gears::Gearbox;
 use handles::Handles;
 use monitor::Monitor;
 use pool::Pool;
-use progress::Progress;
+use progress::Workers;
 use roots::Root;
 use task::{Task, Worker};
 
 /// How to walk.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct WalkOptions {
     /// What the totals count.
     pub measure: Measure,
     /// What sizes beside them count, where those are times.
@@ -92,13 +91,11 @@ pub struct Options {
     pub source: Source,
     /// What else the tally and the filter want to know of an inode.
     pub query: Query,
-    /// What counts no more, because other walks have counted it.
-    pub counted: Option<Arc<Counted>>,
     /// Set from outside, ends the walk early.
     pub interrupt: Arc<AtomicBool>,
 }
 
-impl Options {
+impl WalkOptions {
     /// Whether what lies on the file system `device` is weighed by a walk that is on the one `from`.
     fn is_weighed(&self, from: u64, device: u64) -> bool {
         !self.one_file_system || device == from
@@ -118,32 +115,21 @@ fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
 /// What a walk came to.
 #[derive(Debug)]
 pub struct Walked<R> {
-    /// The tally's report; none if no root could be read.
-    pub report: Option<R>,
-    /// What could not be read, sorted by path.
-    pub problems: Vec<Problem>,
-    /// Whether it was ended early, so that all totals are lower bounds.
-    pub is_interrupted: bool,
+    /// What it weighed.
+    pub weighed: Weighed<R>,
     /// What was done with each number of threads, in the order of their first use; nothing where no
     /// thread could be started.
     pub gears: Vec<Gear>,
 }
 
-impl<R> Walked<R> {
-    /// Whether everything was read; if not, all totals are lower bounds.
-    pub fn is_complete(&self) -> bool {
-        !self.is_interrupted && !self.problems.iter().any(Problem::is_loss)
-    }
-}
-
 /// A walk on its way, shared by all its workers.
 struct Walk<T: Tally> {
-    options: Options,
+    options: WalkOptions,
     rules: Rules,
     tally: T,
     handles: Handles<T::Part>,
     follows: Follows<T::Part>,
-    progress: Progress<T::Part>,
+    workers: Workers<T::Part>,
     pool: Pool<T::Part>,
     /// Read when first asked for.
     mounts: OnceLock<MountTable>,
@@ -169,17 +155,14 @@ const HIGHEST_GEAR: usize = 128;
 /// What cannot be read is among the problems, and the rest is weighed.
 ///
 /// # Panics
-/// If the tally does. That also sets [`Options::interrupt`], by which the other threads end.
+/// If the tally does. That also sets [`WalkOptions::interrupt`], by which the other threads end.
 pub fn walk<T: Tally + 'static>(
     roots: Vec<OsString>,
-    options: Options,
+    options: WalkOptions,
     tally: T,
-    watch: impl FnMut(&Snapshot),
+    watch: impl FnMut(&Progress),
 ) -> Walked<T::Report> {
-    let (mut roots, problems) = roots::resolve(roots, &options);
-    if let Some(counted) = &options.counted {
-        roots.retain(|root| counted.begin(root, &options));
-    }
+    let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
     let walk = Arc::new(Walk::new(options, tally, problems, free));
     let monitor = Monitor::new(Arc::clone(&walk));
@@ -189,7 +172,7 @@ pub fn walk<T: Tally + 'static>(
     if let Some(panic) = lock(&walk.panic).take() {
         resume_unwind(panic);
     }
-    walk.outcome(gears)
+    Walked { weighed: walk.weighed(), gears }
 }
 
 /// Goes on with what the first look left, on as many threads as are wanted and `free` handles are
@@ -198,7 +181,7 @@ fn go_on<T: Tally + 'static>(
     walk: &Arc<Walk<T>>,
     free: usize,
     monitor: Monitor<T>,
-    watch: impl FnMut(&Snapshot),
+    watch: impl FnMut(&Progress),
 ) -> Vec<Gear> {
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let room = sys::threads_with_room().min(MOST_THREADS);
@@ -210,7 +193,7 @@ fn go_on<T: Tally + 'static>(
     };
     let workers = first_gear.current_num_threads();
     walk.handles.share(free, workers);
-    walk.progress.make_room_for(workers);
+    walk.workers.make_room_for(workers);
     // Half of the handles are for directories that wait.
     let most = handles::workers(HIGHEST_GEAR.min(room), free / 2);
     let is_fixed = fixed.is_some() || most <= workers;
@@ -236,15 +219,15 @@ fn first_gear(workers: usize) -> Option<ThreadPool> {
 
 impl<T: Tally> Walk<T> {
     /// A walk that has not begun, with room for `free` open directories.
-    fn new(options: Options, tally: T, problems: Vec<Problem>, free: usize) -> Self {
-        let Options { measure, sizes, follow, count_links, unique, .. } = options;
+    fn new(options: WalkOptions, tally: T, problems: Vec<Problem>, free: usize) -> Self {
+        let WalkOptions { measure, sizes, follow, count_links, unique, .. } = options;
         Self {
             options,
             rules: Rules { measure, sizes, follow, count_links, unique },
             tally,
             handles: Handles::new(free),
             follows: Follows::default(),
-            progress: Progress::default(),
+            workers: Workers::default(),
             pool: Pool::default(),
             mounts: OnceLock::new(),
             problems: Mutex::new(problems),
@@ -257,7 +240,7 @@ impl<T: Tally> Walk<T> {
     fn begin(&self, roots: Vec<Root>) {
         // Nobody watches yet, and whoever answers for far storage may not answer.
         let is_near = matches!(&roots[..], [root] if root.mount.storage == Storage::Local);
-        let worker = Worker::on_the_stack(self, self.progress.caller());
+        let worker = Worker::on_the_stack(self, self.workers.caller());
         worker.begin(roots);
         if is_near && let Some(task) = self.pool.take_all().pop() {
             worker.look(task);
@@ -270,7 +253,7 @@ impl<T: Tally> Walk<T> {
             Ok(pool) => pool.install(|| self.run()),
             // This thread belongs to a pool already, and the scope will use that one.
             Err(_) => {
-                self.progress.make_room_for(rayon::current_num_threads());
+                self.workers.make_room_for(rayon::current_num_threads());
                 self.run();
             }
         }
@@ -307,17 +290,16 @@ impl<T: Tally> Walk<T> {
     }
 
     /// What it came to.
-    fn outcome(&self, gears: Vec<Gear>) -> Walked<T::Report> {
+    fn weighed(&self) -> Weighed<T::Report> {
         let mut problems = mem::take(&mut *lock(&self.problems));
         problems.sort_unstable_by(|one, two| {
             (&one.path, one.operation).cmp(&(&two.path, two.operation))
         });
         problems.dedup();
-        Walked {
+        Weighed {
             report: lock(&self.report).take(),
             problems,
             is_interrupted: self.is_interrupted(),
-            gears,
         }
     }
 
@@ -329,16 +311,9 @@ impl<T: Tally> Walk<T> {
     }
 
     /// What filters know of `dir` now that it is open.
-    fn place(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Place>> {
+    fn place(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Scope>> {
         let report = |path, error: &_| self.report(path, Operation::Read, error);
         self.options.filter.enter(dir.place.as_ref(), handle, || dir.names(), report)
-    }
-
-    /// Whether a directory is entered for the first time, where that is once.
-    fn is_first(&self, identity: Identity) -> bool {
-        let Options { follow, counted, .. } = &self.options;
-        (!follow || self.follows.enter(identity))
-            && counted.as_ref().is_none_or(|counted| counted.enter(identity))
     }
 
     fn symlinks(&self) -> Symlinks {

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::gears::{Gearbox, Sample};
-use super::progress::{Counts, Snapshot};
+use super::progress::{Counts, Progress};
 use super::task::settle;
 use super::{Walk, pool};
 use crate::gear::Gear;
@@ -57,7 +57,7 @@ impl<T: Tally + 'static> Monitor<T> {
         workers: usize,
         gearbox: Option<Gearbox>,
         done: &Receiver<()>,
-        mut show: impl FnMut(&Snapshot),
+        mut show: impl FnMut(&Progress),
     ) -> Vec<Gear> {
         self.threads = workers;
         self.gearbox = gearbox;
@@ -74,7 +74,7 @@ impl<T: Tally + 'static> Monitor<T> {
             }
             if shown.elapsed() >= SHOWN {
                 shown = Instant::now();
-                show(&self.snapshot());
+                show(&self.progress());
             }
         }
         self.end()
@@ -86,7 +86,7 @@ impl<T: Tally + 'static> Monitor<T> {
         self.gears
     }
 
-    /// Changes gears, if that is called for.
+    /// Diff gears, if that is called for.
     fn look(&mut self) {
         let Some(gearbox) = &mut self.gearbox else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
@@ -106,14 +106,14 @@ impl<T: Tally + 'static> Monitor<T> {
         let mut before: Option<Vec<Arc<_>>> = None;
         let is_going_on = || done.recv_timeout(SHOWN) == Err(RecvTimeoutError::Timeout);
         while !walk.is_finished() && is_going_on() {
-            for task in walk.pool.take_all().into_iter().chain(walk.progress.take_tasks()) {
+            for task in walk.pool.take_all().into_iter().chain(walk.workers.take_tasks()) {
                 settle(walk, Arc::clone(task.dir()));
             }
-            let is_between = walk.progress.is_between();
-            let places = walk.progress.places();
+            let is_between = walk.workers.is_between();
+            let places = walk.workers.places();
             let is_new = |dir| !before.iter().flatten().any(|other| Arc::ptr_eq(other, dir));
             if !is_between && before.is_some() && !places.iter().any(is_new) {
-                for dir in walk.progress.give_up() {
+                for dir in walk.workers.give_up() {
                     walk.record(Problem::unanswered(dir.path()));
                     settle(walk, dir);
                 }
@@ -126,13 +126,13 @@ impl<T: Tally + 'static> Monitor<T> {
         }
     }
 
-    fn snapshot(&self) -> Snapshot {
-        let Counts { entries, size, shares, .. } = self.walk.progress.counts();
+    fn progress(&self) -> Progress {
+        let Counts { entries, size, shares, .. } = self.walk.workers.counts();
         // A cast from a float saturates.
         let size = size.saturating_add(shares as u64);
-        let places = self.walk.progress.places();
+        let places = self.walk.workers.places();
         let directory = places.first().map(|dir| dir.path()).unwrap_or_default();
-        Snapshot { entries, size, directory }
+        Progress { entries, size, directory }
     }
 
     /// Adds up what was done since the present number of threads was engaged.
@@ -153,7 +153,7 @@ impl<T: Tally + 'static> Monitor<T> {
 
 /// Who answers for what a worker is waiting for now, and whether it has to seek.
 fn what_is_waited_for<T: Tally>(walk: &Walk<T>) -> (Storage, bool) {
-    let places = walk.progress.places();
+    let places = walk.workers.places();
     places.first().map_or((Storage::Local, false), |dir| {
         (dir.mount.storage, sys::is_rotational(dir.stat.device))
     })
@@ -161,7 +161,7 @@ fn what_is_waited_for<T: Tally>(walk: &Walk<T>) -> (Storage, bool) {
 
 impl Look {
     fn now<T: Tally>(walk: &Walk<T>) -> Self {
-        Self { at: Instant::now(), usage: sys::usage(), counts: walk.progress.counts() }
+        Self { at: Instant::now(), usage: sys::usage(), counts: walk.workers.counts() }
     }
 
     fn since(&self, before: &Look) -> Sample {

@@ -20,13 +20,13 @@ use super::roots::{Root, standing_for};
 use crate::filter::{self, Verdict};
 use crate::path;
 use crate::sys::{self, Carries, Handle, Identity, MountedIdentity, Query, Symlinks};
-use crate::walk::Options;
+use crate::walk::WalkOptions;
 
 /// Leaves out a root that is another one, or lies inside another whose walk will come to it.
 ///
 /// From the outside inwards: only a root that is kept takes in others. What lies in one that is not is come
 /// to by the walk of another, whose filters may leave it out.
-pub(super) fn each_once(roots: Vec<Root>, options: &Options) -> Vec<Root> {
+pub(super) fn each_once(roots: Vec<Root>, options: &WalkOptions) -> Vec<Root> {
     let (mut files, mut directories) = (HashSet::new(), HashSet::new());
     // By whatever mount it is reached, a directory is the same one.
     let mut is_new = |root: &Root| directories.insert(root.stat.identity());
@@ -84,7 +84,7 @@ struct Start {
 }
 
 impl Start {
-    fn of(root: &Root, options: &Options) -> Self {
+    fn of(root: &Root, options: &WalkOptions) -> Self {
         let whole = || Self { dir: root.path.clone(), name: Vec::new() };
         if root.stat.is_directory() {
             return whole();
@@ -101,7 +101,7 @@ impl Start {
 
 /// What is known of the places at and above the roots.
 struct Nesting<'a> {
-    options: &'a Options,
+    options: &'a WalkOptions,
     /// The roots that are directories.
     outer: HashMap<MountedIdentity, &'a Root>,
     /// Those of them that are walked by another mount. What else is mounted in them is not come to there.
@@ -119,11 +119,11 @@ struct Nesting<'a> {
     /// What a place is called in the one above it.
     names: HashMap<MountedIdentity, CString>,
     /// What filters know of a directory, by its path: git's index is read once, and not once a root.
-    entered: HashMap<Vec<u8>, Option<Arc<filter::Place>>>,
+    entered: HashMap<Vec<u8>, Option<Arc<filter::Scope>>>,
 }
 
 impl<'a> Nesting<'a> {
-    fn new(roots: &'a [Root], is_kept: &[bool], options: &'a Options) -> Self {
+    fn new(roots: &'a [Root], is_kept: &[bool], options: &'a WalkOptions) -> Self {
         let (mut outer, mut twins, inner) = (HashMap::new(), HashSet::new(), HashSet::new());
         let roots = roots.iter().zip(is_kept);
         for (root, is_kept) in roots.filter(|(root, _)| root.stat.is_directory()) {
@@ -290,7 +290,7 @@ impl<'a> Nesting<'a> {
     /// Whether filters leave in what the walk of `outer` comes to by the names on the `way`.
     fn is_admitted(&mut self, outer: &Root, way: &[CString]) -> io::Result<bool> {
         let (filter, root) = (&self.options.filter, outer.path.to_bytes());
-        let mut judge = filter.judge(filter.root(root), || vec![root]);
+        let mut filters = filter.for_directory(filter.root(root), || vec![root]);
         let mut dir = outer.mount.source.open(&outer.path)?;
         for (i, name) in way.iter().enumerate() {
             if i > 0 {
@@ -299,14 +299,14 @@ impl<'a> Nesting<'a> {
             let stat = dir.stat_at(name, Symlinks::Stay, self.options.query)?;
             let names = || iter::once(root).chain(way[..i].iter().map(|name| name.to_bytes()));
             let enter =
-                || filter.enter(judge.place.as_ref(), &dir, || names().collect(), |_, _| ());
+                || filter.enter(filters.place.as_ref(), &dir, || names().collect(), |_, _| ());
             let path = path::join_all(names());
-            judge.place = self.entered.entry(path).or_insert_with(enter).clone();
-            let verdict = judge.verdict(name.to_bytes(), stat.is_directory());
-            if judge.confirm(verdict, &stat) == Verdict::LeftOut {
+            filters.place = self.entered.entry(path).or_insert_with(enter).clone();
+            let verdict = filters.verdict(name.to_bytes(), stat.is_directory());
+            if filters.confirm(verdict, &stat) == Verdict::LeftOut {
                 return Ok(false);
             }
-            judge.enter(name.to_bytes());
+            filters.enter(name.to_bytes());
         }
         Ok(true)
     }

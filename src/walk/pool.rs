@@ -151,7 +151,7 @@ pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, limit: usize) {
 fn start<T: Tally + 'static>(walk: &Arc<Walk<T>>, thread: usize) -> io::Result<()> {
     let walk = Arc::clone(walk);
     let work = move || {
-        let worker = Worker::on_the_stack(&*walk, walk.progress.higher(thread));
+        let worker = Worker::on_the_stack(&*walk, walk.workers.higher(thread));
         let mut is_back = false;
         while let Some(task) = walk.pool.take(is_back) {
             worker.run(task);
@@ -169,7 +169,7 @@ mod tests {
     use crate::filter::Filter;
     use crate::sys::{Mount, Stat};
     use crate::tally::{Closed, Entry};
-    use crate::walk::Options;
+    use crate::walk::WalkOptions;
     use crate::walk::dir::Dir;
     use crate::walk::roots::{self, Root};
 
@@ -228,10 +228,10 @@ mod tests {
     /// Else whoever waits for the task would wait for ever.
     #[test]
     fn a_task_that_panics_is_done() {
-        let options = Options::default();
+        let options = WalkOptions::default();
         let (roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
         let walk = Arc::new(Walk::new(options, Panics, problems, 100));
-        Worker::on_the_stack(&*walk, walk.progress.caller()).begin(roots);
+        Worker::on_the_stack(&*walk, walk.workers.caller()).begin(roots);
         engage(&walk, 2);
         walk.pool.wait();
         walk.pool.close();

@@ -20,7 +20,7 @@ use super::task::Task;
 
 /// What has been weighed so far.
 #[derive(Clone, Debug, Default)]
-pub struct Snapshot {
+pub struct Progress {
     /// Entries weighed.
     pub entries: u64,
     /// Their weight, in the measure's unit. Each link of an inode that counts once has its share: the weight
@@ -33,7 +33,7 @@ pub struct Snapshot {
 
 /// The slots of all workers. Those of a gear are made when it is engaged.
 #[derive(Debug)]
-pub(super) struct Progress<P> {
+pub(super) struct Workers<P> {
     caller: CachePadded<Slot<P>>,
     first: OnceLock<Slots<P>>,
     higher: OnceLock<Slots<P>>,
@@ -81,7 +81,7 @@ pub(super) struct Counts {
     pub(super) shares: f64,
 }
 
-impl<P> Progress<P> {
+impl<P> Workers<P> {
     /// Makes room for the first gear's `workers`.
     pub(super) fn make_room_for(&self, workers: usize) {
         self.first.get_or_init(|| slots(workers));
@@ -150,7 +150,7 @@ impl<P> Progress<P> {
     }
 }
 
-impl<P> Default for Progress<P> {
+impl<P> Default for Workers<P> {
     fn default() -> Self {
         Self { caller: CachePadded::default(), first: OnceLock::new(), higher: OnceLock::new() }
     }

@@ -8,7 +8,7 @@ use super::nested;
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
 use crate::sys::{Mount, Stat, Symlinks};
-use crate::walk::Options;
+use crate::walk::WalkOptions;
 
 /// Where a walk begins.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(super) struct Root {
 }
 
 /// The roots that `paths` name, and what is wrong with the others.
-pub(super) fn resolve(paths: Vec<OsString>, options: &Options) -> (Vec<Root>, Vec<Problem>) {
+pub(super) fn resolve(paths: Vec<OsString>, options: &WalkOptions) -> (Vec<Root>, Vec<Problem>) {
     let (mut roots, mut problems) = (Vec::new(), Vec::new());
     for path in paths {
         match root(&path, options) {
@@ -36,7 +36,7 @@ pub(super) fn resolve(paths: Vec<OsString>, options: &Options) -> (Vec<Root>, Ve
     (roots, problems)
 }
 
-fn root(path: &OsString, options: &Options) -> io::Result<Root> {
+fn root(path: &OsString, options: &WalkOptions) -> io::Result<Root> {
     let path = CString::new(path.as_bytes())?;
     let source = options.source;
     let mut stat = source.stat(&path, Symlinks::Stay, options.query)?;

@@ -22,7 +22,7 @@ use super::roots::Root;
 use super::visit::Visit;
 use super::{Walk, lock};
 use crate::problem::Operation;
-use crate::sys::{self, Names};
+use crate::sys::{self, Listing};
 use crate::tally::{Closed, Entry, Tally};
 use crate::total::{self, Directory};
 
@@ -32,18 +32,18 @@ pub(super) enum Task<P> {
     /// All of it. `parent` is open, or has been let go.
     Directory { dir: Arc<Dir<P>>, parent: Option<Arc<Lease>> },
     /// What has not been listed yet.
-    Listing { dir: Arc<Dir<P>>, lease: Arc<Lease> },
+    Unlisted { dir: Arc<Dir<P>>, lease: Arc<Lease> },
     /// Entries that have been listed.
-    Entries { dir: Arc<Dir<P>>, lease: Arc<Lease>, names: Names },
+    Entries { dir: Arc<Dir<P>>, lease: Arc<Lease>, names: Listing },
 }
 
 impl<P> Task<P> {
     /// The directory it is about.
     pub(super) fn dir(&self) -> &Arc<Dir<P>> {
         match self {
-            Task::Directory { dir, .. } | Task::Listing { dir, .. } | Task::Entries { dir, .. } => {
-                dir
-            }
+            Task::Directory { dir, .. }
+            | Task::Unlisted { dir, .. }
+            | Task::Entries { dir, .. } => dir,
         }
     }
 }
@@ -60,7 +60,7 @@ pub(super) struct Worker<'a, 's, T: Tally> {
 #[derive(Default)]
 struct Scratch {
     buffer: Vec<u8>,
-    names: Names,
+    names: Listing,
 }
 
 thread_local! {
@@ -70,7 +70,7 @@ thread_local! {
 impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     /// The worker that a thread of the scope's pool is.
     pub(super) fn in_first_gear(walk: &'s Walk<T>, scope: &'a Scope<'s>) -> Self {
-        let slot = walk.progress.first(rayon::current_thread_index().unwrap_or(0));
+        let slot = walk.workers.first(rayon::current_thread_index().unwrap_or(0));
         Self { walk, slot, scope: Some(scope) }
     }
 
@@ -216,7 +216,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 }
                 None
             }
-            Task::Listing { dir, lease } => self.list(&dir, &lease),
+            Task::Unlisted { dir, lease } => self.list(&dir, &lease),
             Task::Entries { dir, lease, names } => {
                 let mut visit = Visit::new(self, &dir, &lease);
                 visit.weigh(&names);
@@ -246,7 +246,10 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 let is_shared = !is_end && is_large && walk.handles.is_plenty() && dir.hand_out();
                 if is_shared {
                     lease.missing.hand_out();
-                    self.hand_out(Task::Listing { dir: Arc::clone(dir), lease: Arc::clone(lease) });
+                    self.hand_out(Task::Unlisted {
+                        dir: Arc::clone(dir),
+                        lease: Arc::clone(lease),
+                    });
                 }
                 self.slot.find(names.len());
                 if walk.pool.is_engaged() {
@@ -297,11 +300,8 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             is_root: dir.is_root,
             is_shown: parent.as_ref().is_none_or(|parent| parent.is_gathered()),
         };
-        let (rules, tally, mut subtotal) = (&walk.rules, &walk.tally, dir.take_subtotal());
+        let (rules, tally, subtotal) = (&walk.rules, &walk.tally, dir.take_subtotal());
         let Some(parent) = parent else {
-            if let Some(counted) = &walk.options.counted {
-                counted.leave_out(subtotal.sum());
-            }
             let report = total::finish(rules, tally, &directory, subtotal);
             return *lock(&walk.report) = Some(report);
         };

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use super::dir::Dir;
 use super::find::{ATTEMPTS, Missing, list_again};
-use super::follow::Way;
+use super::follow::Via;
 use super::handles::Lease;
 use super::is_entered;
 use super::known::Known;
 use super::progress::Counts;
 use super::task::{Task, Worker, with_patience};
-use crate::filter::{Judge, Verdict};
+use crate::filter::{DirectoryFilter, Verdict};
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Listed, MountTable, Names, Query, Stat, Storage, Symlinks};
+use crate::sys::{self, Listed, Listing, MountTable, Query, Stat, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::Subtotal;
 
@@ -27,7 +27,7 @@ pub(super) struct Visit<'a, 's, T: Tally> {
     dir: &'a Arc<Dir<T::Part>>,
     lease: &'a Arc<Lease>,
     query: Query,
-    judge: Judge<'a>,
+    filters: DirectoryFilter<'a>,
     subtotal: Subtotal<T::Part>,
     /// What was done since what was gathered was added to the directory.
     counts: Counts,
@@ -52,13 +52,13 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let options = &worker.walk.options;
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
-        let judge = options.filter.judge(lease.place.clone(), || dir.names());
+        let filters = options.filter.for_directory(lease.place.clone(), || dir.names());
         Self {
             worker,
             dir,
             lease,
             query,
-            judge,
+            filters,
             subtotal: Subtotal::default(),
             counts: Counts::default(),
             known: worker.slot.take_known(),
@@ -71,7 +71,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     /// Weighs every entry in `names`; subdirectories are handed out. In higher gears, so is whatever
     /// is more than a few names, and what remains when fewer threads are to be at work; and, as long as
     /// nobody watches, all where there are subdirectories, for which others are wanted anyway.
-    pub(super) fn weigh(&mut self, names: &Names) {
+    pub(super) fn weigh(&mut self, names: &Listing) {
         /// How many entries a worker takes when each may be waited for.
         const FEW: usize = 32;
         let Worker { walk, slot, .. } = *self.worker;
@@ -120,9 +120,9 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             Err(error) => return self.miss(name, Operation::Stat, error),
         };
         let is_directory = stat.is_directory();
-        let judge = || self.judge.verdict(name.to_bytes(), is_directory);
-        let verdict = verdict.unwrap_or_else(judge);
-        let verdict = self.judge.confirm(verdict, &stat);
+        let filters = || self.filters.verdict(name.to_bytes(), is_directory);
+        let verdict = verdict.unwrap_or_else(filters);
+        let verdict = self.filters.confirm(verdict, &stat);
         if verdict == Verdict::LeftOut {
             return;
         }
@@ -147,7 +147,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         match kind? {
             // It may be a directory once it is followed.
             Kind::Symlink if self.worker.walk.options.follow => None,
-            kind => Some(self.judge.verdict(name.to_bytes(), kind == Kind::Directory)),
+            kind => Some(self.filters.verdict(name.to_bytes(), kind == Kind::Directory)),
         }
     }
 
@@ -229,19 +229,19 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             }
         }
         let way = match symlinks {
-            Symlinks::Follow => Way::Symlink,
-            Symlinks::Stay if mount.id != dir.mount.id => Way::Mount,
-            Symlinks::Stay if stat.device != dir.stat.device => Way::Mount,
-            Symlinks::Stay => Way::Name,
+            Symlinks::Follow => Via::Symlink,
+            Symlinks::Stay if mount.id != dir.mount.id => Via::Mount,
+            Symlinks::Stay if stat.device != dir.stat.device => Via::Mount,
+            Symlinks::Stay => Via::Name,
         };
-        let is_to_wait = walk.options.follow && way != Way::Name;
-        if !is_to_wait && !walk.is_first(stat.identity()) {
+        let is_to_wait = walk.options.follow && way != Via::Name;
+        if walk.options.follow && !is_to_wait && !walk.follows.enter(stat.identity()) {
             return;
         }
         slot.find(1);
         let mut below = Dir::below(Arc::clone(dir), name.into(), stat, mount);
         below.is_counted = verdict == Verdict::Counts;
-        below.place = self.judge.below(name.to_bytes());
+        below.place = self.filters.below(name.to_bytes());
         let below = Arc::new(below);
         if is_to_wait {
             if dir.hand_out() {

@@ -1,4 +1,4 @@
-//! Two scans are compared only if they count alike: by what was given when they were made. Of a tree that has
+//! Two snapshots are compared only if they count alike: by what was given when they were made. Of a tree that has
 //! not changed, what is compared has not changed either; everything else is refused, with the reason.
 
 use std::fs;
@@ -40,7 +40,10 @@ fn same(shown: Shown, what: &str) {
 fn refused(shown: &Shown, why: &str, what: &str) {
     let complaint = shown.complaint();
     assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{what}: {complaint}");
-    assert!(complaint.starts_with("weigh: cannot compare with scan: it was saved "), "{complaint}");
+    assert!(
+        complaint.starts_with("weigh: cannot compare with snapshot: it was saved "),
+        "{complaint}"
+    );
     assert!(complaint.contains(why) && complaint.lines().count() == 1, "{what}: {complaint}");
 }
 
@@ -114,12 +117,13 @@ fn what_does_not_count_alike_is_refused_and_says_why() {
         // What was weighed by lengths is compared by lengths.
         let measure = if given.contains("-s") { "-s" } else { "" };
         let given = given.trim_end_matches("-s");
-        run(&fixture, &format!("{measure} {saved} top --save scan")).clean();
+        run(&fixture, &format!("{measure} {saved} top --save snapshot")).clean();
         let what = format!("{saved:?}, then {given:?}");
-        let shown = run(&fixture, &format!("-j {measure} {given} top --since scan --save again"));
+        let shown =
+            run(&fixture, &format!("-j {measure} {given} top --since snapshot --save again"));
         let is_saved = fs::remove_file(fixture.at("again")).is_ok();
         let shown = if given.contains("--unique") || given.contains("--collapse") {
-            run(&fixture, &format!("-j {measure} {given} top --since scan"))
+            run(&fixture, &format!("-j {measure} {given} top --since snapshot"))
         } else {
             // Nothing is walked for nothing.
             assert_eq!(is_saved, why.is_empty(), "{what}");
@@ -137,8 +141,8 @@ fn two_saved_scans_are_compared_if_they_count_alike() {
     };
     for (now, before, given, why) in [
         ("-l", "-l", "", ""),
-        ("-l", "", "", "without --count-links: save both scans with the same flags"),
-        ("", "-l", "", "with --count-links: save both scans with the same flags"),
+        ("-l", "", "", "without --count-links: save both snapshots with the same flags"),
+        ("", "-l", "", "with --count-links: save both snapshots with the same flags"),
         ("-l -x", "-x -l -X cache", "-X cache", ""),
         ("-X cache", "", "", "without --ignore-directory=cache"),
         ("", "-X cache", "", "with --ignore-directory=cache"),
@@ -150,9 +154,9 @@ fn two_saved_scans_are_compared_if_they_count_alike() {
         ("--details", "", "-M +30", "without --mtime=+30"),
     ] {
         save(now, "later");
-        save(before, "scan");
+        save(before, "snapshot");
         let what = format!("{now:?} and {before:?}, with {given:?}");
-        let shown = run(&fixture, &format!("-j {given} --load later --since scan"));
+        let shown = run(&fixture, &format!("-j {given} --load later --since snapshot"));
         if why.is_empty() { same(shown, &what) } else { refused(&shown, why, &what) }
     }
 }
@@ -161,11 +165,11 @@ fn two_saved_scans_are_compared_if_they_count_alike() {
 fn what_the_config_file_says_counts_too() {
     let fixture = tree();
     fs::write(fixture.at("config"), "ignore-directory = ['cache']\ncount-links = true").unwrap();
-    run(&fixture, "--config config top --save scan").clean();
-    same(run(&fixture, "-j --config config top --since scan"), "config file");
-    same(run(&fixture, "-j -l -X cache top --since scan"), "flags");
-    refused(&run(&fixture, "-j top --since scan"), "with --count-links", "no config file");
-    let plain = run(&fixture, "-j --config config --no-count-links top --since scan");
+    run(&fixture, "--config config top --save snapshot").clean();
+    same(run(&fixture, "-j --config config top --since snapshot"), "config file");
+    same(run(&fixture, "-j -l -X cache top --since snapshot"), "flags");
+    refused(&run(&fixture, "-j top --since snapshot"), "with --count-links", "no config file");
+    let plain = run(&fixture, "-j --config config --no-count-links top --since snapshot");
     refused(&plain, "with --count-links", "the counterpart");
 }
 
@@ -173,11 +177,11 @@ fn what_the_config_file_says_counts_too() {
 #[test]
 fn what_cannot_be_left_out_of_the_earlier_scan_is_refused() {
     let fixture = tree();
-    fs::write(fixture.at("scan"), run(&fixture, "-j top").clean()).unwrap();
-    let shown = run(&fixture, "-j -X src top --since scan");
+    fs::write(fixture.at("snapshot"), run(&fixture, "-j top").clean()).unwrap();
+    let shown = run(&fixture, "-j -X src top --since snapshot");
     assert_eq!((shown.code(), shown.stdout.len()), (1, 0));
     assert!(shown.complaint().contains("says too little"), "{}", shown.complaint());
-    same(run(&fixture, "-j -X nothing top --since scan"), "a filter that leaves out nothing");
+    same(run(&fixture, "-j -X nothing top --since snapshot"), "a filter that leaves out nothing");
 }
 
 /// What `-j` prints, and ncdu, does not say how it was counted.
@@ -191,12 +195,12 @@ fn what_does_not_say_how_it_counts_is_compared() {
         ("--as ncdu -x", "-x"),
         ("--as ncdu --gitignore", "--gitignore"),
     ] {
-        let scan = run(&fixture, &format!("{printed} top")).clean();
-        fs::write(fixture.at("scan"), scan).unwrap();
-        same(run(&fixture, &format!("-j {given} top --since scan")), printed);
+        let snapshot = run(&fixture, &format!("{printed} top")).clean();
+        fs::write(fixture.at("snapshot"), snapshot).unwrap();
+        same(run(&fixture, &format!("-j {given} top --since snapshot")), printed);
     }
     // Nor does what was loaded from it, and saved.
-    run(&fixture, "--load scan --save again").clean();
+    run(&fixture, "--load snapshot --save again").clean();
     same(run(&fixture, "-j --gitignore top --since again"), "saved again");
 }
 
@@ -204,10 +208,10 @@ fn what_does_not_say_how_it_counts_is_compared() {
 #[test]
 fn a_scan_is_compared_before_it_is_replaced() {
     let fixture = tree();
-    run(&fixture, "-s top --save scan").clean();
+    run(&fixture, "-s top --save snapshot").clean();
     let fixture = fixture.file("top/new", 12_345);
-    let shown = run(&fixture, "-s -j top --since scan --save scan").clean();
+    let shown = run(&fixture, "-s -j top --since snapshot --save snapshot").clean();
     let root: Value = serde_json::from_slice(&shown).unwrap();
     assert_eq!(root["change"], 12_345);
-    same(run(&fixture, "-s -j top --since scan"), "after that");
+    same(run(&fixture, "-s -j top --since snapshot"), "after that");
 }

@@ -9,10 +9,10 @@ use std::path::Path;
 use crate::fixture::Fixture;
 use crate::run::{Shown, Weigh, weigh};
 
-/// No scan here is larger.
+/// No snapshot here is larger.
 const SMALL: usize = 100_000;
 
-/// As many levels as a scan may have.
+/// As many levels as a snapshot may have.
 const DEEPEST: usize = 300_000;
 
 /// `weigh` with room for 600 MB, of which it reserves a part that it does not use.
@@ -238,10 +238,10 @@ fn what_has_no_end_is_refused() {
     assert!(shown.complaint().contains("a path of more than 16 MiB"), "{}", shown.complaint());
 }
 
-/// A scan with a few members of the header and a root, each in a line.
+/// A snapshot with a few members of the header and a root, each in a line.
 fn write_scan(fixture: &Fixture, name: &str, members: &[String]) {
-    let scan = [HEAD.0.to_owned(), members.join(","), "}".to_owned()];
-    fs::write(fixture.at(name), [&scan[0], ",", &scan[1], &scan[2]].concat()).unwrap();
+    let snapshot = [HEAD.0.to_owned(), members.join(","), "}".to_owned()];
+    fs::write(fixture.at(name), [&snapshot[0], ",", &snapshot[1], &snapshot[2]].concat()).unwrap();
 }
 
 /// `weigh` with a minute of the processor for what takes a second.
@@ -269,28 +269,28 @@ fn file(name: &str) -> String {
 fn a_long_name_is_cut_at_once() {
     let fixture = Fixture::new();
     let name = "\u{301}".repeat(1 << 20) + &"a".repeat(200);
-    write_scan(&fixture, "scan", &[directory("r", &file(&name))]);
+    write_scan(&fixture, "snapshot", &[directory("r", &file(&name))]);
     for flags in ["-w 80", "-w 80 -F -p", "-w 80 -R"] {
-        let shown = hurried(&fixture, &format!("{flags} --load scan"));
+        let shown = hurried(&fixture, &format!("{flags} --load snapshot"));
         let text = String::from_utf8_lossy(&shown.stdout);
         assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0), "{flags}");
         assert!(text.contains("aa…aa") && !text.contains(&"a".repeat(80)), "{flags}");
     }
 }
 
-/// A million flags in each of two scans are compared in one go.
+/// A million flags in each of two snapshots are compared in one go.
 #[test]
 fn many_options_are_compared_at_once() {
     const MANY: usize = 300_000;
     let fixture = Fixture::new();
-    let scan = |name: &str, flag: &dyn Fn(usize) -> String| {
+    let snapshot = |name: &str, flag: &dyn Fn(usize) -> String| {
         let options = listed((0..MANY).map(|i| format!("\"{}\"", flag(i))));
         let options = format!(r#""options":[{options}]"#);
         write_scan(&fixture, name, &[ORIGIN.to_owned(), options, directory("r", &file("f"))]);
     };
-    scan("names", &|i| format!("--{i}"));
-    scan("globs", &|i| format!("--exclude={i}"));
-    scan("others", &|i| format!("--exclude=x{i}"));
+    snapshot("names", &|i| format!("--{i}"));
+    snapshot("globs", &|i| format!("--exclude={i}"));
+    snapshot("others", &|i| format!("--exclude=x{i}"));
     for (flags, code) in [
         ("--load names --since names", 0),
         ("--load globs --since globs", 0),
@@ -310,7 +310,7 @@ fn roots_and_errors_are_found_at_once() {
     let error = |path: &str| {
         format!(r#"{{"path":"{path}","operation":"open","error":"EACCES","message":"denied"}}"#)
     };
-    let scan = |name: &str, roots: String, tree: &str, errors: String| {
+    let snapshot = |name: &str, roots: String, tree: &str, errors: String| {
         let lists = [format!(r#""roots":[{roots}]"#), format!(r#""errors":[{errors}]"#)];
         let members = [ORIGIN.to_owned(), lists.join(","), tree.to_owned()];
         write_scan(&fixture, name, &members);
@@ -320,13 +320,13 @@ fn roots_and_errors_are_found_at_once() {
     let total =
         |nodes: &str| format!(r#""name":"(total)","kind":"total","size":9,"children":[{nodes}]"#);
     let errors = || listed(many().map(|path| error(&(path + "/g"))));
-    scan("many", listed(many().map(|path| root(&path))), &total(&opened()), errors());
+    snapshot("many", listed(many().map(|path| root(&path))), &total(&opened()), errors());
     let inner = listed((0..MANY).map(|i| format!("{{{}}}", directory(&i.to_string(), &file("f")))));
     let roots = listed(many().chain(["r".to_owned()]).map(|path| root(&path)));
-    scan("inner", roots, &directory("r", &inner), errors());
+    snapshot("inner", roots, &directory("r", &inner), errors());
     let long = "/a".repeat(300_000);
     let roots = listed([root("r"), root(&long)].into_iter());
-    scan("long", roots, &directory("r", &file("f")), error(&format!("r{long}")));
+    snapshot("long", roots, &directory("r", &file("f")), error(&format!("r{long}")));
 
     for (name, codes) in [("many", [1, 0]), ("inner", [1, 0]), ("long", [1, 1])] {
         for (filter, code) in ["-X f", "-X g"].into_iter().zip(codes) {
@@ -337,7 +337,7 @@ fn roots_and_errors_are_found_at_once() {
     // What is marked in a picture, and compared.
     let slashes = "/".repeat(100_000);
     let in_slashes = listed((0..100).map(|i| error(&format!("{slashes}{i}"))));
-    scan("slashes", root(&slashes), &directory(&slashes, &file("f")), in_slashes);
+    snapshot("slashes", root(&slashes), &directory(&slashes, &file("f")), in_slashes);
     for flags in [
         "-n 100000 --load many",
         "--load long",
@@ -367,7 +367,7 @@ fn a_name_of_slashes_is_found_at_once() {
     assert!(shown.stdout.ends_with(b"/\",file,5,7,2,1,\n"));
 }
 
-/// A scan may claim that there is less in a directory than there is, and then little is thought of it.
+/// A snapshot may claim that there is less in a directory than there is, and then little is thought of it.
 #[test]
 fn paths_of_a_deep_scan_take_no_memory() {
     const DEPTH: usize = 20_000;
@@ -376,8 +376,8 @@ fn paths_of_a_deep_scan_take_no_memory() {
     let head = r#"{"schema":1,"measure":"disk","unit":"bytes","complete":true,"errors":[],"#;
     let text = head.to_owned() + &text[1..] + "]}";
     let fixture = Fixture::new();
-    fs::write(fixture.at("scan"), text).unwrap();
-    let shown = confined("-j -p --load").arg(fixture.at("scan")).run();
+    fs::write(fixture.at("snapshot"), text).unwrap();
+    let shown = confined("-j -p --load").arg(fixture.at("snapshot")).run();
     assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""));
     assert!(shown.stdout.len() > DEPTH * DEPTH);
 }

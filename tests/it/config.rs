@@ -66,16 +66,16 @@ fn what_can_be_given_several_times_adds_up() {
     assert_eq!(shown("exclude = '*.rs'", ""), shown("", "--exclude *.rs"));
 }
 
-/// What counted is said in a saved scan, wherever it was asked for.
+/// What counted is said in a snapshot, wherever it was asked for.
 #[test]
 fn a_saved_scan_says_what_counted_in_it() {
     let config = "exclude = '*.rs'\nignore-hidden = true\nfilecount = true\nreverse = true";
     let saved = |flags| {
         let fixture = home(config);
-        within(&fixture, flags).arg("--save").arg(fixture.at("scan")).run().clean();
-        let scan: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(fixture.at("scan")).unwrap()).unwrap();
-        scan["options"].to_string()
+        within(&fixture, flags).arg("--save").arg(fixture.at("snapshot")).run().clean();
+        let snapshot: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(fixture.at("snapshot")).unwrap()).unwrap();
+        snapshot["options"].to_string()
     };
     let own = "\"--apparent-size\"";
     assert_eq!(saved(""), format!("[{own},\"--ignore-hidden\",\"--exclude=*.rs\"]"));

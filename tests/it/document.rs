@@ -31,45 +31,45 @@ pub struct Node {
 
 impl Document {
     pub fn parse(json: &[u8]) -> Self {
-        let mut scan = Scan { json, at: 0 };
+        let mut snapshot = Snapshot { json, at: 0 };
         let mut document = Document { header: Map::new(), nodes: Vec::new() };
-        scan.take(b'{');
+        snapshot.take(b'{');
         let mut open = vec![document.add(None)];
         while let Some(&node) = open.last() {
-            match scan.next() {
+            match snapshot.next() {
                 b'"' => {
-                    let key = scan.string();
-                    scan.take(b':');
+                    let key = snapshot.string();
+                    snapshot.take(b':');
                     if key == "children" {
                         document.nodes[node].listed = true;
-                        scan.take(b'[');
-                        if scan.next() == b'{' {
-                            scan.take(b'{');
+                        snapshot.take(b'[');
+                        if snapshot.next() == b'{' {
+                            snapshot.take(b'{');
                             open.push(document.add(Some(node)));
                             continue;
                         }
-                        scan.take(b']');
+                        snapshot.take(b']');
                     } else {
-                        document.set(node, &key, scan.value());
+                        document.set(node, &key, snapshot.value());
                     }
-                    scan.after_member();
+                    snapshot.after_member();
                 }
                 _ => {
-                    scan.take(b'}');
+                    snapshot.take(b'}');
                     open.pop();
                     let Some(&parent) = open.last() else { break };
-                    if scan.next() == b',' {
-                        scan.take(b',');
-                        scan.take(b'{');
+                    if snapshot.next() == b',' {
+                        snapshot.take(b',');
+                        snapshot.take(b'{');
                         open.push(document.add(Some(parent)));
                     } else {
-                        scan.take(b']');
-                        scan.after_member();
+                        snapshot.take(b']');
+                        snapshot.after_member();
                     }
                 }
             }
         }
-        assert_eq!(&json[scan.at..], b"\n", "one object, one line feed, and no more");
+        assert_eq!(&json[snapshot.at..], b"\n", "one object, one line feed, and no more");
         document
     }
 
@@ -174,12 +174,12 @@ fn from_base64(text: &str) -> Vec<u8> {
 }
 
 /// A place in the text, and what may come next there.
-struct Scan<'a> {
+struct Snapshot<'a> {
     json: &'a [u8],
     at: usize,
 }
 
-impl Scan<'_> {
+impl Snapshot<'_> {
     /// The next byte that is not white space, not yet taken.
     fn next(&mut self) -> u8 {
         while self.json.get(self.at).is_some_and(u8::is_ascii_whitespace) {

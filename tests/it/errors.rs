@@ -287,8 +287,8 @@ fn a_command_line_that_makes_no_sense_is_2_and_says_why() {
 fn what_is_wrong_with_a_value_is_said_in_our_words() {
     let fixture = Fixture::new().file("top/f", 1);
     let zstd = b"\x28\xb5\x2f\xfdxxxxxxxxxxxxxxxxxx";
-    std::fs::write(fixture.at("scan.zst"), zstd).unwrap();
-    std::fs::write(fixture.at("scan.gz"), b"\x1f\x8bxxxxxxxxxxxxxxxxxxxx").unwrap();
+    std::fs::write(fixture.at("snapshot.zst"), zstd).unwrap();
+    std::fs::write(fixture.at("snapshot.gz"), b"\x1f\x8bxxxxxxxxxxxxxxxxxxxx").unwrap();
     for (flags, said) in [
         ("-T 0", "'--threads <NUMBER>': give 1 or more"),
         ("-T x", "'--threads <NUMBER>': give a whole number, as in 20"),
@@ -297,8 +297,11 @@ fn what_is_wrong_with_a_value_is_said_in_our_words() {
         ("-d 4294967296", "give 4294967295 or less"),
         ("-w 65536", "give 65535 or less"),
         ("-m m --time-style +%!", "+%! is no format of strftime(3)"),
-        ("--load scan.zst", "cannot load scan.zst: it is damaged, or takes too much memory"),
-        ("--load scan.gz", "cannot load scan.gz: it is damaged, or takes too much memory"),
+        (
+            "--load snapshot.zst",
+            "cannot load snapshot.zst: it is damaged, or takes too much memory",
+        ),
+        ("--load snapshot.gz", "cannot load snapshot.gz: it is damaged, or takes too much memory"),
     ] {
         let complaint = weigh(flags).within(fixture.path()).run().complaint();
         assert!(complaint.contains(said) && complaint.lines().count() == 1, "{flags}: {complaint}");

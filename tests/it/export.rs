@@ -225,11 +225,11 @@ fn what_does_not_fit_a_form_is_said() {
     }
 }
 
-/// What a saved scan counts is known once it is loaded.
+/// What a snapshot counts is known once it is loaded.
 #[test]
 fn counts_that_were_saved_are_no_bytes_for_ncdu() {
     let fixture = tree();
-    let file = fixture.at("scan");
+    let file = fixture.at("snapshot");
     for counting in ["-f", "--inodes"] {
         weigh(counting).arg("--save").arg(&file).arg(fixture.at("top")).run().clean();
         let shown = weigh("--as ncdu --load").arg(&file).run();

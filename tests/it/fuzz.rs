@@ -9,11 +9,11 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use weigh::cli::config;
-use weigh::filter::{Days, Filter, Names, Regexes, Rules};
+use weigh::filter::{Days, Filter, IgnoreRules, Names, Regexes};
 use weigh::render::size::Format;
 use weigh::render::tree::{self, Bars};
 use weigh::render::{json, name};
-use weigh::scan;
+use weigh::snapshot;
 use weigh::tally::{Inodes, Limits, Show, Top, Whole};
 use weigh::tree::{Order, Tree};
 
@@ -138,7 +138,7 @@ fn regexes_and_globs_are_taken_or_refused() {
         let patterns = [pattern.clone().into_bytes()];
         let _ = Regexes::default().only(&patterns);
         let _ = Regexes::default().never(&patterns);
-        let mut rules = Rules::parse(pattern.as_bytes());
+        let mut rules = IgnoreRules::parse(pattern.as_bytes());
         let _ = rules.add_line(&name);
         let _ = rules.add(&name);
     });
@@ -200,7 +200,7 @@ fn edge() -> impl Strategy<Value = u64> {
     prop_oneof![0..5_u64, 0..100_000_u64, Just(u64::MAX), Just(1 << 63), any::<u64>()]
 }
 
-/// A scan as weigh might have saved it, with numbers that no walk would have come to.
+/// A snapshot as weigh might have saved it, with numbers that no walk would have come to.
 fn document() -> impl Strategy<Value = Value> {
     let kind = prop::sample::select(&["file", "symlink", "other"]);
     let leaf = (named(), kind, edge()).prop_map(|(name, kind, size)| node(&name, kind, size));
@@ -264,17 +264,17 @@ fn damaged(mut bytes: Vec<u8>, damage: &[(prop::sample::Index, u8, u8)]) -> Vec<
 /// Loads what `filter` leaves of what is at `path`; what `json` writes of it.
 fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
     let inodes = Inodes::All;
-    let mut loaded = scan::load(path, None, Whole { inodes }).ok()?;
+    let mut loaded = snapshot::load(path, None, Whole { inodes }).ok()?;
     let measure = loaded.measure;
-    scan::sift(&mut loaded, filter, measure, inodes).ok()?;
-    let options = json::Options {
+    snapshot::reweigh(&mut loaded, filter, measure, inodes).ok()?;
+    let options = json::ExportOptions {
         measure: loaded.measure,
         origin: loaded.origin.take(),
         ..Default::default()
     };
     let mut text = Vec::new();
-    json::write(&mut text, &loaded.walked, &options).unwrap();
-    Some((loaded.walked.report?, text))
+    json::write(&mut text, &loaded.weighed, &options).unwrap();
+    Some((loaded.weighed.report?, text))
 }
 
 /// What is taken is written as it was, and can be drawn whatever its numbers are.
@@ -295,7 +295,7 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             show: Show::default(),
             roots: width,
         };
-        let _ = scan::load(&one, None, Top::new(limits));
+        let _ = snapshot::load(&one, None, Top::new(limits));
         let all = Filter::default();
         let Some((tree, text)) = load_and_write(&one, &all) else { return };
         check_text(&text, "JSON");
@@ -314,12 +314,13 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
                 Some(String::from_utf8_lossy(&left))
             );
         }
-        if let Ok(mut loaded) = scan::load(&one, None, Whole { inodes: Inodes::All }) {
-            scan::sift(&mut loaded, &Filter::default(), scan::TIMES, Inodes::All).unwrap();
+        if let Ok(mut loaded) = snapshot::load(&one, None, Whole { inodes: Inodes::All }) {
+            snapshot::reweigh(&mut loaded, &Filter::default(), snapshot::TIMES, Inodes::All)
+                .unwrap();
         }
 
         let is = |bit: u8| look & (1 << bit) != 0;
-        let options = tree::Options {
+        let options = tree::PictureOptions {
             width,
             format: [Format::Binary, Format::Decimal, Format::Count][usize::from(look) % 3].clone(),
             bars: [Bars::Left, Bars::Right, Bars::None][width % 3],
@@ -334,7 +335,7 @@ fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             order: [Order::Size, Order::Name, Order::Count][width % 3],
             dim: is(4),
             colors: None,
-            ..tree::Options::default()
+            ..tree::PictureOptions::default()
         };
         let mut picture = Vec::new();
         tree::draw(&mut picture, &tree, None, &options).unwrap();

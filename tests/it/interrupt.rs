@@ -132,7 +132,7 @@ fn listens(pid: u32) -> bool {
         .is_some_and(|mask| mask & 2 != 0)
 }
 
-/// While nothing is walked, the first Ctrl-C ends it: a scan that is loaded, or compared with, comes from
+/// While nothing is walked, the first Ctrl-C ends it: a snapshot that is loaded, or compared with, comes from
 /// a FIFO that nobody writes to, or has begun and does not go on; or one is saved to a FIFO that nobody
 /// reads.
 #[test]
@@ -168,18 +168,18 @@ fn the_first_ctrl_c_ends_what_is_written() {
     }
 }
 
-/// While a scan is saved, Ctrl-C leaves the old one and nothing beside it.
+/// While a snapshot is saved, Ctrl-C leaves the old one and nothing beside it.
 #[test]
 fn the_first_ctrl_c_ends_saving_and_leaves_no_draft() {
     let place = Fixture::new();
     let leaf = r#",{"name":"somewhat long","kind":"file","size":4096}"#;
-    let scan = format!(
+    let snapshot = format!(
         r#"{{"schema":1,"measure":"disk","complete":true,"time":1,"name":"r","kind":"directory",
         "size":0,"children":[{}{}]}}"#,
         &leaf[1..],
         leaf.repeat(200_000)
     );
-    fs::write(place.at("large"), scan).unwrap();
+    fs::write(place.at("large"), snapshot).unwrap();
     let is_draft = || {
         let mut names = fs::read_dir(place.path()).unwrap().map(|entry| entry.unwrap().file_name());
         names.any(|name| name.to_string_lossy().starts_with(".weigh-draft-of-"))

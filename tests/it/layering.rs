@@ -66,6 +66,26 @@ fn nothing_is_called_util() {
     }
 }
 
+/// One name is one thing. But the files of a source, or of a platform, have the same items.
+#[test]
+fn no_two_types_have_one_name() {
+    let mut known: BTreeMap<String, PathBuf> = BTreeMap::new();
+    for (path, text) in sources() {
+        if path.starts_with("sys/source") || path.starts_with("sys/platform") {
+            continue;
+        }
+        let code = code_of(&text);
+        // Those of a test may be called like another test's.
+        let (code, _) = code.split_once("#[cfg(test)]\nmod tests {").unwrap_or((&code, ""));
+        for pair in words(code).windows(2) {
+            if ["struct", "enum", "trait"].contains(&pair[0]) {
+                let other = known.insert(pair[1].to_owned(), path.clone());
+                assert!(other.is_none(), "{}: {} is in {other:?} too", path.display(), pair[1]);
+            }
+        }
+    }
+}
+
 /// What each part leaves alone: only `sys` touches the file system, and what is drawn depends on
 /// nothing but what was handed in.
 #[test]

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use weigh::tally::{Closed, Entry, Tally};
-use weigh::walk::{Options, walk};
+use weigh::walk::{WalkOptions, walk};
 
 use crate::fixture::Fixture;
 
@@ -39,10 +39,10 @@ fn a_tally_that_panics_ends_the_walk_and_its_caller_is_told() {
     for entry in [0, 20, 49] {
         let roots = vec![fixture.path().as_os_str().to_owned()];
         let tally = Panics(entry, AtomicUsize::new(0));
-        let walked = catch_unwind(AssertUnwindSafe(|| {
-            walk(roots, Options::default(), tally, |_| ()).report
+        let weighed = catch_unwind(AssertUnwindSafe(|| {
+            walk(roots, WalkOptions::default(), tally, |_| ()).weighed.report
         }));
-        let panic = walked.expect_err("the panic is lost");
+        let panic = weighed.expect_err("the panic is lost");
         let message = panic.downcast_ref::<String>().expect("a message");
         assert!(message.contains("a tally that panics"), "{message}");
     }
@@ -79,9 +79,9 @@ fn an_interrupt_while_a_directory_closes_leaves_a_report() {
         fixture = fixture.dir(format!("{dir}/below"));
     }
     let interrupt = Arc::new(AtomicBool::new(false));
-    let options = Options { interrupt: Arc::clone(&interrupt), ..Options::default() };
+    let options = WalkOptions { interrupt: Arc::clone(&interrupt), ..WalkOptions::default() };
     let roots = vec![fixture.path().as_os_str().to_owned()];
-    let walked = walk(roots, options, Slow(interrupt), |_| ());
-    assert!(walked.is_interrupted);
-    assert!(walked.report.is_some_and(|entries| entries > 0));
+    let weighed = walk(roots, options, Slow(interrupt), |_| ()).weighed;
+    assert!(weighed.is_interrupted);
+    assert!(weighed.report.is_some_and(|entries| entries > 0));
 }

@@ -1,4 +1,4 @@
-//! What a loaded scan says is somebody's text: whatever stands in its strings, none of them moves the
+//! What a loaded snapshot says is somebody's text: whatever stands in its strings, none of them moves the
 //! cursor or forges a line, in no output form and in no complaint.
 
 use std::fs;
@@ -16,7 +16,7 @@ const TEXT: &str = "a\x1b[2J\r\nweigh: forged\u{7f}\t\0\u{9b}31m\u{85}\u{2028}\u
 /// The same, as bytes that are no text.
 const BYTES: &[u8] = b"a\x1b[2J\r\nweigh: forged\xff\xc3\x9b\x00b";
 
-/// What is printed of a loaded scan: pictures, documents, tables, exports, groups, what went wrong.
+/// What is printed of a loaded snapshot: pictures, documents, tables, exports, groups, what went wrong.
 const SHOWN: &[&str] = &[
     "",
     "-p",
@@ -43,16 +43,16 @@ const SHOWN: &[&str] = &[
     "--save /dev/stdout",
 ];
 
-/// Runs weigh on `scans`, and looks at all that it prints. Colours are its own.
-fn check(place: &Fixture, flags: &str, scans: &[&str]) {
+/// Runs weigh on `snapshots`, and looks at all that it prints. Colours are its own.
+fn check(place: &Fixture, flags: &str, snapshots: &[&str]) {
     let limits = if flags.contains("--as") { "" } else { "-n 1000" };
     let mut run = weigh(limits).within(place.path()).env("LS_COLORS", "ex=32");
-    for arg in flags.split_whitespace().chain(scans.iter().copied()) {
+    for arg in flags.split_whitespace().chain(snapshots.iter().copied()) {
         run = run.arg(arg);
     }
     let shown = run.run();
-    assert!(matches!(shown.code(), 0 | 1), "{flags} {scans:?}: {}", shown.complaint());
-    assert!(!shown.stdout.is_empty(), "{flags} {scans:?}: {}", shown.complaint());
+    assert!(matches!(shown.code(), 0 | 1), "{flags} {snapshots:?}: {}", shown.complaint());
+    assert!(!shown.stdout.is_empty(), "{flags} {snapshots:?}: {}", shown.complaint());
     let is_ncdu = flags.contains("ncdu");
     for stream in [&shown.stdout, &shown.stderr] {
         let text = String::from_utf8_lossy(stream);
@@ -84,9 +84,9 @@ fn without_colours(text: &str) -> String {
     plain
 }
 
-/// A scan with `text`, and `bytes` beside it, in every member that is a string.
-fn scan(text: &str, bytes: Option<&[u8]>, size: u64) -> Value {
-    let mut scan = json!({
+/// A snapshot with `text`, and `bytes` beside it, in every member that is a string.
+fn snapshot(text: &str, bytes: Option<&[u8]>, size: u64) -> Value {
+    let mut snapshot = json!({
         "schema": 1, "tool": text, "version": text, "unit": text, "measure": "disk",
         "complete": false, "time": 1, "host": text, "details": true,
         "roots": [named("path", text, bytes)],
@@ -111,10 +111,10 @@ fn scan(text: &str, bytes: Option<&[u8]>, size: u64) -> Value {
     });
     for node in ["", "/children/0", "/children/1/children/0"] {
         let name = named("name", text, bytes);
-        let node = scan.pointer_mut(node).unwrap().as_object_mut().unwrap();
+        let node = snapshot.pointer_mut(node).unwrap().as_object_mut().unwrap();
         node.extend(name.as_object().unwrap().clone());
     }
-    scan
+    snapshot
 }
 
 fn named(member: &str, text: &str, bytes: Option<&[u8]>) -> Value {
@@ -160,8 +160,8 @@ fn no_string_of_a_scan_reaches_a_terminal_as_it_is() {
     let place = Fixture::new();
     for (number, bytes) in [None, Some(BYTES)].into_iter().enumerate() {
         let [one, two] = ["one", "two"].map(|name| format!("{name}{number}"));
-        fs::write(place.at(&one), scan(TEXT, bytes, 40).to_string()).unwrap();
-        fs::write(place.at(&two), scan(TEXT, bytes, 4000).to_string()).unwrap();
+        fs::write(place.at(&one), snapshot(TEXT, bytes, 40).to_string()).unwrap();
+        fs::write(place.at(&two), snapshot(TEXT, bytes, 4000).to_string()).unwrap();
         for flags in SHOWN {
             check(&place, flags, &["--load", &one]);
         }
@@ -213,9 +213,9 @@ fn the_errors_of_a_scan_come_back_by_their_symbols() {
     let expected = ["EACCES", "EIO", "ESTALE", "E4095", "EIO", "EIO", "EIO"];
     let errors = given
         .map(|symbol| json!({"path": "p", "operation": "open", "error": symbol, "message": "m"}));
-    let scan = json!({"schema": 1, "measure": "disk", "complete": false, "errors": errors});
-    fs::write(place.at("scan"), scan.to_string()).unwrap();
-    let shown = weigh("-j --load scan").within(place.path()).run();
+    let snapshot = json!({"schema": 1, "measure": "disk", "complete": false, "errors": errors});
+    fs::write(place.at("snapshot"), snapshot.to_string()).unwrap();
+    let shown = weigh("-j --load snapshot").within(place.path()).run();
     let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
     let symbols: Vec<_> = shown["errors"].as_array().unwrap().iter().map(|e| &e["error"]).collect();
     assert_eq!(symbols, expected);

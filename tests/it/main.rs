@@ -15,7 +15,7 @@
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
-//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`scans`], [`saving`], [`sifted`], [`since`], [`alike`],
+//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
 //!   [`export`], [`summarize`], [`space`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
@@ -75,15 +75,15 @@ mod pages;
 mod random;
 mod readme;
 mod renamed;
+mod reweighed;
 mod roots;
 mod saving;
-mod scans;
 mod selection;
 mod shown;
-mod sifted;
 mod signals;
 mod since;
 mod slow;
+mod snapshots;
 mod sources;
 mod space;
 mod start;

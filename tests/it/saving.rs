@@ -1,4 +1,4 @@
-//! Where a scan is saved: standard output is written to, a regular file is replaced and keeps its
+//! Where a snapshot is saved: standard output is written to, a regular file is replaced and keeps its
 //! permissions and its owner, everything else is written to, and a symlink stays one.
 #![cfg(target_os = "linux")]
 
@@ -28,13 +28,13 @@ fn scripted(fixture: &Fixture, script: &str, flags: &str) -> Shown {
     weigh(flags).within(fixture.path()).under(["/bin/sh", "-c", script]).run()
 }
 
-/// The tree is in that scan.
-fn assert_scan(fixture: &Fixture, scan: &[u8]) {
+/// The tree is in that snapshot.
+fn assert_scan(fixture: &Fixture, snapshot: &[u8]) {
     let file = fixture.at("loaded");
-    fs::write(&file, scan).unwrap();
+    fs::write(&file, snapshot).unwrap();
     let loaded = weigh("-j --load").arg(&file).run().clean();
-    let walked = weigh("-j top").within(fixture.path()).run().clean();
-    assert_eq!(String::from_utf8_lossy(&loaded), String::from_utf8_lossy(&walked));
+    let weighed = weigh("-j top").within(fixture.path()).run().clean();
+    assert_eq!(String::from_utf8_lossy(&loaded), String::from_utf8_lossy(&weighed));
     fs::remove_file(file).unwrap();
 }
 
@@ -150,8 +150,8 @@ fn a_reader_of_the_scan_who_leaves_ends_it_quietly() {
 fn a_symlink_stays_one() {
     let fixture = tree()
         .symlink("place/later", "to nothing")
-        .symlink("place/scan.zst", "to a file.zst")
-        .file("place/scan.zst", 10)
+        .symlink("place/snapshot.zst", "to a file.zst")
+        .file("place/snapshot.zst", 10)
         .symlink("/dev/full", "to a device")
         .symlink("/proc/self/fd/3", "to what has no name")
         .symlink("itself", "itself")
@@ -163,16 +163,23 @@ fn a_symlink_stays_one() {
     assert_eq!(shown, picture);
     assert_scan(&fixture, &fs::read(fixture.at("place/later")).unwrap());
 
-    let before = fixture.at("place/scan.zst").metadata().unwrap().ino();
+    let before = fixture.at("place/snapshot.zst").metadata().unwrap().ino();
     save(&fixture, "").arg("to a file.zst").run().clean();
-    let saved = fs::read(fixture.at("place/scan.zst")).unwrap();
+    let saved = fs::read(fixture.at("place/snapshot.zst")).unwrap();
     assert!(saved.starts_with(&[0x28, 0xb5]));
-    assert_ne!(fixture.at("place/scan.zst").metadata().unwrap().ino(), before, "it is replaced");
+    assert_ne!(
+        fixture.at("place/snapshot.zst").metadata().unwrap().ino(),
+        before,
+        "it is replaced"
+    );
     assert_scan(&fixture, &saved);
     save(&fixture, "").arg("place/to what leads to nothing").run().clean();
     assert_scan(&fixture, &fs::read(fixture.at("place/free")).unwrap());
     let links = ["to nothing yet", "to what leads to nothing"];
-    assert_eq!(names(&fixture.at("place")), [&["free", "later", "scan.zst"][..], &links].concat());
+    assert_eq!(
+        names(&fixture.at("place")),
+        [&["free", "later", "snapshot.zst"][..], &links].concat()
+    );
     assert!(links.iter().all(|link| is_symlink(&fixture.at("place").join(link))));
 
     let full = save(&fixture, "").arg("to a device").run();
@@ -195,10 +202,10 @@ fn a_symlink_stays_one() {
 #[test]
 fn a_file_that_is_replaced_keeps_its_permissions() {
     let fixture = tree();
-    let file = fixture.at("place/scan");
+    let file = fixture.at("place/snapshot");
     for umask in ["022", "077", "000"] {
         let script = format!("umask {umask}; exec \"$0\" \"$@\"");
-        let run = || scripted(&fixture, &script, "top --save place/scan").clean();
+        let run = || scripted(&fixture, &script, "top --save place/snapshot").clean();
         run();
         let masked = !u32::from_str_radix(umask, 8).unwrap();
         assert_eq!(mode(&file), 0o666 & masked, "a new file is as the umask says");
@@ -218,12 +225,12 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
 #[ignore = "needs root"]
 fn a_file_that_is_replaced_keeps_its_owner_or_lets_nobody_else_in() {
     let fixture = tree().mode("place", 0o777).mode("top/empty", 0o755);
-    let file = fixture.at("place/scan");
+    let file = fixture.at("place/snapshot");
     let saved = |user, group, bits, is_root| {
         fs::write(&file, "").unwrap();
         chown(&file, Some(user), Some(group)).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
-        let run = save(&fixture, "").arg("place/scan");
+        let run = save(&fixture, "").arg("place/snapshot");
         let run = if is_root { run } else { run.by_nobody(&fixture) };
         run.run().clean();
         let is = file.metadata().unwrap();
@@ -275,7 +282,7 @@ fn a_file_that_is_replaced_keeps_its_access_list() {
     const OF_FILE: &str = "system.posix_acl_access";
     const OF_NEW_FILES: &str = "system.posix_acl_default";
     let fixture = tree().mode("place", 0o777).mode("top/empty", 0o755);
-    let file = fixture.at("place/scan");
+    let file = fixture.at("place/snapshot");
     let set = |path: &Path, name, list: &[u8]| {
         setxattr(path, name, list, XattrFlags::empty()).unwrap();
     };
@@ -289,16 +296,16 @@ fn a_file_that_is_replaced_keeps_its_access_list() {
     };
     begin();
     set(&file, OF_FILE, &access_list(4));
-    save(&fixture, "").arg("place/scan").run().clean();
+    save(&fixture, "").arg("place/snapshot").run().clean();
     assert_eq!((list(), mode(&file)), (access_list(4), 0o640));
     // One that cannot be kept: the group's bits would let the group read it.
-    save(&fixture, "").arg("place/scan").by_nobody(&fixture).run().clean();
+    save(&fixture, "").arg("place/snapshot").by_nobody(&fixture).run().clean();
     assert_eq!((list(), mode(&file)), (Vec::new(), 0o600));
     fs::remove_file(&file).unwrap();
     // A file without one gets none from its directory.
     begin();
     set(&fixture.at("place"), OF_NEW_FILES, &access_list(6));
-    save(&fixture, "").arg("place/scan").run().clean();
+    save(&fixture, "").arg("place/snapshot").run().clean();
     assert_eq!((list(), mode(&file)), (Vec::new(), 0o640));
 }
 
@@ -307,7 +314,7 @@ fn a_file_that_is_replaced_keeps_its_access_list() {
 #[ignore = "needs strace"]
 fn a_draft_is_never_more_readable_than_the_file() {
     let fixture = tree();
-    let file = fixture.at("place/scan");
+    let file = fixture.at("place/snapshot");
     for (bits, created) in [(0o600, "0600"), (0o644, "0600"), (0o400, "0400")] {
         fs::write(&file, "").unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
@@ -320,15 +327,15 @@ fn a_draft_is_never_more_readable_than_the_file() {
     }
 }
 
-/// Saves `place/scan` under strace with `args`, which must end with `code`; the calls.
+/// Saves `place/snapshot` under strace with `args`, which must end with `code`; the calls.
 fn traced(fixture: &Fixture, args: &[&str], code: i32) -> String {
     let log = fixture.at("log");
     let strace = ["strace", "-f", "-q", "-o", log.to_str().unwrap()];
-    let shown = save(fixture, "-T 1").arg("place/scan").under(strace.iter().chain(args)).run();
+    let shown = save(fixture, "-T 1").arg("place/snapshot").under(strace.iter().chain(args)).run();
     assert_eq!(shown.code(), code, "{args:?}: {}", shown.complaint());
     if code == 0 {
         assert_eq!(shown.complaint(), "", "{args:?}");
-        assert_scan(fixture, &fs::read(fixture.at("place/scan")).unwrap());
+        assert_scan(fixture, &fs::read(fixture.at("place/snapshot")).unwrap());
     }
     let calls = fs::read_to_string(&log).unwrap();
     fs::remove_file(log).unwrap();
@@ -352,7 +359,7 @@ fn a_file_system_without_locks_or_syncing_is_saved_to() {
     traced(&fixture, &["-e", "inject=fsync:error=EINVAL:when=1"], 0);
     // That what was written may be lost is another matter.
     traced(&fixture, &["-e", "inject=fsync:error=EIO:when=1"], 1);
-    assert_eq!(names(&fixture.at("place")), ["scan"]);
+    assert_eq!(names(&fixture.at("place")), ["snapshot"]);
 }
 
 #[test]
@@ -361,21 +368,21 @@ fn a_directory_that_may_be_written_to_and_not_read_is_saved_in() {
     // Where this is not allowed, no root runs it, and the directory is ours already.
     let _ = chown(fixture.at("place"), Some(NOBODY), Some(NOBODY));
     let fixture = fixture.mode("place", 0o300);
-    let shown = save(&fixture, "-c").arg("place/scan").by_nobody(&fixture).run();
+    let shown = save(&fixture, "-c").arg("place/snapshot").by_nobody(&fixture).run();
     assert_silent(&shown);
     let fixture = fixture.mode("place", 0o700);
-    assert_scan(&fixture, &fs::read(fixture.at("place/scan")).unwrap());
-    assert_eq!(names(&fixture.at("place")), ["scan"]);
+    assert_scan(&fixture, &fs::read(fixture.at("place/snapshot")).unwrap());
+    assert_eq!(names(&fixture.at("place")), ["snapshot"]);
 }
 
 #[test]
 fn a_file_larger_than_may_be_is_an_error() {
-    let mut fixture = tree().file("place/scan", 5).symlink("free", "place/to-a-free-name");
+    let mut fixture = tree().file("place/snapshot", 5).symlink("free", "place/to-a-free-name");
     for i in 0..1000 {
         fixture = fixture.sparse(format!("top/{i}"), 1);
     }
     for (script, to) in [
-        ("ulimit -f 1; exec \"$0\" \"$@\"", "place/scan"),
+        ("ulimit -f 1; exec \"$0\" \"$@\"", "place/snapshot"),
         ("ulimit -f 1; exec \"$0\" \"$@\"", "place/to-a-free-name"),
         ("ulimit -f 1; exec \"$0\" \"$@\" > large", "-"),
     ] {
@@ -383,7 +390,7 @@ fn a_file_larger_than_may_be_is_an_error() {
         let expected = format!("weigh: cannot save {to}: File too large\n");
         assert_eq!((shown.complaint(), shown.code()), (expected, 1));
     }
-    assert_eq!(fs::read_to_string(fixture.at("place/scan")).unwrap(), "wwwww");
-    // Nothing is left of half a scan, not where a symlink leads either.
-    assert_eq!(names(&fixture.at("place")), ["scan", "to-a-free-name"]);
+    assert_eq!(fs::read_to_string(fixture.at("place/snapshot")).unwrap(), "wwwww");
+    // Nothing is left of half a snapshot, not where a symlink leads either.
+    assert_eq!(names(&fixture.at("place")), ["snapshot", "to-a-free-name"]);
 }

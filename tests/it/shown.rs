@@ -312,7 +312,7 @@ fn every_root_that_is_given_has_its_line() {
     let list: String = (0..40).map(|i| format!("var/{i}\n")).collect();
     std::fs::write(fixture.at("list"), list).unwrap();
     assert_eq!(names("-n 5 --files-from list").len(), 6);
-    // A scan shows what the walk does, and JSON what it did.
+    // A snapshot shows what the walk does, and JSON what it did.
     shown(&fixture, "-s --save saved.json root var alone");
     assert_eq!(
         shown(&fixture, "-c -b -n 14 --load saved.json"),
@@ -365,7 +365,7 @@ fn times_stand_beside_sizes() {
             assert_eq!(found, size, "{name}\n{both}");
         }
     }
-    // A scan with details shows the same.
+    // A snapshot with details shows the same.
     shown(&fixture, "--save top.json --details top");
     assert_eq!(shown(&fixture, "-c -m m --load top.json"), shown(&fixture, "-c -m m top"));
     assert_eq!(shown(&fixture, "-c -m m --save other.json top"), shown(&fixture, "-c -m m top"));

@@ -1,4 +1,4 @@
-//! What changed since a scan was saved, against two lists by `find` and a script that knows nothing
+//! What changed since a snapshot was saved, against two lists by `find` and a script that knows nothing
 //! of weigh.
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ fn change(fixture: Fixture) -> Fixture {
 }
 
 fn save(fixture: &Fixture, flags: &str) {
-    let run = weigh(flags).arg("top").within(fixture.path()).arg("--save").arg("scan.json.zst");
+    let run = weigh(flags).arg("top").within(fixture.path()).arg("--save").arg("snapshot.json.zst");
     run.run().clean();
 }
 
@@ -47,7 +47,7 @@ fn what_grew_and_what_shrank() {
     save(&fixture, "-s");
     let fixture = change(fixture);
     let run = |flags: &str| {
-        let run = weigh(&format!("-s -w 80 {flags} --since scan.json.zst"));
+        let run = weigh(&format!("-s -w 80 {flags} --since snapshot.json.zst"));
         run.arg("top").within(fixture.path()).run().text()
     };
     insta::assert_snapshot!("since", run("-c"));
@@ -61,7 +61,7 @@ fn what_grew_and_what_shrank() {
 fn nothing_changed_is_the_root_alone() {
     let fixture = project();
     save(&fixture, "-s");
-    let run = weigh("-s -c -w 60 top --since scan.json.zst").within(fixture.path());
+    let run = weigh("-s -c -w 60 top --since snapshot.json.zst").within(fixture.path());
     assert_eq!(run.run().text().lines().count(), 1);
 }
 
@@ -73,8 +73,8 @@ fn a_scan_compared_with_a_scan_is_a_tree_compared_with_a_scan() {
     weigh("-s top --save later").within(fixture.path()).run().clean();
     for flags in ["-c", "-j", "-c -F"] {
         let run = |flags: &str| weigh(flags).within(fixture.path()).run().clean();
-        let direct = run(&format!("{flags} -s top --since scan.json.zst"));
-        assert_eq!(run(&format!("{flags} --load later --since scan.json.zst")), direct);
+        let direct = run(&format!("{flags} -s top --since snapshot.json.zst"));
+        assert_eq!(run(&format!("{flags} --load later --since snapshot.json.zst")), direct);
     }
 }
 
@@ -84,11 +84,12 @@ fn a_directory_that_moved_is_neither_gone_nor_new() {
     save(&fixture, "-s --details");
     fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
     let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
-    let text = run("-s -c -w 100 --since scan.json.zst").text();
+    let text = run("-s -c -w 100 --since snapshot.json.zst").text();
     let line = text.lines().find(|line| line.contains("er (moved")).unwrap();
     assert!(line.contains("(moved from deep/er)") && !line.contains('+'), "{text}");
     assert!(!text.contains("(gone)") && !text.contains("(new)"), "{text}");
-    let json: Value = serde_json::from_slice(&run("-s -j --since scan.json.zst").clean()).unwrap();
+    let json: Value =
+        serde_json::from_slice(&run("-s -j --since snapshot.json.zst").clean()).unwrap();
     let other = &json["children"][0];
     let moved = if other["name"] == "other" { other } else { &json["children"][1] };
     assert_eq!(moved["children"][0]["moved_from"], "deep/er", "{json}");
@@ -96,27 +97,27 @@ fn a_directory_that_moved_is_neither_gone_nor_new() {
     assert_eq!(moved["change"], 7_000_000);
     // Its own time stays what it was.
     run("-s --details --save later").clean();
-    let load = weigh("-s -c -w 100 --load later --since scan.json.zst").within(fixture.path());
+    let load = weigh("-s -c -w 100 --load later --since snapshot.json.zst").within(fixture.path());
     assert_eq!(load.run().text(), text);
 
     // Without details nobody can know.
     fs::rename(fixture.at("top/other/er"), fixture.at("top/deep/er")).unwrap();
     save(&fixture, "-s");
     fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
-    let text = run("-s -c -w 100 --since scan.json.zst").text();
+    let text = run("-s -c -w 100 --since snapshot.json.zst").text();
     assert!(text.contains("(gone)") && text.contains("(new)"), "{text}");
 }
 
-/// Makes the saved `scan` of what was at `was` say that it had the inode number of what is at `is`: as
+/// Makes the saved `snapshot` of what was at `was` say that it had the inode number of what is at `is`: as
 /// if the file system had used it anew at once. Numbers that are asked for are not to be had.
 fn reuse(fixture: &Fixture, (was, is): (u64, &str)) {
-    let file = fixture.at("scan");
-    let scan = fs::read_to_string(&file).unwrap();
+    let file = fixture.at("snapshot");
+    let snapshot = fs::read_to_string(&file).unwrap();
     let inode = |number| format!("\"inode\":{number},");
     let is = number(fixture, is);
-    let reused = scan.replace(&inode(was), &inode(is));
+    let reused = snapshot.replace(&inode(was), &inode(is));
     // Now and then it is, without being asked.
-    assert!(was == is || reused != scan);
+    assert!(was == is || reused != snapshot);
     fs::write(&file, reused).unwrap();
 }
 
@@ -132,7 +133,7 @@ fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
         .hard_link("top/a/gone", "top/b/gone too")
         .file("top/stays", 1);
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("-s top --save scan").clean();
+    run("-s top --save snapshot").clean();
     let was = number(&fixture, "top/a/gone");
     fs::remove_file(fixture.at("top/a/gone")).unwrap();
     fs::remove_file(fixture.at("top/b/gone too")).unwrap();
@@ -142,7 +143,7 @@ fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
     run("-s top --save later").clean();
     for from in ["top", "--load later"] {
         let lines = |flags: &str| {
-            let shown = run(&format!("{flags} -s {from} --since scan")).text();
+            let shown = run(&format!("{flags} -s {from} --since snapshot")).text();
             let is_line = |line: &&str| line.contains("gone") || line.contains("new");
             shown.lines().filter(is_line).map(str::to_owned).collect::<Vec<_>>()
         };
@@ -194,7 +195,7 @@ fn another_directory_of_the_same_number_and_size_has_not_moved() {
         let fixture = fill(Fixture::new().dir("top/stays"), "top/gone", gone);
         let fixture = fixture.modified("top/gone", 1_000_000_000);
         let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-        run("top --details --save scan").clean();
+        run("top --details --save snapshot").clean();
         let was = number(&fixture, "top/gone");
         fs::rename(fixture.at("top/gone"), fixture.at("aside")).unwrap();
         let fixture = fill(fixture, "top/stays/new", new);
@@ -203,7 +204,7 @@ fn another_directory_of_the_same_number_and_size_has_not_moved() {
         run("top --details --save later").clean();
         for load in loads {
             let from = if load.is_empty() { "top" } else { "--load later" };
-            let shown = run(&format!("--as csv {from} --since scan")).text();
+            let shown = run(&format!("--as csv {from} --since snapshot")).text();
             assert!(shown.contains("\n\"top/gone\",directory,"), "{gone:?} {new:?}: {shown}");
             assert!(shown.contains("\n\"top/stays/new\",directory,,"), "{gone:?} {new:?}: {shown}");
             assert!(!shown.contains(",gone\n"), "{gone:?} {new:?} moved: {shown}");
@@ -240,7 +241,7 @@ fn every_change_is_what_an_independent_script_says() {
     for seed in 0..6 {
         let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
         let place = Fixture::new();
-        let (top, file) = (fixture.path().to_owned(), place.at("scan"));
+        let (top, file) = (fixture.path().to_owned(), place.at("snapshot"));
         list(&top, &place.at("before"));
         let once = place.at("each inode once");
         weigh("-s -l").arg(&top).arg("--save").arg(&file).run().clean();
@@ -361,14 +362,14 @@ fn tables_of_changes_are_what_json_says() {
         let top = top.as_path();
         std::os::unix::fs::symlink(top, place.at("top")).unwrap();
         let run = |flags: &str| weigh(flags).within(place.path()).run().clean();
-        run("-s top --save scan");
+        run("-s top --save snapshot");
         shake(top, seed);
         for limits in ["", "-F", "-n 5", "-D -d 2"] {
-            let json = run(&format!("-s -j {limits} top --since scan"));
+            let json = run(&format!("-s -j {limits} top --since snapshot"));
             let root: Value = serde_json::from_slice(&json).unwrap();
             let mut expected = BTreeMap::new();
             collect(&root, &mut vec!["top".to_owned()], &mut expected);
-            let lines = run(&format!("-s --as ndjson {limits} top --since scan"));
+            let lines = run(&format!("-s --as ndjson {limits} top --since snapshot"));
             let mut found = rows(&lines);
             if limits == "-F" {
                 // There, JSON has names and no paths.
@@ -377,7 +378,8 @@ fn tables_of_changes_are_what_json_says() {
                 found.retain(|_, change| change[2] != 0);
                 assert_eq!(found, expected, "seed {seed}, {limits}");
             }
-            let table = String::from_utf8(run(&format!("-s --as csv {limits} top --since scan")));
+            let table =
+                String::from_utf8(run(&format!("-s --as csv {limits} top --since snapshot")));
             let mut table = table.unwrap();
             let header = "path,kind,before,size,change,depth,moved_from\n";
             assert!(table.starts_with(header), "{table}");
@@ -401,7 +403,7 @@ fn a_table_says_what_moved_and_where_from() {
     save(&fixture, "-s --details");
     fs::rename(fixture.at("top/deep/er"), fixture.at("top/other/er")).unwrap();
     let run = |form: &str| {
-        let flags = format!("-s --as {form} top --since scan.json.zst");
+        let flags = format!("-s --as {form} top --since snapshot.json.zst");
         weigh(&flags).within(fixture.path()).run().text()
     };
     let row = "\n\"top/other/er\",directory,,7000000,0,2,\"deep/er\"\n";
@@ -438,7 +440,7 @@ fn groups_grow_and_shrink_too() {
         .file("top/gone.o", 20_000)
         .file("top/same.txt", 6000)
         .file("top/Makefile", 700);
-    weigh("top --details --save scan").within(fixture.path()).run().clean();
+    weigh("top --details --save snapshot").within(fixture.path()).run().clean();
     let before = endings(&fixture);
     fs::remove_file(fixture.at("top/gone.o")).unwrap();
     let fixture =
@@ -447,7 +449,7 @@ fn groups_grow_and_shrink_too() {
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     run("top --details --save later").clean();
     for from in ["top", "--load later", "top --save again", "--load later -X nowhere"] {
-        let json = run(&format!("-j -t {from} --since scan")).clean();
+        let json = run(&format!("-j -t {from} --since snapshot")).clean();
         let json: Value = serde_json::from_slice(&json).unwrap();
         let mut found = BTreeMap::new();
         for group in json["children"].as_array().unwrap() {
@@ -464,15 +466,15 @@ fn groups_grow_and_shrink_too() {
         assert_eq!(found, changed.collect(), "{from}");
         assert_eq!(json["size"].as_i64(), Some(now.values().sum()));
     }
-    let picture = run("-c -t -n 1 top --since scan").text();
+    let picture = run("-c -t -n 1 top --since snapshot").text();
     assert!(picture.contains("─ .rs") && picture.lines().count() == 3, "{picture}");
-    assert!(run("-c -t top --since scan").text().contains(".o (gone)"));
+    assert!(run("-c -t top --since snapshot").text().contains(".o (gone)"));
     assert!(
-        run("-c --as csv -t top --since scan")
+        run("-c --as csv -t top --since snapshot")
             .text()
             .contains("\n\"top/.py\",group,,8192,8192,1,\n")
     );
-    let owner = run("-j --by owner top --since scan").clean();
+    let owner = run("-j --by owner top --since snapshot").clean();
     let owner: Value = serde_json::from_slice(&owner).unwrap();
     assert_eq!(owner["children"][0]["change"], owner["change"]);
     run("top --save plain").clean();
@@ -485,11 +487,11 @@ fn groups_grow_and_shrink_too() {
 fn files_below_several_roots_are_found_again() {
     let fixture = Fixture::new().file("a/b/x", 10).file("a/c/y", 20).file("d/z", 30);
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("-s a/b a/c/ d --save scan").clean();
+    run("-s a/b a/c/ d --save snapshot").clean();
     fs::write(fixture.at("a/c/y"), vec![0; 25]).unwrap();
     fs::write(fixture.at("a/b/x"), vec![0; 7]).unwrap();
     for flags in ["", "-F"] {
-        let table = run(&format!("-s --as csv {flags} a/b a/c/ d --since scan")).text();
+        let table = run(&format!("-s --as csv {flags} a/b a/c/ d --since snapshot")).text();
         assert!(table.contains("\n\"a/c/y\",file,20,25,5,"), "{table}");
         assert!(table.contains("\n\"a/b/x\",file,10,7,-3,"), "{table}");
     }
@@ -502,11 +504,11 @@ fn one_directory_of_many_files_is_compared_at_once() {
     for i in 0..60_000 {
         fixture = fixture.sparse(format!("top/{i}"), 1);
     }
-    weigh("-s -n 1 top --save scan").within(fixture.path()).run().clean();
+    weigh("-s -n 1 top --save snapshot").within(fixture.path()).run().clean();
     for i in 0..60_000 {
         fixture = fixture.sparse(format!("top/{i}"), 3);
     }
-    let shown = weigh("-s -F --as csv top --since scan").within(fixture.path()).run().text();
+    let shown = weigh("-s -F --as csv top --since snapshot").within(fixture.path()).run().text();
     assert_eq!(shown.matches(",file,1,3,2,1,\n").count(), 60_000);
 }
 
@@ -520,11 +522,11 @@ fn bounds_end_with_a_status_of_their_own() {
         ("--fail-over 141MB", 3),
         ("--fail-over 142MB", 0),
         ("-j --fail-over 1", 3),
-        ("--since scan.json.zst --fail-growth 93MB", 3),
-        ("--since scan.json.zst --fail-growth 95MB", 0),
-        ("--since scan.json.zst --fail-growth 199%", 3),
-        ("--since scan.json.zst --fail-growth 200.5%", 0),
-        ("--since scan.json.zst --fail-over 141MB -j", 3),
+        ("--since snapshot.json.zst --fail-growth 93MB", 3),
+        ("--since snapshot.json.zst --fail-growth 95MB", 0),
+        ("--since snapshot.json.zst --fail-growth 199%", 3),
+        ("--since snapshot.json.zst --fail-growth 200.5%", 0),
+        ("--since snapshot.json.zst --fail-over 141MB -j", 3),
         ("--save again --fail-over 141MB", 3),
     ] {
         let shown = weigh(&format!("-s top {flags}")).within(fixture.path()).run();
@@ -538,20 +540,20 @@ fn bounds_end_with_a_status_of_their_own() {
     };
     let size = weigh("-j -s top").within(fixture.path()).run().document().root().size;
     let before =
-        weigh("-j --load scan.json.zst").within(fixture.path()).run().document().root().size;
+        weigh("-j --load snapshot.json.zst").within(fixture.path()).run().document().root().size;
     let grown = size - before;
     assert_eq!(
         said("--fail-over 1kB"),
         format!("weigh: --fail-over 1000B is exceeded by {}B: it comes to {size}B\n", size - 1000)
     );
     assert_eq!(
-        said("--since scan.json.zst --fail-growth 1kB"),
+        said("--since snapshot.json.zst --fail-growth 1kB"),
         format!(
             "weigh: --fail-growth 1000B is exceeded by {}B: it grew by {grown}B, from {before}B to {size}B\n",
             grown - 1000
         )
     );
-    let percent = said("--since scan.json.zst --fail-growth 100% --fail-over 141MB");
+    let percent = said("--since snapshot.json.zst --fail-growth 100% --fail-over 141MB");
     assert!(percent.starts_with("weigh: --fail-over 141000000B is exceeded by "), "{percent}");
     let by = format!("\nweigh: --fail-growth 100% is exceeded by {}B: ", grown - before);
     assert!(percent.contains(&by), "{percent}");
@@ -560,7 +562,7 @@ fn bounds_end_with_a_status_of_their_own() {
     for flags in ["--fail-growth 5%", "--since x --fail-growth 5x", "--since x --fail-growth -5%"] {
         assert_eq!(weigh(flags).run().code(), 2, "{flags}");
     }
-    let shrunk = weigh("-s top --since scan.json.zst --fail-growth 0").within(fixture.path());
+    let shrunk = weigh("-s top --since snapshot.json.zst --fail-growth 0").within(fixture.path());
     assert_eq!(shrunk.run().code(), 3);
 }
 
@@ -648,8 +650,8 @@ fn a_comparison_says_what_it_cannot_tell() {
 fn a_chain_deeper_than_any_stack_is_compared() {
     native_only!("paths are bounded there");
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
-    weigh("-s d -n 1 --save scan").within(fixture.path()).run().clean();
+    weigh("-s d -n 1 --save snapshot").within(fixture.path()).run().clean();
     let fixture = fixture.chain("d/d/d/e", 1, 10);
-    let shown = weigh("-s d -j --since scan").within(fixture.path()).run();
+    let shown = weigh("-s d -j --since snapshot").within(fixture.path()).run();
     assert!(String::from_utf8(shown.clean()).unwrap().contains("\"e\""));
 }

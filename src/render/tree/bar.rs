@@ -10,7 +10,7 @@ impl Picture<'_> {
         if size == 0 || whole == 0 {
             return "0%".to_owned();
         }
-        // In a scan that somebody made, a part may be larger than the whole.
+        // In a snapshot that somebody made, a part may be larger than the whole.
         let percent = size as f64 / whole as f64 * 100.0;
         match format!("{:.0}%", percent.min(100.0)) {
             percent if percent == "0%" => "<1%".to_owned(),
@@ -46,7 +46,7 @@ impl Picture<'_> {
             return 0;
         }
         let cells = u128::from(size) * width as u128 / u128::from(self.scale.max(1));
-        // In a scan that somebody made, it may be far more than the whole.
+        // In a snapshot that somebody made, it may be far more than the whole.
         (cells + 1).min(width as u128) as usize
     }
 

@@ -7,7 +7,7 @@
 //!
 //! Where lines share inodes, they come to more than there is, and what is left is a lower bound.
 
-use super::Options;
+use super::PictureOptions;
 use crate::render::lines::Line;
 use crate::render::size::Format;
 use crate::tree::{Shape, Totals, Tree};
@@ -22,7 +22,7 @@ pub(super) struct Rest {
 
 impl Rest {
     /// What has none of `lines`, if there is anything.
-    pub(super) fn of(lines: &[Line<'_>], tree: &Tree, options: &Options) -> Option<Self> {
+    pub(super) fn of(lines: &[Line<'_>], tree: &Tree, options: &PictureOptions) -> Option<Self> {
         let (root, below) = lines.split_first()?;
         if below.is_empty() && options.root_alone {
             return None;

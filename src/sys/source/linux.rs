@@ -14,7 +14,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::Source;
 use crate::measure::{Kind, Mode};
 use crate::sys::{
-    Carries, Identity, Listed, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file,
+    Carries, Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, open_if_file,
 };
 
 mod file_systems;
@@ -114,7 +114,7 @@ impl Handle {
     pub fn read(
         &self,
         buffer: &mut Vec<u8>,
-        names: &mut Names,
+        names: &mut Listing,
         end: Option<u64>,
     ) -> io::Result<bool> {
         /// Enough for 2,000 short names. Measured with benches/floor.rs on 100,000 files: half is

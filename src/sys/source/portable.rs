@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use super::Source;
 use crate::measure::{Kind, Mode};
 use crate::sys::{
-    Identity, Listed, Mount, MountedIdentity, Names, Query, Stat, Symlinks, open_if_file,
+    Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, open_if_file,
     seconds_since_epoch,
 };
 
@@ -100,7 +100,7 @@ impl Handle {
     ///
     /// # Errors
     /// The system's, from readdir(3). What was read before it has been appended.
-    pub fn read(&self, _: &mut Vec<u8>, names: &mut Names, _: Option<u64>) -> io::Result<bool> {
+    pub fn read(&self, _: &mut Vec<u8>, names: &mut Listing, _: Option<u64>) -> io::Result<bool> {
         /// About what Linux gives in one call.
         const NAMES: usize = 2_000;
         let entries = self.entries.as_ref().ok_or(io::ErrorKind::Unsupported)?;

@@ -4,7 +4,7 @@ use super::*;
 use crate::measure::{Measure, Mode};
 use crate::tally::Closed;
 use crate::walk::roots;
-use crate::walk::{Options, Walk, lock};
+use crate::walk::{Walk, WalkOptions, lock};
 
 /// The names and sizes of what is in a directory.
 struct Sizes;
@@ -29,16 +29,16 @@ impl Tally for Sizes {
 /// What is weighed of `listed`, as if the directory of this module had told that of its entries: a name, whether
 /// it is a symlink, and its length, if that is told.
 fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>, u64)> {
-    let options = Options { measure: Measure::Apparent, follow, ..Options::default() };
+    let options = WalkOptions { measure: Measure::Apparent, follow, ..WalkOptions::default() };
     let (mut roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
     let root = roots.pop().expect("it is there");
     let walk = Walk::new(options, Sizes, problems, 100);
-    let worker = Worker::on_the_stack(&walk, walk.progress.caller());
+    let worker = Worker::on_the_stack(&walk, walk.workers.caller());
     let dir = Arc::new(Dir::root(None, root, &walk.options.filter));
     let handle = worker.open(&dir, None).expect("it can be opened").expect("it is there");
     let lease = Arc::new(walk.handles.lease(handle, None));
 
-    let mut names = Names::default();
+    let mut names = Listing::default();
     for (name, is_symlink, length) in listed {
         let mode = Mode(if *is_symlink { 0o120_777 } else { 0o100_644 });
         let device = dir.stat.device;

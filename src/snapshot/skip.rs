@@ -42,7 +42,7 @@ impl<R: Read> Tokens<R> {
 #[allow(clippy::unwrap_used, reason = "a test that cannot read should stop there")]
 mod tests {
     use super::*;
-    use crate::scan::tokens::DEEPEST;
+    use crate::snapshot::tokens::DEEPEST;
 
     #[test]
     fn anything_is_skipped() {

@@ -1,4 +1,4 @@
-//! The roots of a saved scan as filters leave them. A walk leaves out a root that lies inside another whose
+//! The roots of a snapshot as filters leave them. A walk leaves out a root that lies inside another whose
 //! walk comes to it; where a filter leaves out the way, it is a root of its own again.
 
 use std::collections::HashMap;
@@ -6,12 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::Origin;
-use super::sift::stat;
-use crate::filter::{Filter, Judge, Verdict};
+use super::reweigh::stat;
+use crate::filter::{DirectoryFilter, Filter, Verdict};
 use crate::path::LONGEST;
 use crate::tree::{Child, DirectoryId, Tree};
 
-/// A root in a saved scan.
+/// A root in a snapshot.
 pub(super) struct SavedRoot<'t> {
     /// As it was given.
     pub(super) name: &'t [u8],
@@ -23,9 +23,9 @@ pub(super) struct SavedRoot<'t> {
 }
 
 impl SavedRoot<'_> {
-    /// Who judges what is in it.
-    pub(super) fn judge<'f>(&self, filter: &'f Filter) -> Judge<'f> {
-        filter.judge_root(self.name, || self.place.clone())
+    /// The filters of what is in it.
+    pub(super) fn for_directory<'f>(&self, filter: &'f Filter) -> DirectoryFilter<'f> {
+        filter.for_root(self.name, || self.place.clone())
     }
 }
 
@@ -96,7 +96,7 @@ impl<'t> Listings<'t> {
         filter: &Filter,
     ) -> Option<(Child<'t>, bool)> {
         let (mut child, mut is_clear) = (root, true);
-        let mut judge = filter.judge_root(name, || place.to_owned());
+        let mut filters = filter.for_root(name, || place.to_owned());
         for name in way.iter().map(OsStrExt::as_bytes) {
             let listing = self
                 .0
@@ -104,9 +104,9 @@ impl<'t> Listings<'t> {
                 .or_insert_with(|| child.unsorted().map(|child| (child.name(), child)).collect());
             child = *listing.get(name)?;
             let stat = stat(&child);
-            let verdict = judge.verdict(name, stat.is_directory());
-            is_clear &= judge.confirm(verdict, &stat) != Verdict::LeftOut;
-            judge.enter(name);
+            let verdict = filters.verdict(name, stat.is_directory());
+            is_clear &= filters.confirm(verdict, &stat) != Verdict::LeftOut;
+            filters.enter(name);
         }
         Some((child, is_clear))
     }

@@ -1,4 +1,4 @@
-//! How a saved scan is compressed: written as its name's ending says, read as its first bytes say.
+//! How a snapshot is compressed: written as its name's ending says, read as its first bytes say.
 
 use std::cell::Cell;
 use std::io::{self, BufReader, BufWriter, Cursor, ErrorKind, Read, Write};
@@ -25,7 +25,7 @@ pub enum Packer<W: Write> {
     /// As zstd (RFC 8878).
     Zstd {
         /// Counts what comes out.
-        encoder: zstd::Encoder<'static, Counted<W>>,
+        encoder: zstd::Encoder<'static, ByteCount<W>>,
         /// What has come in, in bytes.
         length: u64,
     },
@@ -35,12 +35,12 @@ pub enum Packer<W: Write> {
 const FREE: u64 = 64 << 20;
 
 /// Beyond that it may come to so many times its own size. That is the most that gzip can do (258 bytes from
-/// 2 bits); zstd makes 33,000 of one byte. Saved scans come to 20 to 90 times their size; to 3,900 times, a million files of
+/// 2 bits); zstd makes 33,000 of one byte. Snapshots come to 20 to 90 times their size; to 3,900 times, a million files of
 /// the same thousand names and one length.
 const MOST_TIMES: u64 = 1032;
 
 /// Counts the bytes that go through.
-pub struct Counted<S> {
+pub struct ByteCount<S> {
     stream: S,
     count: Rc<Cell<u64>>,
 }
@@ -60,7 +60,7 @@ impl<W: Write> Packer<W> {
         if ending != ZSTD {
             return Ok(Packer::Plain(BufWriter::new(out)));
         }
-        let mut encoder = zstd::Encoder::new(Counted::new(out), ZSTD_LEVEL)?;
+        let mut encoder = zstd::Encoder::new(ByteCount::new(out), ZSTD_LEVEL)?;
         // A flipped bit in the file is not to go unnoticed.
         encoder.include_checksum(true)?;
         encoder.multithread(ZSTD_THREADS)?;
@@ -83,7 +83,7 @@ impl<W: Write> Packer<W> {
 
 /// Adds to what `length` bytes were compressed to, until it is not taken for a bomb when it is loaded:
 /// a frame that is passed over (RFC 8878, 3.1.2).
-fn pad<W: Write>(out: &mut Counted<W>, length: u64) -> io::Result<()> {
+fn pad<W: Write>(out: &mut ByteCount<W>, length: u64) -> io::Result<()> {
     const SKIPPABLE: u32 = 0x184d_2a50;
     let least = if length > FREE { length.div_ceil(MOST_TIMES) } else { 0 };
     let Some(missing @ 1..) = least.checked_sub(out.count.get()) else { return Ok(()) };
@@ -120,7 +120,7 @@ impl<W: Write> Write for Packer<W> {
 pub(super) fn unpack(source: impl Read + 'static, size: u64) -> io::Result<Box<dyn Read>> {
     const GZIP: &[u8] = &[0x1f, 0x8b];
     const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-    let mut source = Counted::new(source);
+    let mut source = ByteCount::new(source);
     let mut start = Vec::new();
     source.by_ref().take(ZSTD.len() as u64).read_to_end(&mut start)?;
     let (is_gzip, is_zstd) = (start.starts_with(GZIP), start == ZSTD);
@@ -137,12 +137,12 @@ pub(super) fn unpack(source: impl Read + 'static, size: u64) -> io::Result<Box<d
     } else {
         return Ok(Box::new(source));
     };
-    Ok(Box::new(Bounded { unpacked: Counted::new(unpacked), size, read: count }))
+    Ok(Box::new(Bounded { unpacked: ByteCount::new(unpacked), size, read: count }))
 }
 
 /// What comes out of a decompressor, as long as it is not beyond reason.
 struct Bounded {
-    unpacked: Counted<Box<dyn Read>>,
+    unpacked: ByteCount<Box<dyn Read>>,
     /// Of the file.
     size: u64,
     /// How much of it was read.
@@ -177,7 +177,7 @@ fn in_our_words(error: io::Error) -> io::Error {
     io::Error::new(error.kind(), message)
 }
 
-impl<S> Counted<S> {
+impl<S> ByteCount<S> {
     fn new(stream: S) -> Self {
         Self { stream, count: Rc::default() }
     }
@@ -188,13 +188,13 @@ impl<S> Counted<S> {
     }
 }
 
-impl<R: Read> Read for Counted<R> {
+impl<R: Read> Read for ByteCount<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.stream.read(buffer).map(|count| self.add(count))
     }
 }
 
-impl<W: Write> Write for Counted<W> {
+impl<W: Write> Write for ByteCount<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.stream.write(bytes).map(|count| self.add(count))
     }
@@ -213,7 +213,7 @@ mod tests {
     #[test]
     fn what_is_packed_here_is_unpacked_here() {
         const LENGTH: u64 = FREE + FREE / 4;
-        for name in ["scan.zst", "scan.gz", "scan.json"] {
+        for name in ["snapshot.zst", "snapshot.gz", "snapshot.json"] {
             let mut packer = Packer::new(Path::new(name), Vec::new()).unwrap();
             io::copy(&mut io::repeat(b' ').take(LENGTH), &mut packer).unwrap();
             let packed = packer.finish().unwrap();

@@ -1,15 +1,15 @@
 //! Directories that are in another place: gone from one and new in another, and the same inode. Known
-//! only where both scans say which inode a directory is: the earlier one has details.
+//! only where both snapshots say which inode a directory is: the earlier one has details.
 //!
 //! A number alone says little: ext4 gives that of a directory that is gone to the next one made. So the
-//! same names have to be in it, it has to come to the same, and, where both scans have times, it must not
+//! same names have to be in it, it has to come to the same, and, where both snapshots have times, it must not
 //! have been written to since: a move leaves a directory's own time as it is. Where in doubt, one is gone
 //! and the other is new.
 
 use std::collections::HashMap;
 
-use crate::changes::Sides;
-use crate::changes::join::{is_directory, pairs};
+use crate::diff::Sides;
+use crate::diff::join::{is_directory, pairs};
 use crate::sys::Identity;
 use crate::tree::{Child, Node, Step, Traversal, Tree};
 

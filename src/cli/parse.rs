@@ -15,7 +15,7 @@ use super::config::{self, Setting};
 use super::flags::Flags;
 use super::near;
 use super::roots::RootFlags;
-use super::scans;
+use super::snapshots;
 use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys::{self, Source};
@@ -100,7 +100,7 @@ fn help_among_others(args: &[OsString]) -> Option<String> {
 
 fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error> {
     let is_wanted = matches.contains_id("save") || matches.contains_id("since");
-    let counting = if is_wanted { scans::counting(command, &matches) } else { Vec::new() };
+    let counting = if is_wanted { snapshots::counting(command, &matches) } else { Vec::new() };
     // Without `_mut`, all of it would be cloned.
     let flags = Flags::from_arg_matches_mut(&mut matches)?;
     Ok(Flags { counting, ..flags })

@@ -1,15 +1,15 @@
 //! JSON (RFC 8259), read piece by piece from a stream: neither depth nor length takes memory.
 //!
-//! Written for saved scans, because no crate reads what they need: serde_json recurses, struson
+//! Written for snapshots, because no crate reads what they need: serde_json recurses, struson
 //! insists on UTF-8 where ncdu writes names as they are, jiter wants the whole text in memory.
 
 use std::io::{self, ErrorKind, Read};
 
-use super::source::Source;
+use super::bytes::Bytes;
 
 /// The text of a stream, piece by piece.
 pub(super) struct Tokens<R> {
-    source: Source<R>,
+    source: Bytes<R>,
     text: Vec<u8>,
     /// Whether strings may be other than UTF-8.
     is_lax: bool,
@@ -27,7 +27,7 @@ pub(super) const DEEPEST: usize = 300_000;
 
 impl<R: Read> Tokens<R> {
     pub(super) fn new(stream: R) -> Self {
-        Self { source: Source::new(stream), text: Vec::new(), is_lax: false }
+        Self { source: Bytes::new(stream), text: Vec::new(), is_lax: false }
     }
 
     /// From here on, strings may be other than UTF-8.

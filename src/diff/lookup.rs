@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use crate::changes::Sides;
+use crate::diff::Sides;
 use crate::path::LONGEST;
 use crate::tree::Child;
 

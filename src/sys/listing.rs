@@ -21,24 +21,24 @@ pub struct Listed<'a> {
 /// The names of a directory's entries, or of a part of them, in the order of the listing. Kept and
 /// filled again, so that listing allocates nothing.
 #[derive(Debug, Default)]
-pub struct Names {
+pub struct Listing {
     /// Each ends in a NUL, one after the other.
     bytes: Vec<u8>,
-    entries: Vec<Entry>,
+    entries: Vec<PackedName>,
     /// What each entry is, in the order of the entries, as far as that is told. Apart, and empty where no listing
     /// tells it, so that entries stay small.
     stats: Vec<Option<Stat>>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct PackedName {
     inode: u64,
     /// Where its name begins. A listing comes in buffers of far less than 4 GiB.
     start: u32,
     kind: Option<Kind>,
 }
 
-impl Names {
+impl Listing {
     /// Forgets the names and keeps the room.
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -70,10 +70,10 @@ impl Names {
     }
 
     /// The entries from number `first` on, in parts of at most `size`.
-    pub fn parts(&self, first: usize, size: usize) -> impl DoubleEndedIterator<Item = Names> {
+    pub fn parts(&self, first: usize, size: usize) -> impl DoubleEndedIterator<Item = Listing> {
         let rest = self.entries.get(first..).unwrap_or_default();
         rest.chunks(size).enumerate().map(move |(number, entries)| {
-            let mut part = Names::default();
+            let mut part = Listing::default();
             for (i, entry) in (first + number * size..).zip(entries) {
                 part.push(self.listed(i, entry));
             }
@@ -90,14 +90,14 @@ impl Names {
             self.stats.push(Some(*stat));
         }
         let start = self.bytes.len() as u32;
-        self.entries.push(Entry { inode, start, kind });
+        self.entries.push(PackedName { inode, start, kind });
         self.bytes.extend_from_slice(name.to_bytes_with_nul());
     }
 
     /// The entry at `i`.
     #[inline]
-    fn listed(&self, i: usize, entry: &Entry) -> Listed<'_> {
-        let Entry { inode, start, kind } = *entry;
+    fn listed(&self, i: usize, entry: &PackedName) -> Listed<'_> {
+        let PackedName { inode, start, kind } = *entry;
         let name = CStr::from_bytes_until_nul(&self.bytes[start as usize..]).unwrap_or_default();
         Listed { name, kind, inode, stat: self.stats.get(i).and_then(Option::as_ref) }
     }
@@ -112,7 +112,7 @@ mod tests {
     /// Whatever becomes of the order, each has its own.
     #[test]
     fn stats_stay_with_their_names() {
-        let mut names = Names::default();
+        let mut names = Listing::default();
         for (number, is_told) in [(5, false), (4, true), (3, false), (2, true), (1, true)] {
             let stat = Stat { inode: number, ..Stat::default() };
             let name = CString::new(number.to_string()).expect("no NUL");
@@ -120,7 +120,7 @@ mod tests {
             names.push(Listed { name: &name, kind, inode: number, stat });
         }
         names.sort_by_inode();
-        let told = |names: &Names| {
+        let told = |names: &Listing| {
             let of = |listed: Listed<'_>| (listed.inode, listed.stat.map(|stat| stat.inode));
             names.iter().map(of).collect::<Vec<_>>()
         };

@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Read};
 
 /// A stream, and where in it one is.
-pub(super) struct Source<R> {
+pub(super) struct Bytes<R> {
     stream: R,
     buffer: Vec<u8>,
     /// What of the buffer has been read from the stream, and what of that is still ahead.
@@ -13,7 +13,7 @@ pub(super) struct Source<R> {
     passed: u64,
 }
 
-impl<R: Read> Source<R> {
+impl<R: Read> Bytes<R> {
     pub(super) fn new(stream: R) -> Self {
         const BUFFER: usize = 256 * 1024;
         Self { stream, buffer: vec![0; BUFFER], end: 0, at: 0, passed: 0 }

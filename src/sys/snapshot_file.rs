@@ -1,4 +1,4 @@
-//! Saved scans as files. One is written beside its place and then put there, so that whatever
+//! Snapshots as files. One is written beside its place and then put there, so that whatever
 //! happens meanwhile, what is there is whole: the old one or the new one. A pipe, a device or a dangling
 //! symlink is written to in place, and a failure leaves it partly written.
 
@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 
 use super::{access_list, set_access_list};
 
-/// Opens the saved scan at `path`, standard input for `-`, and says how many bytes it has; 0 where only
+/// Opens the snapshot at `path`, standard input for `-`, and says how many bytes it has; 0 where only
 /// its end will tell.
 ///
 /// # Errors
@@ -29,7 +29,7 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, length))
 }
 
-/// Where a scan is to be saved.
+/// Where a snapshot is to be saved.
 #[derive(Clone, Debug)]
 pub struct Destination {
     /// The path, as given.
@@ -101,12 +101,12 @@ fn identity(metadata: &Metadata) -> (u64, u64) {
 /// A file that is being written.
 #[derive(Debug)]
 pub struct Draft {
-    file: Place,
+    file: Written,
     path: PathBuf,
 }
 
 #[derive(Debug)]
-enum Place {
+enum Written {
     Beside(NamedTempFile),
     There(File),
 }
@@ -118,16 +118,16 @@ impl Draft {
     /// The system's.
     pub fn new(to: &Destination) -> io::Result<Self> {
         if to.is_stdout {
-            return Ok(Self { file: Place::There(stdout()?), path: to.path.clone() });
+            return Ok(Self { file: Written::There(stdout()?), path: to.path.clone() });
         }
         let (old, place) = to.old_and_place();
         let (file, path) = match place {
-            Some(path) => (Place::Beside(beside(&path, old.as_ref())?), path),
+            Some(path) => (Written::Beside(beside(&path, old.as_ref())?), path),
             None => {
                 // As a shell's `>` does. To create a pipe that is there is not allowed everywhere.
                 let mut options = OpenOptions::new();
                 options.write(true).truncate(true).create(old.is_none());
-                (Place::There(options.open(&to.path)?), to.path.clone())
+                (Written::There(options.open(&to.path)?), to.path.clone())
             }
         };
         Ok(Self { file, path })
@@ -139,8 +139,8 @@ impl Draft {
     /// The system's; then what was there before is there still.
     pub fn put(self) -> io::Result<()> {
         match self.file {
-            Place::There(file) => sync(&file),
-            Place::Beside(draft) => {
+            Written::There(file) => sync(&file),
+            Written::Beside(draft) => {
                 sync(draft.as_file())?;
                 draft.persist(&self.path)?;
                 // It is in its place now. Not every directory can be opened, or synced.
@@ -189,8 +189,8 @@ fn sync(file: &File) -> io::Result<()> {
 impl Write for Draft {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.file {
-            Place::Beside(draft) => draft.as_file_mut().write(bytes),
-            Place::There(file) => file.write(bytes),
+            Written::Beside(draft) => draft.as_file_mut().write(bytes),
+            Written::There(file) => file.write(bytes),
         }
     }
 

@@ -1,4 +1,4 @@
-//! What a comparison of two scans cannot tell: what was not seen on one side neither came nor went.
+//! What a comparison of two snapshots cannot tell: what was not seen on one side neither came nor went.
 //!
 //! Nothing is said of the machines that they were made on: a container has another name each time.
 
@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::{GivenRoot, Scan};
+use super::{GivenRoot, Snapshot};
 use crate::problem::Problem;
 use crate::tree::Tree;
 
@@ -27,7 +27,7 @@ pub enum Doubt {
 }
 
 /// What a comparison of `now` with what was `before` cannot tell.
-pub fn doubts(before: &Scan<Tree>, now: &Scan<Tree>) -> Vec<Doubt> {
+pub fn doubts(before: &Snapshot<Tree>, now: &Snapshot<Tree>) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let (was, is) = (Roots::of(before), Roots::of(now));
     if !was.may_be(&is) {
@@ -44,8 +44,8 @@ pub fn doubts(before: &Scan<Tree>, now: &Scan<Tree>) -> Vec<Doubt> {
     let unread = [Doubt::UnreadBefore(only_before), Doubt::UnreadNow(only_now)];
     doubts.extend(unread.into_iter().filter(|doubt| !doubt.paths().is_empty()));
     let interrupted = [
-        (before.walked.is_interrupted, Doubt::InterruptedBefore),
-        (now.walked.is_interrupted, Doubt::InterruptedNow),
+        (before.weighed.is_interrupted, Doubt::InterruptedBefore),
+        (now.weighed.is_interrupted, Doubt::InterruptedNow),
     ];
     doubts.extend(interrupted.into_iter().filter(|(is_so, _)| *is_so).map(|(_, doubt)| doubt));
     doubts
@@ -62,10 +62,10 @@ impl Doubt {
 }
 
 /// The paths at which something was not read, each below its root, and as it is. What a root is called differs
-/// from scan to scan; where there are several, they are compared by their names.
-fn losses(scan: &Scan<Tree>) -> Vec<(&[u8], &[u8])> {
-    let root = scan.walked.report.as_ref().map_or(&[][..], |tree| tree.root().name());
-    let losses = scan.walked.problems.iter().filter(|problem| Problem::is_loss(problem));
+/// from snapshot to snapshot; where there are several, they are compared by their names.
+fn losses(snapshot: &Snapshot<Tree>) -> Vec<(&[u8], &[u8])> {
+    let root = snapshot.weighed.report.as_ref().map_or(&[][..], |tree| tree.root().name());
+    let losses = snapshot.weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
     let below = |problem: &'_ Problem| -> usize {
         let rest = problem.path.strip_prefix(root).unwrap_or(&problem.path);
         problem.path.len() - rest.iter().skip_while(|byte| **byte == b'/').count()
@@ -73,7 +73,7 @@ fn losses(scan: &Scan<Tree>) -> Vec<(&[u8], &[u8])> {
     losses.map(|problem| (&problem.path[below(problem)..], &problem.path[..])).collect()
 }
 
-/// Where the roots of a scan are, as far as that is known.
+/// Where the roots of a snapshot are, as far as that is known.
 #[derive(Default)]
 struct Roots<'a> {
     /// Where they were found to be.
@@ -83,11 +83,11 @@ struct Roots<'a> {
 }
 
 impl<'a> Roots<'a> {
-    fn of(scan: &'a Scan<Tree>) -> Self {
+    fn of(snapshot: &'a Snapshot<Tree>) -> Self {
         let path = |bytes: &'a [u8]| Path::new(OsStr::from_bytes(bytes));
-        let given = scan.origin.as_ref().map_or(&[][..], |origin| &origin.roots);
+        let given = snapshot.origin.as_ref().map_or(&[][..], |origin| &origin.roots);
         let places = outermost(given.iter().map(GivenRoot::place).collect());
-        let names = match &scan.walked.report {
+        let names = match &snapshot.weighed.report {
             Some(tree) if tree.is_above_roots() => {
                 tree.root().unsorted().map(|root| path(root.name())).collect()
             }
@@ -97,7 +97,7 @@ impl<'a> Roots<'a> {
         Self { places, names: outermost(names) }
     }
 
-    /// Whether they may be the same. Where one scan does not say where its roots were, only absolute names do.
+    /// Whether they may be the same. Where one snapshot does not say where its roots were, only absolute names do.
     fn may_be(&self, others: &Self) -> bool {
         if !self.places.is_empty() && !others.places.is_empty() {
             return self.places == others.places;

@@ -9,10 +9,10 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::origin::Share;
 use super::tokens::Tokens;
-use super::{GivenRoot, Origin, Scan};
+use super::{GivenRoot, Origin, Snapshot};
 use crate::measure::Measure;
 use crate::problem::{self, Operation, Problem};
-use crate::walk::Walked;
+use crate::weighed::Weighed;
 
 /// The newest schema that is read.
 const SCHEMA: u64 = 1;
@@ -75,13 +75,15 @@ impl Header {
         self,
         tokens: &Tokens<R>,
         report: Option<T>,
-    ) -> io::Result<Scan<T>> {
+    ) -> io::Result<Snapshot<T>> {
         let (Some(measure), Some(is_complete)) = (self.measure, self.is_complete) else {
-            return Err(tokens.error("a scan that does not say what was measured, and whether all"));
+            return Err(
+                tokens.error("a snapshot that does not say what was measured, and whether all")
+            );
         };
         let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
-        let walked = Walked { report, problems: self.problems, is_interrupted, gears: Vec::new() };
-        Ok(Scan { walked, measure, origin: self.origin })
+        let weighed = Weighed { report, problems: self.problems, is_interrupted };
+        Ok(Snapshot { weighed, measure, origin: self.origin })
     }
 }
 

@@ -1,4 +1,4 @@
-//! Saved scans: what is shown of one is what is shown of the tree itself, to the byte; a file is
+//! Snapshots: what is shown of one is what is shown of the tree itself, to the byte; a file is
 //! whole or it is not there; and whatever is in a file, it is read rightly or refused.
 
 use std::fs;
@@ -76,7 +76,7 @@ fn every_picture_of_a_saved_scan_is_the_one_of_the_tree() {
         ENDINGS.into_iter().cycle().zip(["", "-s", "-f", "--inodes", "-l", "-L"])
     {
         let place = Fixture::new();
-        let file = place.at(format!("scan.{ending}"));
+        let file = place.at(format!("snapshot.{ending}"));
         let run = |flags: String| weigh(&flags).within(fixture.path()).env("LS_COLORS", "ex=32");
         for roots in [&["top"][..], &["top/b/", "top/../other"], &["top", "other/x"], &["top/big"]]
         {
@@ -103,7 +103,7 @@ fn random_trees_come_back() {
     for seed in 0..20 {
         let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
         let place = Fixture::new();
-        let file = place.at("scan.json.zst");
+        let file = place.at("snapshot.json.zst");
         for flags in ["-j", "-n 10", "-j --details"] {
             let direct = weigh(flags.trim_end_matches("--details")).arg(fixture.path()).run();
             let saving = weigh(flags).arg(fixture.path()).arg("--save").arg(&file).run();
@@ -126,9 +126,9 @@ fn what_was_not_read_is_remembered() {
     for flags in ["-j", "", "--print-errors"] {
         let expected = direct(flags).run();
         assert_eq!(expected.code(), 1);
-        let saving = direct(flags).arg("--save").arg("place/scan").run();
+        let saving = direct(flags).arg("--save").arg("place/snapshot").run();
         same(&saving, &expected, flags);
-        let loading = weigh(flags).arg("--load").arg(fixture.at("place/scan")).run();
+        let loading = weigh(flags).arg("--load").arg(fixture.at("place/snapshot")).run();
         same(&loading, &expected, flags);
     }
 }
@@ -137,7 +137,7 @@ fn what_was_not_read_is_remembered() {
 fn json_written_by_hand_or_by_another_tool_is_read() {
     let fixture = tree();
     let json = weigh("-j").arg("top").within(fixture.path()).run().clean();
-    let file = fixture.at("scan");
+    let file = fixture.at("snapshot");
     fs::write(&file, &json).unwrap();
     assert_eq!(weigh("-j --load").arg(&file).run().clean(), json);
     let paths = weigh("-j -p").arg("top").within(fixture.path()).run().clean();
@@ -156,14 +156,14 @@ fn json_written_by_hand_or_by_another_tool_is_read() {
 #[test]
 fn what_is_no_scan_is_refused_in_one_line() {
     let fixture = tree();
-    let file = fixture.at("scan");
+    let file = fixture.at("snapshot");
     let load = || weigh("--load").arg(&file).run();
     let good = weigh("-j").arg("top").within(fixture.path()).run().clean();
     let good = String::from_utf8(good).unwrap();
     let newer = good.replacen("\"schema\":1", "\"schema\":2", 1);
     for (content, said) in [
         ("", "ends too early"),
-        ("{}", "not a scan"),
+        ("{}", "not a snapshot"),
         ("hello", "'{'"),
         (&good[..good.len() / 2], "ends too early"),
         (&good[..good.len() - 2], "ends too early"),
@@ -190,7 +190,7 @@ fn what_is_no_scan_is_refused_in_one_line() {
 #[test]
 fn another_measure_than_the_saved_one_is_refused() {
     let fixture = tree();
-    let file = fixture.at("scan");
+    let file = fixture.at("snapshot");
     weigh("-s").arg("top").within(fixture.path()).arg("--save").arg(&file).run().clean();
     let shown = weigh("--inodes --load").arg(&file).run();
     assert_eq!(shown.code(), 1);
@@ -223,18 +223,47 @@ fn groups_are_made_of_what_was_saved() {
 #[test]
 fn details_are_what_the_system_says() {
     let fixture = tree();
-    let (file, again) = (fixture.at("scan.json"), fixture.at("again.json"));
+    let (file, again) = (fixture.at("snapshot.json"), fixture.at("again.json"));
     weigh("top --details --save").arg(&file).within(fixture.path()).run().clean();
     weigh("--details --load").arg(&file).arg("--save").arg(&again).run().clean();
     for file in [file, again] {
-        let scan: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        let snapshot: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
         let found = fs::symlink_metadata(fixture.at("top")).unwrap();
         let born = found
             .created()
             .map_or(0, |born| born.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs());
-        assert_eq!(scan["changed"], found.ctime());
-        assert_eq!(scan["born"].as_u64().unwrap_or(0), born);
-        assert_eq!((&scan["owner"], &scan["group"]), (&found.uid().into(), &found.gid().into()));
+        assert_eq!(snapshot["changed"], found.ctime());
+        assert_eq!(snapshot["born"].as_u64().unwrap_or(0), born);
+        assert_eq!(
+            (&snapshot["owner"], &snapshot["group"]),
+            (&found.uid().into(), &found.gid().into())
+        );
+    }
+}
+
+/// What file system a root lies on, and how large that is, is what `df` says.
+#[test]
+fn the_file_system_is_the_one_that_df_knows() {
+    let fixture = tree();
+    let (file, again) = (fixture.at("scan.json"), fixture.at("again.json"));
+    weigh("top other/x --save").arg(&file).within(fixture.path()).run().clean();
+    weigh("--load").arg(&file).arg("--save").arg(&again).run().clean();
+    let df = std::process::Command::new("df")
+        .args(["--block-size=1", "--output=fstype,size"])
+        .arg(fixture.at("top"))
+        .output()
+        .unwrap();
+    let df = String::from_utf8(df.stdout).unwrap();
+    for file in [file, again] {
+        let scan: serde_json::Value = serde_json::from_slice(&fs::read(file).unwrap()).unwrap();
+        let [directory, other] = scan["roots"].as_array().unwrap().as_slice() else { panic!() };
+        let on = &directory["file_system"];
+        let (kind, size) = (on["type"].as_str().unwrap(), on["size"].as_u64().unwrap());
+        let expected: Vec<&str> = df.lines().nth(1).unwrap().split_whitespace().collect();
+        assert_eq!([kind, &size.to_string()], *expected);
+        assert!(on["free"].as_u64().unwrap() <= size);
+        // Only what is a directory can be full.
+        assert_eq!(other["file_system"], serde_json::Value::Null);
     }
 }
 
@@ -242,7 +271,7 @@ fn details_are_what_the_system_says() {
 #[test]
 fn what_an_older_scan_does_not_say_is_not_made_up() {
     let fixture = Fixture::new();
-    let file = fixture.at("scan.json");
+    let file = fixture.at("snapshot.json");
     let (old, share) = (r#""modified":5,"owner":6"#, r#","share":{"number":2,"of":3}"#);
     for (header, inode) in [("", old), (share, r#""modified":5,"born":1,"owner":6,"group":7"#)] {
         let root = r#""name":"a","kind":"file","size":1,"inode":2,"device":3,"mount":4"#;
@@ -250,10 +279,11 @@ fn what_an_older_scan_does_not_say_is_not_made_up() {
             format!(r#""time":1,"host":"h","roots":[],"options":[]{header},"details":true"#);
         let whole =
             r#"{"schema":1,"tool":"weigh","version":"0.1.0","measure":"disk","unit":"bytes""#;
-        let scan = format!("{whole},\"complete\":true,{header},{root},{inode},\"errors\":[]}}\n");
-        fs::write(&file, &scan).unwrap();
+        let snapshot =
+            format!("{whole},\"complete\":true,{header},{root},{inode},\"errors\":[]}}\n");
+        fs::write(&file, &snapshot).unwrap();
         let saved = weigh("--details --save - --load").arg(&file).run();
-        assert_eq!(String::from_utf8_lossy(&saved.clean()), scan);
+        assert_eq!(String::from_utf8_lossy(&saved.clean()), snapshot);
     }
     for share in [r#""number":0,"of":0"#, r#""number":4,"of":3"#, r#""number":1"#] {
         fs::write(&file, format!(r#"{{"schema":1,"share":{{{share}}}}}"#)).unwrap();
@@ -263,7 +293,7 @@ fn what_an_older_scan_does_not_say_is_not_made_up() {
     }
 }
 
-/// A compressed scan has a checksum, so that a flipped bit is never taken for a size. Of a plain
+/// A compressed snapshot has a checksum, so that a flipped bit is never taken for a size. Of a plain
 /// one, an independent reader must say the same.
 #[test]
 fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
@@ -271,7 +301,7 @@ fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
     let fixture = tree();
     let mut dice = Dice::new(7);
     for ending in ENDINGS {
-        let file = fixture.at(format!("scan.{ending}"));
+        let file = fixture.at(format!("snapshot.{ending}"));
         let run = weigh("-j --details").arg("top").within(fixture.path());
         let expected = run.arg("--save").arg(&file).run().clean();
         let good = fs::read(&file).unwrap();
@@ -310,12 +340,12 @@ fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
     }
 }
 
-/// Where only the checksum was cut off, nothing told a damaged scan from a whole one.
+/// Where only the checksum was cut off, nothing told a damaged snapshot from a whole one.
 #[test]
 fn a_compressed_scan_ends_where_it_ended() {
     let fixture = tree();
     for ending in &ENDINGS[1..] {
-        let file = fixture.at(format!("scan.{ending}"));
+        let file = fixture.at(format!("snapshot.{ending}"));
         weigh("top --save").arg(&file).within(fixture.path()).run().clean();
         let good = fs::read(&file).unwrap();
         for cut in 1..20 {
@@ -330,7 +360,7 @@ fn a_compressed_scan_ends_where_it_ended() {
 fn a_chain_deeper_than_any_stack_comes_back() {
     native_only!("paths are bounded there");
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
-    let file = fixture.at("scan.zst");
+    let file = fixture.at("snapshot.zst");
     let direct = weigh("-j -s").arg(fixture.at("d")).run().clean();
     weigh("-s -n 5 --save").arg(&file).arg(fixture.at("d")).run().clean();
     assert_eq!(weigh("-j --load").arg(&file).run().clean(), direct);
@@ -359,7 +389,7 @@ fn kill(count: usize) {
         fixture = fixture.sparse(format!("top/{}/{i}", i % 100), 1);
     }
     let place = Fixture::new();
-    let file = place.at("scan.json.zst");
+    let file = place.at("snapshot.json.zst");
     let save = || weigh("-n 1 -P --save").arg(&file).arg(fixture.at("top"));
     save().run().clean();
     let old = fs::read(&file).unwrap();
@@ -385,8 +415,8 @@ fn kill(count: usize) {
 #[test]
 fn only_what_is_left_behind_is_cleared() {
     let fixture = tree();
-    let file = fixture.at("scan");
-    let stale = fixture.at(".weigh-draft-of-scan-abcdef");
+    let file = fixture.at("snapshot");
+    let stale = fixture.at(".weigh-draft-of-snapshot-abcdef");
     let other = fixture.at(".weigh-draft-of-another-abcdef");
     fs::write(&stale, "half").unwrap();
     fs::write(&other, "half").unwrap();
@@ -401,7 +431,8 @@ fn only_what_is_left_behind_is_cleared() {
 #[test]
 fn a_scan_that_cannot_be_saved_is_shown_and_said() {
     let fixture = tree();
-    for (file, is_shown) in [("/dev/full", true), ("/no/such/place/scan", false), ("/", false)] {
+    for (file, is_shown) in [("/dev/full", true), ("/no/such/place/snapshot", false), ("/", false)]
+    {
         let shown = weigh("--save").arg(file).arg(fixture.at("top")).run();
         assert_eq!(shown.code(), 1);
         // Nothing is walked in vain.
@@ -421,13 +452,13 @@ fn a_full_file_system_leaves_the_old_file_whole() {
     for i in 0..1000 {
         fixture = fixture.sparse(format!("top/{i}"), 1);
     }
-    let script = "mount -t tmpfs -o size=8k none small; echo -n the old one > small/scan
-        \"$0\" -j --save small/scan top > /dev/null; echo $? >&2
-        ls -A small; cat small/scan";
+    let script = "mount -t tmpfs -o size=8k none small; echo -n the old one > small/snapshot
+        \"$0\" -j --save small/snapshot top > /dev/null; echo $? >&2
+        ls -A small; cat small/snapshot";
     let output = in_namespace(&fixture, script);
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "scan\nthe old one");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "snapshot\nthe old one");
     let complaint = String::from_utf8(output.stderr).unwrap();
-    let said = "weigh: cannot save small/scan: No space left on device\n1\n";
+    let said = "weigh: cannot save small/snapshot: No space left on device\n1\n";
     assert!(complaint.ends_with(said), "{complaint}");
 }
 

@@ -1,4 +1,4 @@
-//! What changed between two scans: what grew, what shrank, what is new, gone, or somewhere else.
+//! What changed between two snapshots: what grew, what shrank, what is new, gone, or somewhere else.
 //!
 //! The churn of an entry is what its size changed by; that of a directory, the sum of all below it
 //! and of its own. So a directory's churn is at least that of anything in it, as its size is at
@@ -20,7 +20,7 @@ use moves::Moves;
 
 /// Two trees, and what went from one place to another.
 #[derive(Debug)]
-pub struct Changes {
+pub struct Diff {
     before: Tree,
     now: Tree,
     moves: Moves,
@@ -35,7 +35,7 @@ pub struct Sides<'a> {
     pub now: Option<Child<'a>>,
 }
 
-impl Changes {
+impl Diff {
     /// What became of `before`, which is `now`.
     pub fn new(before: Tree, now: Tree) -> Self {
         let moves = Moves::find(&before, &now);

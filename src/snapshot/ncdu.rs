@@ -5,18 +5,18 @@
 use std::io::{self, Read};
 
 use super::tokens::Tokens;
-use super::{Origin, Scan};
+use super::{Origin, Snapshot};
 use crate::measure::{Kind, Measure, Mode};
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
 use crate::tally::{Entry, Tally};
 use crate::total::{self, Directory, Rules, Subtotal};
-use crate::walk::Walked;
+use crate::weighed::Weighed;
 
 /// An object's members.
 #[derive(Default)]
-struct Members {
+struct NcduMembers {
     name: Vec<u8>,
     apparent: u64,
     disk: u64,
@@ -31,8 +31,8 @@ struct Members {
 }
 
 /// A directory that has begun and not ended.
-struct Open<P> {
-    members: Members,
+struct OpenDirectory<P> {
+    members: NcduMembers,
     subtotal: Subtotal<P>,
 }
 
@@ -41,7 +41,7 @@ pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
     measure: Measure,
     tally: T,
-) -> io::Result<Scan<T::Report>> {
+) -> io::Result<Snapshot<T::Report>> {
     tokens.allow_any_bytes();
     tokens.take(b'[')?;
     let version = tokens.number()?;
@@ -57,7 +57,7 @@ pub(super) fn read<R: Read, T: Tally>(
 
     let rules = Rules { measure, ..Rules::default() };
     let mut problems = Problems::default();
-    let mut open: Vec<Open<T::Part>> = vec![begin(tokens, None, &mut problems, &[])?];
+    let mut open: Vec<OpenDirectory<T::Part>> = vec![begin(tokens, None, &mut problems, &[])?];
     let root = loop {
         let Some(directory) = open.last() else { unreachable!("the root ends the loop") };
         if tokens.item(false)? {
@@ -67,7 +67,7 @@ pub(super) fn read<R: Read, T: Tally>(
                 let below = begin(tokens, device, &mut problems, &open)?;
                 open.push(below);
             } else {
-                let members = Members::read(tokens, device)?;
+                let members = NcduMembers::read(tokens, device)?;
                 problems.add(tokens, &members, Operation::Stat, &open)?;
                 let depth = depth(&open);
                 if let (false, Some(above)) = (members.is_excluded, open.last_mut()) {
@@ -80,7 +80,7 @@ pub(super) fn read<R: Read, T: Tally>(
             }
             continue;
         }
-        let Some(Open { members, subtotal }) = open.pop() else { continue };
+        let Some(OpenDirectory { members, subtotal }) = open.pop() else { continue };
         let directory = Directory {
             name: &members.name,
             depth: depth(&open),
@@ -102,8 +102,8 @@ pub(super) fn read<R: Read, T: Tally>(
     }
     let mut problems = problems.list;
     problems.sort_unstable_by(|one, two| one.path.cmp(&two.path));
-    let walked = Walked { report: Some(root), problems, is_interrupted: false, gears: Vec::new() };
-    Ok(Scan { walked, measure, origin: Some(origin) })
+    let weighed = Weighed { report: Some(root), problems, is_interrupted: false };
+    Ok(Snapshot { weighed, measure, origin: Some(origin) })
 }
 
 /// Takes the beginning of a directory's list, and its own object.
@@ -111,20 +111,20 @@ fn begin<R: Read, P: Default>(
     tokens: &mut Tokens<R>,
     device: Option<u64>,
     problems: &mut Problems,
-    above: &[Open<P>],
-) -> io::Result<Open<P>> {
+    above: &[OpenDirectory<P>],
+) -> io::Result<OpenDirectory<P>> {
     tokens.take(b'[')?;
-    let mut members = Members::read(tokens, device)?;
+    let mut members = NcduMembers::read(tokens, device)?;
     problems.add(tokens, &members, Operation::Open, above)?;
     // A directory's links are its own affair.
     members.is_linked = false;
     members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
     members.mode.get_or_insert(Mode::usual(Kind::Directory).0);
-    Ok(Open { members, subtotal: Subtotal::default() })
+    Ok(OpenDirectory { members, subtotal: Subtotal::default() })
 }
 
 /// How deep what is in the last of the directories that are `open` lies below the root.
-fn depth<P>(open: &[Open<P>]) -> u32 {
+fn depth<P>(open: &[OpenDirectory<P>]) -> u32 {
     u32::try_from(open.len()).unwrap_or(u32::MAX)
 }
 
@@ -141,7 +141,7 @@ fn read_origin<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Origin> {
     Ok(origin)
 }
 
-impl Members {
+impl NcduMembers {
     /// Reads an object; what it lies in is on `device`.
     fn read<R: Read>(tokens: &mut Tokens<R>, device: Option<u64>) -> io::Result<Self> {
         let mut members = Self { device, ..Self::default() };
@@ -216,9 +216,9 @@ impl Problems {
     fn add<R: Read, P>(
         &mut self,
         tokens: &Tokens<R>,
-        members: &Members,
+        members: &NcduMembers,
         operation: Operation,
-        above: &[Open<P>],
+        above: &[OpenDirectory<P>],
     ) -> io::Result<()> {
         /// Enough for half a million of them. An export has names only, and each path has all the
         /// names above again: in a deep tree, they may be ten thousand times as large as the file.

@@ -1,36 +1,36 @@
-//! Saved scans: a walk's result in a file, and back out of it into any tally.
+//! Snapshots: a walk's result in a file, and back out of it into any tally.
 //!
-//! A scan is read as it streams by, and fed to the tally as a walk would: nothing is kept of it but
+//! A snapshot is read as it streams by, and fed to the tally as a walk would: nothing is kept of it but
 //! what the tally keeps. So whatever can be shown of a walk can be shown of a saved one.
 //!
 //! * `compression`: zstd and gzip.
 //! * `source`, `tokens` and `skip`: JSON, piece by piece.
 //! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
-//! * `sift`: weighed anew, with filters, or by time; `roots`: of what;
+//! * `reweigh`: weighed anew, with filters, or by time; `roots`: of what;
 //!   `alike`: whether two count the same things; `doubts`: what their comparison cannot tell.
 //! * `file_system`: what there is beside what was seen.
 
-mod alike;
+mod bytes;
+mod comparable;
 mod compression;
 mod doubts;
 mod file_system;
 mod header;
 mod ncdu;
 mod origin;
+mod reweigh;
 mod roots;
 mod schema;
-mod sift;
 mod skip;
-mod source;
 mod tokens;
 
 pub use crate::sys::Destination;
-pub use alike::difference;
+pub use comparable::difference;
 pub use compression::is_compressed;
 pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
-pub use origin::{GivenRoot, Origin, Share};
-pub use sift::{TIMES, sift};
+pub use origin::{GivenRoot, Origin, Share, Volume};
+pub use reweigh::{TIMES, reweigh};
 
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -41,15 +41,15 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft};
 use crate::tally::Tally;
-use crate::walk::Walked;
+use crate::weighed::Weighed;
 use compression::Packer;
 use tokens::Tokens;
 
-/// What is wrong with a scan that has sizes and little more.
+/// What is wrong with a snapshot that has sizes and little more.
 pub const TOO_LITTLE: &str =
     "what -j prints says too little for that; what --save writes says enough";
 
-/// Where a saved scan is written to.
+/// Where a snapshot is written to.
 pub type Out<'a> = BufWriter<UntilAsked<'a, Packer<Draft>>>;
 
 /// What is written to until somebody asks for the end.
@@ -60,9 +60,9 @@ pub struct UntilAsked<'a, W> {
 
 /// What a walk came to, and what there is to know of it later.
 #[derive(Debug)]
-pub struct Scan<R> {
+pub struct Snapshot<R> {
     /// What it came to.
-    pub walked: Walked<R>,
+    pub weighed: Weighed<R>,
     /// What its sizes count.
     pub measure: Measure,
     /// Where it comes from, if that is known.
@@ -118,7 +118,7 @@ impl<W: Write> Write for UntilAsked<'_, W> {
     }
 }
 
-/// Feeds `tally` with the scan at `path`, by weigh or by ncdu, whose sizes must count what `measure` says, if anything.
+/// Feeds `tally` with the snapshot at `path`, by weigh or by ncdu, whose sizes must count what `measure` says, if anything.
 ///
 /// # Errors
 /// The system's, and what is wrong with the file.
@@ -126,27 +126,27 @@ pub fn load<T: Tally>(
     path: &Path,
     measure: Option<Measure>,
     tally: T,
-) -> Result<Scan<T::Report>, Problem> {
+) -> Result<Snapshot<T::Report>, Problem> {
     let load = || {
-        let (file, size) = sys::open_scan(path)?;
+        let (file, size) = sys::open_snapshot(path)?;
         let mut tokens = Tokens::new(compression::unpack(file, size)?);
-        let scan = if tokens.peek()? == b'[' {
+        let snapshot = if tokens.peek()? == b'[' {
             ncdu::read(&mut tokens, measure.unwrap_or_default(), tally)?
         } else {
             schema::read(&mut tokens, tally)?
         };
         tokens.end()?;
-        let (is, wanted) = (scan.measure, measure.unwrap_or(scan.measure));
+        let (is, wanted) = (snapshot.measure, measure.unwrap_or(snapshot.measure));
         if is != wanted {
             let (is, wanted) = (is.name(), wanted.name());
             return Err(io::Error::other(format!("its sizes are {is} sizes, not {wanted} sizes")));
         }
-        Ok(scan)
+        Ok(snapshot)
     };
     load().map_err(|error| problem(path, Operation::Load, &error))
 }
 
-/// What `error` says of the scan at `path`.
+/// What `error` says of the snapshot at `path`.
 pub fn problem(path: &Path, operation: Operation, error: &io::Error) -> Problem {
     Problem::new(path.as_os_str().as_bytes().to_vec(), operation, error)
 }

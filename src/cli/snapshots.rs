@@ -1,4 +1,4 @@
-//! The flags of saved scans: to make one, to look at it again, to compare with it.
+//! The flags of snapshots: to make one, to look at it again, to compare with it.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -10,12 +10,12 @@ use super::flags::Flags;
 use crate::measure::parse_size;
 use crate::render::name::escape;
 use crate::report::Growth;
-use crate::scan::{self, Destination};
+use crate::snapshot::{self, Destination};
 use crate::terminal;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Snapshots")]
-pub(super) struct ScanFlags {
+pub(super) struct SnapshotFlags {
     /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
     ///
     /// If FILE is standard output, the snapshot is all that is printed.
@@ -50,13 +50,13 @@ pub(super) struct ScanFlags {
 impl Flags {
     /// Where to save it, if anywhere, or in one line why not there.
     pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
-        let Some(path) = &self.scans.save else { return Ok(None) };
+        let Some(path) = &self.snapshots.save else { return Ok(None) };
         let to = Destination::new(path.clone());
         if to.is_stdout && self.form().is_some() {
             return Err("--save to standard output excludes -j and --as: \
                 save to a file, or leave them out");
         }
-        if to.is_stdout && scan::is_compressed(path) && terminal::is_stdout() {
+        if to.is_stdout && snapshot::is_compressed(path) && terminal::is_stdout() {
             return Err("compressed data is not written to a terminal: \
                 save to a file, or redirect standard output");
         }

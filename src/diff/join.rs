@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use crate::changes::Sides;
-use crate::changes::moves::Moves;
+use crate::diff::Sides;
+use crate::diff::moves::Moves;
 use crate::sys::MountedIdentity;
 use crate::tally::Tally;
 use crate::total::Replay;
 use crate::tree::{Child, Inode, Named, Node, Order, Step, Totals, Traversal};
 
 /// A directory on its way.
-struct Open<'a> {
+struct OpenPair<'a> {
     sides: Sides<'a>,
     /// What it comes to by now.
     churn: Churn,
@@ -51,7 +51,8 @@ pub(super) fn feed<T: Tally>(
                 if traversal.depth() == 0 || is_directory(sides) && !moves.is_moved(&sides) =>
             {
                 replay.open();
-                traversal.enter(Open { sides, churn: Churn::of(own_churn(sides)) }, pairs(sides));
+                traversal
+                    .enter(OpenPair { sides, churn: Churn::of(own_churn(sides)) }, pairs(sides));
                 continue;
             }
             Step::Node(sides) => {
@@ -71,7 +72,7 @@ pub(super) fn feed<T: Tally>(
                 }
                 churn
             }
-            Step::End(Open { sides, churn }) => {
+            Step::End(OpenPair { sides, churn }) => {
                 // What is not in either tree's own weights is in their totals.
                 let churn = Churn { size: churn.size.max(saturated_change(sides)), ..churn };
                 if traversal.depth() > 0 {
@@ -81,7 +82,7 @@ pub(super) fn feed<T: Tally>(
             }
         };
         match traversal.innermost() {
-            Some(Open { churn: above, .. }) => {
+            Some(OpenPair { churn: above, .. }) => {
                 above.size = above.size.saturating_add(churn.size);
                 above.entries += churn.entries;
             }

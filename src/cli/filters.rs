@@ -17,7 +17,7 @@ use crate::sys;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to leave out")]
-pub(super) struct LeaveFlags {
+pub(super) struct FilterFlags {
     /// Stay on the file system of each PATH
     #[arg(short = 'x', long)]
     pub(super) limit_filesystem: bool,
@@ -94,7 +94,7 @@ pub(super) struct LeaveFlags {
     pub(super) ctime: Option<Days>,
 }
 
-impl LeaveFlags {
+impl FilterFlags {
     /// The filters, or what is wrong with them in one line.
     pub(super) fn filter(&self) -> Result<Filter, String> {
         Ok(Filter {
@@ -171,12 +171,12 @@ pub(super) fn type_list() -> String {
 }
 
 /// A pattern, and where it comes from in the words of a message.
-struct Pattern {
+struct PatternFlag {
     text: Vec<u8>,
     origin: String,
 }
 
-impl Pattern {
+impl PatternFlag {
     /// What is wrong with it, in one line.
     fn blame(&self, message: &str) -> String {
         format!("{}: {message}", self.origin)
@@ -184,29 +184,29 @@ impl Pattern {
 }
 
 /// A pattern given by a flag.
-fn given(flag: &str, text: &OsStr) -> Pattern {
+fn given(flag: &str, text: &OsStr) -> PatternFlag {
     let text = text.as_bytes().to_vec();
     let origin = format!("invalid value '{}' for '{flag}'", escape(&text));
-    Pattern { text, origin }
+    PatternFlag { text, origin }
 }
 
 /// The patterns in a file that a flag names, one a line; an empty line is none.
-fn lines(file: &Path, flag: &str) -> Result<Vec<Pattern>, String> {
+fn lines(file: &Path, flag: &str) -> Result<Vec<PatternFlag>, String> {
     let name = escape(file.as_os_str().as_bytes());
     let content = sys::read_file(file).map_err(|error| unreadable(file, flag, &error))?;
     let lines = content.split(|byte| *byte == b'\n').enumerate();
     let pattern = |(number, line): (usize, &[u8])| {
         let text = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
         let origin = format!("invalid line {name}:{} for '{flag}'", number + 1);
-        (!text.is_empty()).then_some(Pattern { text, origin })
+        (!text.is_empty()).then_some(PatternFlag { text, origin })
     };
     Ok(lines.filter_map(pattern).collect())
 }
 
-fn texts(patterns: &[Pattern]) -> Vec<Vec<u8>> {
+fn texts(patterns: &[PatternFlag]) -> Vec<Vec<u8>> {
     patterns.iter().map(|pattern| pattern.text.clone()).collect()
 }
 
-fn blame(patterns: &[Pattern], bad: &BadPattern) -> String {
+fn blame(patterns: &[PatternFlag], bad: &BadPattern) -> String {
     patterns[bad.index].blame(&bad.message)
 }

@@ -1,8 +1,8 @@
-//! Whether two scans count alike, as far as the flags say that they were made with: a difference between
+//! Whether two snapshots count alike, as far as the flags say that they were made with: a difference between
 //! them is one of what there is only then.
 //!
-//! What a flag leaves out can be left out of the earlier scan as well, if that scan says enough; and then
-//! it makes no difference. What the earlier scan lacks cannot be had back. Flags that nothing here knows
+//! What a flag leaves out can be left out of the earlier snapshot as well, if that snapshot says enough; and then
+//! it makes no difference. What the earlier snapshot lacks cannot be had back. Flags that nothing here knows
 //! have to be given on both sides.
 
 use std::collections::BTreeMap;
@@ -16,11 +16,11 @@ enum Effect {
     Less,
     /// One may let through what the others leave out.
     More,
-    /// They count differently, or leave out what a saved scan cannot tell.
+    /// They count differently, or leave out what a snapshot cannot tell.
     Apart,
 }
 
-/// What is wrong with comparing a scan made `with` some flags with an `earlier` one, and the way out, if
+/// What is wrong with comparing a snapshot made `with` some flags with an `earlier` one, and the way out, if
 /// something is: what the flags that are `given` now leave out is left out of both. The later one may be
 /// loaded itself.
 pub fn difference(
@@ -96,25 +96,26 @@ fn effect(name: &str) -> Option<Effect> {
     }
 }
 
-/// What is wrong where the flags of the earlier scan are `before`, and those of the later one `now`.
+/// What is wrong where the flags of the earlier snapshot are `before`, and those of the later one `now`.
 fn message(before: &str, now: &str, is_loaded: bool) -> String {
     let (what, way_out) = match (before, now) {
         // It cannot be saved.
         ("", "--unique") => ("without --unique".to_owned(), "leave --unique out here".to_owned()),
-        ("", now) => {
-            (format!("without {now}"), format!("leave {now} out here, or save a new scan with it"))
-        }
+        ("", now) => (
+            format!("without {now}"),
+            format!("leave {now} out here, or save a new snapshot with it"),
+        ),
         (before, "") => (
             format!("with {before}"),
-            format!("give {before} here too, or save a new scan without it"),
+            format!("give {before} here too, or save a new snapshot without it"),
         ),
         _ => (
             format!("with {before}, and not with {now}"),
-            "give the same here, or save a new scan".to_owned(),
+            "give the same here, or save a new snapshot".to_owned(),
         ),
     };
     match is_loaded {
-        true => format!("it was saved {what}: save both scans with the same flags"),
+        true => format!("it was saved {what}: save both snapshots with the same flags"),
         false => format!("it was saved {what}: {way_out}"),
     }
 }

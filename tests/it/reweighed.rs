@@ -1,4 +1,4 @@
-//! What filters leave of a saved scan, and what it says of times: the same as of the tree itself, to
+//! What filters leave of a snapshot, and what it says of times: the same as of the tree itself, to
 //! the byte, and what `find` says.
 
 use std::fs;
@@ -10,7 +10,7 @@ use crate::oracle::{self, Eyes};
 use crate::random::spelled;
 use crate::rounds::{for_seeds, rounds};
 use crate::run::{Shown, weigh};
-use crate::scans::same;
+use crate::snapshots::same;
 
 /// Links in and out of what is left out, names that filters tell apart, times of a year.
 fn project() -> Fixture {
@@ -71,9 +71,9 @@ fn filters_leave_of_a_scan_what_they_leave_of_the_tree() {
     for counting in ["", "-s", "-f", "--inodes", "-l"] {
         for roots in ["top", "top other", "top/src/main.py", "other/src top/"] {
             let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-            run(&format!("{counting} {roots} --details --save scan")).clean();
+            run(&format!("{counting} {roots} --details --save snapshot")).clean();
             for (filter, form) in FILTERS.iter().zip(forms.iter().cycle()) {
-                let load = run(&format!("{form} {filter} --load scan"));
+                let load = run(&format!("{form} {filter} --load snapshot"));
                 let direct = run(&format!("{form} {counting} {filter} {roots}"));
                 let what = format!("{form} {counting} {filter} {roots}");
                 same(&load, &direct, &what);
@@ -89,7 +89,7 @@ fn random_trees_are_sifted_alike() {
     for seed in 0..12 {
         let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
         let place = Fixture::new();
-        let file = place.at("scan.zst");
+        let file = place.at("snapshot.zst");
         weigh("--details --save").arg(&file).arg(fixture.path()).run().clean();
         for filter in filters {
             for form in ["-j", "-c", "-j --by type", "-j --by owner"] {
@@ -114,33 +114,34 @@ fn a_path_is_found_below_the_right_one_of_several_roots() {
         let run = |flags: &str, path: &str| {
             weigh(flags).arg(fixture.at(path)).within(fixture.path()).run()
         };
-        weigh(&format!("{roots} --save scan")).within(fixture.path()).run().clean();
+        weigh(&format!("{roots} --save snapshot")).within(fixture.path()).run().clean();
         for path in ["a/deep", "b/a/deep", "c/z"] {
             for filter in ["-j -X", "-j --collapse"] {
-                let load = run(&format!("--load scan {filter}"), path);
+                let load = run(&format!("--load snapshot {filter}"), path);
                 same(&load, &run(&format!("{roots} {filter}"), path), &format!("{roots} {path}"));
             }
         }
     }
     let inside = |flags: &str| weigh(flags).within(fixture.at("c")).run();
-    inside(". ../a ../b/a --save ../scan").clean();
+    inside(". ../a ../b/a --save ../snapshot").clean();
     for filter in ["-X ../a/deep", "-X ./z", "--collapse ../b/a/deep"] {
-        let load = inside(&format!("-j {filter} --load ../scan"));
+        let load = inside(&format!("-j {filter} --load ../snapshot"));
         same(&load, &inside(&format!("-j {filter} . ../a ../b/a")), filter);
     }
 }
 
-/// A scan from before roots had names.
+/// A snapshot from before roots had names.
 #[test]
 fn the_only_root_needs_no_name() {
     let fixture = project();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("./top --save scan").clean();
-    let scan = fs::read_to_string(fixture.at("scan")).unwrap();
-    let unnamed = scan.replacen(r#","name":"./top"}]"#, "}]", 1);
-    assert!(unnamed.len() < scan.len(), "{scan}");
-    fs::write(fixture.at("scan"), unnamed).unwrap();
-    let load = weigh("-j --load scan -X").arg(fixture.at("top/src")).within(fixture.path()).run();
+    run("./top --save snapshot").clean();
+    let snapshot = fs::read_to_string(fixture.at("snapshot")).unwrap();
+    let unnamed = snapshot.replacen(r#","name":"./top"}]"#, "}]", 1);
+    assert!(unnamed.len() < snapshot.len(), "{snapshot}");
+    fs::write(fixture.at("snapshot"), unnamed).unwrap();
+    let load =
+        weigh("-j --load snapshot -X").arg(fixture.at("top/src")).within(fixture.path()).run();
     same(&load, &run("-j ./top -X top/src"), "-X top/src");
 }
 
@@ -169,7 +170,7 @@ fn any_mix_of_roots_is_sifted_alike() {
             let start = weigh(&format!("{flags} --")).within(fixture.path());
             roots.iter().fold(start, |weigh, root| weigh.arg(root)).run()
         };
-        run("--details --save scan", &roots).clean();
+        run("--details --save snapshot", &roots).clean();
         for form in ["-j", "-c -n 9", "-j -m m"] {
             for flag in ["-X", "--collapse"] {
                 let (filter, _) = path(&fixture);
@@ -179,24 +180,24 @@ fn any_mix_of_roots_is_sifted_alike() {
                     roots.iter().fold(start, |weigh, root| weigh.arg(root)).run()
                 };
                 let what = format!("seed {seed}: {form} {flag} {filter:?} {roots:?}");
-                same(&show("--load scan", &[]), &show("", &roots), &what);
+                same(&show("--load snapshot", &[]), &show("", &roots), &what);
             }
             for filter in ["-X a1", "-e [2-5]", "--exclude *3 -v 7$", "-M 0 -e b", "-M +3"] {
                 let what = format!("seed {seed}: {form} {filter} {roots:?}");
-                let load = run(&format!("{form} {filter} --load scan"), &[]);
+                let load = run(&format!("{form} {filter} --load snapshot"), &[]);
                 same(&load, &run(&format!("{form} {filter}"), &roots), &what);
             }
         }
     });
 }
 
-/// Nothing is left of the tree by the time that the scan is looked at.
+/// Nothing is left of the tree by the time that the snapshot is looked at.
 #[test]
 fn find_says_the_same_of_what_is_gone_by_now() {
     let fixture = project();
     fs::remove_file(fixture.at("outside")).unwrap();
     fs::remove_file(fixture.at("other/v.py")).unwrap();
-    weigh("-s top --save scan").within(fixture.path()).run().clean();
+    weigh("-s top --save snapshot").within(fixture.path()).run().clean();
     let of = |tests: &[&str]| {
         let output = Command::new("find")
             .arg("top")
@@ -228,11 +229,11 @@ fn find_says_the_same_of_what_is_gone_by_now() {
     let absolute = fixture.at("top/src");
     fs::rename(fixture.at("top"), fixture.at("gone")).unwrap();
     for ((filter, _), expected) in cases.iter().zip(expected) {
-        let shown = weigh(&format!("-j {filter} --load scan")).within(fixture.path()).run();
+        let shown = weigh(&format!("-j {filter} --load snapshot")).within(fixture.path()).run();
         assert_eq!(shown.document().root().size, expected, "{filter}");
     }
     // By the path where it was, and as the root was spelled.
-    let load = || weigh("-j --load scan").within(fixture.path());
+    let load = || weigh("-j --load snapshot").within(fixture.path());
     let without = load().arg("-X").arg("src").run().clean();
     assert_eq!(load().arg("-X").arg(absolute).run().clean(), without);
     assert_eq!(load().arg("-X").arg("top/src").run().clean(), without);
@@ -260,9 +261,9 @@ fn what_could_not_be_read_is_left_out_with_what_it_lies_in() {
         .unreadable("top/in/closed")
         .mode("place", 0o777);
     let direct = |flags: &str| weigh(flags).arg("top").within(fixture.path()).by_nobody(&fixture);
-    assert_eq!(direct("--save place/scan").run().code(), 1);
+    assert_eq!(direct("--save place/snapshot").run().code(), 1);
     for filter in ["-X closed", "-X in", "--exclude /top/closed", "-e f$"] {
-        let load = weigh(&format!("-j {filter} --load")).arg(fixture.at("place/scan")).run();
+        let load = weigh(&format!("-j {filter} --load")).arg(fixture.at("place/snapshot")).run();
         same(&load, &direct(&format!("-j {filter}")).run(), filter);
     }
     // A root that cannot be found is no less missing for how it is called.
@@ -299,7 +300,7 @@ fn what_may_be_a_directory_is_not_left_out_as_a_file() {
         .mode("top/listed", 0o444)
         .mode("place", 0o777);
     let direct = |flags: &str| weigh(flags).arg("top").within(fixture.path()).by_nobody(&fixture);
-    assert_eq!(direct("--save place/scan").run().code(), 1);
+    assert_eq!(direct("--save place/snapshot").run().code(), 1);
     for (filter, are_lost) in [
         ("-e py$", [true, true]),
         ("--type py", [true, true]),
@@ -310,7 +311,7 @@ fn what_may_be_a_directory_is_not_left_out_as_a_file() {
         ("-X listed", [false, false]),
     ] {
         let flags = format!("-j {filter} --load");
-        let document = weigh(&flags).arg(fixture.at("place/scan")).run();
+        let document = weigh(&flags).arg(fixture.at("place/snapshot")).run();
         let text = String::from_utf8_lossy(&document.stdout);
         let is_said = ["directory", "file"].map(|name| text.contains(&format!("listed/{name}\"")));
         assert_eq!(is_said, are_lost, "{filter}: {text}");
@@ -333,9 +334,13 @@ fn many_roots_in_another_are_found_at_once() {
     fs::write(fixture.at("list"), list).unwrap();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     for roots in ["top --files-from list", "--files-from list"] {
-        run(&format!("-s {roots} -n 1 --save scan")).clean();
+        run(&format!("-s {roots} -n 1 --save snapshot")).clean();
         let filter = "-j --exclude *7";
-        same(&run(&format!("{filter} --load scan")), &run(&format!("-s {filter} {roots}")), roots);
+        same(
+            &run(&format!("{filter} --load snapshot")),
+            &run(&format!("-s {filter} {roots}")),
+            roots,
+        );
     }
 }
 
@@ -348,12 +353,12 @@ fn times_are_those_of_what_is_collapsed_too() {
         .modified("top/src/cache", days_ago(500))
         .modified("top/src", days_ago(600));
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("top other --details --save scan").clean();
+    run("top other --details --save snapshot").clean();
     for collapse in ["src", "cache", "top/src", "src --collapse cache -X y.js", "src -M +100"] {
         for form in ["-j -m m", "-c -m m --time-style full-iso", "-c --sort time", "-j -m m -n 2"] {
             let flags = format!("{form} --collapse {collapse}");
             same(
-                &run(&format!("{flags} --load scan")),
+                &run(&format!("{flags} --load snapshot")),
                 &run(&format!("{flags} top other")),
                 &flags,
             );
@@ -361,7 +366,7 @@ fn times_are_those_of_what_is_collapsed_too() {
     }
 }
 
-/// With times, the scan of sizes has them too, and the picture is the one that was drawn.
+/// With times, the snapshot of sizes has them too, and the picture is the one that was drawn.
 #[test]
 fn times_are_saved_with_sizes() {
     let fixture = project();
@@ -370,9 +375,9 @@ fn times_are_saved_with_sizes() {
         ["-j -m m", "-c -m m -n 3", "-c --sort time", "-j -m m --by type", "-j -m m -X cache"]
     {
         let direct = run(&format!("{flags} top"));
-        same(&run(&format!("{flags} top --save scan")), &direct, flags);
-        same(&run(&format!("{flags} --load scan")), &direct, flags);
-        same(&run("-j -X cache --load scan"), &run("-j -X cache top"), "sizes");
+        same(&run(&format!("{flags} top --save snapshot")), &direct, flags);
+        same(&run(&format!("{flags} --load snapshot")), &direct, flags);
+        same(&run("-j -X cache --load snapshot"), &run("-j -X cache top"), "sizes");
     }
     run("top --by owner --save owned").clean();
     same(&run("-c --by owner --load owned"), &run("-c --by owner top"), "--by owner");
@@ -390,9 +395,9 @@ fn what_a_scan_cannot_tell_is_said() {
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     let json = run("-j top").clean();
     fs::write(fixture.at("json"), &json).unwrap();
-    run("top --save scan").clean();
+    run("top --save snapshot").clean();
     for flag in ["--gitignore", "--ignored", "-x", "-A 3", "-y 3", "-m a", "-m c"] {
-        let shown = run(&format!("{flag} --load scan"));
+        let shown = run(&format!("{flag} --load snapshot"));
         let long = match flag.split(' ').next() {
             Some("-x") => "--limit-filesystem",
             Some("-A") => "--atime",
@@ -421,11 +426,11 @@ fn what_a_scan_cannot_tell_is_said() {
 fn changes_are_of_what_counts() {
     let fixture = project();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    run("-s top --details --save scan").clean();
+    run("-s top --details --save snapshot").clean();
     let grown = fixture.file("top/src/grown.py", 100_000).file("top/cache/grown", 1_000_000);
     let run = |flags: &str| weigh(flags).within(grown.path()).run();
     let change = |flags: &str| {
-        let json = run(&format!("-j -s --since scan {flags}")).clean();
+        let json = run(&format!("-j -s --since snapshot {flags}")).clean();
         let json: serde_json::Value = serde_json::from_slice(&json).unwrap();
         json["change"].as_i64().unwrap()
     };
@@ -437,7 +442,7 @@ fn changes_are_of_what_counts() {
         assert_eq!(change(&format!("--collapse cache -X src {from}")), 1_000_000);
     }
     assert_eq!(change("-M +100 top"), 0);
-    let picture = run("-c -s -X cache --since scan top").text();
+    let picture = run("-c -s -X cache --since snapshot top").text();
     assert!(!picture.contains("gone"), "{picture}");
 }
 
@@ -445,7 +450,7 @@ fn changes_are_of_what_counts() {
 fn a_chain_deeper_than_any_stack_is_sifted() {
     native_only!("paths are bounded there");
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
-    weigh("-s d -n 1 --save scan").within(fixture.path()).run().clean();
+    weigh("-s d -n 1 --save snapshot").within(fixture.path()).run().clean();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
-    same(&run("-j -X end --load scan"), &run("-j -s -X end d"), "-X end");
+    same(&run("-j -X end --load snapshot"), &run("-j -s -X end d"), "-X end");
 }

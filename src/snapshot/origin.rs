@@ -1,15 +1,15 @@
-//! Where a scan comes from.
+//! Where a snapshot comes from.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::header::base64;
 use super::tokens::Tokens;
-use crate::sys::{self, Query, Source, Symlinks};
+use crate::sys::{self, MountTable, Query, Source, Symlinks};
 
-/// When and where a scan was made, and what counted in it.
+/// When and where a snapshot was made, and what counted in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
     /// When, in seconds since the epoch.
@@ -40,8 +40,21 @@ pub struct Share {
 pub struct GivenRoot {
     /// Its absolute path.
     pub path: Vec<u8>,
-    /// As it was given, and as the tree calls it; scans from before this was saved do not say.
+    /// As it was given, and as the tree calls it; snapshots from before this was saved do not say.
     pub name: Option<Vec<u8>>,
+    /// The file system that it lay on, if that is known.
+    pub volume: Option<Volume>,
+}
+
+/// A file system, as it was then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Volume {
+    /// Its type, as mount(8) calls it; empty if it is not known.
+    pub kind: Vec<u8>,
+    /// What it had room for, in bytes.
+    pub size: u64,
+    /// What of that was not used, in bytes.
+    pub free: u64,
 }
 
 impl Origin {
@@ -53,24 +66,26 @@ impl Origin {
         options: Vec<String>,
         has_details: bool,
     ) -> Self {
+        let mounts = MountTable::read();
         let given = |root: &OsString| {
             let name = root.as_bytes().to_vec();
+            let at = CString::new(root.as_bytes()).unwrap_or_default();
             // A symlink to a directory means that, and any other itself.
-            let stat = |path: CString| source.stat(&path, Symlinks::Follow, Query::default());
-            let stat = CString::new(root.as_bytes()).map_err(io::Error::from).and_then(stat);
+            let stat = source.stat(&at, Symlinks::Follow, Query::default());
             let is_directory = stat.is_ok_and(|stat| stat.is_directory());
             let symlinks = if is_directory { Symlinks::Follow } else { Symlinks::Stay };
+            let volume = is_directory.then(|| Volume::of(&at, source, &mounts).ok()).flatten();
             // What cannot be found will be among the problems.
             let path = sys::real_path(Path::new(root), symlinks);
             let path = path.map_or_else(|_| name.clone(), |path| path.into_os_string().into_vec());
-            GivenRoot { path, name: Some(name) }
+            GivenRoot { path, name: Some(name), volume }
         };
         let roots = roots.iter().map(given).collect();
         let options = Some(options);
         Self { time: sys::now(), host: sys::host(), roots, options, has_details, share: None }
     }
 
-    /// Where the root was that is called `name`, in a scan whose roots have no names: it is the only one,
+    /// Where the root was that is called `name`, in a snapshot whose roots have no names: it is the only one,
     /// or the first whose path ends in that.
     pub(super) fn likely_place(&self, name: &[u8]) -> PathBuf {
         let name = Path::new(OsStr::from_bytes(name));
@@ -82,6 +97,30 @@ impl Origin {
     /// Whether symlinks were followed: nobody knows how many of them lead to an inode.
     pub(super) fn follows(&self) -> bool {
         self.options.iter().flatten().any(|option| option == "--dereference-links")
+    }
+}
+
+impl Volume {
+    /// The one that the directory at `path` lies on.
+    fn of(path: &CStr, source: Source, mounts: &MountTable) -> io::Result<Self> {
+        let sys::Space { size, free, .. } = sys::space_around(path)?;
+        let mount = source.mount_of(path, Symlinks::Follow)?.id;
+        Ok(Self { kind: mounts.file_system_type(mount).unwrap_or_default().to_vec(), size, free })
+    }
+
+    fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
+        let (mut volume, mut is_first) = (Self::default(), true);
+        tokens.take(b'{')?;
+        while tokens.member(is_first)? {
+            is_first = false;
+            match tokens.text() {
+                b"type" => volume.kind = tokens.utf8()?.into(),
+                b"size" => volume.size = tokens.number()?,
+                b"free" => volume.free = tokens.number()?,
+                _ => tokens.skip()?,
+            }
+        }
+        Ok(volume)
     }
 }
 
@@ -120,6 +159,7 @@ impl GivenRoot {
                 b"path_bytes" => exact_path = Some(base64(tokens)?),
                 b"name" => root.name = Some(tokens.utf8()?.into()),
                 b"name_bytes" => exact_name = Some(base64(tokens)?),
+                b"file_system" => root.volume = Some(Volume::read(tokens)?),
                 _ => tokens.skip()?,
             }
         }

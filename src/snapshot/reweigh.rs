@@ -1,8 +1,8 @@
-//! A saved scan weighed anew: what filters leave of it, or by its times. As a walk weighs, with the
-//! same judge and the same sum; but nobody can be asked for what the scan does not say.
+//! A snapshot weighed anew: what filters leave of it, or by its times. As a walk weighs, with the
+//! same filters and the same sum; but nobody can be asked for what the snapshot does not say.
 //!
 //! The tree is in memory, and what is left of it becomes another: a filter has to know a directory's
-//! name before what is in it, and a scan may say it after.
+//! name before what is in it, and a snapshot may say it after.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
@@ -11,8 +11,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::roots::{SavedRoot, roots};
-use super::{Origin, Scan, TOO_LITTLE};
-use crate::filter::{Filter, Judge, Verdict};
+use super::{Origin, Snapshot, TOO_LITTLE};
+use crate::filter::{DirectoryFilter, Filter, Verdict};
 use crate::measure::{Measure, Mode, Time, weight_of_time};
 use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
@@ -21,31 +21,33 @@ use crate::tally::{Inodes, Whole};
 use crate::total::{Replay, Rules};
 use crate::tree::{Child, Content, Inode, Named, Node, Shape, Step, Totals, Traversal, Tree};
 
-/// The times that a scan with details has.
+/// The times that a snapshot with details has.
 pub const TIMES: Measure = Measure::Newest(Time::Modified);
 
-/// Leaves of `scan` what `filter` leaves of it, and of its inodes what is to be kept; with sizes that count
+/// Leaves of `snapshot` what `filter` leaves of it, and of its inodes what is to be kept; with sizes that count
 /// what `measure` says: what they did, or the time of last change, if it has details. Both at once:
 /// what is collapsed is not in what is left, and has times that count.
 ///
 /// # Errors
-/// Where something is left out of a scan that says too little to add up the rest.
-pub fn sift(
-    scan: &mut Scan<Tree>,
+/// Where something is left out of a snapshot that says too little to add up the rest.
+pub fn reweigh(
+    snapshot: &mut Snapshot<Tree>,
     filter: &Filter,
     measure: Measure,
     keep: Inodes,
 ) -> io::Result<()> {
-    let saved = std::mem::replace(&mut scan.measure, measure);
+    let saved = std::mem::replace(&mut snapshot.measure, measure);
     let is_anew = saved != measure;
     let sizes = (is_anew && saved.unit() == Measure::Disk.unit()).then_some(saved);
-    let Some(tree) = scan.walked.report.as_ref().filter(|_| is_anew || !filter.is_off()) else {
+    let Some(tree) = snapshot.weighed.report.as_ref().filter(|_| is_anew || !filter.is_off())
+    else {
         return Ok(());
     };
-    let mut sieve = Sieve { filter, measure, sizes, origin: scan.origin.as_ref(), is_less: false };
-    let roots = roots(tree, scan.origin.as_ref(), filter);
+    let mut sieve =
+        Reweigher { filter, measure, sizes, origin: snapshot.origin.as_ref(), is_less: false };
+    let roots = roots(tree, snapshot.origin.as_ref(), filter);
     let left = sieve.tree(tree, &roots, keep);
-    match &scan.origin {
+    match &snapshot.origin {
         None if sieve.is_less => return Err(io::Error::other(TOO_LITTLE)),
         Some(origin) if sieve.is_less && origin.follows() => {
             let other_ways = "symlinks were followed, and may lead to what would be left out";
@@ -54,31 +56,31 @@ pub fn sift(
         None => return Ok(()),
         Some(_) => {}
     }
-    let (mut walked, mut inside) = (HashMap::new(), HashMap::new());
+    let (mut weighed, mut inside) = (HashMap::new(), HashMap::new());
     for root in &roots {
         match root.was_inside {
             true => inside.insert(root.place.as_path(), root),
-            false => walked.insert(root.name, root),
+            false => weighed.insert(root.name, root),
         };
     }
-    let given = scan.origin.iter().flat_map(|origin| &origin.roots);
+    let given = snapshot.origin.iter().flat_map(|origin| &origin.roots);
     let given = given.filter_map(|root| root.name.as_deref()).collect();
-    let met = Met { given, walked, inside };
-    let problems = scan.walked.problems.iter();
+    let met = RootsOfErrors { given, weighed, inside };
+    let problems = snapshot.weighed.problems.iter();
     let mut problems: Vec<_> =
         problems.filter_map(|problem| sieve.problem(problem, &met)).collect();
     problems.sort_by(|one, two| one.path.cmp(&two.path));
     // What could not be asked about is not in the tree, and may be left out all the same.
     let is_other = sieve.is_less || is_anew;
-    scan.walked.problems = problems;
+    snapshot.weighed.problems = problems;
     if is_other {
-        scan.walked.report = Some(left);
+        snapshot.weighed.report = Some(left);
     }
     Ok(())
 }
 
 /// What is weighed, and how.
-struct Sieve<'s> {
+struct Reweigher<'s> {
     filter: &'s Filter,
     measure: Measure,
     /// What sizes count that were saved, if times are shown and sizes beside them.
@@ -89,7 +91,7 @@ struct Sieve<'s> {
 }
 
 /// A directory that counts, or in which something may.
-struct Dir<'r, 't> {
+struct SavedDirectory<'r, 't> {
     /// Of a root, as it was given.
     name: &'t [u8],
     node: Child<'t>,
@@ -99,19 +101,19 @@ struct Dir<'r, 't> {
     is_gathered: bool,
 }
 
-impl<'r, 't> Dir<'r, 't> {
+impl<'r, 't> SavedDirectory<'r, 't> {
     fn new(name: &'t [u8], node: Child<'t>, root: Option<&'r SavedRoot<'t>>) -> Self {
         Self { name, node, root, is_counted: true, is_gathered: true }
     }
 }
 
-impl Named for Dir<'_, '_> {
+impl Named for SavedDirectory<'_, '_> {
     fn name(&self) -> &[u8] {
         self.name
     }
 }
 
-impl<'s> Sieve<'s> {
+impl<'s> Reweigher<'s> {
     /// What is left of `tree`, which has these `roots` in it, or is the only one.
     fn tree(&mut self, tree: &Tree, roots: &[SavedRoot<'_>], inodes: Inodes) -> Tree {
         let root = tree.root();
@@ -125,31 +127,31 @@ impl<'s> Sieve<'s> {
             return replay.finish(&self.weighed(root));
         }
         let mut traversal = Traversal::new(match are_several {
-            true => Dir::new(b"", above_roots.root(), None),
-            false => Dir::new(root.name(), root, roots.first()),
+            true => SavedDirectory::new(b"", above_roots.root(), None),
+            false => SavedDirectory::new(root.name(), root, roots.first()),
         });
-        let mut judge = self.filter.judge(None, Vec::new);
+        let mut filters = self.filter.for_directory(None, Vec::new);
         let mut left = root.node();
         while let Some(step) = traversal.next() {
             let dir = match step {
                 Step::Node(mut dir) => {
                     replay.open();
                     if let Some(root) = dir.root {
-                        judge = root.judge(self.filter);
-                        let (place, stat) = (judge.place.as_ref(), stat(&root.node));
+                        filters = root.for_directory(self.filter);
+                        let (place, stat) = (filters.place.as_ref(), stat(&root.node));
                         dir.is_counted = self.filter.admits_root(place, root.name, &stat);
                     } else {
-                        judge.enter(dir.name);
+                        filters.enter(dir.name);
                     }
-                    let place = judge.place.as_ref();
+                    let place = filters.place.as_ref();
                     dir.is_gathered = !place.is_some_and(|place| place.is_collapsed());
-                    let ahead = self.begin(&dir, roots, &mut judge, &mut replay);
+                    let ahead = self.begin(&dir, roots, &mut filters, &mut replay);
                     traversal.enter(dir, ahead);
                     continue;
                 }
                 Step::End(dir) => dir,
             };
-            judge.leave();
+            filters.leave();
             let node = dir.node.node();
             let size = node.own.filter(|_| dir.is_counted);
             let own = size.map(|own| self.weight(own, node.inode));
@@ -166,17 +168,17 @@ impl<'s> Sieve<'s> {
     /// Weighs what is in `dir`, but for the directories, which it returns.
     fn begin<'r, 't>(
         &mut self,
-        dir: &Dir<'r, 't>,
+        dir: &SavedDirectory<'r, 't>,
         roots: &'r [SavedRoot<'t>],
-        judge: &mut Judge<'_>,
+        filters: &mut DirectoryFilter<'_>,
         replay: &mut Replay<Whole>,
-    ) -> Vec<Dir<'r, 't>> {
+    ) -> Vec<SavedDirectory<'r, 't>> {
         self.is_less |= !dir.is_counted && self.has_own(dir.node) || !dir.is_gathered;
         let mut ahead = Vec::new();
         if dir.name.is_empty() {
             for root @ SavedRoot { name, node, .. } in roots {
                 if node.is_directory() {
-                    ahead.push(Dir::new(name, *node, Some(root)));
+                    ahead.push(SavedDirectory::new(name, *node, Some(root)));
                 } else {
                     replay.leaf(&Node { name, ..self.weighed(*node) }, true);
                 }
@@ -184,13 +186,13 @@ impl<'s> Sieve<'s> {
         }
         for child in dir.node.unsorted() {
             let (name, stat) = (child.name(), stat(&child));
-            let verdict = judge.verdict(name, stat.is_directory());
-            let verdict = judge.confirm(verdict, &stat);
+            let verdict = filters.verdict(name, stat.is_directory());
+            let verdict = filters.confirm(verdict, &stat);
             if verdict == Verdict::LeftOut {
                 self.is_less = true;
             } else if child.is_directory() {
                 let is_counted = verdict == Verdict::Counts;
-                ahead.push(Dir { is_counted, ..Dir::new(name, child, None) });
+                ahead.push(SavedDirectory { is_counted, ..SavedDirectory::new(name, child, None) });
             } else {
                 replay.leaf(&self.weighed(child), dir.is_gathered);
             }
@@ -222,7 +224,7 @@ impl<'s> Sieve<'s> {
     }
 
     /// What a walk with these filters would have said of `problem`, if it had come to where that was met.
-    fn problem(&self, problem: &Problem, met: &Met<'_, '_>) -> Option<Problem> {
+    fn problem(&self, problem: &Problem, met: &RootsOfErrors<'_, '_>) -> Option<Problem> {
         let Some((root, way)) = met.walked_in(&problem.path) else { return Some(problem.clone()) };
         // What was asked for is always weighed.
         if met.given.contains(problem.path.as_slice()) || !self.leaves_out_at(root, way, problem) {
@@ -243,33 +245,33 @@ impl<'s> Sieve<'s> {
 
     /// Whether it would not have come to `way` below `root`.
     fn leaves_out_at(&self, root: &SavedRoot<'_>, way: &[u8], problem: &Problem) -> bool {
-        let mut judge = root.judge(self.filter);
+        let mut filters = root.for_directory(self.filter);
         let ahead = way.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
         let mut ahead = ahead.peekable();
         while let Some(name) = ahead.next() {
             let is_directory = ahead.peek().is_some() || problem.operation != Operation::Stat;
-            let mut is_left_out = |is_dir| judge.verdict(name, is_dir) == Verdict::LeftOut;
+            let mut is_left_out = |is_dir| filters.verdict(name, is_dir) == Verdict::LeftOut;
             // What could not be asked may be a directory, in which something would count.
             if is_left_out(true) && (is_directory || is_left_out(false)) {
                 return true;
             }
-            judge.enter(name);
+            filters.enter(name);
         }
         false
     }
 }
 
 /// In which roots errors were met. Each path is looked up, for there may be many of both.
-struct Met<'r, 't> {
+struct RootsOfErrors<'r, 't> {
     /// What was to be weighed, as it was given.
     given: HashSet<&'t [u8]>,
     /// Roots that were walked, by name.
-    walked: HashMap<&'t [u8], &'r SavedRoot<'t>>,
+    weighed: HashMap<&'t [u8], &'r SavedRoot<'t>>,
     /// Those that lay in others, by place.
     inside: HashMap<&'r Path, &'r SavedRoot<'t>>,
 }
 
-impl<'r, 't> Met<'r, 't> {
+impl<'r, 't> RootsOfErrors<'r, 't> {
     /// The root that was walked to `path`, and the way from there: of `.` and `./../a`, what is in the other one.
     fn walked_in<'p>(&self, path: &'p [u8]) -> Option<(&'r SavedRoot<'t>, &'p [u8])> {
         let is_end = |end: &usize| {
@@ -278,7 +280,7 @@ impl<'r, 't> Met<'r, 't> {
         };
         let ends = (0..=path.len().min(LONGEST)).rev().filter(is_end);
         let mut roots =
-            ends.filter_map(|end| Some((*self.walked.get(&path[..end])?, &path[end..])));
+            ends.filter_map(|end| Some((*self.weighed.get(&path[..end])?, &path[end..])));
         roots.next().map(|(root, way)| (root, way.strip_prefix(b"/").unwrap_or(way)))
     }
 

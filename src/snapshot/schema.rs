@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use super::Scan;
+use super::Snapshot;
 use super::header::{Header, base64};
 use super::tokens::Tokens;
 use crate::measure::{Kind, Mode};
@@ -43,11 +43,11 @@ enum NodeKind {
 
 const TOTAL: Option<NodeKind> = Some(NodeKind::Total);
 
-/// Reads a scan into `tally`.
+/// Reads a snapshot into `tally`.
 pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
     tally: T,
-) -> io::Result<Scan<T::Report>> {
+) -> io::Result<Snapshot<T::Report>> {
     let mut header = Header::default();
     let mut tally = Some(tally);
     let mut replay = None;
@@ -96,7 +96,7 @@ pub(super) fn read<R: Read, T: Tally>(
     // Where no root could be read there is none.
     let has_root = root.kind.is_some() || root.size.is_some() || root.has_children;
     let report = match (header.schema, has_root) {
-        (None, _) => return Err(tokens.error("not a scan that weigh has saved")),
+        (None, _) => return Err(tokens.error("not a snapshot that weigh has saved")),
         (_, false) => None,
         (_, true) => {
             let root = root.node(tokens, None)?;

@@ -1,12 +1,14 @@
 //! How results are shown: as a picture, or in a form for programs, and what does not fit that.
 
+use std::os::unix::ffi::OsStrExt;
+
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::flags::{FileTime, Flags};
 use crate::measure::Measure;
 use crate::render::size::{Format, Formats, Unit};
 use crate::render::{Form, Output, json, summary};
-use crate::report::Keep;
+use crate::report::{Input, Keep};
 use crate::sys;
 use crate::terminal;
 
@@ -18,9 +20,10 @@ impl Flags {
         if self.print.output_json { Some(Form::Json) } else { named }
     }
 
-    /// Whether times are shown that are, or will be, in a saved scan.
+    /// Whether times are shown that are, or will be, in a snapshot.
     pub(super) fn is_by_saved_time(&self) -> bool {
-        self.filetime().is_some() && (self.scans.load.is_some() || self.scans.save.is_some())
+        self.filetime().is_some()
+            && (self.snapshots.load.is_some() || self.snapshots.save.is_some())
     }
 
     /// Whether the form can show what is asked for, or in one line why not.
@@ -32,10 +35,10 @@ impl Flags {
                 "a snapshot has only times of modification: use -m m, not -m a or -m c".into()
             );
         }
-        if self.scans.fail_over.is_some() && self.filetime().is_some() {
+        if self.snapshots.fail_over.is_some() && self.filetime().is_some() {
             return Err("--fail-over limits sizes, not times: leave out -m and --sort time".into());
         }
-        if self.scans.since.is_some() && self.filetime().is_some() {
+        if self.snapshots.since.is_some() && self.filetime().is_some() {
             return Err("--since compares sizes, not times: leave out -m and --sort time".into());
         }
         if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
@@ -49,7 +52,7 @@ impl Flags {
         }
         let Some(form) = self.form() else { return Ok(()) };
         let fits = form.fits();
-        if !fits.changes && self.scans.since.is_some() {
+        if !fits.changes && self.snapshots.since.is_some() {
             return Err("this format cannot show changes: use -j, --as csv or --as ndjson".into());
         }
         if !fits.times && self.count.filetime.is_some() {
@@ -68,32 +71,45 @@ impl Flags {
     }
 
     /// How to show what comes of it: in the form that is asked for, or as a picture.
-    pub(super) fn output(&self, formats: Formats, terminal: Option<(usize, usize)>) -> Output {
+    pub(super) fn output(
+        &self,
+        formats: Formats,
+        terminal: Option<(usize, usize)>,
+        source: &Input,
+    ) -> Output {
+        if self.show.summarize {
+            return Output::Summary(self.summary(&formats, source));
+        }
         match self.form() {
             Some(form) => Output::Form(
                 form,
-                json::Options {
+                json::ExportOptions {
                     full_paths: self.full_paths(),
                     order: self.order(),
                     threads: self.print.threads,
                     time: sys::now(),
-                    ..json::Options::default()
+                    ..json::ExportOptions::default()
                 },
             ),
             None => Output::Tree(Box::new(self.tree(terminal)), formats),
         }
     }
 
-    /// How to show a line a root, if that is asked for: as du has it, unless a format is asked for.
-    pub(super) fn summary(&self, formats: &Formats) -> Option<summary::Options> {
+    /// How to show a line for each root: as du has it, unless a format is asked for.
+    fn summary(&self, formats: &Formats, source: &Input) -> summary::SummaryOptions {
+        let roots = match source {
+            Input::Roots(roots) => roots.iter().map(|root| root.as_bytes().to_vec()).collect(),
+            Input::Snapshot(..) => Vec::new(),
+        };
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
-        self.show.summarize.then(|| summary::Options {
+        summary::SummaryOptions {
             format: match self.print.output_format {
                 Some(_) if is_bytes => formats.bytes.clone(),
                 _ => Format::Fixed(Unit { name: "", bytes: 1 }),
             },
             is_raw: !terminal::is_stdout(),
-        })
+            roots,
+        }
     }
 
     /// What `--as` takes.

@@ -8,9 +8,9 @@ use super::json::{self, bytes};
 use super::lines::{Line, lay_out};
 use super::name::{cells, escape};
 use super::size::Format;
-use crate::changes::{Changes, Lookup, Sides};
+use crate::diff::{Diff, Lookup, Sides};
 use crate::tree::Tree;
-use crate::walk::Walked;
+use crate::weighed::Weighed;
 
 /// What is said of a line beside its name.
 #[derive(Default)]
@@ -33,7 +33,7 @@ pub(super) struct Change<'a> {
 }
 
 /// What became of the node that is at `sides`. What was moved has not changed, wherever it was.
-pub(super) fn change<'a>(sides: &Sides<'_>, changes: &'a Changes) -> Change<'a> {
+pub(super) fn change<'a>(sides: &Sides<'_>, changes: &'a Diff) -> Change<'a> {
     let (before, now) = sides.sizes();
     let moved_from = changes.moved_from(sides);
     let difference = if moved_from.is_some() { 0 } else { sides.change() };
@@ -57,7 +57,7 @@ impl Change<'_> {
 }
 
 /// What is said of each of `lines`: the size now, and the change.
-pub(super) fn notes(lines: &[Line<'_>], changes: &Changes, format: &Format) -> Vec<Note> {
+pub(super) fn notes(lines: &[Line<'_>], changes: &Diff, format: &Format) -> Vec<Note> {
     let all = all(lines, changes);
     let sizes: Vec<_> = all.iter().map(|one| format.write(one.now.unwrap_or(0))).collect();
     let differences: Vec<_> = all.iter().map(|one| signed(one.difference, format)).collect();
@@ -84,23 +84,23 @@ pub(super) fn notes(lines: &[Line<'_>], changes: &Changes, format: &Format) -> V
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    walked: &Walked<Tree>,
-    changes: &Changes,
-    options: &json::Options,
+    weighed: &Weighed<Tree>,
+    changes: &Diff,
+    options: &json::ExportOptions,
 ) -> io::Result<()> {
-    json::begin(out, walked, options)?;
-    if let Some(tree) = &walked.report {
+    json::begin(out, weighed, options)?;
+    if let Some(tree) = &weighed.report {
         out.write_all(b",")?;
         nodes(out, tree, changes, options)?;
     }
-    json::end(out, walked)
+    json::end(out, weighed)
 }
 
 fn nodes(
     out: &mut impl Write,
     tree: &Tree,
-    changes: &Changes,
-    options: &json::Options,
+    changes: &Diff,
+    options: &json::ExportOptions,
 ) -> io::Result<()> {
     let lines = lay_out(tree, options.order, false);
     let all = all(&lines, changes);
@@ -150,7 +150,7 @@ fn signed(change: i128, format: &Format) -> String {
 }
 
 /// What became of each line.
-fn all<'a>(lines: &[Line<'_>], changes: &'a Changes) -> Vec<Change<'a>> {
+fn all<'a>(lines: &[Line<'_>], changes: &'a Diff) -> Vec<Change<'a>> {
     let mut lookup = Lookup::new(changes.root());
     let mut numbers: Vec<usize> = Vec::with_capacity(lines.len());
     for line in lines {
