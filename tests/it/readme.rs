@@ -4,9 +4,11 @@
 //!   changes: `UPDATE_GENERATED=1 cargo test readme`, then look at the difference.
 //! * A block of `sh` is a script, which succeeds and has no complaint.
 //! * `weigh …` in text or in a table succeeds, too.
-//! * A block of `toml` is a config file.
+//! * A block of `toml` is a config file, and one of `json` is JSON. Those of `sql` and `python` are run in [`export`].
 //!
 //! `/usr`, `/var` and `/` are small directories of the home, and so are words such as DIR.
+//!
+//! [`export`]: crate::export
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -122,6 +124,11 @@ fn what_is_shown_is_what_is_printed() {
             } else if kind == "console" {
                 mended = mended.replace(block, &home.transcript(block));
                 count += 1;
+            } else {
+                // The others have tests of their own, those of queries for one page.
+                let is_query = ["sql", "python"].contains(&kind) && page.ends_with("scripting.md");
+                let is_tested = is_query || ["sh", "toml", "json"].contains(&kind);
+                assert!(is_tested, "{}: {kind}", page.display());
             }
         }
         if std::env::var_os("UPDATE_GENERATED").is_some() {
@@ -194,6 +201,17 @@ fn config_files_are_read() {
         }
     }
     assert!(count > 0);
+}
+
+#[test]
+fn json_can_be_read() {
+    for page in pages() {
+        let text = fs::read_to_string(&page).unwrap();
+        for (_, block) in blocks(&text).filter(|(kind, _)| *kind == "json") {
+            let value: Result<serde_json::Value, _> = serde_json::from_str(block);
+            assert!(value.is_ok(), "{}: {block}{value:?}", page.display());
+        }
+    }
 }
 
 /// Links within the project lead to a file, and to a heading where they name one.
