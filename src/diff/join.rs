@@ -9,7 +9,7 @@ use crate::diff::moves::Moves;
 use crate::sys::MountedIdentity;
 use crate::tally::Tally;
 use crate::total::Replay;
-use crate::tree::{Child, Inode, Named, Node, Order, Step, Totals, Traversal};
+use crate::tree::{Child, Inode, Named, Node, Step, Totals, Traversal};
 
 /// A directory on its way.
 struct OpenPair<'a> {
@@ -48,11 +48,13 @@ pub(super) fn feed<T: Tally>(
     while let Some(step) = traversal.next() {
         let churn = match step {
             Step::Node(sides)
-                if traversal.depth() == 0 || is_directory(sides) && !moves.is_moved(&sides) =>
+                if traversal.depth() == 0 || sides.is_directory() && !moves.is_moved(&sides) =>
             {
                 replay.open();
-                traversal
-                    .enter(OpenPair { sides, churn: Churn::of(own_churn(sides)) }, pairs(sides));
+                traversal.enter(
+                    OpenPair { sides, churn: Churn::of(own_churn(sides)) },
+                    sides.children(),
+                );
                 continue;
             }
             Step::Node(sides) => {
@@ -60,7 +62,7 @@ pub(super) fn feed<T: Tally>(
                 match () {
                     // It is shown where it is now.
                     () if moves.is_moved(&sides) && sides.now.is_none() => {}
-                    () if is_directory(sides) => {
+                    () if sides.is_directory() => {
                         replay.open();
                         replay.close(&node(sides, churn), true, true);
                     }
@@ -90,30 +92,6 @@ pub(super) fn feed<T: Tally>(
         }
     }
     replay.finish(&node(root, root_churn))
-}
-
-/// What is in either of two directories, by name.
-pub(super) fn pairs<'a>(sides: Sides<'a>) -> Vec<Sides<'a>> {
-    let sorted = |child: Child<'a>| child.children(Order::Name);
-    let [mut before, mut now] =
-        [sides.before, sides.now].map(|side| side.map_or_else(Vec::new, sorted));
-    let mut pairs = Vec::with_capacity(before.len().max(now.len()));
-    loop {
-        let names = (before.last().map(Child::name), now.last().map(Child::name));
-        let (is_before, is_now) = match names {
-            (None, None) => break,
-            (Some(was), Some(is)) => (was >= is, is >= was),
-            (was, is) => (was.is_some(), is.is_some()),
-        };
-        let before = if is_before { before.pop() } else { None };
-        pairs.push(Sides { before, now: if is_now { now.pop() } else { None } });
-    }
-    pairs.reverse();
-    pairs
-}
-
-pub(super) fn is_directory(sides: Sides<'_>) -> bool {
-    [sides.before, sides.now].iter().flatten().any(Child::is_directory)
 }
 
 /// What its own weight changed by: of a directory, without what is in it, if both sides know it.

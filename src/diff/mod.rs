@@ -15,7 +15,7 @@ mod moves;
 pub use lookup::Lookup;
 
 use crate::tally::{Limits, Top};
-use crate::tree::{Child, Tree};
+use crate::tree::{Child, Order, Tree};
 use moves::Moves;
 
 /// Two trees, and what went from one place to another.
@@ -33,6 +33,33 @@ pub struct Sides<'a> {
     pub before: Option<Child<'a>>,
     /// What it is.
     pub now: Option<Child<'a>>,
+}
+
+impl<'a> Sides<'a> {
+    /// Whether it is a directory on either side.
+    fn is_directory(&self) -> bool {
+        [self.before, self.now].iter().flatten().any(Child::is_directory)
+    }
+
+    /// What is in either of two directories, by name.
+    fn children(&self) -> Vec<Sides<'a>> {
+        let sorted = |child: Child<'a>| child.children(Order::Name);
+        let [mut before, mut now] =
+            [self.before, self.now].map(|side| side.map_or_else(Vec::new, sorted));
+        let mut pairs = Vec::with_capacity(before.len().max(now.len()));
+        loop {
+            let names = (before.last().map(Child::name), now.last().map(Child::name));
+            let (is_before, is_now) = match names {
+                (None, None) => break,
+                (Some(was), Some(is)) => (was >= is, is >= was),
+                (was, is) => (was.is_some(), is.is_some()),
+            };
+            let before = if is_before { before.pop() } else { None };
+            pairs.push(Sides { before, now: if is_now { now.pop() } else { None } });
+        }
+        pairs.reverse();
+        pairs
+    }
 }
 
 impl Diff {

@@ -9,7 +9,6 @@
 use std::collections::HashMap;
 
 use crate::diff::Sides;
-use crate::diff::join::{is_directory, pairs};
 use crate::sys::Identity;
 use crate::tree::{Child, Node, Step, Traversal, Tree};
 
@@ -28,10 +27,10 @@ impl Moves {
         }
         let (mut gone, mut new) = (HashMap::new(), HashMap::new());
         let root = Sides { before: Some(before.root()), now: Some(now.root()) };
-        let mut traversal = Traversal::inside(Vec::new(), (), pairs(root));
+        let mut traversal = Traversal::inside(Vec::new(), (), root.children());
         while let Some(step) = traversal.next() {
             let sides = match step {
-                Step::Node(sides) if is_directory(sides) => sides,
+                Step::Node(sides) if sides.is_directory() => sides,
                 Step::Node(_) | Step::End(()) => continue,
             };
             match (sides.before, sides.now) {
@@ -47,7 +46,7 @@ impl Moves {
                 }
                 _ => {}
             }
-            traversal.enter((), pairs(sides));
+            traversal.enter((), sides.children());
         }
         let moved = |(identity, (was, path))| {
             let is = new.get(&identity)?;
@@ -90,7 +89,7 @@ fn is_same(was: Child<'_>, is: Child<'_>) -> bool {
     let modified = |node: &Node<'_>| Some(node.inode?.details?.modified);
     let times = modified(&before).zip(modified(&now));
     let has_evidence = times.map_or(before.totals.entries > 1, |(was, is)| was == is);
-    let mut children = pairs(Sides { before: Some(was), now: Some(is) }).into_iter();
+    let mut children = (Sides { before: Some(was), now: Some(is) }).children().into_iter();
     has_evidence
         && (before.totals.size, before.totals.entries) == (now.totals.size, now.totals.entries)
         && children.all(|Sides { before, now }| {

@@ -1,8 +1,5 @@
-//! What file systems hold beside what was seen: lines at the root's end of a picture, and a member of JSON's header.
+//! What file systems hold beside what was seen: lines at the root's end of a picture.
 
-use std::io::{self, Write};
-
-use super::json::bytes;
 use super::name::{cells, escape, fit};
 use super::size::Format;
 use crate::snapshot::FileSystem;
@@ -40,23 +37,4 @@ fn figures(one: &FileSystem, format: &Format) -> Vec<(String, String)> {
         .into_iter()
         .flatten()
         .collect()
-}
-
-/// Writes the member of JSON's header that says what they hold, if there are any.
-///
-/// # Errors
-/// The writer's.
-pub(super) fn member(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
-    for (i, one) in file_systems.iter().enumerate() {
-        out.write_all(if i == 0 { br#","file_systems":[{"# } else { b"},{" })?;
-        bytes(out, "path", &one.root)?;
-        let space = one.space;
-        write!(
-            out,
-            r#","size":{},"free":{},"available":{}"#,
-            space.size, space.free, space.available
-        )?;
-        one.unseen().map_or(Ok(()), |unseen| write!(out, r#","unseen":{unseen}"#))?;
-    }
-    out.write_all(if file_systems.is_empty() { b"" } else { b"}]" })
 }

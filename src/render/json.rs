@@ -11,7 +11,6 @@ use std::num::NonZeroUsize;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::file_systems;
 use super::name::is_control;
 use super::ordered::{Ordered, Sink};
 use crate::measure::{Measure, Mode, time_of_weight};
@@ -69,7 +68,7 @@ pub(super) fn begin(
     string(out, env!("CARGO_PKG_VERSION"))?;
     let (measure, unit) = (options.measure.name(), options.measure.unit());
     write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{}"#, weighed.is_complete())?;
-    file_systems::member(out, &options.file_systems)?;
+    space(out, &options.file_systems)?;
     options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin))
 }
 
@@ -217,6 +216,22 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
         write!(out, r#","share":{{"number":{number},"of":{of}}}"#)?;
     }
     write!(out, r#","details":{}"#, origin.has_details)
+}
+
+/// What file systems hold beside what was seen.
+fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
+    for (i, one) in file_systems.iter().enumerate() {
+        out.write_all(if i == 0 { br#","file_systems":[{"# } else { b"},{" })?;
+        bytes(out, "path", &one.root)?;
+        let space = one.space;
+        write!(
+            out,
+            r#","size":{},"free":{},"available":{}"#,
+            space.size, space.free, space.available
+        )?;
+        one.unseen().map_or(Ok(()), |unseen| write!(out, r#","unseen":{unseen}"#))?;
+    }
+    out.write_all(if file_systems.is_empty() { b"" } else { b"}]" })
 }
 
 /// What a snapshot keeps of a node beside its size: permissions, where they are not the usual

@@ -4,9 +4,6 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::io::{self, Read};
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
 use super::origin::Share;
 use super::tokens::Tokens;
 use super::{GivenRoot, Origin, Snapshot};
@@ -117,7 +114,7 @@ fn read_problem<R: Read>(
         is_first = false;
         match tokens.text() {
             b"path" => path = tokens.utf8()?.into(),
-            b"path_bytes" => exact_path = Some(base64(tokens)?),
+            b"path_bytes" => exact_path = Some(tokens.base64()?),
             b"operation" => operation = Operation::named(tokens.utf8()?),
             b"error" => code = codes.get(tokens.utf8()?).copied(),
             b"message" => message = tokens.utf8()?.to_owned(),
@@ -128,10 +125,4 @@ fn read_problem<R: Read>(
     // A directory that is its own ancestor is no error of the system's.
     let code = code.filter(|_| operation != Operation::Enter);
     Ok(Problem { path: exact_path.unwrap_or(path), operation, code, message })
-}
-
-/// Takes a string, and gives what is in it as base64.
-pub(super) fn base64<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Vec<u8>> {
-    tokens.string()?;
-    STANDARD.decode(tokens.text()).map_err(|_| tokens.error("no base64 where it should be"))
 }

@@ -5,7 +5,6 @@ use std::io::{self, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use super::header::base64;
 use super::tokens::Tokens;
 use crate::sys::{self, MountTable, Query, Source, Symlinks};
 
@@ -156,9 +155,9 @@ impl GivenRoot {
             is_first = false;
             match tokens.text() {
                 b"path" => root.path = tokens.utf8()?.into(),
-                b"path_bytes" => exact_path = Some(base64(tokens)?),
+                b"path_bytes" => exact_path = Some(tokens.base64()?),
                 b"name" => root.name = Some(tokens.utf8()?.into()),
-                b"name_bytes" => exact_name = Some(base64(tokens)?),
+                b"name_bytes" => exact_name = Some(tokens.base64()?),
                 b"file_system" => root.volume = Some(Volume::read(tokens)?),
                 _ => tokens.skip()?,
             }

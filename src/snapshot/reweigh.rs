@@ -10,13 +10,12 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use super::roots::{SavedRoot, roots};
+use super::roots::{SavedRoot, roots, stat};
 use super::{Origin, Snapshot, TOO_LITTLE};
 use crate::filter::{DirectoryFilter, Filter, Verdict};
 use crate::measure::{Measure, Mode, Time, weight_of_time};
 use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
-use crate::sys::Stat;
 use crate::tally::{Inodes, Whole};
 use crate::total::{Replay, Rules};
 use crate::tree::{Child, Content, Inode, Named, Node, Shape, Step, Totals, Traversal, Tree};
@@ -290,11 +289,4 @@ impl<'r, 't> RootsOfErrors<'r, 't> {
         let places = place.ancestors().filter(can_be_open);
         places.filter_map(|place| self.inside.get(place).copied())
     }
-}
-
-/// What filters ask of an inode.
-pub(super) fn stat(child: &Child<'_>) -> Stat {
-    let details = child.inode().and_then(|inode| inode.details);
-    let modified = details.map_or(0, |details| details.modified);
-    Stat { mode: child.mode(), modified, ..Stat::default() }
 }

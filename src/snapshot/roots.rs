@@ -6,9 +6,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::Origin;
-use super::reweigh::stat;
 use crate::filter::{DirectoryFilter, Filter, Verdict};
 use crate::path::LONGEST;
+use crate::sys::Stat;
 use crate::tree::{Child, DirectoryId, Tree};
 
 /// A root in a snapshot.
@@ -110,4 +110,11 @@ impl<'t> Listings<'t> {
         }
         Some((child, is_clear))
     }
+}
+
+/// What filters ask of an inode.
+pub(super) fn stat(child: &Child<'_>) -> Stat {
+    let details = child.inode().and_then(|inode| inode.details);
+    let modified = details.map_or(0, |details| details.modified);
+    Stat { mode: child.mode(), modified, ..Stat::default() }
 }

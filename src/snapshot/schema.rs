@@ -4,7 +4,7 @@
 use std::io::{self, Read};
 
 use super::Snapshot;
-use super::header::{Header, base64};
+use super::header::Header;
 use super::tokens::Tokens;
 use crate::measure::{Kind, Mode};
 use crate::tally::Tally;
@@ -146,7 +146,7 @@ impl Members {
                 }
             }
             b"name_bytes" => {
-                self.name = base64(tokens)?;
+                self.name = tokens.base64()?;
                 self.has_exact_name = true;
             }
             b"kind" => {

@@ -5,6 +5,9 @@
 
 use std::io::{self, ErrorKind, Read};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
 use super::bytes::Bytes;
 
 /// The text of a stream, piece by piece.
@@ -28,6 +31,12 @@ pub(super) const DEEPEST: usize = 300_000;
 impl<R: Read> Tokens<R> {
     pub(super) fn new(stream: R) -> Self {
         Self { source: Bytes::new(stream), text: Vec::new(), is_lax: false }
+    }
+
+    /// Takes a string, and gives what is in it as base64.
+    pub(super) fn base64(&mut self) -> io::Result<Vec<u8>> {
+        self.string()?;
+        STANDARD.decode(self.text()).map_err(|_| self.error("no base64 where it should be"))
     }
 
     /// From here on, strings may be other than UTF-8.

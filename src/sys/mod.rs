@@ -189,22 +189,6 @@ fn errno(error: &io::Error) -> Errno {
     Errno::from_raw(error.raw_os_error().unwrap_or(0))
 }
 
-/// What `open` gives, if `stat` is a regular file's of `most` bytes or fewer. What is not there, or not
-/// any more, is none.
-fn open_if_file(
-    stat: io::Result<Stat>,
-    most: u64,
-    open: impl FnOnce() -> io::Result<File>,
-) -> io::Result<Option<File>> {
-    let file = match stat {
-        Ok(stat) if stat.mode.kind() != Kind::File => Ok(None),
-        Ok(stat) if stat.length > most => Err(too_large(most)),
-        Ok(_) => open().map(Some),
-        Err(error) => Err(error),
-    };
-    file.or_else(|error| if is_vanished(&error) { Ok(None) } else { Err(error) })
-}
-
 fn too_large(most: u64) -> io::Error {
     let message = format!("it is larger than {} MiB", most >> 20);
     io::Error::new(io::ErrorKind::FileTooLarge, message)

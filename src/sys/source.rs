@@ -9,7 +9,10 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 
-use super::{Identity, Listing, Mount, MountedIdentity, Query, Stat, Symlinks};
+use super::{
+    Identity, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, is_vanished, too_large,
+};
+use crate::measure::Kind;
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -185,7 +188,13 @@ impl Handle {
         symlinks: Symlinks,
         most: u64,
     ) -> io::Result<Option<File>> {
-        by_handle!(self, dir => dir.open_file_at(path, symlinks, most))
+        let file = match self.stat_at(path, symlinks, Query::default()) {
+            Ok(stat) if stat.mode.kind() != Kind::File => Ok(None),
+            Ok(stat) if stat.length > most => Err(too_large(most)),
+            Ok(_) => by_handle!(self, dir => dir.open_file_at(path, symlinks)).map(Some),
+            Err(error) => Err(error),
+        };
+        file.or_else(|error| if is_vanished(&error) { Ok(None) } else { Err(error) })
     }
 
     /// Appends the next names to `names`, read through `buffer`: about those of one system call, without `.` and

@@ -14,7 +14,7 @@ use rustix::io::{Errno, retry_on_intr};
 use super::Source;
 use crate::measure::{Kind, Mode};
 use crate::sys::{
-    Carries, Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, open_if_file,
+    Carries, Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks,
 };
 
 mod file_systems;
@@ -89,21 +89,10 @@ impl Handle {
         mount(self.fd.as_fd(), name, symlinks)
     }
 
-    /// The file at `path` from here, to be read; none if nothing is there, or no regular file.
-    ///
-    /// # Errors
-    /// The system's, and if it has more than `most` bytes.
-    pub fn open_file_at(
-        &self,
-        path: &CStr,
-        symlinks: Symlinks,
-        most: u64,
-    ) -> io::Result<Option<File>> {
-        open_if_file(self.stat_at(path, symlinks, Query::default()), most, || {
-            // Should it be something else by now, it is not waited for.
-            let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | nofollow(symlinks);
-            open(self.fd.as_fd(), path, flags).map(File::from)
-        })
+    /// Opens the file at `path` from here, to be read. Should it be something else by now, it is not waited for.
+    pub fn open_file_at(&self, path: &CStr, symlinks: Symlinks) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | nofollow(symlinks);
+        open(self.fd.as_fd(), path, flags).map(File::from)
     }
 
     /// Appends the next names to `names`, read through `buffer`: those of one system call. Returns

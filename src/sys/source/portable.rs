@@ -12,8 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use super::Source;
 use crate::measure::{Kind, Mode};
 use crate::sys::{
-    Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, open_if_file,
-    seconds_since_epoch,
+    Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, seconds_since_epoch,
 };
 
 /// A directory that could be opened, by its path.
@@ -81,18 +80,9 @@ impl Handle {
         Ok(unknown_mount())
     }
 
-    /// The file at `path` from here, to be read; none if nothing is there, or no regular file.
-    ///
-    /// # Errors
-    /// The system's, and if it has more than `most` bytes.
-    pub fn open_file_at(
-        &self,
-        path: &CStr,
-        symlinks: Symlinks,
-        most: u64,
-    ) -> io::Result<Option<File>> {
-        let open = || File::open(self.path.join(as_path(path)));
-        open_if_file(self.stat_at(path, symlinks, Query::default()), most, open)
+    /// Opens the file at `path` from here, to be read.
+    pub fn open_file_at(&self, path: &CStr, _: Symlinks) -> io::Result<File> {
+        File::open(self.path.join(as_path(path)))
     }
 
     /// Appends the next names to `names`. Returns whether there may be more. The rest is for other
