@@ -44,7 +44,7 @@
 //!
 //! ```text
 //! main       cli report render terminal problem interrupt
-//! cli        report scan walk tally tree render filter sys measure problem terminal interrupt
+//! cli        report scan walk tally tree render filter sys measure problem path terminal interrupt
 //! report     changes filter scan walk total tally tree render measure problem interrupt
 //! terminal   walk render
 //! render     changes scan walk tree measure problem path gear
@@ -55,7 +55,7 @@
 //! total      sys tally tree measure
 //! tally      sys tree measure path
 //! tree       sys measure path
-//! sys        measure
+//! sys        measure path
 //! measure
 //! problem
 //! path
@@ -93,8 +93,8 @@
 //! assert!(tree.root().size() >= largest[0].size());
 //! ```
 
-#[cfg(not(unix))]
-compile_error!("weigh needs a Unix system; it is made for Linux, and not tried on others");
+#[cfg(not(any(unix, windows)))]
+compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
 pub mod changes;
 pub mod cli;

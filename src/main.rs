@@ -5,11 +5,11 @@ use std::process::ExitCode;
 use std::slice;
 use std::sync::Arc;
 
-use signal_hook::consts::{SIGINT, SIGXFSZ};
+use signal_hook::consts::SIGINT;
 use signal_hook::flag;
 
 use weigh::cli;
-use weigh::interrupt::Interrupt;
+use weigh::interrupt::{self, Interrupt};
 use weigh::problem::{Operation, Problem, reason, unless_closed};
 use weigh::render::{self, Output, errors, stats};
 use weigh::report::{self, Outcome, Request};
@@ -31,8 +31,8 @@ fn main() -> ExitCode {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
     if request.save.is_some() {
-        // With this caught, writing past RLIMIT_FSIZE fails with EFBIG and does not end the process.
-        let _ = flag::register(SIGXFSZ, Arc::default());
+        // If that fails, it is as with any other program.
+        let _ = interrupt::outlive_size_limit();
     }
     let mut progress = Progress::new(plan.progress, plan.format);
     let outcome = report::run(request, |snapshot| match snapshot {

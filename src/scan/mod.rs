@@ -28,7 +28,6 @@ pub use origin::{GivenRoot, Origin, Share};
 pub use sift::{TIMES, sift};
 
 use std::io::{self, BufWriter, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::interrupt::Interrupt;
@@ -143,5 +142,5 @@ pub fn load<T: Tally>(
 
 /// What `error` says of the scan at `path`.
 pub fn problem(path: &Path, operation: Operation, error: &io::Error) -> Problem {
-    Problem::new(path.as_os_str().as_bytes().to_vec(), operation, error)
+    Problem::new(path.as_os_str().as_encoded_bytes().to_vec(), operation, error)
 }

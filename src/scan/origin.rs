@@ -1,12 +1,13 @@
 //! Where a scan comes from.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::borrow::Cow;
+use std::ffi::{CString, OsString};
 use std::io::{self, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::header::base64;
 use super::tokens::Tokens;
+use crate::path;
 use crate::sys::{self, Query, Source, Symlinks};
 
 /// When and where a scan was made, and what counted in it.
@@ -54,15 +55,17 @@ impl Origin {
         has_details: bool,
     ) -> Self {
         let given = |root: &OsString| {
-            let name = root.as_bytes().to_vec();
+            let name = root.as_encoded_bytes().to_vec();
             // A symlink to a directory means that, and any other itself.
             let stat = |path: CString| source.stat(&path, Symlinks::Follow, Query::default());
-            let stat = CString::new(root.as_bytes()).map_err(io::Error::from).and_then(stat);
+            let stat =
+                CString::new(root.as_encoded_bytes()).map_err(io::Error::from).and_then(stat);
             let is_directory = stat.is_ok_and(|stat| stat.is_directory());
             let symlinks = if is_directory { Symlinks::Follow } else { Symlinks::Stay };
             // What cannot be found will be among the problems.
             let path = sys::real_path(Path::new(root), symlinks);
-            let path = path.map_or_else(|_| name.clone(), |path| path.into_os_string().into_vec());
+            let path = path
+                .map_or_else(|_| name.clone(), |path| path.into_os_string().into_encoded_bytes());
             GivenRoot { path, name: Some(name) }
         };
         let roots = roots.iter().map(given).collect();
@@ -73,10 +76,10 @@ impl Origin {
     /// Where the root was that is called `name`, in a scan whose roots have no names: it is the only one,
     /// or the first whose path ends in that.
     pub(super) fn likely_place(&self, name: &[u8]) -> PathBuf {
-        let name = Path::new(OsStr::from_bytes(name));
+        let name = path::from_bytes(name);
         let mut places = self.roots.iter().map(GivenRoot::place);
         let only = self.roots.len() == 1;
-        places.find(|place| only || place.ends_with(name)).unwrap_or(name).to_owned()
+        places.find(|place| only || place.ends_with(&name)).unwrap_or(name).into_owned()
     }
 
     /// Whether symlinks were followed: nobody knows how many of them lead to an inode.
@@ -104,8 +107,8 @@ impl Share {
 
 impl GivenRoot {
     /// Where it was.
-    pub(super) fn place(&self) -> &Path {
-        Path::new(OsStr::from_bytes(&self.path))
+    pub(super) fn place(&self) -> Cow<'_, Path> {
+        path::from_bytes(&self.path)
     }
 
     /// Reads one of the header's roots.
