@@ -13,6 +13,13 @@ pub const LONGEST: usize = 3 * 32_767;
 
 /// The path that `bytes` are.
 pub fn from_bytes(bytes: &[u8]) -> Cow<'_, Path> {
+    /// What begins so is taken as it is: a slash separates nothing there, and is in no name.
+    const VERBATIM: &[u8] = br"\\?\";
+    if bytes.starts_with(VERBATIM) && bytes.contains(&b'/') {
+        let slash = |byte: &u8| if *byte == b'/' { b'\\' } else { *byte };
+        let bytes: Vec<u8> = bytes.iter().map(slash).collect();
+        return from_bytes(&bytes).into_owned().into();
+    }
     match str::from_utf8(bytes) {
         Ok(text) => Path::new(text).into(),
         Err(_) => PathBuf::from(OsString::from_wide(&wtf8::units(bytes))).into(),

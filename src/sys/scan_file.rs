@@ -135,9 +135,9 @@ impl Draft {
     /// The system's; then what was there before is there still.
     pub fn put(self) -> io::Result<()> {
         match self.file {
-            Place::There(file) => sync(&file),
+            Place::There(file) => platform::sync(&file),
             Place::Beside(draft) => {
-                sync(draft.as_file())?;
+                platform::sync(draft.as_file())?;
                 draft.persist(&self.path)?;
                 // It is in its place now. Not every directory can be opened, or synced.
                 let _ =
@@ -171,12 +171,6 @@ fn free_name(path: &Path, error: &io::Error) -> Option<PathBuf> {
         }
     }
     None
-}
-
-/// Waits until `file` is safe on the device. A pipe has none, and not every file system can tell.
-fn sync(file: &File) -> io::Result<()> {
-    file.sync_all()
-        .or_else(|error| if platform::has_no_device(&error) { Ok(()) } else { Err(error) })
 }
 
 impl Write for Draft {

@@ -54,10 +54,12 @@ pub fn is_a_directory() -> io::Error {
     Errno::ISDIR.into()
 }
 
-/// Whether syncing failed for there being nothing to sync to, or nobody who can tell.
-pub fn has_no_device(error: &io::Error) -> bool {
-    let error = Errno::from_io_error(error);
-    matches!(error, Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP))
+/// Waits until `file` is safe on the device. A pipe has none, and not every file system can tell.
+pub fn sync(file: &File) -> io::Result<()> {
+    file.sync_all().or_else(|error| match Errno::from_io_error(&error) {
+        Some(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => Ok(()),
+        _ => Err(error),
+    })
 }
 
 /// How a file is made that takes the place of `old`, if that is there.

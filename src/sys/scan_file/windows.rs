@@ -57,11 +57,9 @@ pub fn is_a_directory() -> io::Error {
     io::ErrorKind::IsADirectory.into()
 }
 
-/// Whether syncing failed for there being nothing to sync to: a pipe, or the console, is no file on a disk.
-pub fn has_no_device(error: &io::Error) -> bool {
-    /// ERROR_INVALID_HANDLE and ERROR_INVALID_FUNCTION ("System Error Codes").
-    const NO_DEVICE: [i32; 2] = [6, 1];
-    error.raw_os_error().is_some_and(|code| NO_DEVICE.contains(&code))
+/// Waits until `file` is safe on the device. A pipe has none, nor has the console.
+pub fn sync(file: &File) -> io::Result<()> {
+    if typ(file)?.is_disk() { file.sync_all() } else { Ok(()) }
 }
 
 /// How a file is made that takes the place of another one.
