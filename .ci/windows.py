@@ -6,6 +6,8 @@ Usage: windows.py PROGRAM, which starts it with the arguments that it is given.
 
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
 import sys
@@ -190,30 +192,35 @@ def statuses(tree):
     run("--load", windows(tree) + "\\a", status=1)
 
 
-def interrupted(tree):
-    """Ctrl-C, while what is to be loaded has not come to its end yet."""
-    started = subprocess.Popen(
-        [PROGRAM, "--load", "-"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    time.sleep(2)
-    started.send_signal(signal.SIGINT)
-    try:
-        return started.wait(20)
-    except subprocess.TimeoutExpired:
-        started.kill()
-        return None
-    finally:
-        started.communicate()
+def interrupted(_):
+    """Ctrl-C on a terminal, while what is to be loaded has not come to its end yet."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(PROGRAM, [PROGRAM, "--load", "-"])
+    pressed, end = time.monotonic() + 3, time.monotonic() + PATIENCE
+    status = None
+    while status is None and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.2)[0]:
+            try:
+                os.read(terminal, 4096)
+            except OSError:
+                pass
+        if time.monotonic() > pressed:
+            os.write(terminal, b"\x03")
+            pressed = end
+        ended, how = os.waitpid(process, os.WNOHANG)
+        status = os.waitstatus_to_exitcode(how) if ended else None
+    if status is None:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    assert status == 130, status
 
 
 def main():
-    for part in totals, names, filters, scans, picture, statuses:
+    for part in totals, names, filters, scans, picture, statuses, interrupted:
         with tempfile.TemporaryDirectory() as place:
             part(f"{place}/tree")
         print(f"{part.__name__}: as it should be", flush=True)
-    with tempfile.TemporaryDirectory() as place:
-        # Wine hands a signal on to programs with a console only.
-        print(f"Ctrl-C: ends with {interrupted(place)}")
     signals = [status for status in RUNS if status < 0]
     print(f"{len(RUNS)} runs, of which Wine ended {len(signals)} by a signal, and they were tried again: {signals}")
 

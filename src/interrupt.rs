@@ -10,9 +10,9 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::outlive_size_limit;
+pub use unix::{listen, outlive_size_limit};
 #[cfg(windows)]
-pub use windows::outlive_size_limit;
+pub use windows::{listen, outlive_size_limit};
 
 /// What the signal's handler and the program tell each other. Nothing else is handed over by these, so
 /// their order among themselves is enough.

@@ -3,13 +3,9 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::slice;
-use std::sync::Arc;
-
-use signal_hook::consts::SIGINT;
-use signal_hook::flag;
 
 use weigh::cli;
-use weigh::interrupt::{self, Interrupt};
+use weigh::interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
 use weigh::render::{self, Output, errors, stats};
 use weigh::report::{self, Outcome, Request};
@@ -27,7 +23,7 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     let plan = cli::parse();
     let request = &plan.request;
-    if let Err(error) = on_interrupt(&request.interrupt) {
+    if let Err(error) = interrupt::listen(&request.interrupt, INTERRUPTED) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
     if request.save.is_some() {
@@ -72,15 +68,6 @@ fn main() -> ExitCode {
         Ok(()) if *is_over => ExitCode::from(OVER),
         Ok(()) => ExitCode::from(u8::from(!walked.is_complete() || saved.is_err()) * INCOMPLETE),
     }
-}
-
-/// In the order in which the handler does it.
-fn on_interrupt(interrupt: &Interrupt) -> io::Result<()> {
-    let Interrupt { is_asked, ends_at_once } = interrupt;
-    flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(ends_at_once))?;
-    flag::register(SIGINT, Arc::clone(is_asked))?;
-    flag::register(SIGINT, Arc::clone(ends_at_once))?;
-    Ok(())
 }
 
 fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()> {
