@@ -105,7 +105,7 @@ pub enum Carries {
     Data,
     /// The kernel's own state in the shape of files: proc, sysfs, cgroup, debugfs, …
     Synthetic,
-    /// Nothing yet: entering it would mount something.
+    /// Nothing that is to be weighed there: entering it would mount or fetch something, or it is seen in its own place.
     Automount,
 }
 
