@@ -4,6 +4,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub use unix::{listen, outlive_size_limit};
+#[cfg(windows)]
+pub use windows::{listen, outlive_size_limit};
+
 /// What the signal's handler and the program tell each other. Nothing else is handed over by these, so
 /// their order among themselves is enough.
 #[derive(Clone, Debug)]

@@ -45,7 +45,7 @@
 //!
 //! ```text
 //! main       cli report render terminal problem interrupt
-//! cli        report snapshot walk tally tree render filter sys measure problem terminal interrupt
+//! cli        report snapshot walk tally tree render filter sys measure problem path terminal interrupt
 //! report     diff filter snapshot walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
 //! render     diff snapshot tree measure problem bounds path gear weighed
@@ -56,7 +56,7 @@
 //! total      sys tally tree measure
 //! tally      sys tree measure path
 //! tree       sys measure path
-//! sys        measure
+//! sys        measure path
 //! bounds     measure
 //! measure
 //! weighed    problem
@@ -96,8 +96,8 @@
 //! assert!(tree.root().size() >= largest[0].size());
 //! ```
 
-#[cfg(not(unix))]
-compile_error!("weigh needs a Unix system; it is made for Linux, and not tried on others");
+#[cfg(not(any(unix, windows)))]
+compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
 pub mod bounds;
 pub mod cli;

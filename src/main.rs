@@ -1,15 +1,10 @@
 //! The program: parse, report, render, exit status.
 
 use std::io::{self, BufWriter, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
-use std::sync::Arc;
-
-use signal_hook::consts::{SIGINT, SIGXFSZ};
-use signal_hook::flag;
 
 use weigh::cli;
-use weigh::interrupt::Interrupt;
+use weigh::interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
 use weigh::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::report::{self, Outcome, Request};
@@ -27,12 +22,12 @@ const INTERRUPTED: u8 = 130;
 fn main() -> ExitCode {
     let plan = cli::parse();
     let request = &plan.request;
-    if let Err(error) = on_interrupt(&request.interrupt) {
+    if let Err(error) = interrupt::listen(&request.interrupt, INTERRUPTED) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
     if request.save.is_some() {
-        // With this caught, writing past RLIMIT_FSIZE fails with EFBIG and does not end the process.
-        let _ = flag::register(SIGXFSZ, Arc::default());
+        // If that fails, it is as with any other program.
+        let _ = interrupt::outlive_size_limit();
     }
     let messages = &plan.messages;
     let mut progress = ProgressLine::new(plan.progress, messages.formats.of(request.walk.measure));
@@ -62,7 +57,7 @@ fn main() -> ExitCode {
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say(&errors::summary(&weighed.problems, messages.print_errors, has_totals));
     if let Some(earlier) = &request.since {
-        say(&doubts::summary(doubts, earlier.as_os_str().as_bytes()));
+        say(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()));
     }
     if messages.stats {
         say(&stats::table(gears));
@@ -82,15 +77,6 @@ fn main() -> ExitCode {
         _ if !exceeded.is_empty() => OVER,
         _ => u8::from(!weighed.is_complete()) * INCOMPLETE,
     })
-}
-
-/// In the order in which the handler does it.
-fn on_interrupt(interrupt: &Interrupt) -> io::Result<()> {
-    let Interrupt { is_asked, ends_at_once } = interrupt;
-    flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), Arc::clone(ends_at_once))?;
-    flag::register(SIGINT, Arc::clone(is_asked))?;
-    flag::register(SIGINT, Arc::clone(ends_at_once))?;
-    Ok(())
 }
 
 fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()> {

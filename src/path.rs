@@ -1,8 +1,19 @@
-//! Paths as bytes, put together only to be shown.
+//! Paths as bytes, put together only to be shown. Bytes become paths of the system's here, and nowhere else; the
+//! other way is std's `as_encoded_bytes`. Each platform has a file with the same items.
 
-/// No path that can be opened is longer, in bytes (limits.h, PATH_MAX). One that is put together may be, and one
-/// in a snapshot.
-pub const LONGEST: usize = 4096;
+use std::path::Path;
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+#[cfg(any(windows, test))]
+mod wtf8;
+
+#[cfg(unix)]
+pub use unix::{LONGEST, from_bytes, from_vec, is_absolute};
+#[cfg(windows)]
+pub use windows::{LONGEST, from_bytes, from_vec, is_absolute};
 
 /// Adds `name` to `path`, with a slash between if there is none yet.
 pub fn join(path: &mut Vec<u8>, name: &[u8]) {
@@ -21,9 +32,14 @@ pub fn join_all<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     path
 }
 
+/// `path` with slashes between its names, whatever else the system takes.
+pub fn with_slashes(path: &Path) -> Vec<u8> {
+    join_all(path.components().map(|part| part.as_os_str().as_encoded_bytes()))
+}
+
 /// The way to `path`, which begins at `base` unless it is absolute.
 pub fn resolve(base: &[u8], path: &[u8]) -> Vec<u8> {
-    if path.starts_with(b"/") { path.to_vec() } else { join_all([base, path]) }
+    if is_absolute(path) { path.to_vec() } else { join_all([base, path]) }
 }
 
 #[cfg(test)]

@@ -1,9 +1,20 @@
 //! What could not be read, as a value. The walk records it and goes on; render shows it.
 
-use std::collections::HashMap;
-use std::io::{self, ErrorKind};
+use std::io;
 
-use nix::errno::Errno;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+pub use unix::codes;
+#[cfg(unix)]
+use unix::{TIMED_OUT, is_closed, symbol};
+#[cfg(windows)]
+pub use windows::codes;
+#[cfg(windows)]
+use windows::{TIMED_OUT, is_closed, symbol};
 
 /// One thing that could not be done, or was not done on purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,21 +81,7 @@ pub fn reason(error: &io::Error) -> String {
 
 /// What came of writing to standard output. A reader that closes the pipe has seen enough.
 pub fn unless_closed(written: io::Result<()>) -> io::Result<()> {
-    written.or_else(|error| if error.kind() == ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
-}
-
-/// The system's error numbers by their symbols.
-pub fn codes() -> HashMap<String, i32> {
-    /// No system has more (linux/err.h, MAX_ERRNO).
-    const MOST: i32 = 4095;
-    (1..=MOST).map(|code| (symbol(code), code)).collect()
-}
-
-fn symbol(code: i32) -> String {
-    match Errno::from_raw(code) {
-        Errno::UnknownErrno => format!("E{code}"),
-        known => format!("{known:?}"),
-    }
+    written.or_else(|error| if is_closed(&error) { Ok(()) } else { Err(error) })
 }
 
 impl Problem {
@@ -102,7 +99,7 @@ impl Problem {
     /// A directory in which the storage did not answer before the walk was ended.
     pub fn unanswered(path: Vec<u8>) -> Self {
         let message = "no answer from the storage".to_owned();
-        Self { path, operation: Operation::Read, code: Some(Errno::ETIMEDOUT as i32), message }
+        Self { path, operation: Operation::Read, code: Some(TIMED_OUT), message }
     }
 
     /// Whether the totals lack something because of it.

@@ -10,6 +10,16 @@ use crate::render::progress;
 use crate::render::size::Format;
 use crate::walk::Progress;
 
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(unix)]
+use unix::is_capable;
+#[cfg(windows)]
+use windows::is_capable;
+
 /// Columns and lines of the terminal, if there is one.
 pub fn size() -> Option<(usize, usize)> {
     terminal_size().map(|(Width(width), Height(height))| (width.into(), height.into()))
@@ -30,16 +40,12 @@ pub fn wants_colors() -> bool {
     if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") {
         return true;
     }
-    is_stdout() && !is_dumb()
+    is_stdout() && is_capable()
 }
 
 /// Whether stderr can show a line that is drawn over and over.
 pub fn wants_progress() -> bool {
-    io::stderr().is_terminal() && !is_dumb()
-}
-
-fn is_dumb() -> bool {
-    env::var_os("TERM").is_some_and(|term| term == "dumb")
+    io::stderr().is_terminal() && is_capable()
 }
 
 /// The progress line, on stderr.

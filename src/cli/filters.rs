@@ -1,7 +1,6 @@
 //! The flags that leave something out, and the filters that they stand for.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -185,14 +184,14 @@ impl PatternFlag {
 
 /// A pattern given by a flag.
 fn given(flag: &str, text: &OsStr) -> PatternFlag {
-    let text = text.as_bytes().to_vec();
+    let text = text.as_encoded_bytes().to_vec();
     let origin = format!("invalid value '{}' for '{flag}'", escape(&text));
     PatternFlag { text, origin }
 }
 
 /// The patterns in a file that a flag names, one a line; an empty line is none.
 fn lines(file: &Path, flag: &str) -> Result<Vec<PatternFlag>, String> {
-    let name = escape(file.as_os_str().as_bytes());
+    let name = escape(file.as_os_str().as_encoded_bytes());
     let content = sys::read_file(file).map_err(|error| unreadable(file, flag, &error))?;
     let lines = content.split(|byte| *byte == b'\n').enumerate();
     let pattern = |(number, line): (usize, &[u8])| {

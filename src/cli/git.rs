@@ -3,9 +3,9 @@
 
 use std::env;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+use super::HOME;
 use crate::filter::{BadFile, GitConfig, truth};
 use crate::problem::reason;
 use crate::render::name::escape;
@@ -15,10 +15,10 @@ use crate::render::name::escape;
 /// # Errors
 /// What git refuses too, in one line.
 pub(super) fn config() -> Result<GitConfig, String> {
-    let home = not_empty("HOME");
+    let home = not_empty(HOME);
     let own = not_empty("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
     let in_own = |name| own.as_ref().map(|own| own.join("git").join(name));
-    let no_system = env::var_os("GIT_CONFIG_NOSYSTEM").unwrap_or_default().into_vec();
+    let no_system = env::var_os("GIT_CONFIG_NOSYSTEM").unwrap_or_default().into_encoded_bytes();
     let system = match truth(Some(&no_system)) {
         Some(true) => None,
         Some(false) => env::var_os("GIT_CONFIG_SYSTEM").or_else(|| Some("/etc/gitconfig".into())),
@@ -28,7 +28,7 @@ pub(super) fn config() -> Result<GitConfig, String> {
         Some(file) => [Some(file.into()), None],
         None => [in_own("config"), home.as_ref().map(|home| home.join(".gitconfig"))],
     };
-    let bytes = |path: PathBuf| path.into_os_string().into_vec();
+    let bytes = |path: PathBuf| path.into_os_string().into_encoded_bytes();
     let mut config = GitConfig::new(home.clone().map(bytes), in_own("ignore").map(bytes));
     for file in [system.map(PathBuf::from)].into_iter().chain(users).flatten() {
         config.read(&bytes(file)).map_err(blame)?;
@@ -36,7 +36,7 @@ pub(super) fn config() -> Result<GitConfig, String> {
     for number in 0..count()? {
         let of = |what| {
             let name = format!("GIT_CONFIG_{what}_{number}");
-            let value = env::var_os(&name).map(OsString::into_vec);
+            let value = env::var_os(&name).map(OsString::into_encoded_bytes);
             value.ok_or(format!("GIT_CONFIG_COUNT is more than {number}, but {name} is not set"))
         };
         config.overrule(&of("KEY")?, &of("VALUE")?).map_err(blame)?;

@@ -22,7 +22,6 @@ use std::env;
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::mem;
-use std::os::unix::ffi::OsStrExt;
 use std::process;
 
 use clap::error::ErrorKind;
@@ -35,6 +34,9 @@ use crate::render::size::Formats;
 use crate::report::{Bounds, Input, Request};
 use crate::terminal;
 use flags::Flags;
+
+/// The variable of the environment that says where the user's own files are.
+const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 /// What to do, and how to show it.
 #[derive(Debug)]
@@ -75,7 +77,7 @@ pub fn parse() -> Plan {
         Err(error) if error.use_stderr() => {
             // The message quotes what was typed, or what a pattern of the shell came to. So it is
             // made anew from arguments that can forge no line.
-            let harmless = |arg: &OsString| OsString::from(escape(arg.as_bytes()));
+            let harmless = |arg: &OsString| OsString::from(escape(arg.as_encoded_bytes()));
             let harmless: Vec<OsString> = args.iter().map(harmless).collect();
             let error = parse::flags(&harmless, |_| Ok(())).err().unwrap_or(error);
             let is_bad_value = error.kind() == ErrorKind::ValueValidation;

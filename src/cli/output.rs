@@ -1,7 +1,5 @@
 //! How results are shown: as a picture, or in a form for programs, and what does not fit that.
 
-use std::os::unix::ffi::OsStrExt;
-
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::flags::{FileTime, Flags};
@@ -98,7 +96,9 @@ impl Flags {
     /// How to show a line for each root: as du has it, unless a format is asked for.
     fn summary(&self, formats: &Formats, source: &Input) -> summary::SummaryOptions {
         let roots = match source {
-            Input::Roots(roots) => roots.iter().map(|root| root.as_bytes().to_vec()).collect(),
+            Input::Roots(roots) => {
+                roots.iter().map(|root| root.as_encoded_bytes().to_vec()).collect()
+            }
             Input::Snapshot(..) => Vec::new(),
         };
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::{io, iter};
 
@@ -15,7 +14,7 @@ use super::config::{self, Setting};
 use super::flags::Flags;
 use super::near;
 use super::roots::RootFlags;
-use super::snapshots;
+use super::{HOME, snapshots};
 use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys::{self, Source};
@@ -45,7 +44,8 @@ fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), Error> {
     match args {
         [name, flag, source, others @ ..] if flag == "--source" => {
             let is_none = || {
-                let (names, source) = (Source::NAMES.join(" or "), escape(source.as_bytes()));
+                let (names, source) =
+                    (Source::NAMES.join(" or "), escape(source.as_encoded_bytes()));
                 bad(format!("--source is {names}, not {source}"))
             };
             let source = source.to_str().and_then(Source::named).ok_or_else(is_none)?;
@@ -59,7 +59,7 @@ fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), Error> {
 /// an empty directory does.
 fn paths_alone(args: &[OsString]) -> Option<Flags> {
     let paths = args.get(1..)?;
-    let is_path = |arg: &OsString| !arg.is_empty() && !arg.as_bytes().starts_with(b"-");
+    let is_path = |arg: &OsString| !arg.is_empty() && !arg.as_encoded_bytes().starts_with(b"-");
     let flags = || Flags { roots: RootFlags::only(paths), ..Flags::default() };
     paths.iter().all(is_path).then(flags)
 }
@@ -88,10 +88,10 @@ fn help_among_others(args: &[OsString]) -> Option<String> {
         return None;
     }
     let is_among = |arg: &&OsString| {
-        let arg = arg.as_bytes();
+        let arg = arg.as_encoded_bytes();
         arg.starts_with(b"-") && !arg.starts_with(b"--") && arg.contains(&b'h')
     };
-    let letters = escape(args.iter().skip(1).find(is_among)?.as_bytes());
+    let letters = escape(args.iter().skip(1).find(is_among)?.as_encoded_bytes());
     Some(format!(
         "-h prints help, and is not combined with other flags as in '{letters}': sizes are for humans \
          already, and `weigh -d 0 PATH` shows what `du -sh PATH` prints"
@@ -116,7 +116,7 @@ fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
         None => {
             // Relative ones are not to be heeded (XDG Base Directory Specification).
             let place = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-            let place = place.or(variable("HOME").map(|home| home.join(".config")));
+            let place = place.or(variable(HOME).map(|home| home.join(".config")));
             let Some(place) = place else { return Ok(None) };
             (place.join("weigh/config.toml"), false)
         }
@@ -208,7 +208,7 @@ fn bad(message: String) -> Error {
 }
 
 fn printable(path: &Path) -> String {
-    escape(path.as_os_str().as_bytes())
+    escape(path.as_os_str().as_encoded_bytes())
 }
 
 #[cfg(test)]

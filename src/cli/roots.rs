@@ -2,11 +2,11 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
+use crate::path;
 use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys;
@@ -60,7 +60,7 @@ impl RootFlags {
 
 /// Why the `file` that a flag names is of no use, in one line.
 pub(super) fn unreadable(file: &Path, flag: &str, error: &io::Error) -> String {
-    let name = escape(file.as_os_str().as_bytes());
+    let name = escape(file.as_os_str().as_encoded_bytes());
     format!("cannot read '{name}' for '{flag}': {}", reason(error))
 }
 
@@ -87,7 +87,7 @@ fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::R
         path.pop_if(|last| *last == end);
         // A name that is empty is nobody's.
         if !path.is_empty() {
-            roots.push(OsString::from_vec(path));
+            roots.push(path::from_vec(path).into());
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The flags of snapshots: to make one, to look at it again, to compare with it.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use clap::parser::ValueSource;
@@ -77,7 +76,9 @@ pub(super) fn counting(command: &Command, given: &ArgMatches) -> Vec<String> {
         }
         if flag.get_action().takes_values() {
             let values = given.get_raw(name).unwrap_or_default();
-            flags.extend(values.map(|value| format!("--{long}={}", escape(value.as_bytes()))));
+            flags.extend(
+                values.map(|value| format!("--{long}={}", escape(value.as_encoded_bytes()))),
+            );
         } else {
             flags.push(format!("--{long}"));
         }

@@ -19,9 +19,8 @@
 //! [`git_config`]: super::git_config
 
 use std::borrow::Cow;
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CStr, CString};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -99,10 +98,11 @@ impl Git {
     /// The root at `path`, with the rules that hold from above it.
     pub(super) fn root(&self, path: &[u8]) -> DirectoryRules {
         let mut rules = DirectoryRules::default();
-        let root = Path::new(OsStr::from_bytes(path));
-        let Ok(root) = sys::real_path(root, Symlinks::Follow) else { return rules };
+        let Ok(root) = sys::real_path(&path::from_bytes(path), Symlinks::Follow) else {
+            return rules;
+        };
         let open = |path: &Path| {
-            let path = CString::new(path.as_os_str().as_bytes()).ok()?;
+            let path = CString::new(path.as_os_str().as_encoded_bytes()).ok()?;
             Source::default().open(&path).ok()
         };
         // A root that is a work tree itself has none above it that matters.
@@ -115,7 +115,7 @@ impl Git {
         let mut way = Vec::new();
         for name in root.strip_prefix(top).unwrap_or(Path::new("")) {
             if let Some(dir) = open(&at) {
-                let path = || at.as_os_str().as_bytes().to_vec();
+                let path = || at.as_os_str().as_encoded_bytes().to_vec();
                 // Whoever is above the root is not weighed, and no problem of this walk.
                 let here = self.enter(&rules, &dir, path, || way.len(), |_, _| ());
                 rules = here.unwrap_or(rules);
@@ -123,8 +123,8 @@ impl Git {
                 let _ = rules.read_index();
             }
             at.push(name);
-            path::join(&mut way, name.as_bytes());
-            rules = rules.below(&way, name.as_bytes()).unwrap_or(rules);
+            path::join(&mut way, name.as_encoded_bytes());
+            rules = rules.below(&way, name.as_encoded_bytes()).unwrap_or(rules);
             way.push(b'/');
         }
         rules.base = way.into();

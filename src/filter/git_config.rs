@@ -3,10 +3,8 @@
 //! Read here rather than by gix-config 0.62, which adds 38 packages and 107 KB to parse alone: what it includes
 //! it would read whole, be it a pipe or without end, and a repository must not make us do that.
 
-use std::ffi::{CString, OsStr};
+use std::ffi::CString;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::sync::Arc;
 
 use super::git_syntax::Variables;
@@ -87,8 +85,8 @@ impl GitConfig {
     #[must_use]
     pub fn with_excludes(mut self) -> Self {
         let named = self.strong.excludes_file.as_ref().or(self.weak.excludes_file.as_ref());
-        if let Some(path) = named.filter(|path| path.starts_with(b"/")) {
-            let text = sys::read_file(Path::new(OsStr::from_bytes(path))).unwrap_or_default();
+        if let Some(path) = named.filter(|path| path::is_absolute(path)) {
+            let text = sys::read_file(&path::from_bytes(path)).unwrap_or_default();
             self.excludes = Some((path.clone(), Arc::new(IgnoreRules::parse(&text))));
         }
         self
@@ -219,7 +217,7 @@ fn expanded(path: &[u8], home: Option<&[u8]>) -> Vec<u8> {
 
 /// What is in a file that a user named.
 fn text_of_named(path: &[u8]) -> Text {
-    Ok(sys::read_file(Path::new(OsStr::from_bytes(path))).ok())
+    Ok(sys::read_file(&path::from_bytes(path)).ok())
 }
 
 /// What is in the file at `path` from `top`, which a repository named: only a regular one is read.

@@ -25,10 +25,8 @@ mod rules;
 mod times;
 mod types;
 
-use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use git::{Git, Ignored};
@@ -156,8 +154,9 @@ impl Filter {
 
     /// What filters know of the root at `path`; nothing if there are none.
     pub fn root(&self, path: &[u8]) -> Option<Arc<Scope>> {
-        let root = Path::new(OsStr::from_bytes(path));
-        let real = || sys::real_path(root, Symlinks::Follow).unwrap_or_else(|_| root.to_owned());
+        let root = path::from_bytes(path);
+        let real =
+            || sys::real_path(&root, Symlinks::Follow).unwrap_or_else(|_| root.to_path_buf());
         self.root_at(path, real)
     }
 

@@ -4,10 +4,10 @@
 //! the process stands. No path is put together to compare: a directory is handed what is left of
 //! the given paths once the way to it is taken off, and that is nothing nearly everywhere.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 
+use crate::path;
 use crate::sys::{self, Symlinks};
 
 /// Names and paths.
@@ -33,7 +33,9 @@ impl Paths {
             let path: PathBuf = Path::new(&typed).components().collect();
             let mut parts = path.components();
             match (parts.next(), parts.next()) {
-                (Some(Component::Normal(name)), None) => paths.names.push(name.as_bytes().into()),
+                (Some(Component::Normal(name)), None) => {
+                    paths.names.push(name.as_encoded_bytes().into())
+                }
                 _ => {
                     paths.absolute.push(really(&path));
                     paths.relative.push(path.strip_prefix(".").map_or(path.clone(), Into::into));
@@ -58,12 +60,12 @@ impl Paths {
         if self.absolute.is_empty() {
             return Ends::default();
         }
-        let (root, place) = (Path::new(OsStr::from_bytes(path)), is_at());
+        let (root, place) = (path::from_bytes(path), is_at());
         let absolute = self.absolute.iter().filter_map(|path| path.strip_prefix(&place).ok());
         // As the root is spelled, there need not be anything at the place any more.
-        let spelled = self.relative.iter().filter_map(|path| path.strip_prefix(root).ok());
+        let spelled = self.relative.iter().filter_map(|path| path.strip_prefix(&root).ok());
         let ends = self.relative.iter().map(PathBuf::as_path).chain(absolute).chain(spelled);
-        Ends(ends.map(|end| end.as_os_str().as_bytes().into()).collect())
+        Ends(ends.map(|end| path::with_slashes(end).into()).collect())
     }
 }
 

@@ -1,9 +1,8 @@
 //! Leaving out by type of file, which a name tells: those that ripgrep knows too.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-
 use ignore::types::{self, TypesBuilder};
+
+use crate::path;
 
 /// Which types of files count. A directory is of no type.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +67,7 @@ fn any_of(names: &[String]) -> Result<Option<types::Types>, &str> {
 }
 
 fn is_of(types: &types::Types, name: &[u8], is_directory: bool) -> bool {
-    !is_directory && types.matched(OsStr::from_bytes(name), false).is_whitelist()
+    !is_directory && types.matched(path::from_bytes(name), false).is_whitelist()
 }
 
 #[cfg(test)]

@@ -2,12 +2,12 @@
 //!
 //! Nothing is said of the machines that they were made on: a container has another name each time.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::{GivenRoot, Snapshot};
+use crate::path;
 use crate::problem::Problem;
 use crate::tree::Tree;
 
@@ -77,21 +77,20 @@ fn losses(snapshot: &Snapshot<Tree>) -> Vec<(&[u8], &[u8])> {
 #[derive(Default)]
 struct Roots<'a> {
     /// Where they were found to be.
-    places: BTreeSet<&'a Path>,
+    places: BTreeSet<Cow<'a, Path>>,
     /// What they were called.
-    names: BTreeSet<&'a Path>,
+    names: BTreeSet<Cow<'a, Path>>,
 }
 
 impl<'a> Roots<'a> {
     fn of(snapshot: &'a Snapshot<Tree>) -> Self {
-        let path = |bytes: &'a [u8]| Path::new(OsStr::from_bytes(bytes));
         let given = snapshot.origin.as_ref().map_or(&[][..], |origin| &origin.roots);
         let places = outermost(given.iter().map(GivenRoot::place).collect());
         let names = match &snapshot.weighed.report {
             Some(tree) if tree.is_above_roots() => {
-                tree.root().unsorted().map(|root| path(root.name())).collect()
+                tree.root().unsorted().map(|root| path::from_bytes(root.name())).collect()
             }
-            Some(tree) => BTreeSet::from([path(tree.root().name())]),
+            Some(tree) => BTreeSet::from([path::from_bytes(tree.root().name())]),
             None => BTreeSet::new(),
         };
         Self { places, names: outermost(names) }
@@ -114,19 +113,19 @@ impl<'a> Roots<'a> {
 
     fn shown(&self) -> Vec<Vec<u8>> {
         let shown = if self.places.is_empty() { &self.names } else { &self.places };
-        shown.iter().map(|path| path.as_os_str().as_bytes().to_vec()).collect()
+        shown.iter().map(|path| path.as_os_str().as_encoded_bytes().to_vec()).collect()
     }
 }
 
 /// Without those that lie in another: they add nothing.
-fn outermost(paths: BTreeSet<&Path>) -> BTreeSet<&Path> {
+fn outermost(paths: BTreeSet<Cow<'_, Path>>) -> BTreeSet<Cow<'_, Path>> {
     let mut outermost = BTreeSet::new();
     // They come in order, so that what lies in one comes right after it.
-    let mut last: Option<&Path> = None;
+    let mut last: Option<Cow<'_, Path>> = None;
     for path in paths {
-        if last.is_none_or(|last| !path.starts_with(last)) {
+        if last.as_ref().is_none_or(|last| !path.starts_with(last)) {
+            last = Some(path.clone());
             outermost.insert(path);
-            last = Some(path);
         }
     }
     outermost

@@ -1,7 +1,6 @@
 //! What a file system holds beside what was seen of it: why `df` says more than a walk does.
 
 use std::ffi::{CString, OsString};
-use std::os::unix::ffi::OsStrExt;
 
 use crate::sys::{self, Space};
 use crate::tree::{Shape, Tree};
@@ -35,7 +34,7 @@ impl FileSystem {
 pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for root in roots {
-        let name = root.as_bytes();
+        let name = root.as_encoded_bytes();
         // What cannot be found is among the problems of the walk.
         let space = CString::new(name).ok().and_then(|path| sys::space(&path).ok()).flatten();
         match space {

@@ -33,7 +33,6 @@ pub use origin::{GivenRoot, Origin, Share, Volume};
 pub use reweigh::{TIMES, reweigh};
 
 use std::io::{self, BufWriter, Write};
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use crate::interrupt::Interrupt;
@@ -148,5 +147,5 @@ pub fn load<T: Tally>(
 
 /// What `error` says of the snapshot at `path`.
 pub fn problem(path: &Path, operation: Operation, error: &io::Error) -> Problem {
-    Problem::new(path.as_os_str().as_bytes().to_vec(), operation, error)
+    Problem::new(path.as_os_str().as_encoded_bytes().to_vec(), operation, error)
 }

@@ -1,11 +1,12 @@
 //! Where a snapshot comes from.
 
-use std::ffi::{CStr, CString, OsStr, OsString};
+use std::borrow::Cow;
+use std::ffi::{CStr, CString, OsString};
 use std::io::{self, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::tokens::Tokens;
+use crate::path;
 use crate::sys::{self, MountTable, Query, Source, Symlinks};
 
 /// When and where a snapshot was made, and what counted in it.
@@ -67,8 +68,8 @@ impl Origin {
     ) -> Self {
         let mounts = MountTable::read();
         let given = |root: &OsString| {
-            let name = root.as_bytes().to_vec();
-            let at = CString::new(root.as_bytes()).unwrap_or_default();
+            let name = root.as_encoded_bytes().to_vec();
+            let at = CString::new(root.as_encoded_bytes()).unwrap_or_default();
             // A symlink to a directory means that, and any other itself.
             let stat = source.stat(&at, Symlinks::Follow, Query::default());
             let is_directory = stat.is_ok_and(|stat| stat.is_directory());
@@ -76,7 +77,8 @@ impl Origin {
             let volume = is_directory.then(|| Volume::of(&at, source, &mounts).ok()).flatten();
             // What cannot be found will be among the problems.
             let path = sys::real_path(Path::new(root), symlinks);
-            let path = path.map_or_else(|_| name.clone(), |path| path.into_os_string().into_vec());
+            let path = path
+                .map_or_else(|_| name.clone(), |path| path.into_os_string().into_encoded_bytes());
             GivenRoot { path, name: Some(name), volume }
         };
         let roots = roots.iter().map(given).collect();
@@ -87,10 +89,10 @@ impl Origin {
     /// Where the root was that is called `name`, in a snapshot whose roots have no names: it is the only one,
     /// or the first whose path ends in that.
     pub(super) fn likely_place(&self, name: &[u8]) -> PathBuf {
-        let name = Path::new(OsStr::from_bytes(name));
+        let name = path::from_bytes(name);
         let mut places = self.roots.iter().map(GivenRoot::place);
         let only = self.roots.len() == 1;
-        places.find(|place| only || place.ends_with(name)).unwrap_or(name).to_owned()
+        places.find(|place| only || place.ends_with(&name)).unwrap_or(name).into_owned()
     }
 
     /// Whether symlinks were followed: nobody knows how many of them lead to an inode.
@@ -142,8 +144,8 @@ impl Share {
 
 impl GivenRoot {
     /// Where it was.
-    pub(super) fn place(&self) -> &Path {
-        Path::new(OsStr::from_bytes(&self.path))
+    pub(super) fn place(&self) -> Cow<'_, Path> {
+        path::from_bytes(&self.path)
     }
 
     /// Reads one of the header's roots.

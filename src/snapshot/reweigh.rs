@@ -5,9 +5,7 @@
 //! name before what is in it, and a snapshot may say it after.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use super::roots::{SavedRoot, roots, stat};
@@ -229,15 +227,15 @@ impl<'s> Reweigher<'s> {
         if met.given.contains(problem.path.as_slice()) || !self.leaves_out_at(root, way, problem) {
             return Some(problem.clone());
         }
-        let met_at = root.place.join(OsStr::from_bytes(way));
+        let met_at = root.place.join(path::from_bytes(way));
         let mut inside: Vec<_> = met.inside_of(&met_at).collect();
         // The outer ones first.
         inside.reverse();
         inside.into_iter().find_map(|root| {
-            let way = met_at.strip_prefix(&root.place).ok()?.as_os_str().as_bytes();
-            let names = [root.name, way].into_iter().filter(|name| !name.is_empty());
+            let way = path::with_slashes(met_at.strip_prefix(&root.place).ok()?);
+            let names = [root.name, &way].into_iter().filter(|name| !name.is_empty());
             let path = path::join_all(names);
-            let is_met = !self.leaves_out_at(root, way, problem);
+            let is_met = !self.leaves_out_at(root, &way, problem);
             is_met.then(|| Problem { path, ..problem.clone() })
         })
     }

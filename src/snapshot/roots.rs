@@ -1,8 +1,9 @@
 //! The roots of a snapshot as filters leave them. A walk leaves out a root that lies inside another whose
 //! walk comes to it; where a filter leaves out the way, it is a root of its own again.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::Origin;
@@ -54,14 +55,14 @@ pub(super) fn roots<'t>(
         return roots;
     }
     // The outer ones first. Nothing was ever found at a path that cannot be opened.
-    let can_be_open = |(_, place): &(_, &Path)| place.as_os_str().len() <= LONGEST;
+    let can_be_open = |(_, place): &(_, Cow<'_, Path>)| place.as_os_str().len() <= LONGEST;
     let mut given: Vec<_> = named.filter(can_be_open).collect();
     given.sort_by_key(|(_, place)| place.as_os_str().len());
     let mut known: HashMap<PathBuf, (&[u8], Child<'_>)> =
         roots.iter().map(|root| (root.place.clone(), (root.name, root.node))).collect();
     let mut listings = Listings::default();
     for (name, place) in given {
-        if known.contains_key(place) {
+        if known.contains_key(&*place) {
             continue;
         }
         let mut found = None;
@@ -74,9 +75,14 @@ pub(super) fn roots<'t>(
         };
         let is_inside = place.ancestors().skip(1).find_map(comes_to).is_some();
         let Some(child) = found else { continue };
-        known.insert(place.to_owned(), (name, child));
+        known.insert(place.to_path_buf(), (name, child));
         if !is_inside {
-            roots.push(SavedRoot { name, place: place.to_owned(), node: child, was_inside: true });
+            roots.push(SavedRoot {
+                name,
+                place: place.into_owned(),
+                node: child,
+                was_inside: true,
+            });
         }
     }
     roots
@@ -97,7 +103,7 @@ impl<'t> Listings<'t> {
     ) -> Option<(Child<'t>, bool)> {
         let (mut child, mut is_clear) = (root, true);
         let mut filters = filter.for_root(name, || place.to_owned());
-        for name in way.iter().map(OsStrExt::as_bytes) {
+        for name in way.iter().map(OsStr::as_encoded_bytes) {
             let listing = self
                 .0
                 .entry(child.id()?)

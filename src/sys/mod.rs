@@ -5,14 +5,16 @@
 //!   items. Which one serves a root or a mount is decided at run time, and stands in its [`Mount`]. What a source
 //!   lists may carry its stat ([`Listed`]), and then nobody asks for that.
 //! * [`Handle`]: an open directory, of any source.
-//! * The same everywhere: `real_path` (where a path really is), [`MountTable`], [`space`], `user_name`, `host`, `now` and
-//!   `time_zone`.
+//! * The same everywhere: `real_path` (where a path really is), [`MountTable`], [`space`], `now` and `time_zone`.
 //! * A file each platform, in `platform`, with the same items:
+//!   * `is_vanished`, `is_out_of_handles`, `not_found`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process have room for.
 //!   * `is_rotational`: whether a device has to move a head to where the data is.
-//!   * `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
+//!   * `usage`, `host`, `user_name`: what the process has used, what the machine and its users are called.
+//!   * On Unix, `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
 //!     not tell; `set_access_list`, of an open file.
+//! * What a platform does for snapshots, in `snapshot_file`: who may read one, and whose it is while it is written.
 //!
 //! Only directories are ever opened, never triggering an automount, and what was asked for: files
 //! that were named (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
@@ -24,8 +26,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use jiff::tz::TimeZone;
-use nix::errno::Errno;
-use nix::unistd::{Uid, User};
 
 use crate::measure::{Kind, Measure, Mode, Time};
 
@@ -39,11 +39,14 @@ mod usage;
 
 pub use listing::{Listed, Listing};
 pub use mount_table::MountTable;
-pub use platform::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
+pub use platform::{
+    free_handles, host, is_out_of_handles, is_rotational, is_vanished, not_found,
+    threads_with_room, usage, user_name,
+};
 pub use snapshot_file::{Destination, Draft, open as open_snapshot};
 pub use source::{Handle, Source};
 pub use space::{Space, space, space_around};
-pub use usage::{Usage, usage};
+pub use usage::Usage;
 
 /// Whether a call follows a symlink in the last component of what it is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,7 +107,7 @@ pub enum Carries {
     Data,
     /// The kernel's own state in the shape of files: proc, sysfs, cgroup, debugfs, …
     Synthetic,
-    /// Nothing yet: entering it would mount something.
+    /// Nothing that is to be weighed there: entering it would mount or fetch something, or it is seen in its own place.
     Automount,
 }
 
@@ -168,27 +171,6 @@ impl Stat {
     }
 }
 
-/// Whether an entry was there when it was listed and is not any more, or is something else by now.
-/// A process's directory in proc answers ESRCH when the process has ended.
-pub fn is_vanished(error: &io::Error) -> bool {
-    matches!(errno(error), Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::ESRCH)
-        || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-/// What the system says of what is not there.
-pub fn not_found() -> io::Error {
-    Errno::ENOENT.into()
-}
-
-/// Whether the process, or the whole system, has as many open files as it may.
-pub fn is_out_of_handles(error: &io::Error) -> bool {
-    matches!(errno(error), Errno::EMFILE | Errno::ENFILE)
-}
-
-fn errno(error: &io::Error) -> Errno {
-    Errno::from_raw(error.raw_os_error().unwrap_or(0))
-}
-
 fn too_large(most: u64) -> io::Error {
     let message = format!("it is larger than {} MiB", most >> 20);
     io::Error::new(io::ErrorKind::FileTooLarge, message)
@@ -214,11 +196,6 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     if content.len() as u64 > MOST { Err(too_large(MOST)) } else { Ok(content) }
 }
 
-/// The machine's own name (uname(2)).
-pub fn host() -> Vec<u8> {
-    rustix::system::uname().nodename().to_bytes().to_vec()
-}
-
 /// The one absolute path, without symlinks, `.` or `..`, of what `path` names.
 ///
 /// # Errors
@@ -231,13 +208,6 @@ pub fn real_path(path: &Path, symlinks: Symlinks) -> io::Result<PathBuf> {
         }
         _ => fs::canonicalize(path),
     }
-}
-
-/// What the user with the id `id` is called, where somebody knows: asks the system's user database
-/// (getpwuid_r(3)), which may be far away.
-pub fn user_name(id: u32) -> Option<String> {
-    // A database that cannot be asked knows nobody.
-    User::from_uid(Uid::from_raw(id)).ok().flatten().map(|user| user.name)
 }
 
 /// Seconds since the epoch.

@@ -1,14 +1,25 @@
-//! What is the system's, whichever source lists directories: limits of the process, devices, access lists.
-//! Each platform has a file with the same items.
+//! What is the system's, whichever source lists directories: what its errors mean, limits of the process, devices,
+//! users. Each platform has a file with the same items; what all Unix systems have in common is in one.
 
 #[cfg(target_os = "linux")]
 mod linux;
-/// Elsewhere. On Linux it is compiled for tests, so that what is wrong with it is seen.
-#[cfg(any(test, not(target_os = "linux")))]
+/// On Linux it is compiled for tests, so that what is wrong with it is seen.
+#[cfg(all(unix, any(test, not(target_os = "linux"))))]
 #[cfg_attr(target_os = "linux", allow(dead_code))]
+mod other;
+#[cfg(unix)]
 mod unix;
+#[cfg(windows)]
+mod windows;
 
 #[cfg(target_os = "linux")]
 pub use linux::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
-#[cfg(not(target_os = "linux"))]
-pub use unix::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
+#[cfg(all(unix, not(target_os = "linux")))]
+pub use other::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
+#[cfg(unix)]
+pub use unix::{host, is_out_of_handles, is_vanished, not_found, usage, user_name};
+#[cfg(windows)]
+pub use windows::{
+    free_handles, host, is_out_of_handles, is_rotational, is_vanished, not_found,
+    threads_with_room, usage, user_name,
+};

@@ -16,7 +16,10 @@ use crate::measure::Kind;
 
 #[cfg(target_os = "linux")]
 mod linux;
+#[cfg(unix)]
 mod portable;
+#[cfg(windows)]
+mod windows;
 
 /// What lists directories and stats entries; by default, what is best for the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,9 +29,23 @@ pub enum Source {
     #[default]
     Linux,
     /// `std::fs` alone, by paths; on any Unix.
+    #[cfg(unix)]
     #[cfg_attr(not(target_os = "linux"), default)]
     Portable,
+    /// What Windows' listings tell, of files; links, and what is allocated, are asked of directories alone.
+    #[cfg(windows)]
+    #[default]
+    Listing,
+    /// Windows, asked of every file what no listing tells.
+    #[cfg(windows)]
+    Exact,
 }
+
+/// What can be asked for besides the system's best.
+#[cfg(unix)]
+const OTHER: (&str, Source) = ("portable", Source::Portable);
+#[cfg(windows)]
+const OTHER: (&str, Source) = ("exact", Source::Exact);
 
 /// An open directory, of any source.
 #[derive(Debug)]
@@ -37,7 +54,14 @@ pub enum Handle {
     #[cfg(target_os = "linux")]
     Linux(linux::Handle),
     /// Of [`Source::Portable`].
+    #[cfg(unix)]
     Portable(portable::Handle),
+    /// Of [`Source::Listing`].
+    #[cfg(windows)]
+    Listing(windows::listing::Handle),
+    /// Of [`Source::Exact`].
+    #[cfg(windows)]
+    Exact(windows::exact::Handle),
 }
 
 /// `$asked`, where `$module` is the one of the source `$source`.
@@ -49,8 +73,19 @@ macro_rules! by_source {
                 use self::linux as $module;
                 $asked
             }
+            #[cfg(unix)]
             Source::Portable => {
                 use self::portable as $module;
+                $asked
+            }
+            #[cfg(windows)]
+            Source::Listing => {
+                use self::windows::listing as $module;
+                $asked
+            }
+            #[cfg(windows)]
+            Source::Exact => {
+                use self::windows::exact as $module;
                 $asked
             }
         }
@@ -63,7 +98,12 @@ macro_rules! by_handle {
         match $handle {
             #[cfg(target_os = "linux")]
             Handle::Linux($dir) => $asked,
+            #[cfg(unix)]
             Handle::Portable($dir) => $asked,
+            #[cfg(windows)]
+            Handle::Listing($dir) => $asked,
+            #[cfg(windows)]
+            Handle::Exact($dir) => $asked,
         }
     };
 }
@@ -75,23 +115,35 @@ impl From<linux::Handle> for Handle {
     }
 }
 
+#[cfg(unix)]
 impl From<portable::Handle> for Handle {
     fn from(handle: portable::Handle) -> Self {
         Handle::Portable(handle)
     }
 }
 
+#[cfg(windows)]
+impl From<windows::listing::Handle> for Handle {
+    fn from(handle: windows::listing::Handle) -> Self {
+        Handle::Listing(handle)
+    }
+}
+
+#[cfg(windows)]
+impl From<windows::exact::Handle> for Handle {
+    fn from(handle: windows::exact::Handle) -> Self {
+        Handle::Exact(handle)
+    }
+}
+
 impl Source {
     /// What they are called where one is asked for; native is what is best for the system.
-    pub const NAMES: [&str; 2] = ["native", "portable"];
+    pub const NAMES: [&str; 2] = ["native", OTHER.0];
 
     /// The one that is called `name`.
     pub fn named(name: &str) -> Option<Self> {
-        match name {
-            "native" => Some(Self::default()),
-            "portable" => Some(Self::Portable),
-            _ => None,
-        }
+        let named = [("native", Self::default()), OTHER];
+        named.into_iter().find(|(known, _)| *known == name).map(|(_, source)| source)
     }
 
     /// Opens the directory at `path`, a root, following symlinks.

@@ -7,10 +7,9 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
-use std::ffi::{CStr, CString, OsStr};
+use std::ffi::{CStr, CString};
 use std::io;
 use std::iter;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -68,10 +67,10 @@ fn dir_above(root: &Root, start: &Start) -> io::Result<Handle> {
     }
     dir.up().or_else(|_| {
         // It may not be searched, not even for `..`.
-        let path = Path::new(OsStr::from_bytes(root.path.to_bytes()));
-        let path = sys::real_path(path, Symlinks::Follow)?;
+        let path = path::from_bytes(root.path.to_bytes());
+        let path = sys::real_path(&path, Symlinks::Follow)?;
         let above = path.parent().ok_or_else(sys::not_found)?;
-        root.mount.source.look(&CString::new(above.as_os_str().as_bytes())?)
+        root.mount.source.look(&CString::new(above.as_os_str().as_encoded_bytes())?)
     })
 }
 
@@ -89,13 +88,13 @@ impl Start {
         if root.stat.is_directory() {
             return whole();
         }
-        let spelled = Path::new(OsStr::from_bytes(root.path.to_bytes()));
+        let spelled = path::from_bytes(root.path.to_bytes());
         // The path may be that of a symlink, and the root what that leads to.
-        let path = if options.follow { real_path(root) } else { spelled.to_owned() };
+        let path = if options.follow { real_path(root) } else { spelled.into_owned() };
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return whole() };
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
-        let dir = CString::new(dir.as_os_str().as_bytes()).unwrap_or_default();
-        Self { dir, name: name.as_bytes().to_vec() }
+        let dir = CString::new(dir.as_os_str().as_encoded_bytes()).unwrap_or_default();
+        Self { dir, name: name.as_encoded_bytes().to_vec() }
     }
 }
 
@@ -260,7 +259,7 @@ impl<'a> Nesting<'a> {
     ) -> io::Result<Vec<CString>> {
         let path = real_path(root);
         let mut spelled = path.components().rev().map_while(|name| match name {
-            Component::Normal(name) => CString::new(name.as_bytes()).ok(),
+            Component::Normal(name) => CString::new(name.as_encoded_bytes()).ok(),
             _ => None,
         });
         let mut names = Vec::new();
@@ -331,6 +330,6 @@ fn name_of(
 
 /// Where a root really is, as far as that can be told by a path.
 fn real_path(root: &Root) -> PathBuf {
-    let path = Path::new(OsStr::from_bytes(root.path.to_bytes()));
-    sys::real_path(path, standing_for(&root.stat)).unwrap_or_else(|_| path.to_owned())
+    let path = path::from_bytes(root.path.to_bytes());
+    sys::real_path(&path, standing_for(&root.stat)).unwrap_or_else(|_| path.into_owned())
 }

@@ -2,7 +2,6 @@
 
 use std::ffi::{CString, OsString};
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use super::nested;
 use crate::measure::Kind;
@@ -26,7 +25,7 @@ pub(super) fn resolve(paths: Vec<OsString>, options: &WalkOptions) -> (Vec<Root>
         match root(&path, options) {
             Ok(root) => roots.push(root),
             Err(error) => {
-                problems.push(Problem::new(path.into_vec(), Operation::Stat, &error));
+                problems.push(Problem::new(path.into_encoded_bytes(), Operation::Stat, &error));
             }
         }
     }
@@ -37,7 +36,7 @@ pub(super) fn resolve(paths: Vec<OsString>, options: &WalkOptions) -> (Vec<Root>
 }
 
 fn root(path: &OsString, options: &WalkOptions) -> io::Result<Root> {
-    let path = CString::new(path.as_bytes())?;
+    let path = CString::new(path.as_encoded_bytes())?;
     let source = options.source;
     let mut stat = source.stat(&path, Symlinks::Stay, options.query)?;
     if stat.mode.kind() == Kind::Symlink {

@@ -94,7 +94,7 @@ fn nobody_reaches_past_its_part() {
         ("std::fs", &["sys"]),
         ("rustix::", &["sys"]),
         ("std::env", &["cli", "terminal"]),
-        ("std::process", &["main", "cli"]),
+        ("std::process", &["main", "cli", "interrupt"]),
         ("std::thread", &["walk"]),
         ("catch_unwind", &["walk"]),
         ("Instant", &["terminal", "walk"]),

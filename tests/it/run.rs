@@ -46,6 +46,13 @@ pub fn source() -> &'static [&'static str] {
     if is_portable() { &["--source", "portable"] } else { &[] }
 }
 
+/// The variable of the tests that names another program to be run: one for another system, as .ci/platforms does it.
+const PROGRAM: &str = "WEIGH_TEST_PROGRAM";
+
+fn program() -> PathBuf {
+    std::env::var_os(PROGRAM).unwrap_or_else(|| env!("CARGO_BIN_EXE_weigh").into()).into()
+}
+
 /// The user and the group called nobody, on every Linux there is.
 const NOBODY: u32 = 65534;
 
@@ -73,7 +80,7 @@ pub struct Shown {
 /// `weigh`, with the flags in `flags`, split at spaces.
 pub fn weigh(flags: &str) -> Weigh {
     Weigh {
-        program: PathBuf::from(env!("CARGO_BIN_EXE_weigh")),
+        program: program(),
         args: flags.split_whitespace().map(OsString::from).collect(),
         env: Vec::new(),
         dir: PathBuf::from("/"),

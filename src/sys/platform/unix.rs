@@ -1,31 +1,60 @@
-//! Every other Unix, by std alone, which tells none of it.
+//! What all Unix systems tell alike, by way of nix and rustix.
 
-use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::time::Duration;
 
-/// std cannot tell.
-pub fn is_rotational(_: u64) -> bool {
-    false
+use nix::errno::Errno;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
+use nix::unistd::{Uid, User};
+
+use crate::sys::Usage;
+
+/// Whether an entry was there when it was listed and is not any more, or is something else by now.
+/// A process's directory in proc answers ESRCH when the process has ended.
+pub fn is_vanished(error: &io::Error) -> bool {
+    matches!(errno(error), Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::ESRCH)
+        || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// std can neither tell nor raise the limit. The lowest that is usual is macOS's 256; should there
-/// be fewer, opening fails with EMFILE and is tried again when others have closed theirs.
-pub fn free_handles() -> usize {
-    200
+/// What the system says of what is not there.
+pub fn not_found() -> io::Error {
+    Errno::ENOENT.into()
 }
 
-/// std cannot tell.
-pub fn threads_with_room() -> usize {
-    usize::MAX
+/// Whether the process, or the whole system, has as many open files as it may.
+pub fn is_out_of_handles(error: &io::Error) -> bool {
+    matches!(errno(error), Errno::EMFILE | Errno::ENFILE)
 }
 
-/// std cannot tell.
-pub fn access_list(_: &Path) -> io::Result<Vec<u8>> {
-    Ok(Vec::new())
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_raw(error.raw_os_error().unwrap_or(0))
 }
 
-/// There is none to set.
-pub fn set_access_list(_: &File, _: &[u8]) -> io::Result<()> {
-    Ok(())
+/// The machine's own name (uname(2)).
+pub fn host() -> Vec<u8> {
+    rustix::system::uname().nodename().to_bytes().to_vec()
+}
+
+/// What the user with the id `id` is called, where somebody knows: asks the system's user database
+/// (getpwuid_r(3)), which may be far away.
+pub fn user_name(id: u32) -> Option<String> {
+    // A database that cannot be asked knows nobody.
+    User::from_uid(Uid::from_raw(id)).ok().flatten().map(|user| user.name)
+}
+
+/// What the process has used until now (getrusage(2)); nothing where the system does not tell.
+pub fn usage() -> Usage {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Usage::default() };
+    let count = |switches| u64::try_from(switches).unwrap_or(0);
+    Usage {
+        cpu: duration(usage.user_time()) + duration(usage.system_time()),
+        waits: count(usage.voluntary_context_switches()),
+        preemptions: count(usage.involuntary_context_switches()),
+    }
+}
+
+fn duration(time: TimeVal) -> Duration {
+    // Its two parts are not of one type on every system: macOS has microseconds in 32 bits.
+    Duration::from_micros(u64::try_from(time.num_microseconds()).unwrap_or(0))
 }

@@ -9,6 +9,16 @@ use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+#[cfg(target_os = "macos")]
+mod macos;
+#[cfg(not(target_os = "macos"))]
+mod other;
+
+#[cfg(target_os = "macos")]
+use macos as platform;
+#[cfg(not(target_os = "macos"))]
+use other as platform;
+
 use super::Source;
 use crate::measure::{Kind, Mode};
 use crate::sys::{
@@ -75,9 +85,10 @@ impl Handle {
         Ok((unknown_mount().id, self.identity()?))
     }
 
-    /// std cannot tell.
-    pub fn mount_at(&self, _: &CStr, _: Symlinks) -> io::Result<Mount> {
-        Ok(unknown_mount())
+    /// What is to be left alone, where that can be told; of mounts, std knows nothing.
+    pub fn mount_at(&self, name: &CStr, _: Symlinks) -> io::Result<Mount> {
+        let carries = platform::carries(&self.path.join(as_path(name)));
+        Ok(Mount { carries, ..unknown_mount() })
     }
 
     /// Opens the file at `path` from here, to be read.

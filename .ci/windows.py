@@ -1,0 +1,228 @@
+#!/usr/bin/env python3
+"""Runs weigh.exe under Wine, and holds what it says against what Python says of the same tree.
+
+Usage: windows.py PROGRAM, which starts it with the arguments that it is given.
+"""
+
+import json
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+PROGRAM = os.path.abspath(sys.argv[1])
+PATIENCE = 60
+# How each run ended.
+RUNS = []
+
+
+def run(*arguments, status=0, source="native", **more):
+    words = [PROGRAM, "--source", source, *arguments]
+    for _ in range(5):
+        shown = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, **more
+        )
+        RUNS.append(shown.returncode)
+        # On a busy machine: Wine kills what has not ended a second after it began to (server/process.c,
+        # start_sigkill_timer), or fails itself. No program for Windows ends by a signal.
+        if shown.returncode >= 0:
+            break
+    assert shown.returncode == status, (arguments, shown.returncode, shown.stderr)
+    return shown.stdout.decode()
+
+
+def document(*arguments, **more):
+    return json.loads(run("-j", *arguments, **more))
+
+
+def windows(path):
+    return "Z:" + path.replace("/", "\\")
+
+
+def write(path, length):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(b"x" * length)
+
+
+def weighed(tree, weight, each_once):
+    """What everything in `tree` comes to: the oracle."""
+    seen, total = set(), 0
+    for top, _, files in os.walk(tree):
+        for name in files:
+            stat = os.stat(os.path.join(top, name))
+            if each_once and (stat.st_dev, stat.st_ino) in seen:
+                continue
+            seen.add((stat.st_dev, stat.st_ino))
+            total += weight(stat.st_size)
+    return total
+
+
+def nodes(node, way=()):
+    yield (*way, node["name"]), node
+    for child in node.get("children", []):
+        yield from nodes(child, (*way, node["name"]))
+
+
+def totals(tree):
+    """1,000 files in 50 directories, some of them links to others, on 2 threads."""
+    for i in range(1000):
+        path = f"{tree}/d{i % 50}/f{i}"
+        if i % 20 == 19:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            os.link(f"{tree}/d{(i - 1) % 50}/f{i - 1}", path)
+        else:
+            write(path, i * 7)
+    measures = {
+        "-s": lambda length: length,
+        "--no-apparent-size": lambda length: -(-length // 4096) * 4096,
+        "-f": lambda _: 1,
+    }
+    for flag, weight in measures.items():
+        for source in "native", "exact":
+            said = document(flag, "-T", "2", windows(tree), source=source)
+            expected = weighed(tree, weight, each_once=source == "exact")
+            assert said["size"] == expected, (flag, source, said["size"], expected)
+    said = {way[1:]: node["size"] for way, node in nodes(document("-s", "-T", "2", windows(tree)))}
+    for top, _, files in os.walk(tree):
+        for name in files:
+            path = os.path.join(top, name)
+            way = tuple(os.path.relpath(path, tree).split("/"))
+            assert said[way] == os.path.getsize(path), way
+    assert len(said) == 1 + 50 + 1000
+    threads = {run("-j", "-T", str(threads), windows(tree)) for threads in (1, 2, 8)}
+    assert len(threads) == 1, "what is said depends on the number of threads"
+
+
+def names(tree):
+    """Names that Windows' own calls could not open, and paths longer than 260 characters."""
+    strange = ["ümlaut", "日本", "em😀ji", "a b", "nul", "con.txt", "dot.", "blank ", "UPPER", "upper"]
+    for name in strange:
+        write(f"{tree}/{name}/{name}", 100)
+    deep = tree + ("/" + "d" * 60) * 12
+    write(deep + "/deepest", 777)
+    said = document("-s", windows(tree))
+    assert said["size"] == 777 + 100 * len(strange) and not said["errors"], said
+    found = {way[1:] for way, _ in nodes(said)}
+    assert all((name, name) in found for name in strange), found
+    for spelled in windows(tree), "Z:" + tree, "\\\\?\\" + windows(tree), windows(tree) + "\\":
+        assert document("-s", spelled)["size"] == said["size"], spelled
+    assert document("-s", windows(deep))["size"] == 777
+    assert document("-s", ".", cwd=tree)["size"] == said["size"]
+    # A root in another, and one that is given twice.
+    assert document("-s", windows(tree), windows(deep), "Z:" + tree)["size"] == said["size"]
+
+
+def filters(tree):
+    write(f"{tree}/a/b/one.log", 1)
+    write(f"{tree}/a/b/two.txt", 2)
+    write(f"{tree}/kept/four", 4)
+    subprocess.run(["git", "init", "-q", tree], check=True)
+    with open(f"{tree}/.gitignore", "w") as file:
+        file.write("*.log\n")
+    whole = weighed(tree, lambda length: length, each_once=False)
+    root = windows(tree)
+    for flags, size in (
+        ([], whole),
+        (["-X", windows(tree) + "\\a\\b"], whole - 3),
+        (["-X", "a/b"], whole - 3),
+        (["-X", "a\\b"], whole - 3),
+        (["-X", "kept"], whole - 4),
+        (["--exclude", "a/b"], whole - 3),
+        (["-v", "a/b/one"], whole - 1),
+        (["-e", r"\.txt$"], 2),
+        (["--gitignore"], whole - 1),
+        (["--ignored"], 1),
+        (["-i"], 7),
+        (["-d", "1"], whole),
+    ):
+        said = document("-s", *flags, root)["size"]
+        assert said == size, (flags, said, size)
+        # From a directory below the work tree's top, rules from above it hold too.
+    assert document("--gitignore", "-s", windows(f"{tree}/a/b"))["size"] == 2
+
+
+def scans(tree):
+    write(f"{tree}/in/old", 50_000)
+    write(f"{tree}/in/ünicode", 10)
+    for file in "scan.json", "scan.json.zst", "scan.json.gz":
+        saved = f"{os.path.dirname(tree)}/{file}"
+        run("-s", "--save", windows(saved), windows(tree))
+        walked, loaded = run("-s", windows(tree)), run("--load", windows(saved))
+        assert walked == loaded, (walked, loaded)
+        # In the place of what is there, and with no draft left behind.
+        run("-s", "--save", windows(saved), windows(tree))
+    write(f"{tree}/in/new", 70_000)
+    os.unlink(f"{tree}/in/old")
+    changes = run("-s", "--since", windows(saved), windows(tree))
+    for said in "new (new)", "old (gone)", "+68Ki", "-48Ki", "+19Ki":
+        assert said in changes, (said, changes)
+    left = sorted(os.listdir(os.path.dirname(tree)))
+    assert not [name for name in left if "draft" in name], left
+    streamed = subprocess.run(
+        [PROGRAM, "--load", "-"], input=run("-s", "--save", "-", windows(tree)).encode(),
+        capture_output=True, timeout=PATIENCE,
+    )
+    assert streamed.stdout.decode() == run("-s", windows(tree)), streamed.stderr
+
+
+def picture(tree):
+    for i in range(30):
+        write(f"{tree}/directory {i}/with a name that is rather long for a line, {i}", 5000 * i)
+    shown = run("-w", "80", windows(tree))
+    widths = {len(line) for line in shown.splitlines()}
+    assert widths == {80} and "█" in shown and "100%" in shown, shown
+    colored = run("-w", "80", windows(tree), env={**os.environ, "CLICOLOR_FORCE": "1"})
+    assert "\x1b[" in colored and "\x1b[" not in shown
+    print(shown.splitlines()[-1])
+
+
+def statuses(tree):
+    write(f"{tree}/a", 5000)
+    run(windows(tree))
+    run(windows(tree) + "\\is not there", status=1)
+    run("--no-such-flag", status=2)
+    run(windows(tree), source="portable", status=2)
+    run("--fail-over", "1k", windows(tree), status=3)
+    run("--save", windows(tree), windows(tree), status=1)
+    run("--load", windows(tree) + "\\a", status=1)
+
+
+def interrupted(_):
+    """Ctrl-C on a terminal, while what is to be loaded has not come to its end yet."""
+    process, terminal = pty.fork()
+    if process == 0:
+        os.execv(PROGRAM, [PROGRAM, "--load", "-"])
+    pressed, end = time.monotonic() + 3, time.monotonic() + PATIENCE
+    status = None
+    while status is None and time.monotonic() < end:
+        if select.select([terminal], [], [], 0.2)[0]:
+            try:
+                os.read(terminal, 4096)
+            except OSError:
+                pass
+        if time.monotonic() > pressed:
+            os.write(terminal, b"\x03")
+            pressed = end
+        ended, how = os.waitpid(process, os.WNOHANG)
+        status = os.waitstatus_to_exitcode(how) if ended else None
+    if status is None:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    assert status == 130, status
+
+
+def main():
+    for part in totals, names, filters, scans, picture, statuses, interrupted:
+        with tempfile.TemporaryDirectory() as place:
+            part(f"{place}/tree")
+        print(f"{part.__name__}: as it should be", flush=True)
+    signals = [status for status in RUNS if status < 0]
+    print(f"{len(RUNS)} runs, of which Wine ended {len(signals)} by a signal, and they were tried again: {signals}")
+
+
+main()

@@ -1,0 +1,31 @@
+//! Windows: the console calls a handler, in a thread of its own.
+
+use std::io;
+use std::process;
+use std::sync::atomic::Ordering;
+
+use super::Interrupt;
+
+/// From now on Ctrl-C is what `interrupt` says, and ends the program with `status`.
+///
+/// # Errors
+/// The system's.
+pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
+    let Interrupt { is_asked, ends_at_once } = interrupt.clone();
+    let handler = move || {
+        if ends_at_once.load(Ordering::SeqCst) {
+            process::exit(status.into());
+        }
+        is_asked.store(true, Ordering::SeqCst);
+        ends_at_once.store(true, Ordering::SeqCst);
+    };
+    ctrlc::set_handler(handler).map_err(io::Error::other)
+}
+
+/// What cannot be written ends no process here.
+///
+/// # Errors
+/// None.
+pub fn outlive_size_limit() -> io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,261 @@
+//! Windows, by std::fs and winapi-util. A listing carries sizes, times and attributes, so that files are not asked
+//! about at all; links and file ids cost an open each. There are two sources: [`listing`] asks that of directories
+//! alone, and takes every file for the only link to what is in it; [`exact`] asks it of files too.
+//!
+//! An open directory is its path, verbatim (`\\?\`), so that it may be longer than 260 characters, and a name may be
+//! `NUL` or end in a dot.
+//!
+//! Nothing is read of any file. Symlinks, junctions and mounted volumes are symlinks here, as std has them. What a
+//! cloud drive keeps elsewhere takes nothing on the disk; a directory that has to be fetched is not entered.
+
+use std::borrow::Cow;
+use std::ffi::{CStr, CString};
+use std::fs::{self, File, Metadata, OpenOptions, ReadDir};
+use std::io;
+use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use filesize::PathExt;
+use winapi_util::file::information;
+
+use super::Source;
+use crate::measure::{Kind, Mode};
+use crate::path::from_bytes;
+use crate::sys::{
+    Carries, Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks,
+    open_if_file, seconds_since_epoch,
+};
+
+/// What the listing tells is all that is asked of a file.
+pub mod listing {
+    use super::*;
+
+    pub use super::stat;
+
+    /// An open directory.
+    pub type Handle = super::Handle<false>;
+
+    /// Windows mounts nothing but by what is a symlink here.
+    pub fn mount_of(_: &CStr, _: Symlinks) -> io::Result<Mount> {
+        Ok(Handle::mount())
+    }
+}
+
+/// Every file is asked about: how many links it has, and which it is.
+pub mod exact {
+    use super::*;
+
+    pub use super::stat;
+
+    /// An open directory.
+    pub type Handle = super::Handle<true>;
+
+    /// Windows mounts nothing but by what is a symlink here.
+    pub fn mount_of(_: &CStr, _: Symlinks) -> io::Result<Mount> {
+        Ok(Handle::mount())
+    }
+}
+
+/// FILE_FLAG_BACKUP_SEMANTICS, to open a directory; FILE_FLAG_OPEN_NO_RECALL, to fetch nothing (CreateFileW).
+const FLAGS: u32 = 0x0200_0000 | 0x0010_0000;
+/// FILE_FLAG_OPEN_REPARSE_POINT, to open a symlink itself.
+const REPARSE_POINT: u32 = 0x0020_0000;
+/// FILE_ATTRIBUTE_COMPRESSED and FILE_ATTRIBUTE_SPARSE_FILE ("File Attribute Constants").
+const PACKED: u32 = 0x800 | 0x200;
+/// FILE_ATTRIBUTE_OFFLINE and FILE_ATTRIBUTE_RECALL_ON_DATA_ACCESS.
+const ELSEWHERE: u32 = 0x1000 | RECALL_ON_OPEN | 0x0040_0000;
+/// FILE_ATTRIBUTE_RECALL_ON_OPEN.
+const RECALL_ON_OPEN: u32 = 0x0004_0000;
+
+/// A directory that could be opened. `ASKS` says whether files are asked about.
+#[derive(Debug)]
+pub struct Handle<const ASKS: bool> {
+    path: PathBuf,
+    /// Which volume it is on.
+    device: u64,
+    /// Guards the place in the listing, while the next names are read. None if it was only looked at.
+    entries: Option<Mutex<ReadDir>>,
+}
+
+impl<const ASKS: bool> Handle<ASKS> {
+    fn mount() -> Mount {
+        let source = if ASKS { Source::Exact } else { Source::Listing };
+        Mount { source, ..Mount::default() }
+    }
+
+    /// Opens the directory at `path`, following symlinks.
+    pub fn open(path: &CStr) -> io::Result<Self> {
+        let Self { path, device, .. } = Self::look(path)?;
+        Self::at(path, device)
+    }
+
+    fn at(path: PathBuf, device: u64) -> io::Result<Self> {
+        let entries = Some(Mutex::new(fs::read_dir(&path)?));
+        Ok(Self { path, device, entries })
+    }
+
+    /// Looks at the directory at `path`, following symlinks: it cannot be read, and need not be readable.
+    pub fn look(path: &CStr) -> io::Result<Self> {
+        let path = as_path(path);
+        // Drives made by some drivers have no other name than the one that is given.
+        let path = fs::canonicalize(&path).or_else(|_| std::path::absolute(&path))?;
+        let device = stat_path(&path, Symlinks::Follow)?.device;
+        Ok(Self { path, device, entries: None })
+    }
+
+    /// Looks at the directory that this one lies in; one that lies in none is its own.
+    pub fn up(&self) -> io::Result<Self> {
+        let path = self.path.parent().unwrap_or(&self.path).to_owned();
+        fs::metadata(&path)?;
+        Ok(Self { path, device: self.device, entries: None })
+    }
+
+    /// Opens the directory called `name` in this one.
+    pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
+        let path = self.path.join(as_path(name));
+        let device = match symlinks {
+            Symlinks::Follow => stat_path(&path, symlinks)?.device,
+            Symlinks::Stay if fs::symlink_metadata(&path)?.is_dir() => self.device,
+            Symlinks::Stay => return Err(io::ErrorKind::NotADirectory.into()),
+        };
+        Self::at(path, device)
+    }
+
+    /// What the entry called `name` is. Whatever is asked, Windows tells everything.
+    pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
+        let path = self.path.join(as_path(name));
+        stat_path(&path, symlinks).or_else(|error| {
+            // Nobody may open the page file, but its directory knows of it.
+            let told = fs::symlink_metadata(&path).ok().filter(Metadata::is_file);
+            told.map(|told| convert(&told, &path, self.device)).ok_or(error)
+        })
+    }
+
+    /// Which directory is open here.
+    pub fn identity(&self) -> io::Result<Identity> {
+        Ok(stat_path(&self.path, Symlinks::Follow)?.identity())
+    }
+
+    /// Which directory is open here.
+    pub fn place(&self) -> io::Result<MountedIdentity> {
+        Ok((Self::mount().id, self.identity()?))
+    }
+
+    /// What has to be fetched before it can be listed.
+    pub fn mount_at(&self, name: &CStr, _: Symlinks) -> io::Result<Mount> {
+        let path = self.path.join(as_path(name));
+        let is_elsewhere = fs::symlink_metadata(path)?.file_attributes() & RECALL_ON_OPEN != 0;
+        let carries = if is_elsewhere { Carries::Automount } else { Carries::Data };
+        Ok(Mount { carries, ..Self::mount() })
+    }
+
+    /// The file at `path` from here, to be read; none if nothing is there, or no regular file.
+    ///
+    /// # Errors
+    /// The system's, and if it has more than `most` bytes.
+    pub fn open_file_at(
+        &self,
+        path: &CStr,
+        symlinks: Symlinks,
+        most: u64,
+    ) -> io::Result<Option<File>> {
+        let open = || File::open(self.path.join(as_path(path)));
+        open_if_file(self.stat_at(path, symlinks, Query::default()), most, open)
+    }
+
+    /// Appends the next names to `names`. Returns whether there may be more. The rest is for other
+    /// systems.
+    ///
+    /// # Errors
+    /// The system's, from FindNextFileW. What was read before it has been appended.
+    pub fn read(&self, _: &mut Vec<u8>, names: &mut Listing, _: Option<u64>) -> io::Result<bool> {
+        /// About what Linux gives in one call.
+        const NAMES: usize = 2_000;
+        let entries = self.entries.as_ref().ok_or(io::ErrorKind::Unsupported)?;
+        let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
+        for entry in entries.by_ref().take(NAMES) {
+            let entry = entry?;
+            // Both are what the listing told.
+            let (name, told) = (entry.file_name(), entry.metadata()?);
+            let kind = kind(&told);
+            // A directory has to be told from others. None is opened without need.
+            let is_enough = kind != Kind::Directory && !ASKS;
+            let stat = is_enough.then(|| convert(&told, &entry.path(), self.device));
+            // A name that the system hands out cannot hold a NUL.
+            if let Ok(name) = CString::new(name.into_encoded_bytes()) {
+                let stat = stat.as_ref();
+                names.push(Listed { name: &name, kind: Some(kind), inode: 0, stat });
+            }
+        }
+        Ok(!names.is_empty())
+    }
+}
+
+/// What `path` names.
+pub fn stat(path: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
+    stat_path(&as_path(path), symlinks)
+}
+
+fn as_path(name: &CStr) -> Cow<'_, Path> {
+    from_bytes(name.to_bytes())
+}
+
+/// What is at `path`: it is opened, but nothing is asked to be allowed in it.
+fn stat_path(path: &Path, symlinks: Symlinks) -> io::Result<Stat> {
+    let reparse = if symlinks == Symlinks::Stay { REPARSE_POINT } else { 0 };
+    let file = OpenOptions::new().access_mode(0).custom_flags(FLAGS | reparse).open(path)?;
+    let information = information(&file)?;
+    Ok(Stat {
+        inode: information.file_index(),
+        links: u32::try_from(information.number_of_links()).unwrap_or(u32::MAX),
+        ..convert(&file.metadata()?, path, information.volume_serial_number())
+    })
+}
+
+fn kind(metadata: &Metadata) -> Kind {
+    if metadata.is_dir() {
+        Kind::Directory
+    } else if metadata.is_symlink() {
+        Kind::Symlink
+    } else {
+        Kind::File
+    }
+}
+
+/// What is `told` of what is at `path`, which may have other links.
+fn convert(told: &Metadata, path: &Path, device: u64) -> Stat {
+    let kind = kind(told);
+    let seconds = |time: io::Result<SystemTime>| time.map_or(0, seconds_since_epoch);
+    let modified = seconds(told.modified());
+    Stat {
+        device,
+        inode: 0,
+        links: 1,
+        mode: Mode::usual(kind),
+        // It may have to be fetched, or be the same as one above: Windows can bind one to another (CreateBindLink).
+        mount_point: kind == Kind::Directory,
+        blocks: if kind == Kind::File { blocks(told, path) } else { 0 },
+        length: told.len(),
+        accessed: seconds(told.accessed()),
+        modified,
+        // Windows keeps it, but no listing tells.
+        changed: modified,
+        born: seconds(told.created()),
+        owner: 0,
+        group: None,
+    }
+}
+
+/// What the file at `path` takes on the disk, in 512 bytes. What is compressed or has holes is asked for; of the
+/// others, the length is taken up to whole clusters of 4 KiB, which nearly every volume has.
+fn blocks(told: &Metadata, path: &Path) -> u64 {
+    const CLUSTER: u64 = 4096;
+    let attributes = told.file_attributes();
+    if attributes & ELSEWHERE != 0 {
+        return 0;
+    }
+    let packed = (attributes & PACKED != 0).then(|| path.size_on_disk().ok()).flatten();
+    packed.unwrap_or(told.len()).div_ceil(CLUSTER).saturating_mul(CLUSTER / 512)
+}
