@@ -112,8 +112,11 @@ pub fn write(
 ) -> io::Result<()> {
     let measure = *measure;
     let (form, options) = match output {
-        Output::Summary(options) => {
+        Output::Summary(mut options) => {
             let tree = weighed.report.as_ref();
+            if let (true, Some(origin)) = (options.roots.is_empty(), origin) {
+                options.roots = origin.roots.iter().filter_map(|root| root.name.clone()).collect();
+            }
             return tree.map_or(Ok(()), |tree| summary::write(out, tree, &options));
         }
         Output::Form(form, options) => {
@@ -126,9 +129,8 @@ pub fn write(
                 // A time is no part of another.
                 options.bars = Bars::None;
                 options.beside = Some(formats.bytes);
-            } else {
-                options.partial = Partial::of(weighed);
             }
+            options.partial = Partial::of(weighed);
             let Some(tree) = &weighed.report else { return Ok(()) };
             let mut lines = file_systems::lines(file_systems, &options.format, options.width);
             let below = if options.is_root_first { Vec::new() } else { mem::take(&mut lines) };

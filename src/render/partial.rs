@@ -1,8 +1,7 @@
 //! Figures that lack something: what was not read lies below them. They are marked in a picture.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use super::diff::Note;
 use super::lines::Line;
 use crate::measure::Kind;
 use crate::problem::Problem;
@@ -29,13 +28,13 @@ impl Partial {
         Self { lost, is_interrupted: weighed.is_interrupted }
     }
 
-    /// Marks the `notes` of those `lines` whose figures lack something.
-    pub(super) fn mark(&self, notes: &mut [Note], lines: &[Line<'_>], tree: &Tree) {
+    /// Of which `lines` the figures lack something. The one of what has none comes last, if there is one.
+    pub(super) fn lines(&self, lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
         if self.lost.is_empty() && !self.is_interrupted {
-            return;
+            return vec![false; lines.len()];
         }
-        let is_above_all = |line: &Line<'_>| line.parent.is_none();
-        let are_partial: Vec<bool> = match tree.shape() {
+        let is_above_all = |line: &Line<'_>| line.parent.is_none() || line.is_rest;
+        match tree.shape() {
             // Whatever is missing may be of any group.
             Shape::Groups => vec![true; lines.len()],
             _ if self.is_interrupted => {
@@ -44,10 +43,6 @@ impl Partial {
             }
             Shape::List => lines.iter().map(is_above_all).collect(),
             Shape::Directory => self.above_losses(lines, tree),
-        };
-        let marked = notes.iter_mut().zip(are_partial).filter(|(_, is_partial)| *is_partial);
-        for (note, _) in marked {
-            note.size = format!("{MARK}{}", note.size.trim_start());
         }
     }
 
@@ -57,7 +52,7 @@ impl Partial {
         let mut below: HashMap<(usize, &[u8]), usize> = HashMap::new();
         // The place of each line. Every path begins at the first.
         let mut places: Vec<usize> = Vec::with_capacity(lines.len());
-        for line in lines {
+        for line in lines.iter().filter(|line| !line.is_rest) {
             let (mut place, names) = match line.parent {
                 None if tree.is_above_roots() => (0, None),
                 Some(parent) if parent > 0 || !tree.is_above_roots() => {
@@ -71,18 +66,26 @@ impl Partial {
             }
             places.push(place);
         }
-        let mut is_reached = vec![false; below.len() + 1];
+        let with_lines: HashSet<usize> = below.keys().map(|(place, _)| *place).collect();
+        let (mut is_reached, mut is_in_rest) = (vec![false; below.len() + 1], false);
         for path in &self.lost {
             let mut place = 0;
             for name in names_in(path) {
-                let Some(next) = below.get(&(place, name)) else { break };
+                let Some(next) = below.get(&(place, name)) else {
+                    // Beside what has a line here, it has none.
+                    is_in_rest |= with_lines.contains(&place);
+                    break;
+                };
                 place = *next;
                 is_reached[place] = true;
             }
         }
         // Something is lost below the topmost line, whatever line else has it.
         let is_topmost = |i: usize| i == 0;
-        places.iter().enumerate().map(|(i, place)| is_topmost(i) || is_reached[*place]).collect()
+        let is_partial = |(i, line): (usize, &Line<'_>)| {
+            if line.is_rest { is_in_rest } else { is_topmost(i) || is_reached[places[i]] }
+        };
+        lines.iter().enumerate().map(is_partial).collect()
     }
 }
 

@@ -14,7 +14,7 @@ pub struct SummaryOptions {
     pub format: Format,
     /// Whether names are written as they are. A terminal wants them escaped.
     pub is_raw: bool,
-    /// In which order the roots come, by their names; those that are not said come first, sorted.
+    /// In which order the roots come, by their names; if not said, as in a snapshot. The others come first, sorted.
     pub roots: Vec<Vec<u8>>,
 }
 

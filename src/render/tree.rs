@@ -16,7 +16,7 @@ use super::colors::Colors;
 use super::diff::{self, Note};
 use super::lines::{self, Line, lay_out};
 use super::name::{cells, escape, shorten};
-use super::partial::Partial;
+use super::partial::{MARK, Partial};
 use super::size::Format;
 use crate::diff::Diff;
 use crate::tree::{Order, Totals, Tree};
@@ -99,16 +99,28 @@ pub fn draw(
         notes.push(Note { size, aside, direction: None });
         lines.push(Line::of_rest(rest.name.as_bytes(), rest.totals));
     }
+    let are_partial = options.partial.lines(&lines, tree);
+    let mark = |i: usize, size: String| match are_partial[i] && !size.is_empty() {
+        true => format!("{MARK}{size}"),
+        false => size,
+    };
+    // A time is no sum.
+    if !matches!(options.format, Format::Time(_)) {
+        for (i, note) in notes.iter_mut().enumerate().filter(|(i, _)| are_partial[*i]) {
+            note.size = mark(i, note.size.trim_start().to_owned());
+        }
+    }
     if changes.is_none() && options.order == Order::Count {
         let counts = lines.iter().map(|line| Format::Count.write(line.totals.entries));
         add_column(&mut notes, counts.collect(), options.width);
     }
     let is_known = lines.iter().all(|line| line.is_rest || line.totals.beside.is_some());
     if let Some(format) = options.beside.as_ref().filter(|_| is_known) {
-        let sizes = lines.iter().map(|line| line.totals.beside.map(|size| format.write(size)));
-        add_column(&mut notes, sizes.map(Option::unwrap_or_default).collect(), options.width);
+        let size = |line: &Line<'_>| line.totals.beside.map(|size| format.write(size));
+        let sizes = lines.iter().map(|line| size(line).unwrap_or_default());
+        let sizes = sizes.enumerate().map(|(i, size)| mark(i, size)).collect();
+        add_column(&mut notes, sizes, options.width);
     }
-    options.partial.mark(&mut notes, &lines, tree);
     let scale = bar::scale(&lines, tree.shape());
     let picture = Picture { lines, notes, scale, root: tree, options };
     let first = usize::from(options.skip_total);
@@ -169,14 +181,14 @@ impl Picture<'_> {
         let percent = if columns.percent { self.percent(i) } else { String::new() };
         // Writing to a string cannot fail.
         let _ = match columns.bar {
-            0 if columns.percent => write!(line, "{:padding$} {percent:>4}", ""),
+            0 if columns.percent => write!(line, "{padding} {percent:>4}"),
             0 => Ok(()),
             width => {
                 let mut bar = self.bar(i, width);
                 if self.options.dim && self.notes[i].direction.is_none() {
                     bar = self.paint(&bar, Colors::dim_bar);
                 }
-                write!(line, "{:padding$}│{bar} │ {percent:>4}", "")
+                write!(line, "{padding}│{bar} │ {percent:>4}")
             }
         };
         line
@@ -193,19 +205,20 @@ impl Picture<'_> {
         let room = columns.name.min(self.options.width.saturating_sub(others));
         let (name, aside, padding) = self.name_in(i, room);
         let size = self.painted_size(i, columns);
-        format!("{name}{aside}{:padding$} {depth} {size}{percent}", "")
+        format!("{name}{aside}{padding} {depth} {size}{percent}")
     }
 
-    /// The name and what is said after it, painted, and what is left of `room` cells. Nothing is said where
-    /// there is hardly room for the name.
-    fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
+    /// The name and what is said after it, painted, and as many blanks as are left of `room` cells. Nothing is
+    /// said where there is hardly room for the name, or too little for a count.
+    fn name_in(&self, i: usize, room: usize) -> (String, String, String) {
         let (name, aside) = (self.name(i), self.notes[i].aside.as_str());
-        let least = cells(&name).min(NAME_AT_LEAST);
+        let least = if self.lines[i].is_rest { usize::MAX } else { NAME_AT_LEAST };
+        let least = cells(&name).min(least);
         let (name, aside) = match room.checked_sub(cells(aside)) {
             Some(room) if room >= least => (shorten(&name, room), aside),
             _ => (shorten(&name, room), ""),
         };
-        let padding = room.saturating_sub(cells(&name) + cells(aside));
+        let padding = " ".repeat(room.saturating_sub(cells(&name) + cells(aside)));
         (self.painted(i, &name), self.paint(aside, Colors::aside), padding)
     }
 

@@ -264,6 +264,22 @@ fn file(name: &str) -> String {
     format!(r#"{{"name":"{name}","kind":"file","size":5}}"#)
 }
 
+/// For a screen reader nothing limits how wide a line is. It ended in a panic.
+#[test]
+fn a_name_of_any_length_is_read_out() {
+    let fixture = Fixture::new();
+    let file = fixture.at("scan.json");
+    let child = |name: &str| format!(r#"{{"name":"{name}","kind":"file","size":5}}"#);
+    let children = [child(&"x".repeat(70_000)), child("b")].join(",");
+    let root = r#""name":"r","kind":"directory","size":10"#;
+    let scan = format!(
+        r#"{{"schema":1,"measure":"disk","complete":true,{root},"children":[{children}]}}"#
+    );
+    std::fs::write(&file, scan).unwrap();
+    let text = weigh("-c -R --load").arg(&file).run().text();
+    assert!(text.lines().any(|line| line.len() > 70_000));
+}
+
 /// Characters without a width are no reason to measure a name once for each.
 #[test]
 fn a_long_name_is_cut_at_once() {

@@ -172,10 +172,32 @@ fn partial_figures_say_so() {
     let text = String::from_utf8(shown.stdout).unwrap();
     let of = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().contains('≥');
     assert!(of("(total)") && of("top/open") && !of("top/g"), "{text}");
-    // Times are no sums.
-    assert!(!marked("-c -m m", "top").1.contains('≥'));
+    // Times are no sums; the sizes beside them are.
+    let (names, text) = marked("-c -m m -b -s", "top");
+    assert!(names.is_empty() && text.lines().last().unwrap().contains(" ≥5.2Ki "), "{text}");
     let (_, text) = marked("-c -R -s", "top");
     assert!(text.contains('≥'), "{text}");
+}
+
+/// What is lost beside what has lines is missing from the line of what has none, and only then.
+#[test]
+fn what_has_no_line_may_lack_something() {
+    let fixture = Fixture::new()
+        .file("top/large", 90_000)
+        .file("top/small", 5_000)
+        .unreadable("top/2 smaller")
+        .file("whole/large", 90_000)
+        .file("whole/small", 5_000)
+        .file("whole/smaller", 400);
+    let shown = |path: &str, lines: u32| {
+        let run = weigh(&format!("-c -b -s -n {lines} {path}")).within(fixture.path());
+        String::from_utf8(run.by_nobody(&fixture).run().stdout).unwrap()
+    };
+    let first = |text: &str| text.lines().next().unwrap().trim_start().to_owned();
+    let text = shown("top", 1);
+    assert!(first(&text).starts_with('≥'), "{text}");
+    let text = shown("whole", 1);
+    assert!(!text.contains('≥'), "{text}");
 }
 
 /// The same errors in the same order, however the threads came upon them.

@@ -91,7 +91,7 @@ fn random_trees_come_to_what_du_says() {
     }
 }
 
-/// Those that are one, or lie in another, are weighed once; those of a snapshot are in the order of their names.
+/// Those that are one, or lie in another, are weighed once; those of a snapshot are as they were given.
 #[test]
 fn each_root_has_one_line() {
     let fixture = linked();
@@ -102,7 +102,7 @@ fn each_root_has_one_line() {
     assert_eq!(shown("a a ./a/ alone"), "75000\ta\n20000\talone\n");
     assert_eq!(shown("a/in alone a"), "20000\talone\n75000\ta\n");
     weigh("-s --save scan c b").within(fixture.path()).run().clean();
-    assert_eq!(shown("--load scan"), "14000\tb\n9307\tc\n");
+    assert_eq!(shown("--load scan"), shown("c b"));
 }
 
 #[test]
