@@ -40,12 +40,12 @@ mod usage;
 pub use listing::{Listed, Listing};
 pub use mount_table::MountTable;
 pub use platform::{
-    free_handles, host, is_out_of_handles, is_rotational, is_vanished, not_found,
+    free_handles, host, is_out_of_handles, is_rotational, is_vanished, not_found, space_around,
     threads_with_room, usage, user_name,
 };
 pub use snapshot_file::{Destination, Draft, open as open_snapshot};
 pub use source::{Handle, Source};
-pub use space::{Space, space, space_around};
+pub use space::{Space, space};
 pub use usage::Usage;
 
 /// Whether a call follows a symlink in the last component of what it is given.

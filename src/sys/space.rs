@@ -3,7 +3,7 @@
 use std::ffi::CStr;
 use std::io;
 
-use super::{Query, Source, Symlinks};
+use super::{Query, Source, Symlinks, space_around};
 
 /// What a file system has room for, in bytes (statvfs(3)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,18 +36,4 @@ pub fn space(path: &CStr) -> io::Result<Option<Space>> {
         return Ok(None);
     }
     space_around(path).map(Some)
-}
-
-/// What the file system has room for that `path` lies on.
-///
-/// # Errors
-/// The system's.
-pub fn space_around(path: &CStr) -> io::Result<Space> {
-    let space = rustix::fs::statvfs(path)?;
-    let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
-    Ok(Space {
-        size: bytes(space.f_blocks),
-        free: bytes(space.f_bfree),
-        available: bytes(space.f_bavail),
-    })
 }

@@ -1,5 +1,6 @@
 //! What all Unix systems tell alike, by way of nix and rustix.
 
+use std::ffi::CStr;
 use std::io;
 use std::time::Duration;
 
@@ -8,7 +9,7 @@ use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use nix::unistd::{Uid, User};
 
-use crate::sys::Usage;
+use crate::sys::{Space, Usage};
 
 /// Whether an entry was there when it was listed and is not any more, or is something else by now.
 /// A process's directory in proc answers ESRCH when the process has ended.
@@ -41,6 +42,20 @@ pub fn host() -> Vec<u8> {
 pub fn user_name(id: u32) -> Option<String> {
     // A database that cannot be asked knows nobody.
     User::from_uid(Uid::from_raw(id)).ok().flatten().map(|user| user.name)
+}
+
+/// What the file system has room for that `path` lies on.
+///
+/// # Errors
+/// The system's.
+pub fn space_around(path: &CStr) -> io::Result<Space> {
+    let space = rustix::fs::statvfs(path)?;
+    let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
+    Ok(Space {
+        size: bytes(space.f_blocks),
+        free: bytes(space.f_bfree),
+        available: bytes(space.f_bavail),
+    })
 }
 
 /// What the process has used until now (getrusage(2)); nothing where the system does not tell.

@@ -1,11 +1,11 @@
 //! Windows, by std and winapi-util.
 
-use std::ffi::OsString;
+use std::ffi::{CStr, OsString};
 use std::io::{self, ErrorKind};
 
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
-use crate::sys::Usage;
+use crate::sys::{Space, Usage};
 
 /// ERROR_TOO_MANY_OPEN_FILES ("System Error Codes").
 const TOO_MANY_OPEN_FILES: i32 = 4;
@@ -58,4 +58,9 @@ pub fn user_name(_: u32) -> Option<String> {
 /// Nobody can tell without a call that std does not have. The number of threads stays as it was begun with.
 pub fn usage() -> Usage {
     Usage::default()
+}
+
+/// Nobody can tell without a call that std does not have.
+pub fn space_around(_: &CStr) -> io::Result<Space> {
+    Err(ErrorKind::Unsupported.into())
 }

@@ -25,7 +25,7 @@ use crate::measure::{Kind, Mode};
 use crate::path::from_bytes;
 use crate::sys::{
     Carries, Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks,
-    open_if_file, seconds_since_epoch,
+    seconds_since_epoch,
 };
 
 /// What the listing tells is all that is asked of a file.
@@ -151,18 +151,9 @@ impl<const ASKS: bool> Handle<ASKS> {
         Ok(Mount { carries, ..Self::mount() })
     }
 
-    /// The file at `path` from here, to be read; none if nothing is there, or no regular file.
-    ///
-    /// # Errors
-    /// The system's, and if it has more than `most` bytes.
-    pub fn open_file_at(
-        &self,
-        path: &CStr,
-        symlinks: Symlinks,
-        most: u64,
-    ) -> io::Result<Option<File>> {
-        let open = || File::open(self.path.join(as_path(path)));
-        open_if_file(self.stat_at(path, symlinks, Query::default()), most, open)
+    /// Opens the file at `path` from here, to be read.
+    pub fn open_file_at(&self, path: &CStr, _: Symlinks) -> io::Result<File> {
+        File::open(self.path.join(as_path(path)))
     }
 
     /// Appends the next names to `names`. Returns whether there may be more. The rest is for other
