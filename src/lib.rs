@@ -13,7 +13,7 @@
 //!          │ filter       │ bubbles up one way        └► stderr
 //!          └► problems,   │            through it
 //!             progress    │
-//! files ─► snapshot ────┘
+//! files ───► snapshot ────┘
 //! ```
 //!
 //! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flag and no terminal.

@@ -64,8 +64,8 @@ impl Operation {
 
     /// The operation of a walk that has a name in JSON.
     pub fn named(name: &str) -> Option<Self> {
-        let weighed = [Operation::Stat, Operation::Open, Operation::Read, Operation::Enter];
-        weighed.into_iter().find(|operation| operation.name() == name)
+        let walked = [Operation::Stat, Operation::Open, Operation::Read, Operation::Enter];
+        walked.into_iter().find(|operation| operation.name() == name)
     }
 }
 

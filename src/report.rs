@@ -9,18 +9,17 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use crate::bounds::{Bounds, Exceeded, Growth};
-pub use crate::gear::Gear;
-pub use crate::snapshot::Doubt;
-pub use crate::weighed::Weighed;
+pub use crate::bounds::{Bounds, Growth};
 
+use crate::bounds::Exceeded;
 use crate::diff::Diff;
 use crate::filter::Filter;
+use crate::gear::Gear;
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
-use crate::snapshot::{self, Destination, FileSystem, Origin, Snapshot, TIMES};
+use crate::snapshot::{self, Destination, Doubt, FileSystem, Origin, Snapshot, TIMES};
 use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole};
 use crate::total::replay;
 use crate::tree::Tree;

@@ -62,8 +62,8 @@ pub struct Messages {
     pub stats: bool,
 }
 
-/// Reads the command line, and the config file beneath it. Ends the process with status 2 if they
-/// make no sense, and with 0 after `--help`, `--version` and `--type-list`.
+/// Reads the command line, and the config file beneath it. Ends the process with status 2 after a
+/// usage error, and with 0 after `--help`, `--version` and `--type-list`.
 pub fn parse() -> Plan {
     let args: Vec<OsString> = env::args_os().collect();
     let plan = parse::flags(&args, |flags| {

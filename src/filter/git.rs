@@ -10,7 +10,7 @@
 //! `.ignore` files are ripgrep's: they hold everywhere, and are stronger, also than what is tracked.
 //! Git knows nothing of them, so they have no say in what *git* ignores.
 //!
-//! IgnoreRules and globs are our own rather than those of gix-ignore 0.24 and gix-glob 0.29, which would add 12
+//! Rules and globs are our own rather than those of gix-ignore 0.24 and gix-glob 0.29, which would add 12
 //! packages and spare 430 lines and 2 KB. Of 600,000 answers to rules thrown by dice, 25 of theirs are not
 //! those of git 2.39, and 4,945 where case is ignored; none of ours. On 290,000 entries they take 240 ms
 //! in user mode instead of 204. Past 64 levels of asterisks they give up.
@@ -72,7 +72,7 @@ pub(super) struct DirectoryRules {
 /// What becomes of the entries of a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Treatment {
-    /// IgnoreRules decide.
+    /// Rules decide.
     #[default]
     ByRules,
     /// Everything is ignored that is not tracked.

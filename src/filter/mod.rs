@@ -109,14 +109,14 @@ impl Scope {
     }
 }
 
-/// Judges the entries of one directory, and of those below that it enters.
+/// Filters the entries of one directory, and of those below that it enters.
 #[derive(Debug)]
 pub struct DirectoryFilter<'a> {
     filter: &'a Filter,
     /// What filters know of the directory.
-    pub place: Option<Arc<Scope>>,
+    pub scope: Option<Arc<Scope>>,
     /// The directory's path, the root as given and the names below it, for those who look at it. A
-    /// name is put at its end to be judged.
+    /// name is put at its end to be matched.
     path: Vec<u8>,
     /// The same, but from the root on, or from the top of the work tree that the root lies in.
     ruled_path: Vec<u8>,
@@ -180,25 +180,25 @@ impl Filter {
     /// reported by its path.
     pub fn enter<'n>(
         &self,
-        place: Option<&Arc<Scope>>,
+        scope: Option<&Arc<Scope>>,
         dir: &Handle,
         names: impl Fn() -> Vec<&'n [u8]>,
         mut report: impl FnMut(Vec<u8>, &io::Error),
     ) -> Option<Arc<Scope>> {
-        let place = place?;
+        let scope = scope?;
         if self.git.is_off() {
-            return Some(Arc::clone(place));
+            return Some(Arc::clone(scope));
         }
         let from = || {
-            let path = ruled_path(place, &names());
+            let path = ruled_path(scope, &names());
             path.len() + usize::from(!path.is_empty() && !path.ends_with(b"/"))
         };
         let path = || path::join_all(names());
-        let rules = self.git.enter(&place.rules, dir, path, from, &mut report);
-        rules.as_ref().unwrap_or(&place.rules).read_index_or_report(report);
+        let rules = self.git.enter(&scope.rules, dir, path, from, &mut report);
+        rules.as_ref().unwrap_or(&scope.rules).read_index_or_report(report);
         Some(match rules {
-            Some(rules) => Arc::new(Scope { rules, ..(**place).clone() }),
-            None => Arc::clone(place),
+            Some(rules) => Arc::new(Scope { rules, ..(**scope).clone() }),
+            None => Arc::clone(scope),
         })
     }
 
@@ -206,23 +206,23 @@ impl Filter {
     /// filters look at paths.
     pub fn for_directory<'n>(
         &self,
-        place: Option<Arc<Scope>>,
+        scope: Option<Arc<Scope>>,
         names: impl FnOnce() -> Vec<&'n [u8]>,
     ) -> DirectoryFilter<'_> {
         let (mut path, mut ruled) = (Vec::new(), Vec::new());
-        if let Some(place) = &place
+        if let Some(scope) = &scope
             && self.looks_at_paths()
         {
             let names = names();
-            ruled = ruled_path(place, &names);
+            ruled = ruled_path(scope, &names);
             path = path::join_all(names);
         }
-        DirectoryFilter { filter: self, place, path, ruled_path: ruled, above: Vec::new() }
+        DirectoryFilter { filter: self, scope, path, ruled_path: ruled, above: Vec::new() }
     }
 
     /// Whether the root at `path`, a directory, counts itself. What is in it may even if not.
-    pub fn admits_root(&self, place: Option<&Arc<Scope>>, path: &[u8], stat: &Stat) -> bool {
-        let is_ignored = place.is_some_and(|place| place.rules.is_ignored());
+    pub fn admits_root(&self, scope: Option<&Arc<Scope>>, path: &[u8], stat: &Stat) -> bool {
+        let is_ignored = scope.is_some_and(|scope| scope.rules.is_ignored());
         self.types.admit(path, true)
             && self.globs.include.is_empty()
             && (self.git.ignored != Ignored::Only || is_ignored)
@@ -232,8 +232,8 @@ impl Filter {
 }
 
 /// The path of the directory that `names` lead to, as rules see it.
-fn ruled_path(place: &Scope, names: &[&[u8]]) -> Vec<u8> {
-    let mut path = place.rules.base.to_vec();
+fn ruled_path(scope: &Scope, names: &[&[u8]]) -> Vec<u8> {
+    let mut path = scope.rules.base.to_vec();
     for name in names.iter().skip(1) {
         path::join(&mut path, name);
     }
@@ -244,33 +244,33 @@ impl DirectoryFilter<'_> {
     /// What becomes of the entry called `name`.
     #[inline]
     pub fn verdict(&mut self, name: &[u8], is_directory: bool) -> Verdict {
-        if self.place.is_none() { Verdict::Counts } else { self.filtered(name, is_directory) }
+        if self.scope.is_none() { Verdict::Counts } else { self.filtered(name, is_directory) }
     }
 
     /// What filters make of it. Names are looked at first, paths last.
     fn filtered(&mut self, name: &[u8], is_directory: bool) -> Verdict {
-        let Self { filter, place: Some(place), path, ruled_path, .. } = self else {
+        let Self { filter, scope: Some(scope), path, ruled_path, .. } = self else {
             return Verdict::Counts;
         };
-        if !filter.names.admit(name) || filter.paths.name(name) || place.left_out.end(name) {
+        if !filter.names.admit(name) || filter.paths.name(name) || scope.left_out.end(name) {
             return Verdict::LeftOut;
         }
         let mut is_admitted = filter.types.admit(name, is_directory);
         if !filter.has_no_rules() && (is_admitted || is_directory) {
             let path = At::new(ruled_path, name);
-            let below_root = &path.0[place.rules.base.len()..];
+            let below_root = &path.0[scope.rules.base.len()..];
             if filter.globs.excludes(below_root, is_directory) {
                 return Verdict::LeftOut;
             }
-            is_admitted &= place.is_included || filter.globs.includes(below_root, is_directory);
+            is_admitted &= scope.is_included || filter.globs.includes(below_root, is_directory);
             match filter.git.ignored {
                 Ignored::Counts => {}
-                Ignored::LeftOut if place.rules.ignores(path.0, name, is_directory) => {
+                Ignored::LeftOut if scope.rules.ignores(path.0, name, is_directory) => {
                     return Verdict::LeftOut;
                 }
                 Ignored::LeftOut => {}
-                Ignored::Only if place.rules.is_free_of_ignored(name) => return Verdict::LeftOut,
-                Ignored::Only => is_admitted &= place.rules.ignores(path.0, name, is_directory),
+                Ignored::Only if scope.rules.is_free_of_ignored(name) => return Verdict::LeftOut,
+                Ignored::Only => is_admitted &= scope.rules.ignores(path.0, name, is_directory),
             }
         }
         if !filter.regexes.is_off() && is_admitted {
@@ -282,7 +282,7 @@ impl DirectoryFilter<'_> {
     /// What becomes of it after all, now that the system has been asked about it.
     #[inline]
     pub fn confirm(&self, verdict: Verdict, stat: &Stat) -> Verdict {
-        if self.place.is_none() || verdict != Verdict::Counts {
+        if self.scope.is_none() || verdict != Verdict::Counts {
             return verdict;
         }
         Verdict::of_one(self.filter.times.admit(stat), stat.is_directory())
@@ -290,31 +290,31 @@ impl DirectoryFilter<'_> {
 
     /// What filters know of the directory called `name`, before it is opened.
     pub fn below(&mut self, name: &[u8]) -> Option<Arc<Scope>> {
-        let (place, filter) = (self.place.as_ref()?, self.filter);
-        let (mut is_included, mut rules) = (place.is_included, None);
+        let (scope, filter) = (self.scope.as_ref()?, self.filter);
+        let (mut is_included, mut rules) = (scope.is_included, None);
         if !filter.has_no_rules() {
             let path = At::new(&mut self.ruled_path, name);
             let globs = &filter.globs;
             is_included |= !globs.include.is_empty()
-                && globs.includes(&path.0[place.rules.base.len()..], true);
-            rules = place.rules.below(path.0, name);
+                && globs.includes(&path.0[scope.rules.base.len()..], true);
+            rules = scope.rules.below(path.0, name);
         }
         let is_collapsed =
-            place.is_collapsed || filter.collapse.name(name) || place.collapsed.end(name);
-        let is_same = place.left_out.is_empty()
-            && place.collapsed.is_empty()
-            && is_collapsed == place.is_collapsed
-            && is_included == place.is_included
+            scope.is_collapsed || filter.collapse.name(name) || scope.collapsed.end(name);
+        let is_same = scope.left_out.is_empty()
+            && scope.collapsed.is_empty()
+            && is_collapsed == scope.is_collapsed
+            && is_included == scope.is_included
             && rules.is_none();
         if is_same {
-            return Some(Arc::clone(place));
+            return Some(Arc::clone(scope));
         }
         Some(Arc::new(Scope {
-            left_out: place.left_out.below(name),
-            collapsed: place.collapsed.below(name),
+            left_out: scope.left_out.below(name),
+            collapsed: scope.collapsed.below(name),
             is_collapsed,
             is_included,
-            rules: rules.unwrap_or_else(|| place.rules.clone()),
+            rules: rules.unwrap_or_else(|| scope.rules.clone()),
         }))
     }
 
@@ -322,7 +322,7 @@ impl DirectoryFilter<'_> {
     /// that a path takes time by what it is longer than the one before.
     pub fn enter(&mut self, name: &[u8]) {
         let Some(below) = self.below(name) else { return };
-        self.above.push((self.place.replace(below), self.path.len(), self.ruled_path.len()));
+        self.above.push((self.scope.replace(below), self.path.len(), self.ruled_path.len()));
         if self.filter.looks_at_paths() {
             path::join(&mut self.path, name);
             path::join(&mut self.ruled_path, name);
@@ -331,8 +331,8 @@ impl DirectoryFilter<'_> {
 
     /// Goes back to the directory that the last one was entered from, if there is one.
     pub fn leave(&mut self) {
-        let Some((place, path, ruled_path)) = self.above.pop() else { return };
-        self.place = place;
+        let Some((scope, path, ruled_path)) = self.above.pop() else { return };
+        self.scope = scope;
         self.path.truncate(path);
         self.ruled_path.truncate(ruled_path);
     }

@@ -1,4 +1,4 @@
-//! IgnoreRules in the syntax of gitignore(5): a list of globs, of which the last one that matches decides.
+//! Rules in the syntax of gitignore(5): a list of globs, of which the last one that matches decides.
 
 use std::ffi::CStr;
 use std::io::{self, BufRead, BufReader, Read};

@@ -8,9 +8,8 @@ use crate::problem::Problem;
 /// How many paths a summary names.
 const SHOWN: usize = 3;
 
-/// A line for each kind of what was lost, or with `is_every` for each loss; and one for each directory that is
-/// its own ancestor; and, where there is
-/// something to be said, one for what that means for the totals, if any were shown (`has_totals`), and what to do
+/// A line for each kind of loss, or for each loss if `is_every`; and one for each directory that is its own
+/// ancestor. The last one says what that means for the totals, if any were shown (`has_totals`), and what to do
 /// about it. Empty if there is no problem.
 pub fn summary(problems: &[Problem], is_every: bool, has_totals: bool) -> String {
     let mut text = String::new();

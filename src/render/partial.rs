@@ -21,8 +21,8 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// What `walked` lacks.
-    pub fn of<R>(weighed: &Weighed<R>) -> Self {
+    /// What `weighed` lacks.
+    pub fn of(weighed: &Weighed<Tree>) -> Self {
         let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
         let lost = losses.map(|problem| problem.path.clone()).collect();
         Self { lost, is_interrupted: weighed.is_interrupted }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::name;
 use super::size::Format;
 
-/// One line of at most `width` cells: entries, size, entries a second, the directory at hand. TimeFormat
+/// One line of at most `width` cells: entries, size, entries a second, the directory at hand. Times
 /// do not add up, so they are left out.
 pub fn line(
     entries: u64,

@@ -1,4 +1,4 @@
-//! TimeFormat as people read them, in the styles of GNU `ls` and `du`.
+//! Times as people read them, in the styles of GNU `ls` and `du`.
 
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;

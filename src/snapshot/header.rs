@@ -108,10 +108,7 @@ fn read_problem<R: Read>(
 ) -> io::Result<Problem> {
     let (mut path, mut exact_path) = (Vec::new(), None);
     let (mut operation, mut code, mut message) = (None, None, String::new());
-    tokens.take(b'{')?;
-    let mut is_first = true;
-    while tokens.member(is_first)? {
-        is_first = false;
+    tokens.object(|tokens| {
         match tokens.text() {
             b"path" => path = tokens.utf8()?.into(),
             b"path_bytes" => exact_path = Some(tokens.base64()?),
@@ -120,7 +117,8 @@ fn read_problem<R: Read>(
             b"message" => message = tokens.utf8()?.to_owned(),
             _ => tokens.skip()?,
         }
-    }
+        Ok(())
+    })?;
     let operation = operation.ok_or_else(|| tokens.error("an error of no known operation"))?;
     // A directory that is its own ancestor is no error of the system's.
     let code = code.filter(|_| operation != Operation::Enter);

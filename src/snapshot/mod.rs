@@ -4,10 +4,10 @@
 //! what the tally keeps. So whatever can be shown of a walk can be shown of a saved one.
 //!
 //! * `compression`: zstd and gzip.
-//! * `source`, `tokens` and `skip`: JSON, piece by piece.
+//! * `bytes`, `tokens` and `skip`: JSON, piece by piece.
 //! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
 //! * `reweigh`: weighed anew, with filters, or by time; `roots`: of what;
-//!   `alike`: whether two count the same things; `doubts`: what their comparison cannot tell.
+//!   `comparable`: whether two count the same things; `doubts`: what their comparison cannot tell.
 //! * `file_system`: what there is beside what was seen.
 
 mod bytes;

@@ -59,7 +59,7 @@ pub(super) fn read<R: Read, T: Tally>(
     let mut problems = Problems::default();
     let mut open: Vec<OpenDirectory<T::Part>> = vec![begin(tokens, None, &mut problems, &[])?];
     let root = loop {
-        let Some(directory) = open.last() else { unreachable!("the root ends the loop") };
+        let Some(directory) = open.last() else { return Err(tokens.error("no directory")) };
         if tokens.item(false)? {
             let device = directory.members.device;
             if tokens.peek()? == b'[' {

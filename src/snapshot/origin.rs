@@ -110,33 +110,31 @@ impl Volume {
     }
 
     fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
-        let (mut volume, mut is_first) = (Self::default(), true);
-        tokens.take(b'{')?;
-        while tokens.member(is_first)? {
-            is_first = false;
+        let mut volume = Self::default();
+        tokens.object(|tokens| {
             match tokens.text() {
                 b"type" => volume.kind = tokens.utf8()?.into(),
                 b"size" => volume.size = tokens.number()?,
                 b"free" => volume.free = tokens.number()?,
                 _ => tokens.skip()?,
             }
-        }
+            Ok(())
+        })?;
         Ok(volume)
     }
 }
 
 impl Share {
     pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
-        let (mut share, mut is_first) = (Self { number: 0, of: 0 }, true);
-        tokens.take(b'{')?;
-        while tokens.member(is_first)? {
-            is_first = false;
+        let mut share = Self { number: 0, of: 0 };
+        tokens.object(|tokens| {
             match tokens.text() {
                 b"number" => share.number = tokens.number()?,
                 b"of" => share.of = tokens.number()?,
                 _ => tokens.skip()?,
             }
-        }
+            Ok(())
+        })?;
         let is_one = (1..=share.of).contains(&share.number);
         if is_one { Ok(share) } else { Err(tokens.error("a share that is none")) }
     }
@@ -150,11 +148,9 @@ impl GivenRoot {
 
     /// Reads one of the header's roots.
     pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
-        let (mut root, mut is_first) = (Self::default(), true);
+        let mut root = Self::default();
         let (mut exact_path, mut exact_name) = (None, None);
-        tokens.take(b'{')?;
-        while tokens.member(is_first)? {
-            is_first = false;
+        tokens.object(|tokens| {
             match tokens.text() {
                 b"path" => root.path = tokens.utf8()?.into(),
                 b"path_bytes" => exact_path = Some(tokens.base64()?),
@@ -163,7 +159,8 @@ impl GivenRoot {
                 b"file_system" => root.volume = Some(Volume::read(tokens)?),
                 _ => tokens.skip()?,
             }
-        }
+            Ok(())
+        })?;
         root.path = exact_path.unwrap_or(root.path);
         root.name = exact_name.or(root.name);
         // An empty object takes 2 bytes in a file, and 48 in memory.

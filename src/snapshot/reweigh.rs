@@ -40,35 +40,35 @@ pub fn reweigh(
     else {
         return Ok(());
     };
-    let mut sieve =
+    let mut reweigher =
         Reweigher { filter, measure, sizes, origin: snapshot.origin.as_ref(), is_less: false };
     let roots = roots(tree, snapshot.origin.as_ref(), filter);
-    let left = sieve.tree(tree, &roots, keep);
+    let left = reweigher.tree(tree, &roots, keep);
     match &snapshot.origin {
-        None if sieve.is_less => return Err(io::Error::other(TOO_LITTLE)),
-        Some(origin) if sieve.is_less && origin.follows() => {
+        None if reweigher.is_less => return Err(io::Error::other(TOO_LITTLE)),
+        Some(origin) if reweigher.is_less && origin.follows() => {
             let other_ways = "symlinks were followed, and may lead to what would be left out";
             return Err(io::Error::other(other_ways));
         }
         None => return Ok(()),
         Some(_) => {}
     }
-    let (mut weighed, mut inside) = (HashMap::new(), HashMap::new());
+    let (mut walked, mut inside) = (HashMap::new(), HashMap::new());
     for root in &roots {
         match root.was_inside {
             true => inside.insert(root.place.as_path(), root),
-            false => weighed.insert(root.name, root),
+            false => walked.insert(root.name, root),
         };
     }
     let given = snapshot.origin.iter().flat_map(|origin| &origin.roots);
     let given = given.filter_map(|root| root.name.as_deref()).collect();
-    let met = RootsOfErrors { given, weighed, inside };
+    let met = RootsOfErrors { given, walked, inside };
     let problems = snapshot.weighed.problems.iter();
     let mut problems: Vec<_> =
-        problems.filter_map(|problem| sieve.problem(problem, &met)).collect();
+        problems.filter_map(|problem| reweigher.problem(problem, &met)).collect();
     problems.sort_by(|one, two| one.path.cmp(&two.path));
     // What could not be asked about is not in the tree, and may be left out all the same.
-    let is_other = sieve.is_less || is_anew;
+    let is_other = reweigher.is_less || is_anew;
     snapshot.weighed.problems = problems;
     if is_other {
         snapshot.weighed.report = Some(left);
@@ -135,13 +135,13 @@ impl<'s> Reweigher<'s> {
                     replay.open();
                     if let Some(root) = dir.root {
                         filters = root.for_directory(self.filter);
-                        let (place, stat) = (filters.place.as_ref(), stat(&root.node));
-                        dir.is_counted = self.filter.admits_root(place, root.name, &stat);
+                        let (scope, stat) = (filters.scope.as_ref(), stat(&root.node));
+                        dir.is_counted = self.filter.admits_root(scope, root.name, &stat);
                     } else {
                         filters.enter(dir.name);
                     }
-                    let place = filters.place.as_ref();
-                    dir.is_gathered = !place.is_some_and(|place| place.is_collapsed());
+                    let scope = filters.scope.as_ref();
+                    dir.is_gathered = !scope.is_some_and(|scope| scope.is_collapsed());
                     let ahead = self.begin(&dir, roots, &mut filters, &mut replay);
                     traversal.enter(dir, ahead);
                     continue;
@@ -263,7 +263,7 @@ struct RootsOfErrors<'r, 't> {
     /// What was to be weighed, as it was given.
     given: HashSet<&'t [u8]>,
     /// Roots that were walked, by name.
-    weighed: HashMap<&'t [u8], &'r SavedRoot<'t>>,
+    walked: HashMap<&'t [u8], &'r SavedRoot<'t>>,
     /// Those that lay in others, by place.
     inside: HashMap<&'r Path, &'r SavedRoot<'t>>,
 }
@@ -277,7 +277,7 @@ impl<'r, 't> RootsOfErrors<'r, 't> {
         };
         let ends = (0..=path.len().min(LONGEST)).rev().filter(is_end);
         let mut roots =
-            ends.filter_map(|end| Some((*self.weighed.get(&path[..end])?, &path[end..])));
+            ends.filter_map(|end| Some((*self.walked.get(&path[..end])?, &path[end..])));
         roots.next().map(|(root, way)| (root, way.strip_prefix(b"/").unwrap_or(way)))
     }
 

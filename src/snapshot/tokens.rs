@@ -33,6 +33,20 @@ impl<R: Read> Tokens<R> {
         Self { source: Bytes::new(stream), text: Vec::new(), is_lax: false }
     }
 
+    /// Takes an object; `read` takes the value of each of its members, whose key was taken last.
+    pub(super) fn object(
+        &mut self,
+        mut read: impl FnMut(&mut Self) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.take(b'{')?;
+        let mut is_first = true;
+        while self.member(is_first)? {
+            is_first = false;
+            read(self)?;
+        }
+        Ok(())
+    }
+
     /// Takes a string, and gives what is in it as base64.
     pub(super) fn base64(&mut self) -> io::Result<Vec<u8>> {
         self.string()?;

@@ -6,8 +6,9 @@
 //! through a pointer.
 
 use std::ffi::CStr;
-use std::fs::File;
+use std::fs::{DirEntry, File, ReadDir};
 use std::io;
+use std::sync::{Mutex, PoisonError};
 
 use super::{
     Identity, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, is_vanished, too_large,
@@ -264,4 +265,19 @@ impl Handle {
     ) -> io::Result<bool> {
         by_handle!(self, dir => dir.read(buffer, names, end))
     }
+}
+
+/// Lets `look` see the next of `entries`, as std lists them: about as many as Linux gives in one call. A directory
+/// that was only looked at has none to be listed.
+///
+/// # Errors
+/// The system's, and those of `look`.
+fn each_of_next(
+    entries: Option<&Mutex<ReadDir>>,
+    mut look: impl FnMut(DirEntry) -> io::Result<()>,
+) -> io::Result<()> {
+    const NAMES: usize = 2_000;
+    let entries = entries.ok_or(io::ErrorKind::Unsupported)?;
+    let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
+    entries.by_ref().take(NAMES).try_for_each(|entry| entry.and_then(&mut look))
 }

@@ -1,6 +1,7 @@
 //! How a node is packed: length of name, name, type and permissions, size, and what is kept of the inode; of a
-//! directory also what it comes to. Numbers are LEB128; the two lowest bits of the length say what of the inode
-//! there is. What is beside the size has a mark for itself, after which come those bits. So keeping everything costs little more than the names.
+//! directory also what it comes to. Numbers are LEB128. The two lowest bits of the length say what of the inode
+//! there is; or that there is a weight beside the size, and then they come after it. So keeping everything costs
+//! little more than the names.
 
 use super::{Details, Inode, Node, Totals};
 use crate::measure::Mode;

@@ -32,7 +32,7 @@ pub(super) struct Dir<P> {
     /// Whether it counts itself. What is in it may even if not.
     pub(super) is_counted: bool,
     /// What filters know of it, if there are any.
-    pub(super) place: Option<Arc<Scope>>,
+    pub(super) scope: Option<Arc<Scope>>,
     /// A root as it was opened, if that is kept for as long as something below it is on its way.
     pub(super) kept: OnceLock<Arc<Lease>>,
     /// Set once, when it is found to be removed. Relaxed: who sees it late finds out alone.
@@ -58,14 +58,14 @@ impl<P: Default> Dir<P> {
     /// A root, below the node above several if there are several.
     pub(super) fn root(parent: Option<Arc<Self>>, root: Root, filter: &Filter) -> Self {
         let path = root.path.to_bytes();
-        let place = filter.root(path);
-        let is_counted = filter.admits_root(place.as_ref(), path, &root.stat);
+        let scope = filter.root(path);
+        let is_counted = filter.admits_root(scope.as_ref(), path, &root.stat);
         let mut dir = Self::new(parent, root.path.into_boxed_c_str(), root.stat);
         dir.is_root = true;
         dir.is_synthetic = root.mount.carries == Carries::Synthetic;
         dir.mount = root.mount;
         dir.is_counted = is_counted;
-        dir.place = place;
+        dir.scope = scope;
         dir
     }
 
@@ -89,7 +89,7 @@ impl<P: Default> Dir<P> {
             is_synthetic: false,
             mount: Mount::default(),
             is_counted: true,
-            place: None,
+            scope: None,
             kept: OnceLock::new(),
             is_removed: AtomicBool::new(false),
             outstanding: AtomicUsize::new(1),
@@ -99,7 +99,7 @@ impl<P: Default> Dir<P> {
 
     /// Whether what is in it is gathered, and not only counted.
     pub(super) fn is_gathered(&self) -> bool {
-        !self.place.as_ref().is_some_and(|place| place.is_collapsed())
+        !self.scope.as_ref().is_some_and(|scope| scope.is_collapsed())
     }
 
     /// One more thing is to be done before this directory is finished. False if it is finished: whoever

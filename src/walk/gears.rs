@@ -133,7 +133,7 @@ impl Gearbox {
                 self.seen = Sample::default();
                 None
             }
-            Phase::Trying(trial) => self.for_directory(trial),
+            Phase::Trying(trial) => self.judge(trial),
             Phase::Staying(until) => {
                 let is_warm = self.seen.is_busy(self.cores) && !self.seen.is_blocked();
                 if is_warm && self.threads > self.cores {
@@ -169,7 +169,7 @@ impl Gearbox {
     }
 
     /// Says whether what is tried is better, as soon as that can be said.
-    fn for_directory(&mut self, trial: Trial) -> Option<usize> {
+    fn judge(&mut self, trial: Trial) -> Option<usize> {
         let (rate, is_up) = (self.seen.rate(), self.threads > trial.threads);
         if !(self.is_bad(trial) || self.is_measured()) {
             return None;

@@ -32,7 +32,7 @@ const SPARE: usize = 2;
 pub(super) struct Lease {
     pub(super) handle: Handle,
     /// What filters know of the directory, if there are any.
-    pub(super) place: Option<Arc<Scope>>,
+    pub(super) scope: Option<Arc<Scope>>,
     /// What is not found of what is listed in it.
     pub(super) missing: AllMissing,
     /// Counts by being there. None on the way to another directory: for that, room is left.
@@ -93,9 +93,9 @@ impl<P: Default> Handles<P> {
     }
 
     /// Counts an open directory.
-    pub(super) fn lease(&self, handle: Handle, place: Option<Arc<Scope>>) -> Lease {
+    pub(super) fn lease(&self, handle: Handle, scope: Option<Arc<Scope>>) -> Lease {
         let _count = Some(Arc::clone(&self.leases));
-        Lease { handle, place, missing: AllMissing::new(), _count }
+        Lease { handle, scope, missing: AllMissing::new(), _count }
     }
 
     /// Whether directories may stay open for entries whose turn comes later.
@@ -141,7 +141,7 @@ impl<P: Default> Handles<P> {
                 return Ok(None);
             };
             let missing = AllMissing::new();
-            let lease = Arc::new(Lease { handle, place: None, missing, _count: None });
+            let lease = Arc::new(Lease { handle, scope: None, missing, _count: None });
             if to_go <= mark {
                 mark = to_go / 2;
                 self.leave_waypoint(step, &lease, dir.depth);

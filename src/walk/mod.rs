@@ -311,9 +311,9 @@ impl<T: Tally> Walk<T> {
     }
 
     /// What filters know of `dir` now that it is open.
-    fn place(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Scope>> {
+    fn scope(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Scope>> {
         let report = |path, error: &_| self.report(path, Operation::Read, error);
-        self.options.filter.enter(dir.place.as_ref(), handle, || dir.names(), report)
+        self.options.filter.enter(dir.scope.as_ref(), handle, || dir.names(), report)
     }
 
     fn symlinks(&self) -> Symlinks {

@@ -86,7 +86,7 @@ impl<T: Tally + 'static> Monitor<T> {
         self.gears
     }
 
-    /// Diff gears, if that is called for.
+    /// Changes gears, if that is called for.
     fn look(&mut self) {
         let Some(gearbox) = &mut self.gearbox else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));

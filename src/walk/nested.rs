@@ -298,9 +298,9 @@ impl<'a> Nesting<'a> {
             let stat = dir.stat_at(name, Symlinks::Stay, self.options.query)?;
             let names = || iter::once(root).chain(way[..i].iter().map(|name| name.to_bytes()));
             let enter =
-                || filter.enter(filters.place.as_ref(), &dir, || names().collect(), |_, _| ());
+                || filter.enter(filters.scope.as_ref(), &dir, || names().collect(), |_, _| ());
             let path = path::join_all(names());
-            filters.place = self.entered.entry(path).or_insert_with(enter).clone();
+            filters.scope = self.entered.entry(path).or_insert_with(enter).clone();
             let verdict = filters.verdict(name.to_bytes(), stat.is_directory());
             if filters.confirm(verdict, &stat) == Verdict::LeftOut {
                 return Ok(false);

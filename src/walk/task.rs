@@ -206,8 +206,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 self.slot.step();
                 match opened {
                     Ok(Some(handle)) => {
-                        let place = self.walk.place(&dir, &handle);
-                        let lease = Arc::new(self.walk.handles.lease(handle, place));
+                        let scope = self.walk.scope(&dir, &handle);
+                        let lease = Arc::new(self.walk.handles.lease(handle, scope));
                         self.walk.handles.keep_if_root(&dir, &lease);
                         return self.list(&dir, &lease);
                     }

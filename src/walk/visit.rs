@@ -52,7 +52,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let options = &worker.walk.options;
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
-        let filters = options.filter.for_directory(lease.place.clone(), || dir.names());
+        let filters = options.filter.for_directory(lease.scope.clone(), || dir.names());
         Self {
             worker,
             dir,
@@ -111,7 +111,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     fn entry(&mut self, listed: Listed<'_>) {
         let walk = self.worker.walk;
         let name = listed.name;
-        let verdict = self.judge_listed(listed);
+        let verdict = self.filter_listed(listed);
         if verdict == Some(Verdict::LeftOut) {
             return;
         }
@@ -120,8 +120,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             Err(error) => return self.miss(name, Operation::Stat, error),
         };
         let is_directory = stat.is_directory();
-        let filters = || self.filters.verdict(name.to_bytes(), is_directory);
-        let verdict = verdict.unwrap_or_else(filters);
+        let ask = || self.filters.verdict(name.to_bytes(), is_directory);
+        let verdict = verdict.unwrap_or_else(ask);
         let verdict = self.filters.confirm(verdict, &stat);
         if verdict == Verdict::LeftOut {
             return;
@@ -143,7 +143,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     }
 
     /// What becomes of an entry, if the listing already says enough to tell.
-    fn judge_listed(&mut self, Listed { name, kind, .. }: Listed<'_>) -> Option<Verdict> {
+    fn filter_listed(&mut self, Listed { name, kind, .. }: Listed<'_>) -> Option<Verdict> {
         match kind? {
             // It may be a directory once it is followed.
             Kind::Symlink if self.worker.walk.options.follow => None,
@@ -241,7 +241,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         slot.find(1);
         let mut below = Dir::below(Arc::clone(dir), name.into(), stat, mount);
         below.is_counted = verdict == Verdict::Counts;
-        below.place = self.filters.below(name.to_bytes());
+        below.scope = self.filters.below(name.to_bytes());
         let below = Arc::new(below);
         if is_to_wait {
             if dir.hand_out() {

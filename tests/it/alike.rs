@@ -134,7 +134,7 @@ fn what_does_not_count_alike_is_refused_and_says_why() {
 }
 
 #[test]
-fn two_saved_scans_are_compared_if_they_count_alike() {
+fn two_snapshots_are_compared_if_they_count_alike() {
     let fixture = tree();
     let save = |flags: &str, file: &str| {
         run(&fixture, &format!("{flags} top --save {file}")).clean();
@@ -175,7 +175,7 @@ fn what_the_config_file_says_counts_too() {
 
 /// What it says too little for is not shown as gone.
 #[test]
-fn what_cannot_be_left_out_of_the_earlier_scan_is_refused() {
+fn what_cannot_be_left_out_of_the_earlier_snapshot_is_refused() {
     let fixture = tree();
     fs::write(fixture.at("snapshot"), run(&fixture, "-j top").clean()).unwrap();
     let shown = run(&fixture, "-j -X src top --since snapshot");
@@ -206,7 +206,7 @@ fn what_does_not_say_how_it_counts_is_compared() {
 
 /// What is saved may take the place of what it is compared with.
 #[test]
-fn a_scan_is_compared_before_it_is_replaced() {
+fn a_snapshot_is_compared_before_it_is_replaced() {
     let fixture = tree();
     run(&fixture, "-s top --save snapshot").clean();
     let fixture = fixture.file("top/new", 12_345);

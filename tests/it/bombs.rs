@@ -47,7 +47,7 @@ const HEAD: (&str, usize) = (r#"{"schema":1,"measure":"disk","complete":true"#, 
 const ROOT: (&str, usize) = (r#","name":"r","kind":"file","size":5}"#, 1);
 
 #[test]
-fn a_small_scan_takes_little_memory_or_is_refused() {
+fn a_small_snapshot_takes_little_memory_or_is_refused() {
     let place = Fixture::new();
     let file = place.at("bomb.zst");
     let deep = DEEPEST + 1;
@@ -95,7 +95,7 @@ fn a_small_export_takes_little_memory_or_is_refused() {
 
 /// What is at the bound is loaded: levels of nodes, of an export and of a member that nobody knows.
 #[test]
-fn a_scan_as_deep_as_it_may_be_is_loaded() {
+fn a_snapshot_as_deep_as_it_may_be_is_loaded() {
     let place = Fixture::new();
     let file = place.at("deep.zst");
     let level = r#"{"name":"d","kind":"directory","size":5,"children":["#;
@@ -239,7 +239,7 @@ fn what_has_no_end_is_refused() {
 }
 
 /// A snapshot with a few members of the header and a root, each in a line.
-fn write_scan(fixture: &Fixture, name: &str, members: &[String]) {
+fn write_snapshot(fixture: &Fixture, name: &str, members: &[String]) {
     let snapshot = [HEAD.0.to_owned(), members.join(","), "}".to_owned()];
     fs::write(fixture.at(name), [&snapshot[0], ",", &snapshot[1], &snapshot[2]].concat()).unwrap();
 }
@@ -285,7 +285,7 @@ fn a_name_of_any_length_is_read_out() {
 fn a_long_name_is_cut_at_once() {
     let fixture = Fixture::new();
     let name = "\u{301}".repeat(1 << 20) + &"a".repeat(200);
-    write_scan(&fixture, "snapshot", &[directory("r", &file(&name))]);
+    write_snapshot(&fixture, "snapshot", &[directory("r", &file(&name))]);
     for flags in ["-w 80", "-w 80 -F -p", "-w 80 -R"] {
         let shown = hurried(&fixture, &format!("{flags} --load snapshot"));
         let text = String::from_utf8_lossy(&shown.stdout);
@@ -302,7 +302,7 @@ fn many_options_are_compared_at_once() {
     let snapshot = |name: &str, flag: &dyn Fn(usize) -> String| {
         let options = listed((0..MANY).map(|i| format!("\"{}\"", flag(i))));
         let options = format!(r#""options":[{options}]"#);
-        write_scan(&fixture, name, &[ORIGIN.to_owned(), options, directory("r", &file("f"))]);
+        write_snapshot(&fixture, name, &[ORIGIN.to_owned(), options, directory("r", &file("f"))]);
     };
     snapshot("names", &|i| format!("--{i}"));
     snapshot("globs", &|i| format!("--exclude={i}"));
@@ -329,7 +329,7 @@ fn roots_and_errors_are_found_at_once() {
     let snapshot = |name: &str, roots: String, tree: &str, errors: String| {
         let lists = [format!(r#""roots":[{roots}]"#), format!(r#""errors":[{errors}]"#)];
         let members = [ORIGIN.to_owned(), lists.join(","), tree.to_owned()];
-        write_scan(&fixture, name, &members);
+        write_snapshot(&fixture, name, &members);
     };
     let many = || (0..MANY).map(|i| format!("r/{i}"));
     let opened = || listed(many().map(|path| format!("{{{}}}", directory(&path, &file("f")))));
@@ -385,7 +385,7 @@ fn a_name_of_slashes_is_found_at_once() {
 
 /// A snapshot may claim that there is less in a directory than there is, and then little is thought of it.
 #[test]
-fn paths_of_a_deep_scan_take_no_memory() {
+fn paths_of_a_deep_snapshot_take_no_memory() {
     const DEPTH: usize = 20_000;
     let node = r#"{"name":"d","kind":"directory","size":1,"entries":1,"children":["#;
     let text = node.repeat(DEPTH) + &"]}".repeat(DEPTH - 1);

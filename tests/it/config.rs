@@ -68,7 +68,7 @@ fn what_can_be_given_several_times_adds_up() {
 
 /// What counted is said in a snapshot, wherever it was asked for.
 #[test]
-fn a_saved_scan_says_what_counted_in_it() {
+fn a_snapshot_says_what_counted_in_it() {
     let config = "exclude = '*.rs'\nignore-hidden = true\nfilecount = true\nreverse = true";
     let saved = |flags| {
         let fixture = home(config);

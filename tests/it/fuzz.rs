@@ -279,7 +279,7 @@ fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
 
 /// What is taken is written as it was, and can be drawn whatever its numbers are.
 #[test]
-fn scans_are_taken_or_refused_and_what_is_taken_can_be_shown() {
+fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
     let fixture = Fixture::in_memory();
     let (one, two) = (fixture.at("one"), fixture.at("two"));
     let looks = (0..100_usize, 0..64_u8);

@@ -156,7 +156,7 @@ fn export(text: &str, bytes: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn no_string_of_a_scan_reaches_a_terminal_as_it_is() {
+fn no_string_of_a_snapshot_reaches_a_terminal_as_it_is() {
     let place = Fixture::new();
     for (number, bytes) in [None, Some(BYTES)].into_iter().enumerate() {
         let [one, two] = ["one", "two"].map(|name| format!("{name}{number}"));
@@ -185,7 +185,7 @@ fn no_string_of_an_export_reaches_a_terminal_as_it_is() {
 
 /// What is refused is said in one line, however the file names what is wrong with it.
 #[test]
-fn what_is_wrong_with_a_scan_is_said_in_one_line() {
+fn what_is_wrong_with_a_snapshot_is_said_in_one_line() {
     let place = Fixture::new();
     let text = Value::from(TEXT).to_string();
     for wrong in [
@@ -207,7 +207,7 @@ fn what_is_wrong_with_a_scan_is_said_in_one_line() {
 
 /// By symbol they are the numbers of the system that loads them; what it does not know is EIO.
 #[test]
-fn the_errors_of_a_scan_come_back_by_their_symbols() {
+fn the_errors_of_a_snapshot_come_back_by_their_symbols() {
     let place = Fixture::new();
     let given = ["EACCES", "EIO", "ESTALE", "E4095", "E9999", "ENOSUCH", ""];
     let expected = ["EACCES", "EIO", "ESTALE", "E4095", "EIO", "EIO", "EIO"];

@@ -65,7 +65,7 @@ const FILTERS: [&str; 20] = [
 ];
 
 #[test]
-fn filters_leave_of_a_scan_what_they_leave_of_the_tree() {
+fn filters_leave_of_a_snapshot_what_they_leave_of_the_tree() {
     let fixture = project();
     let forms = ["-j", "-c", "-j -n 3", "-c -F", "-c -D -d 1", "--as csv"];
     for counting in ["", "-s", "-f", "--inodes", "-l"] {
@@ -83,7 +83,7 @@ fn filters_leave_of_a_scan_what_they_leave_of_the_tree() {
 }
 
 #[test]
-fn random_trees_are_sifted_alike() {
+fn random_trees_are_reweighed_alike() {
     let filters =
         ["-X a1", "-e [2-5]", "-v [2-5]$", "--exclude *3", "--include *4 -i", "-M 0 -e b"];
     for seed in 0..12 {
@@ -146,7 +146,7 @@ fn the_only_root_needs_no_name() {
 }
 
 #[test]
-fn any_mix_of_roots_is_sifted_alike() {
+fn any_mix_of_roots_is_reweighed_alike() {
     for_seeds(rounds(60, 600), |seed| {
         let mut dice = Dice::new(seed + 3_000_000);
         let mut fixture = dice.tree(Fixture::in_memory(), Names::Hostile).symlink(".", "again");
@@ -390,7 +390,7 @@ fn times_are_saved_with_sizes() {
 }
 
 #[test]
-fn what_a_scan_cannot_tell_is_said() {
+fn what_a_snapshot_cannot_tell_is_said() {
     let fixture = project();
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     let json = run("-j top").clean();
@@ -447,7 +447,7 @@ fn changes_are_of_what_counts() {
 }
 
 #[test]
-fn a_chain_deeper_than_any_stack_is_sifted() {
+fn a_chain_deeper_than_any_stack_is_reweighed() {
     native_only!("paths are bounded there");
     let fixture = Fixture::in_memory().chain("d", 100_000, 10);
     weigh("-s d -n 1 --save snapshot").within(fixture.path()).run().clean();

@@ -29,7 +29,7 @@ fn scripted(fixture: &Fixture, script: &str, flags: &str) -> Shown {
 }
 
 /// The tree is in that snapshot.
-fn assert_scan(fixture: &Fixture, snapshot: &[u8]) {
+fn assert_snapshot(fixture: &Fixture, snapshot: &[u8]) {
     let file = fixture.at("loaded");
     fs::write(&file, snapshot).unwrap();
     let loaded = weigh("-j --load").arg(&file).run().clean();
@@ -62,7 +62,7 @@ fn mode(path: &Path) -> u32 {
 fn what_is_saved_to_standard_output_is_all_there_is_on_it() {
     let fixture = tree().symlink("/proc/self/fd/1", "link");
     for to in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"] {
-        assert_scan(&fixture, &save(&fixture, "").arg(to).run().clean());
+        assert_snapshot(&fixture, &save(&fixture, "").arg(to).run().clean());
     }
     let expected = save(&fixture, "").arg("-").run().clean();
     // A file that has a name: it is neither replaced, nor written from its start.
@@ -76,7 +76,7 @@ fn what_is_saved_to_standard_output_is_all_there_is_on_it() {
         let content = fs::read(&named).unwrap();
         let saved = content.strip_prefix(b"what was there\n").unwrap();
         assert_eq!(saved.len(), expected.len(), "{to}");
-        assert_scan(&fixture, saved);
+        assert_snapshot(&fixture, saved);
     }
     // And one that has none any more.
     for to in ["-", "link"] {
@@ -85,7 +85,7 @@ fn what_is_saved_to_standard_output_is_all_there_is_on_it() {
         let mut content = Vec::new();
         gone.rewind().unwrap();
         gone.read_to_end(&mut content).unwrap();
-        assert_scan(&fixture, &content);
+        assert_snapshot(&fixture, &content);
     }
     assert!(is_symlink(&fixture.at("link")));
     assert_eq!(names(fixture.path()), ["link", "named", "place", "top"]);
@@ -97,7 +97,7 @@ fn what_is_saved_to_standard_output_is_compressed_as_its_name_says() {
     for (to, magic) in [("link.zst", &[0x28, 0xb5][..]), ("link.gz", &[0x1f, 0x8b])] {
         let saved = save(&fixture, "").arg(to).run().clean();
         assert!(saved.starts_with(magic), "{to}");
-        assert_scan(&fixture, &saved);
+        assert_snapshot(&fixture, &saved);
     }
 }
 
@@ -115,11 +115,11 @@ fn standard_output_is_for_one_thing() {
     // What is not printed there says how it ended all the same.
     let shown = save(&fixture, "--fail-over 1").arg("-").run();
     assert_eq!((shown.code(), shown.complaint().lines().count()), (3, 1));
-    assert_scan(&fixture, &shown.stdout);
+    assert_snapshot(&fixture, &shown.stdout);
 }
 
 #[test]
-fn a_terminal_is_shown_no_compressed_scan() {
+fn a_terminal_is_shown_no_compressed_snapshot() {
     let fixture = tree().symlink("/dev/stdout", "link.zst").symlink("/dev/stdout", "link");
     let run = |to| {
         let terminal = Terminal::new();
@@ -135,7 +135,7 @@ fn a_terminal_is_shown_no_compressed_scan() {
 }
 
 #[test]
-fn a_reader_of_the_scan_who_leaves_ends_it_quietly() {
+fn a_reader_of_the_snapshot_who_leaves_ends_it_quietly() {
     let fixture = tree();
     for to in ["-", "/dev/stdout"] {
         let mut child = save(&fixture, "").arg(to).spawn();
@@ -161,7 +161,7 @@ fn a_symlink_stays_one() {
     let picture = weigh("top").within(fixture.path()).run().clean();
     let shown = save(&fixture, "").arg("to nothing").run().clean();
     assert_eq!(shown, picture);
-    assert_scan(&fixture, &fs::read(fixture.at("place/later")).unwrap());
+    assert_snapshot(&fixture, &fs::read(fixture.at("place/later")).unwrap());
 
     let before = fixture.at("place/snapshot.zst").metadata().unwrap().ino();
     save(&fixture, "").arg("to a file.zst").run().clean();
@@ -172,9 +172,9 @@ fn a_symlink_stays_one() {
         before,
         "it is replaced"
     );
-    assert_scan(&fixture, &saved);
+    assert_snapshot(&fixture, &saved);
     save(&fixture, "").arg("place/to what leads to nothing").run().clean();
-    assert_scan(&fixture, &fs::read(fixture.at("place/free")).unwrap());
+    assert_snapshot(&fixture, &fs::read(fixture.at("place/free")).unwrap());
     let links = ["to nothing yet", "to what leads to nothing"];
     assert_eq!(
         names(&fixture.at("place")),
@@ -192,7 +192,7 @@ fn a_symlink_stays_one() {
     // It is written anew, however long it was. What lies where its name leads is another file.
     let script = "exec 3<>gone; seq 9999 >&3; rm gone; echo another > 'gone (deleted)'
         \"$0\" top --save 'to what has no name' > /dev/null || exit; cat /proc/self/fd/3";
-    assert_scan(&fixture, &scripted(&fixture, script, "").clean());
+    assert_snapshot(&fixture, &scripted(&fixture, script, "").clean());
     assert_eq!(fs::read_to_string(fixture.at("gone (deleted)")).unwrap(), "another\n");
 
     let links = ["to nothing", "to a file.zst", "to a device", "to what has no name", "itself"];
@@ -335,7 +335,7 @@ fn traced(fixture: &Fixture, args: &[&str], code: i32) -> String {
     assert_eq!(shown.code(), code, "{args:?}: {}", shown.complaint());
     if code == 0 {
         assert_eq!(shown.complaint(), "", "{args:?}");
-        assert_scan(fixture, &fs::read(fixture.at("place/snapshot")).unwrap());
+        assert_snapshot(fixture, &fs::read(fixture.at("place/snapshot")).unwrap());
     }
     let calls = fs::read_to_string(&log).unwrap();
     fs::remove_file(log).unwrap();
@@ -371,7 +371,7 @@ fn a_directory_that_may_be_written_to_and_not_read_is_saved_in() {
     let shown = save(&fixture, "-c").arg("place/snapshot").by_nobody(&fixture).run();
     assert_silent(&shown);
     let fixture = fixture.mode("place", 0o700);
-    assert_scan(&fixture, &fs::read(fixture.at("place/snapshot")).unwrap());
+    assert_snapshot(&fixture, &fs::read(fixture.at("place/snapshot")).unwrap());
     assert_eq!(names(&fixture.at("place")), ["snapshot"]);
 }
 

@@ -66,7 +66,7 @@ fn nothing_changed_is_the_root_alone() {
 }
 
 #[test]
-fn a_scan_compared_with_a_scan_is_a_tree_compared_with_a_scan() {
+fn a_snapshot_compared_with_a_snapshot_is_a_tree_compared_with_a_snapshot() {
     let fixture = project();
     save(&fixture, "-s");
     let fixture = change(fixture);

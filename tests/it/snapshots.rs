@@ -47,7 +47,7 @@ pub fn same(shown: &Shown, expected: &Shown, what: &str) {
 }
 
 #[test]
-fn every_picture_of_a_saved_scan_is_the_one_of_the_tree() {
+fn every_picture_of_a_snapshot_is_the_one_of_the_tree() {
     let fixture = tree();
     let pictures = [
         "",
@@ -154,7 +154,7 @@ fn json_written_by_hand_or_by_another_tool_is_read() {
 }
 
 #[test]
-fn what_is_no_scan_is_refused_in_one_line() {
+fn what_is_no_snapshot_is_refused_in_one_line() {
     let fixture = tree();
     let file = fixture.at("snapshot");
     let load = || weigh("--load").arg(&file).run();
@@ -270,7 +270,7 @@ fn the_file_system_is_the_one_that_df_knows() {
 
 /// Members that came later are left out where they are not known, and kept where they are.
 #[test]
-fn what_an_older_scan_does_not_say_is_not_made_up() {
+fn what_an_older_snapshot_does_not_say_is_not_made_up() {
     let fixture = Fixture::new();
     let file = fixture.at("snapshot.json");
     let (old, share) = (r#""modified":5,"owner":6"#, r#","share":{"number":2,"of":3}"#);
@@ -343,7 +343,7 @@ fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
 
 /// Where only the checksum was cut off, nothing told a damaged snapshot from a whole one.
 #[test]
-fn a_compressed_scan_ends_where_it_ended() {
+fn a_compressed_snapshot_ends_where_it_ended() {
     let fixture = tree();
     for ending in &ENDINGS[1..] {
         let file = fixture.at(format!("snapshot.{ending}"));
@@ -430,7 +430,7 @@ fn only_what_is_left_behind_is_cleared() {
 }
 
 #[test]
-fn a_scan_that_cannot_be_saved_is_shown_and_said() {
+fn a_snapshot_that_cannot_be_saved_is_shown_and_said() {
     let fixture = tree();
     for (file, is_shown) in [("/dev/full", true), ("/no/such/place/snapshot", false), ("/", false)]
     {
@@ -474,7 +474,7 @@ fn a_pipe_is_written_to_and_read_from() {
 }
 
 #[test]
-fn a_scan_replaces_a_walk() {
+fn a_snapshot_replaces_a_walk() {
     for flags in ["--load x top", "--load x -x", "--load x -L", "--load x -T 2", "--details"] {
         assert_eq!(weigh(flags).run().code(), 2, "weigh {flags}");
     }

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 #[cfg(target_os = "macos")]
 mod macos;
@@ -19,7 +19,7 @@ use macos as platform;
 #[cfg(not(target_os = "macos"))]
 use other as platform;
 
-use super::Source;
+use super::{Source, each_of_next};
 use crate::measure::{Kind, Mode};
 use crate::sys::{
     Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, seconds_since_epoch,
@@ -102,19 +102,15 @@ impl Handle {
     /// # Errors
     /// The system's, from readdir(3). What was read before it has been appended.
     pub fn read(&self, _: &mut Vec<u8>, names: &mut Listing, _: Option<u64>) -> io::Result<bool> {
-        /// About what Linux gives in one call.
-        const NAMES: usize = 2_000;
-        let entries = self.entries.as_ref().ok_or(io::ErrorKind::Unsupported)?;
-        let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
-        for entry in entries.by_ref().take(NAMES) {
-            let entry = entry?;
+        each_of_next(self.entries.as_ref(), |entry| {
             let kind = entry.file_type().ok().map(kind);
             // A name that the system hands out cannot hold a NUL.
             if let Ok(name) = CString::new(entry.file_name().into_vec()) {
                 // Unix tells no more.
                 names.push(Listed { name: &name, kind, inode: entry.ino(), stat: None });
             }
-        }
+            Ok(())
+        })?;
         Ok(!names.is_empty())
     }
 }

@@ -14,13 +14,13 @@ use std::fs::{self, File, Metadata, OpenOptions, ReadDir};
 use std::io;
 use std::os::windows::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use filesize::PathExt;
 use winapi_util::file::information;
 
-use super::Source;
+use super::{Source, each_of_next};
 use crate::measure::{Kind, Mode};
 use crate::path::from_bytes;
 use crate::sys::{
@@ -162,12 +162,7 @@ impl<const ASKS: bool> Handle<ASKS> {
     /// # Errors
     /// The system's, from FindNextFileW. What was read before it has been appended.
     pub fn read(&self, _: &mut Vec<u8>, names: &mut Listing, _: Option<u64>) -> io::Result<bool> {
-        /// About what Linux gives in one call.
-        const NAMES: usize = 2_000;
-        let entries = self.entries.as_ref().ok_or(io::ErrorKind::Unsupported)?;
-        let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
-        for entry in entries.by_ref().take(NAMES) {
-            let entry = entry?;
+        each_of_next(self.entries.as_ref(), |entry| {
             // Both are what the listing told.
             let (name, told) = (entry.file_name(), entry.metadata()?);
             let kind = kind(&told);
@@ -179,7 +174,8 @@ impl<const ASKS: bool> Handle<ASKS> {
                 let stat = stat.as_ref();
                 names.push(Listed { name: &name, kind: Some(kind), inode: 0, stat });
             }
-        }
+            Ok(())
+        })?;
         Ok(!names.is_empty())
     }
 }
