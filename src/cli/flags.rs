@@ -80,6 +80,10 @@ pub(super) struct CountFlags {
     #[arg(short = 'l', long)]
     pub(super) count_links: bool,
 
+    /// On Windows, open every file to count it once, however many hard links it has
+    #[arg(long, conflicts_with = "count_links", hide = Source::LISTS_LINKS)]
+    pub(super) exact_links: bool,
+
     /// Count only what deleting would free: no files that also have links elsewhere
     #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load"])]
     pub(super) unique: bool,

@@ -23,6 +23,9 @@ impl Flags {
         let mut filter = self.filters.filter()?;
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
         let sizes = self.size_measure().unwrap_or_default();
+        let count = &self.count;
+        // Symlinks lead to an inode more than once, too.
+        let needs_links = count.exact_links || count.unique || count.dereference_links;
         // What is saved are sizes; times are shown of what is saved.
         let is_by_time = self.filetime().is_some() && self.snapshots.save.is_none();
         Ok(walk::WalkOptions {
@@ -34,7 +37,7 @@ impl Flags {
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,
-            source: self.source,
+            source: if needs_links { self.source.with_links() } else { self.source },
             filter,
             ..walk::WalkOptions::default()
         })

@@ -44,11 +44,12 @@ fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), Error> {
     match args {
         [name, flag, source, others @ ..] if flag == "--source" => {
             let is_none = || {
-                let (names, source) =
-                    (Source::NAMES.join(" or "), escape(source.as_encoded_bytes()));
+                let names: Vec<_> = Source::named().map(|(name, _)| name).collect();
+                let (names, source) = (names.join(" or "), escape(source.as_encoded_bytes()));
                 bad(format!("--source is {names}, not {source}"))
             };
-            let source = source.to_str().and_then(Source::named).ok_or_else(is_none)?;
+            let named = Source::named().find(|(name, _)| *source == **name);
+            let (_, source) = named.ok_or_else(is_none)?;
             Ok((source, iter::once(name).chain(others).cloned().collect()))
         }
         _ => Ok((Source::default(), args.into())),

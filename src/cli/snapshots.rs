@@ -27,7 +27,7 @@ pub(super) struct SnapshotFlags {
 
     /// Show the snapshot in FILE instead of a PATH; - is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
-        "RootFlags", "dereference_links", "count_links", "threads", "limit_filesystem",
+        "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
         "gitignore", "ignored", "atime", "ctime",
     ])]
     pub(super) load: Option<PathBuf>,

@@ -7,8 +7,8 @@
 
 use std::ffi::CStr;
 use std::fs::{DirEntry, File, ReadDir};
-use std::io;
 use std::sync::{Mutex, PoisonError};
+use std::{io, iter};
 
 use super::{
     Identity, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, is_vanished, too_large,
@@ -42,11 +42,11 @@ pub enum Source {
     Exact,
 }
 
-/// What can be asked for besides the system's best.
+/// What can be asked for by name besides the system's best.
 #[cfg(unix)]
-const OTHER: (&str, Source) = ("portable", Source::Portable);
+const OTHERS: &[(&str, Source)] = &[("portable", Source::Portable)];
 #[cfg(windows)]
-const OTHER: (&str, Source) = ("exact", Source::Exact);
+const OTHERS: &[(&str, Source)] = &[];
 
 /// An open directory, of any source.
 #[derive(Debug)]
@@ -138,13 +138,21 @@ impl From<windows::exact::Handle> for Handle {
 }
 
 impl Source {
-    /// What they are called where one is asked for; native is what is best for the system.
-    pub const NAMES: [&str; 2] = ["native", OTHER.0];
+    /// Whether the system's best source knows how many links a file has, and which inode it is.
+    pub const LISTS_LINKS: bool = cfg!(unix);
 
-    /// The one that is called `name`.
-    pub fn named(name: &str) -> Option<Self> {
-        let named = [("native", Self::default()), OTHER];
-        named.into_iter().find(|(known, _)| *known == name).map(|(_, source)| source)
+    /// Those that can be asked for by name; native is what is best for the system.
+    pub fn named() -> impl Iterator<Item = (&'static str, Self)> {
+        iter::once(("native", Self::default())).chain(OTHERS.iter().copied())
+    }
+
+    /// The one that knows how many links a file has, and which inode it is.
+    pub fn with_links(self) -> Self {
+        match self {
+            #[cfg(windows)]
+            Self::Listing => Self::Exact,
+            other => other,
+        }
     }
 
     /// Opens the directory at `path`, a root, following symlinks.

@@ -1,10 +1,11 @@
-//! Windows, by std and winapi-util.
+//! Windows, by std, winapi-util and fs4.
 
 use std::ffi::{CStr, OsString};
 use std::io::{self, ErrorKind};
 
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
+use crate::path::from_bytes;
 use crate::sys::{Space, Usage};
 
 /// ERROR_TOO_MANY_OPEN_FILES ("System Error Codes").
@@ -60,7 +61,12 @@ pub fn usage() -> Usage {
     Usage::default()
 }
 
-/// Nobody can tell without a call that std does not have.
-pub fn space_around(_: &CStr) -> io::Result<Space> {
-    Err(ErrorKind::Unsupported.into())
+/// The room of the volume that `path` lies on.
+///
+/// # Errors
+/// The system's.
+pub fn space_around(path: &CStr) -> io::Result<Space> {
+    let stats = fs4::statvfs(from_bytes(path.to_bytes()))?;
+    let (size, available) = (stats.total_space(), stats.available_space());
+    Ok(Space { size, free: stats.free_space(), available })
 }
