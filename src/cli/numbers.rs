@@ -14,7 +14,7 @@ pub(super) fn levels(text: &str) -> Result<u32, String> {
 
 /// Reads a number of columns.
 pub(super) fn columns(text: &str) -> Result<u16, String> {
-    whole(text, 0, u16::MAX)
+    whole(text, 1, u16::MAX)
 }
 
 /// Reads a number of threads.
@@ -59,5 +59,6 @@ mod tests {
             assert_eq!(columns(text), Err("give 65535 or less".to_owned()), "{text}");
         }
         assert_eq!(threads("0"), Err("give 1 or more".to_owned()));
+        assert_eq!(columns("0"), Err("give 1 or more".to_owned()));
     }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::json::{self, bytes};
-use super::lines::{Line, lay_out};
+use super::lines::{Line, Outer, lay_out};
 use super::name::{cells, escape};
 use super::size::Format;
 use crate::diff::{Diff, Lookup, Sides};
@@ -113,7 +113,7 @@ fn nodes(
             (None, _) => line.name,
             (_, false) => tree.label(line.name),
             (_, true) => {
-                path = super::lines::path(&lines, i, tree);
+                path = super::lines::path(&lines, i, tree, &Outer::default());
                 &path
             }
         };

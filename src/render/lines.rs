@@ -40,15 +40,41 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The path of a line: the root as given, and the names below it.
-pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree) -> Vec<u8> {
+/// Where the paths of deep lines begin, of which a line shows no more than its first and last cells: each level
+/// takes at least one, for a slash. Whole paths, with a name a level, take the square of the depth.
+#[derive(Default)]
+pub(super) struct Outer {
+    /// How many levels are kept at either end of a path, if not all.
+    levels: Option<usize>,
+    /// For each line, the one above it that is so deep, or itself if it is not as deep.
+    ends: Vec<usize>,
+}
+
+impl Outer {
+    /// For `lines` of at most `width` cells.
+    pub(super) fn of(lines: &[Line<'_>], width: usize) -> Self {
+        let width = width.max(1);
+        let mut ends: Vec<usize> = Vec::with_capacity(lines.len());
+        for (i, line) in lines.iter().enumerate() {
+            let is_deeper = |parent: &usize| lines[*parent].depth >= width;
+            ends.push(line.parent.filter(is_deeper).map_or(i, |parent| ends[parent]));
+        }
+        Self { levels: Some(width), ends }
+    }
+}
+
+/// The path of a line: the root as given, and the names below it; without its middle where that is not shown.
+pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree, outer: &Outer) -> Vec<u8> {
     let mut names = vec![lines[line].name];
     let mut at = lines[line].parent;
-    while let Some(parent) = at {
-        if parent > 0 || !root.is_above_roots() {
-            names.push(lines[parent].name);
+    while let Some(mut above) = at {
+        if outer.levels == Some(names.len()) {
+            above = outer.ends[above];
         }
-        at = lines[parent].parent;
+        if above > 0 || !root.is_above_roots() {
+            names.push(lines[above].name);
+        }
+        at = lines[above].parent;
     }
     path::join_all(names.into_iter().rev())
 }

@@ -1,9 +1,13 @@
 //! Names are bytes. What of them reaches a terminal is text that can neither move the cursor nor
 //! forge a line.
 
+mod cells;
+
 use std::fmt::Write as _;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
+
+pub use cells::cells;
 
 /// `name` as text: control characters, line and paragraph separators, bidirectional controls and
 /// what is not UTF-8 are escaped.
@@ -27,10 +31,8 @@ pub fn escape(name: &[u8]) -> String {
     text
 }
 
-/// How many cells `text` takes on a terminal.
-pub fn cells(text: &str) -> usize {
-    text.width()
-}
+/// Stands for what is left out.
+const MARK: &str = "…";
 
 /// `text` cut to at most `width` cells; what is cut ends in `..`.
 pub fn fit(text: &str, width: usize) -> String {
@@ -41,9 +43,17 @@ pub fn fit(text: &str, width: usize) -> String {
     start(text, width - mark.len()).to_owned() + mark
 }
 
+/// A figure in at most `width` cells. What is cut ends in a mark, so that nobody takes it for the figure.
+pub fn cut(figure: &str, width: usize) -> String {
+    match (cells(figure) <= width, width.checked_sub(cells(MARK))) {
+        (true, _) => figure.to_owned(),
+        (false, None) => String::new(),
+        (false, Some(room)) => start(figure, room).to_owned() + MARK,
+    }
+}
+
 /// `text` in at most `width` cells: if it is longer, without its middle. The end of a name tells files apart.
 pub fn shorten(text: &str, width: usize) -> String {
-    const MARK: &str = "…";
     if cells(text) <= width {
         return text.to_owned();
     }
@@ -81,18 +91,22 @@ fn end(text: &str, width: usize) -> &str {
     end
 }
 
-/// C0 and C1 controls and DEL, line and paragraph separators, and what changes the direction of
-/// text (Unicode Standard Annex 9, table 3-1).
+/// C0 and C1 controls and DEL, line and paragraph separators, and what changes the direction of text (Unicode Standard
+/// Annex 9, table 3-1); and what some terminals draw as a blank, and others not at all: the soft hyphen and Hangul
+/// fillers.
 pub(super) fn is_control(c: char) -> bool {
     matches!(
         c,
         '\0'..='\u{1f}'
             | '\u{7f}'..='\u{9f}'
+            | '\u{ad}'
             | '\u{61c}'
             | '\u{200e}'
             | '\u{200f}'
             | '\u{2028}'..='\u{202e}'
             | '\u{2066}'..='\u{2069}'
+            | '\u{3164}'
+            | '\u{ffa0}'
     )
 }
 
@@ -113,6 +127,7 @@ mod tests {
             (b"\x1b[2J\x7f\0", "\\x1b[2J\\x7f\\x00"),
             (b"\xff\xc3", "\\xff\\xc3"),
             ("\u{202e}\u{9b}\u{2028}".as_bytes(), "\\u{202e}\\u{9b}\\u{2028}"),
+            ("so\u{ad}ft\u{3164}".as_bytes(), "so\\u{ad}ft\\u{3164}"),
         ] {
             assert_eq!(escape(name), text);
         }

@@ -14,8 +14,8 @@ use nu_ansi_term::Style;
 
 use super::colors::Colors;
 use super::diff::{self, Note};
-use super::lines::{self, Line, lay_out};
-use super::name::{cells, escape, shorten};
+use super::lines::{self, Line, Outer, lay_out};
+use super::name::{cells, cut, escape, shorten};
 use super::partial::{MARK, Partial};
 use super::size::Format;
 use crate::diff::Diff;
@@ -122,7 +122,11 @@ pub fn draw(
         add_column(&mut notes, sizes, options.width);
     }
     let scale = bar::scale(&lines, tree.shape());
-    let picture = Picture { lines, notes, scale, root: tree, options };
+    let outer = match options.full_paths {
+        true => Outer::of(&lines, options.width),
+        false => Outer::default(),
+    };
+    let picture = Picture { lines, notes, scale, outer, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
     let mut numbers = first..picture.lines.len();
@@ -168,6 +172,8 @@ struct Picture<'a> {
     notes: Vec<Note>,
     /// What a full bar stands for.
     scale: u64,
+    /// What long paths begin with.
+    outer: Outer,
     root: &'a Tree,
     options: &'a PictureOptions,
 }
@@ -183,8 +189,8 @@ impl Picture<'_> {
         let _ = match columns.bar {
             0 if columns.percent => write!(line, "{padding} {percent:>4}"),
             0 => Ok(()),
-            width => {
-                let mut bar = self.bar(i, width);
+            _ => {
+                let mut bar = self.bar(i, columns);
                 if self.options.dim && self.notes[i].direction.is_none() {
                     bar = self.paint(&bar, Colors::dim_bar);
                 }
@@ -196,16 +202,18 @@ impl Picture<'_> {
 
     /// For ears: no drawing.
     fn words(&self, i: usize, columns: &Columns) -> String {
-        let depth = self.level(i).to_string();
-        let percent = match self.options.bars {
-            Bars::None => String::new(),
-            _ => format!(" {:>4}", self.percent(i)),
-        };
-        let others = depth.len() + columns.size + cells(&percent) + 2;
-        let room = columns.name.min(self.options.width.saturating_sub(others));
-        let (name, aside, padding) = self.name_in(i, room);
+        let level = if columns.level { format!("{} ", self.level(i)) } else { String::new() };
+        let percent =
+            if columns.percent { format!(" {:>4}", self.percent(i)) } else { String::new() };
+        let others = cells(&level) + columns.size + cells(&percent) + 1;
         let size = self.painted_size(i, columns);
-        format!("{name}{aside}{padding} {depth} {size}{percent}")
+        match columns.name.min(self.options.width.saturating_sub(others)) {
+            0 => format!("{level}{size}{percent}"),
+            room => {
+                let (name, aside, padding) = self.name_in(i, room);
+                format!("{name}{aside}{padding} {level}{size}{percent}")
+            }
+        }
     }
 
     /// The name and what is said after it, painted, and as many blanks as are left of `room` cells. Nothing is
@@ -228,8 +236,8 @@ impl Picture<'_> {
     }
 
     fn painted_size(&self, i: usize, columns: &Columns) -> String {
-        let size = &self.notes[i].size;
-        let size = " ".repeat(columns.size.saturating_sub(cells(size))) + size;
+        let size = cut(&self.notes[i].size, columns.size);
+        let size = " ".repeat(columns.size.saturating_sub(cells(&size))) + &size;
         let (is_largest, direction) = (self.lines[i].is_largest, self.notes[i].direction);
         self.paint(&size, |colors| colors.size(is_largest, direction))
     }
@@ -257,7 +265,7 @@ impl Picture<'_> {
         if !self.options.full_paths || line.is_rest {
             return escape(line.name);
         }
-        escape(&lines::path(&self.lines, i, self.root))
+        escape(&lines::path(&self.lines, i, self.root, &self.outer))
     }
 
     /// How many cells the tree takes before a name, of `room`.

@@ -1,5 +1,6 @@
 //! What share a line has of the whole: as a percentage, and as a bar.
 
+use super::columns::Columns;
 use super::{Bars, Picture};
 use crate::render::lines::Line;
 use crate::tree::Shape;
@@ -19,24 +20,41 @@ impl Picture<'_> {
     }
 
     /// The bar: a node's own share solid, and behind it the shares of those above it, in shades.
-    pub(super) fn bar(&self, i: usize, width: usize) -> String {
+    pub(super) fn bar(&self, i: usize, columns: &Columns) -> String {
         const SHADES: [&str; 5] = ["█", "▓", "▒", "░", " "];
+        let (width, top) = (columns.bar, usize::from(self.options.skip_total));
         let own = SHADES[0].repeat(self.share(i, width));
         let mut pieces = vec![self.paint(&own, |colors| colors.direction(self.notes[i].direction))];
         let mut drawn = self.share(i, width);
-        let mut at = i;
-        while let (true, Some(parent)) = (drawn < width, self.lines[at].parent) {
-            let share = self.share(parent, width);
-            let shade = SHADES[5 - self.level(at).clamp(1, 4)];
+        let mut longer = columns.longer[i];
+        while let Some(above) = longer {
+            let share = self.share(above, width);
+            let below = (self.lines[above].depth + 1).saturating_sub(top);
+            let shade = SHADES[5 - below.clamp(1, 4)];
             pieces.push(shade.repeat(share.saturating_sub(drawn)));
-            drawn = drawn.max(share);
-            at = parent;
+            drawn = share;
+            longer = columns.longer[above];
         }
         pieces.push(" ".repeat(width.saturating_sub(drawn)));
         if self.options.bars == Bars::Right {
             pieces.reverse();
         }
         pieces.concat()
+    }
+
+    /// For each line, the nearest one above it with a longer bar of at most `width` cells, if there is one. A bar
+    /// has at most as many steps as cells, however deep its line is.
+    pub(super) fn longer(&self, width: usize) -> Vec<Option<usize>> {
+        let mut longer: Vec<Option<usize>> = Vec::with_capacity(self.lines.len());
+        for (i, line) in self.lines.iter().enumerate() {
+            let share = self.share(i, width);
+            let mut above = line.parent;
+            while let Some(at) = above.filter(|at| self.share(*at, width) <= share) {
+                above = longer[at];
+            }
+            longer.push(above);
+        }
+        longer
     }
 
     /// How many of a bar's cells a node's own size takes: at least one, if it has any.
