@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use weigh::cli;
+use weigh::cli::{self, Messages};
 use weigh::interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
 use weigh::render::{self, Output, bounds, doubts, errors, stats};
@@ -55,7 +55,8 @@ fn main() -> ExitCode {
     }
     say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
-    say(&errors::summary(&weighed.problems, messages.print_errors, has_totals));
+    let Messages { print_errors, may_need_root, .. } = *messages;
+    say(&errors::summary(&weighed.problems, print_errors, has_totals, may_need_root));
     if let Some(earlier) = &request.since {
         say(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()));
     }

@@ -32,6 +32,7 @@ use crate::render::Output;
 use crate::render::name::escape;
 use crate::render::size::Formats;
 use crate::report::{Bounds, Input, Request};
+use crate::sys;
 use crate::terminal;
 use flags::Flags;
 
@@ -58,6 +59,8 @@ pub struct Messages {
     pub formats: Formats,
     /// Whether every problem gets a line.
     pub print_errors: bool,
+    /// Whether root might read what this user may not.
+    pub may_need_root: bool,
     /// Whether to say what the walk did.
     pub stats: bool,
 }
@@ -130,6 +133,8 @@ impl Plan {
             messages: Messages {
                 formats: formats.clone(),
                 print_errors: flags.print.print_errors,
+                // A snapshot has no more to be read.
+                may_need_root: matches!(source, Input::Roots(_)) && !sys::is_root(),
                 stats: flags.print.stats,
             },
             output: flags.output(formats, terminal, &source),
