@@ -1,8 +1,10 @@
 //! What a file system holds beside what was seen of it: why `df` says more than a walk does.
 
+use std::collections::HashMap;
 use std::ffi::{CString, OsString};
+use std::path::{Path, PathBuf};
 
-use crate::sys::{self, Space};
+use crate::sys::{self, Space, Symlinks};
 use crate::tree::{Shape, Tree};
 
 /// A file system that a root is the mount point of.
@@ -29,18 +31,27 @@ impl FileSystem {
     }
 }
 
-/// What the file systems hold whose mount points are among `roots`, of which `tree` came; and the roots that are
-/// no mount points.
+/// What the file systems hold whose mount points are among `roots`, of which `tree` came, each once; and the roots that
+/// are no mount points.
 pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
-    let (mut found, mut others) = (Vec::new(), Vec::new());
+    let (mut found, mut others) = (Vec::<FileSystem>::new(), Vec::new());
+    let mut numbers: HashMap<PathBuf, usize> = HashMap::new();
     for root in roots {
         let name = root.as_encoded_bytes();
         // What cannot be found is among the problems of the walk.
         let space = CString::new(name).ok().and_then(|path| sys::space(&path).ok()).flatten();
         match space {
             Some(space) => {
-                let seen = seen(name, tree);
-                found.push(FileSystem { root: name.to_vec(), space, seen });
+                let one = FileSystem { root: name.to_vec(), space, seen: seen(name, tree) };
+                // In two spellings, the tree has one of them.
+                let place = sys::real_path(Path::new(root), Symlinks::Follow).ok();
+                let next = found.len();
+                let number = place.map_or(next, |place| *numbers.entry(place).or_insert(next));
+                match found.get_mut(number) {
+                    None => found.push(one),
+                    Some(known) if known.seen.is_none() => *known = one,
+                    Some(_) => {}
+                }
             }
             None => others.push(name.to_vec()),
         }
