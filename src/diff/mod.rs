@@ -63,8 +63,13 @@ impl<'a> Sides<'a> {
 }
 
 impl Diff {
-    /// What became of `before`, which is `now`.
+    /// What became of `before`, which is `now`. A root that is the only one left of several is compared with itself.
     pub fn new(before: Tree, now: Tree) -> Self {
+        let (before, now) = match (before.is_above_roots(), now.is_above_roots()) {
+            (true, false) => (before, now.below_total()),
+            (false, true) => (before.below_total(), now),
+            _ => (before, now),
+        };
         let moves = Moves::find(&before, &now);
         Self { before, now, moves }
     }

@@ -65,7 +65,9 @@ impl Doubt {
 /// from snapshot to snapshot; where there are several, they are compared by their names.
 fn losses(snapshot: &Snapshot<Tree>) -> Vec<(&[u8], &[u8])> {
     let root = snapshot.weighed.report.as_ref().map_or(&[][..], |tree| tree.root().name());
-    let losses = snapshot.weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
+    // A root that is not there has nothing to be read.
+    let is_unread = |problem: &&Problem| problem.is_loss() && problem.symbol() != "ENOENT";
+    let losses = snapshot.weighed.problems.iter().filter(is_unread);
     let below = |problem: &'_ Problem| -> usize {
         let rest = problem.path.strip_prefix(root).unwrap_or(&problem.path);
         problem.path.len() - rest.iter().skip_while(|byte| **byte == b'/').count()

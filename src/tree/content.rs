@@ -10,7 +10,7 @@ use super::{Node, PackedDirectory, Shape, Tree, adopt, record};
 #[derive(Debug, Default)]
 pub struct Content {
     leaves: Vec<u8>,
-    directories: Vec<PackedDirectory>,
+    pub(super) directories: Vec<PackedDirectory>,
 }
 
 thread_local! {

@@ -3,7 +3,8 @@
 //! What the directories above come to then cannot be known here: of links that are gone there may be others
 //! elsewhere. Whoever changes something says it.
 
-use super::{DirectoryId, Node, PackedDirectory, Totals, Tree, adopt, record};
+use super::{Content, DirectoryId, Node, PackedDirectory, Shape, Totals, Tree, adopt, record};
+use crate::measure::Mode;
 
 impl Tree {
     /// Puts the root of `other`, with all that is below it, in the place of a directory, under the name of that.
@@ -36,6 +37,23 @@ impl Tree {
     ) -> Option<DirectoryId> {
         self.directory(old).parent()?;
         self.splice(old, Vec::new(), totals)
+    }
+
+    /// The tree with a node above its root, as above several roots. Only where names lie in one another.
+    #[must_use]
+    pub fn below_total(self) -> Self {
+        if self.shape != Shape::Directory {
+            return self;
+        }
+        let (root, shape) = (self.root(), self.shape);
+        let total = Node { mode: Mode::DIRECTORY, totals: root.totals(), ..Node::default() };
+        let mut content = Content::default();
+        if root.is_directory() {
+            content.directories = self.directories;
+        } else {
+            content.push(&root.node());
+        }
+        content.finish(&total, shape)
     }
 
     fn below(&self, directory: DirectoryId) -> u32 {
