@@ -11,7 +11,7 @@ use toml::de::{DeTable, DeValue};
 use super::near::nearest;
 
 /// One line of a config file.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Where it stands, from 1.
     pub line: usize,

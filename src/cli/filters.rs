@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::{Args, ValueHint};
 
 use super::git;
+use super::near::nearest;
 use super::roots::unreadable;
 use crate::filter::{
     BadPattern, Days, Filter, Git, Globs, Ignored, Names, Paths, Regexes, Times, Types, known_types,
@@ -116,8 +117,13 @@ impl FilterFlags {
     fn types(&self) -> Result<Types, String> {
         let blame = |flag| {
             move |name: &str| {
+                let types = known_types();
+                let near = nearest(name, types.iter().map(|(known, _)| known.as_str()));
+                let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
                 let name = escape(name.as_bytes());
-                format!("invalid value '{name}' for '{flag} <NAME>': --type-list lists the types")
+                format!(
+                    "invalid value '{name}' for '{flag} <NAME>': {near}--type-list lists the types"
+                )
             }
         };
         let types = Types::default().only(&self.only_type).map_err(blame("--type"))?;

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{io, iter};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
@@ -77,7 +77,7 @@ fn parse(args: &[OsString]) -> Result<Flags, Error> {
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             Err(help_among_others(args).map_or(error, bad))
         }
-        matches => matches,
+        matches => matches.map_err(|error| near::suggest(error, command)),
     }?;
     interpret(command, matches)
 }
@@ -146,13 +146,17 @@ fn over<T>(
     make: impl Fn(Flags) -> Result<T, String>,
 ) -> Result<T, Error> {
     let command = config::with_counterparts(Flags::command());
-    let at = |line: usize, message: &str| bad(format!("{}:{line}: {message}", printable(path)));
+    let at = |line: usize, message: &str| {
+        bad(format!("{}:{line}: {}", printable(path), escape(message.as_bytes())))
+    };
     let settings =
         config::read(text, &command).map_err(|mistake| at(mistake.line, &mistake.message))?;
     let (name, typed) = args.split_at(args.len().min(1));
     let with = |settings: &mut dyn Iterator<Item = &Setting>, typed: &[OsString]| {
         let said = settings.flat_map(|setting| &setting.arguments).map(OsString::from);
-        command.clone().try_get_matches_from(name.iter().cloned().chain(said).chain(typed.to_vec()))
+        let all = name.iter().cloned().chain(said).chain(typed.to_vec());
+        let matches = command.clone().try_get_matches_from(all);
+        matches.map_err(|error| near::suggest(error, &command))
     };
 
     let given = with(&mut [].iter(), typed)?;
@@ -170,18 +174,28 @@ fn over<T>(
             return error;
         }
         match standing.iter().find(is_at_fault) {
-            Some(setting) => at(setting.line, &message),
+            Some(setting) => {
+                // clap drops what a terminal would obey. So the message is made anew of what it would not.
+                let harmless = setting.arguments.iter().map(|text| escape(text.as_bytes()));
+                let harmless = Setting { arguments: harmless.collect(), ..(*setting).clone() };
+                let error = made(&mut [&harmless].into_iter(), &[]).err();
+                at(setting.line, &error.map_or(message, |error| self::message(&error)))
+            }
             // Each for itself makes sense; together they do not.
             None => bad(format!("{}: {message}", printable(path))),
         }
     })
 }
 
-/// What is wrong, in one line.
+/// What is wrong, in one line, and what was likely meant.
 fn message(error: &Error) -> String {
     let text = error.render().to_string();
     let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    match error.get(ContextKind::SuggestedValue) {
+        Some(near) => format!("{line}: did you mean '{near}'?"),
+        None => line.to_owned(),
+    }
 }
 
 /// Whether what was typed says otherwise. What can be given several times adds up instead.
