@@ -1,16 +1,16 @@
-//! What could not be read, for people. Paths and messages may come from a file that somebody else made.
+//! Says what could not be read, for people. Paths and messages may come from a file that somebody else made.
 
 use std::collections::BTreeMap;
 
 use super::name::escape;
 use crate::problem::Problem;
 
-/// How many paths a summary names.
+/// How many paths a line names at most.
 const SHOWN: usize = 3;
 
-/// A line for each kind of loss, or for each loss if `is_every`; and one for each directory that is its own
-/// ancestor. The last one says what that means for the totals, if any were shown (`has_totals`), and what to do
-/// about it: sudo only where root could read more (`may_need_root`). Empty if there is no problem.
+/// A line for each kind of loss, or for each loss if `is_every`; and a line for each directory that is its own
+/// ancestor. The last line says what this means for the totals, if any were shown (`has_totals`), and what to do
+/// about it. It advises sudo only if root could read more (`may_need_root`). Empty if there is no problem.
 pub fn summary(
     problems: &[Problem],
     is_every: bool,
@@ -50,7 +50,7 @@ pub fn one(loss: &Problem) -> String {
     format!("weigh: cannot {} {path}: {}\n", loss.operation.name(), text_of(loss))
 }
 
-/// The line for `roots` of whose file systems nothing was said, since nothing is mounted there; empty for none.
+/// The line that names the `roots` that are not mount points, which --df says nothing about; empty if there are none.
 pub fn unmounted(roots: &[Vec<u8>]) -> String {
     let shown: Vec<_> = roots.iter().take(SHOWN).map(|root| escape(root)).collect();
     let more = if roots.len() > SHOWN { ", …" } else { "" };
@@ -60,9 +60,10 @@ pub fn unmounted(roots: &[Vec<u8>]) -> String {
     }
 }
 
-/// Adds a line for each kind of loss to `text`: how many, and the first few paths. Whether these are all.
+/// Adds a line for each kind of loss to `text`: how many, and the first few paths. Returns whether it named all
+/// paths.
 fn by_kind<'a>(losses: impl Iterator<Item = &'a Problem>, text: &mut String) -> bool {
-    // How many there are of a kind, and those that are shown.
+    // For each kind, the number of losses and those to name.
     let mut kinds = BTreeMap::new();
     for loss in losses {
         let (count, shown) =

@@ -1,5 +1,4 @@
-//! Names are bytes. What of them reaches a terminal is text that can neither move the cursor nor
-//! forge a line.
+//! Names are bytes. This makes them text that can neither move the cursor nor forge a line.
 
 mod cells;
 
@@ -9,8 +8,8 @@ use unicode_width::UnicodeWidthChar;
 
 pub use cells::cells;
 
-/// `name` as text: control characters, line and paragraph separators, bidirectional controls and
-/// what is not UTF-8 are escaped.
+/// `name` as text. Escapes bytes that are not UTF-8, control characters, line and paragraph separators, and
+/// bidirectional controls.
 pub fn escape(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
@@ -34,7 +33,7 @@ pub fn escape(name: &[u8]) -> String {
 /// Stands for what is left out.
 const MARK: &str = "…";
 
-/// `text` cut to at most `width` cells; what is cut ends in `..`.
+/// `text` cut to at most `width` cells. Cut text ends in `..`.
 pub fn fit(text: &str, width: usize) -> String {
     if cells(text) <= width {
         return text.to_owned();
@@ -43,7 +42,7 @@ pub fn fit(text: &str, width: usize) -> String {
     start(text, width - mark.len()).to_owned() + mark
 }
 
-/// A figure in at most `width` cells. What is cut ends in a mark, so that nobody takes it for the figure.
+/// A figure cut to at most `width` cells. A cut figure ends in `…`, so that nobody takes it for the whole one.
 pub fn cut(figure: &str, width: usize) -> String {
     match (cells(figure) <= width, width.checked_sub(cells(MARK))) {
         (true, _) => figure.to_owned(),
@@ -52,7 +51,7 @@ pub fn cut(figure: &str, width: usize) -> String {
     }
 }
 
-/// `text` in at most `width` cells: if it is longer, without its middle. The end of a name tells files apart.
+/// `text` in at most `width` cells. Longer text loses its middle, because the end of a name tells files apart.
 pub fn shorten(text: &str, width: usize) -> String {
     if cells(text) <= width {
         return text.to_owned();
@@ -67,14 +66,14 @@ pub fn shorten(text: &str, width: usize) -> String {
 
 /// As much of the start of `text` as fits into `width` cells.
 fn start(text: &str, width: usize) -> &str {
-    // Measured from the start each time: what a character takes depends on those before it. And by halves:
-    // a name in a snapshot may have millions that take nothing.
+    // Measures from the start each time, because the width of a character depends on those before it. Searches by
+    // halves, because a name in a snapshot may have millions of characters of no width.
     let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).collect();
     let fitting = ends.partition_point(|end| cells(&text[..*end]) <= width);
     &text[..fitting.checked_sub(1).map_or(0, |last| ends[last])]
 }
 
-/// As much of the end of `text` as fits into `width` cells. It begins with no mark that belongs to a letter
+/// As much of the end of `text` as fits into `width` cells. It does not begin with a mark that belongs to the letter
 /// before it.
 fn end(text: &str, width: usize) -> &str {
     const JOINER: char = '\u{200d}';
@@ -91,9 +90,9 @@ fn end(text: &str, width: usize) -> &str {
     end
 }
 
-/// C0 and C1 controls and DEL, line and paragraph separators, and what changes the direction of text (Unicode Standard
-/// Annex 9, table 3-1); and what some terminals draw as a blank, and others not at all: the soft hyphen and Hangul
-/// fillers.
+/// Whether `c` is escaped: C0 and C1 controls and DEL, line and paragraph separators, and characters that change the
+/// direction of text (Unicode Standard Annex 9, table 3-1); also soft hyphens and Hangul fillers, which some
+/// terminals draw as a blank and others do not draw.
 pub(super) fn is_control(c: char) -> bool {
     matches!(
         c,

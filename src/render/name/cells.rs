@@ -1,9 +1,9 @@
-//! How wide text is on a terminal.
+//! How many cells text takes on a terminal.
 //!
-//! unicode-width counts as programs that shape text draw: letters that join are one cell (Arabic lam and alef), and
-//! signs that stand beside a letter take none (the Bengali aa). Terminals go by characters (wcwidth(3)): xterm, tmux
-//! and VTE draw a cell for each. What is counted too narrow wraps and breaks the picture; what is counted too wide
-//! leaves a blank. So the wider of the two counts, but for emoji made of several characters.
+//! unicode-width counts the cells of shaped text: letters that join are one cell (Arabic lam and alef), and signs
+//! beside a letter take none (Bengali aa). Terminals that go by single characters (wcwidth(3)), as xterm, tmux and
+//! VTE do, draw a cell for each. If a count is too low, lines wrap and the picture breaks; if it is too high, a blank
+//! is left over. So the higher count is used, except for emoji made of several characters.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -19,14 +19,14 @@ pub fn cells(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(0) + missing(c)).sum()
 }
 
-/// How many cells more than unicode-width counts a terminal draws for `c`.
+/// How many cells a terminal draws for `c` beyond those that unicode-width counts.
 fn missing(c: char) -> usize {
     let at = MISSING.partition_point(|(_, last, _)| *last < c);
     MISSING.get(at).filter(|(first, ..)| *first <= c).map_or(0, |(.., cells)| *cells)
 }
 
-/// First and last character, and the cells: all up to U+2FFFF of which tmux 3.3a (glibc 2.36) draws more than
-/// unicode-width 0.2.3 counts. Most are signs beside a letter (general category Mc).
+/// First character, last character, and extra cells: all characters up to U+2FFFF for which tmux 3.3a (glibc 2.36)
+/// draws more cells than unicode-width 0.2.3 counts. Most are signs beside a letter (general category Mc).
 const MISSING: [(char, char, usize); 52] = [
     ('\u{605}', '\u{605}', 1),
     ('\u{70f}', '\u{70f}', 1),

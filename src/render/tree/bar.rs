@@ -1,4 +1,4 @@
-//! What share a line has of the whole: as a percentage, and as a bar.
+//! A line's share of the whole, as a percentage and as a bar.
 
 use super::columns::Columns;
 use super::{Bars, Picture};
@@ -11,7 +11,7 @@ impl Picture<'_> {
         if size == 0 || whole == 0 {
             return "0%".to_owned();
         }
-        // In a snapshot that somebody made, a part may be larger than the whole.
+        // In a forged snapshot, a part may be larger than the whole.
         let percent = size as f64 / whole as f64 * 100.0;
         match format!("{:.0}%", percent.min(100.0)) {
             percent if percent == "0%" => "<1%".to_owned(),
@@ -19,7 +19,7 @@ impl Picture<'_> {
         }
     }
 
-    /// The bar: a node's own share solid, and behind it the shares of those above it, in shades.
+    /// The bar: the node's own share is solid, and the shares of its ancestors behind it are shaded.
     pub(super) fn bar(&self, i: usize, columns: &Columns) -> String {
         const SHADES: [&str; 5] = ["█", "▓", "▒", "░", " "];
         let (width, top) = (columns.bar, usize::from(self.options.skip_total));
@@ -42,8 +42,8 @@ impl Picture<'_> {
         pieces.concat()
     }
 
-    /// For each line, the nearest one above it with a longer bar of at most `width` cells, if there is one. A bar
-    /// has at most as many steps as cells, however deep its line is.
+    /// For each line, the nearest ancestor with a longer bar, if there is one; bars have at most `width` cells. So a
+    /// bar is drawn in as many steps as it has cells, however deep the line is.
     pub(super) fn longer(&self, width: usize) -> Vec<Option<usize>> {
         let mut longer: Vec<Option<usize>> = Vec::with_capacity(self.lines.len());
         for (i, line) in self.lines.iter().enumerate() {
@@ -57,25 +57,25 @@ impl Picture<'_> {
         longer
     }
 
-    /// How many of a bar's cells a node's own size takes: at least one, if it has any.
+    /// How many cells a node's own share takes: at least one if its size is not 0.
     fn share(&self, i: usize, width: usize) -> usize {
         let size = self.lines[i].totals.size;
         if size == 0 || !self.has_bar(i) {
             return 0;
         }
         let cells = u128::from(size) * width as u128 / u128::from(self.scale.max(1));
-        // In a snapshot that somebody made, it may be far more than the whole.
+        // In a forged snapshot, it may be far more than the whole.
         (cells + 1).min(width as u128) as usize
     }
 
-    /// Whether it is on the scale of the bars: in a list, that is no scale for the whole.
+    /// Whether the line has a bar. In a list, the root and the rest have none, because the scale is the largest file.
     fn has_bar(&self, i: usize) -> bool {
         self.root.shape() != Shape::List || i > 0 && !self.lines[i].is_rest
     }
 }
 
-/// What a full bar stands for: the whole, or in a list, where nothing may be more than a cell of that, the
-/// largest in it.
+/// The size of a full bar: the whole, or in a list the largest file, because no file may be more than a cell of the
+/// whole.
 pub(super) fn scale(lines: &[Line<'_>], shape: Shape) -> u64 {
     let is_on_scale = |(i, line): &(usize, &Line<'_>)| match shape {
         Shape::List => *i > 0 && !line.is_rest,

@@ -3,21 +3,21 @@
 use super::{Bars, NAME_AT_LEAST, Picture};
 use crate::render::name::cells;
 
-/// The widths that all lines have in common, in cells.
+/// The widths of the columns, in cells.
 #[derive(Default)]
 pub(super) struct Columns {
     pub(super) size: usize,
-    /// Whether there are levels, for a screen reader.
+    /// Whether lines for a screen reader have room for the level.
     pub(super) level: bool,
     /// The tree and the name beside it.
     pub(super) name: usize,
-    /// None if there are no bars.
+    /// 0 if there are no bars.
     pub(super) bar: usize,
-    /// For each line, the nearest one above it with a longer bar.
+    /// For each line, the nearest ancestor with a longer bar.
     pub(super) longer: Vec<Option<usize>>,
     /// Whether there are percentages.
     pub(super) percent: bool,
-    /// What the tree and the name may take at most.
+    /// How much the tree and the name may take at most.
     pub(super) room: usize,
 }
 
@@ -27,12 +27,12 @@ const AROUND_BAR: usize = 8;
 const LEAST_BAR: usize = 10;
 /// A blank and `100%`.
 const PERCENT: usize = 5;
-/// A branch, a blank, and a name that is hardly to be recognized.
+/// A branch, a blank, and a name that can hardly be recognized.
 pub(super) const LEAST_ROOM: usize = 4 + NAME_AT_LEAST;
 
 impl Picture<'_> {
-    /// Widths for the lines from `first` on. Beside bars, names take up to 45% of the width. Where that leaves too
-    /// little for bars, only the percentages are left; and in the end only names.
+    /// The widths for the lines from `first` on. Beside bars, names take up to 45% of the width. If that leaves too
+    /// little for bars, there are only percentages; and if there is no room for those, only names.
     pub(super) fn columns(&self, first: usize) -> Columns {
         let lines = first..self.lines.len();
         let width = self.options.width;
