@@ -1,4 +1,4 @@
-//! The flags that leave something out, and the filters that they stand for.
+//! The flags of filters.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -95,7 +95,7 @@ pub(super) struct FilterFlags {
 }
 
 impl FilterFlags {
-    /// The filters, or what is wrong with them in one line.
+    /// The filters, or one line that says what is wrong.
     pub(super) fn filter(&self) -> Result<Filter, String> {
         Ok(Filter {
             names: Names { hidden: self.ignore_hidden },
@@ -169,20 +169,20 @@ impl FilterFlags {
     }
 }
 
-/// The types of files, a line each.
+/// The types of files, one per line.
 pub(super) fn type_list() -> String {
     let line = |(name, globs): (String, Vec<String>)| format!("{name}: {}\n", globs.join(", "));
     known_types().into_iter().map(line).collect()
 }
 
-/// A pattern, and where it comes from in the words of a message.
+/// A pattern, and words that say where it comes from.
 struct PatternFlag {
     text: Vec<u8>,
     origin: String,
 }
 
 impl PatternFlag {
-    /// What is wrong with it, in one line.
+    /// One line that says what is wrong with it.
     fn blame(&self, message: &str) -> String {
         format!("{}: {message}", self.origin)
     }
@@ -195,7 +195,7 @@ fn given(flag: &str, text: &OsStr) -> PatternFlag {
     PatternFlag { text, origin }
 }
 
-/// The patterns in a file that a flag names, one a line; an empty line is none.
+/// The patterns in a file that a flag names, one per line, without empty lines.
 fn lines(file: &Path, flag: &str) -> Result<Vec<PatternFlag>, String> {
     let name = escape(file.as_os_str().as_encoded_bytes());
     let content = sys::read_file(file).map_err(|error| unreadable(file, flag, &error))?;

@@ -1,12 +1,12 @@
-//! What was likely meant by the name of a flag, or by a value, that there is not.
+//! Suggests flags and values for misspelt ones.
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Command, Error};
 
-/// The one of `names` that is nearest to `typed`, if one is near: what that begins, or what differs in a third
-/// of its letters at most. clap calls near what has as many letters in common as `--nope` and `--no-print-errors`.
+/// The one of `names` that is nearest to `typed`, if one is near: a name that begins with it, or that differs in at
+/// most a third of its letters. clap is more generous: it suggests `--no-print-errors` for `--nope`.
 pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    /// Fewer letters begin too much.
+    /// Too many names begin with fewer letters.
     const BEGINNING: usize = 3;
     let most = typed.chars().count() / 3;
     let distance = |name: &str| match name.strip_prefix(typed) {
@@ -17,8 +17,7 @@ pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> 
     near.min().map(|(_, name)| name)
 }
 
-/// `error` with what is near in place of what clap suggests: of the flags of `command`, or of the values that a flag
-/// takes.
+/// `error` with our suggestion in place of clap's: a flag of `command`, or a value.
 pub(super) fn suggest(mut error: Error, command: &Command) -> Error {
     let text = |context| match error.get(context) {
         Some(ContextValue::String(text)) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! Whole numbers as they are typed. What is wrong with one is said in our words, not in a library's.
+//! Whole numbers in arguments. Errors are in our words, and not in those of a library.
 
 use std::num::NonZeroUsize;
 
@@ -28,7 +28,7 @@ fn whole<N: TryFrom<u64> + TryInto<u64>>(text: &str, least: u64, most: N) -> Res
         return Err("give a whole number, as in 20".to_owned());
     }
     let most = most.try_into().unwrap_or(u64::MAX);
-    // Digits that are no number are too many.
+    // Digits that do not parse are too many.
     let number = text.parse().ok().filter(|number| *number <= most);
     let fitting = number.and_then(|number| N::try_from(number).ok().map(|fits| (number, fits)));
     match fitting {
