@@ -3,20 +3,20 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use weigh::cli;
+use weigh::cli::{self, Messages};
 use weigh::interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
 use weigh::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::report::{self, Outcome, Request};
 use weigh::terminal::ProgressLine;
 
-/// What was not read, or could not be written.
+/// Something was not read, or could not be written.
 const INCOMPLETE: u8 = 1;
 /// A usage error.
 const MISTAKE: u8 = 2;
-/// It is more than it may be.
+/// A bound is exceeded.
 const OVER: u8 = 3;
-/// Ended by Ctrl-C: 128 + SIGINT, as shells have it.
+/// Ended by Ctrl-C: 128 + SIGINT, as in shells.
 const INTERRUPTED: u8 = 130;
 
 fn main() -> ExitCode {
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
     if request.save.is_some() {
-        // If that fails, it is as with any other program.
+        // If this fails, weigh ends like any other program.
         let _ = interrupt::outlive_size_limit();
     }
     let messages = &plan.messages;
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         None => progress.erase(),
     });
     let outcome = match outcome {
-        // Left to the end of the process: taking a tree of millions apart takes time for nothing.
+        // Not dropped, because to take a tree of millions apart at the end takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
             let failed = fail(&problem);
@@ -55,7 +55,8 @@ fn main() -> ExitCode {
     }
     say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
-    say(&errors::summary(&weighed.problems, messages.print_errors, has_totals));
+    let Messages { print_errors, may_need_root, .. } = *messages;
+    say(&errors::summary(&weighed.problems, print_errors, has_totals, may_need_root));
     if let Some(earlier) = &request.since {
         say(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()));
     }
@@ -73,7 +74,7 @@ fn main() -> ExitCode {
         (Err(_), _) => INCOMPLETE,
         _ if weighed.is_interrupted => INTERRUPTED,
         (_, Err(_)) => INCOMPLETE,
-        // Of a lower bound, too: the rest cannot make it less.
+        // Also if the figure is a lower bound, because the rest can only add to it.
         _ if !exceeded.is_empty() => OVER,
         _ => u8::from(!weighed.is_complete()) * INCOMPLETE,
     })
@@ -95,7 +96,7 @@ fn fail(problem: &Problem) -> ExitCode {
     ExitCode::from(if is_mistake { MISTAKE } else { INCOMPLETE })
 }
 
-/// Writes to stderr. Where that fails there is nowhere left to say so.
+/// Writes to stderr. If that fails, there is nowhere left to say so.
 fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

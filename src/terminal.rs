@@ -1,4 +1,4 @@
-//! What the terminal is, and the line on it that shows the progress.
+//! The terminal, and the line on it that shows the progress.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -20,12 +20,12 @@ use unix::is_capable;
 #[cfg(windows)]
 use windows::is_capable;
 
-/// Columns and lines of the terminal, if there is one.
+/// The columns and lines of the terminal, if there is one.
 pub fn size() -> Option<(usize, usize)> {
     terminal_size().map(|(Width(width), Height(height))| (width.into(), height.into()))
 }
 
-/// Whether stdout is one.
+/// Whether stdout is a terminal.
 pub fn is_stdout() -> bool {
     io::stdout().is_terminal()
 }
@@ -43,7 +43,7 @@ pub fn wants_colors() -> bool {
     is_stdout() && is_capable()
 }
 
-/// Whether stderr can show a line that is drawn over and over.
+/// Whether stderr can show a line that is redrawn.
 pub fn wants_progress() -> bool {
     io::stderr().is_terminal() && is_capable()
 }
@@ -58,12 +58,12 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// A line that is drawn only if `is_wanted`; sizes are written in `format`.
+    /// A line that is only drawn if it `is_wanted`. Sizes are in `format`.
     pub fn new(is_wanted: bool, format: Format) -> Self {
         Self { is_wanted, format, start: Instant::now(), is_drawn: false }
     }
 
-    /// Draws the line anew.
+    /// Redraws the line.
     pub fn draw(&mut self, progress: &Progress) {
         if !self.is_wanted {
             return;
@@ -85,9 +85,9 @@ impl ProgressLine {
     }
 }
 
-/// Writes `line` over the one that the cursor is on, in one piece, so that it does not flicker.
+/// Writes `line` over the one at the cursor, in one call, so that it does not flicker.
 fn replace(line: &str) {
     const CLEAR: &str = "\r\x1b[2K";
-    // Whatever becomes of it, the totals are right.
+    // An error here does not change the totals.
     let _ = io::stderr().write_all(format!("{CLEAR}{line}").as_bytes());
 }

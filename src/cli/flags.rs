@@ -1,4 +1,4 @@
-//! The flags as they are typed. Letters and meanings are dust's where it has them.
+//! The flags, before they are interpreted. Letters and meanings are those of dust, if dust has them.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -39,18 +39,17 @@ pub(super) struct Flags {
     #[command(flatten)]
     pub(super) print: PrintFlags,
 
-    /// What of these has a say in what counts, as it is typed; only where it is to be saved
-    /// or compared.
+    /// The flags that change what counts, as they were typed; only if a snapshot is saved or compared.
     #[arg(skip)]
     pub(super) counting: Vec<String>,
 
-    /// What lists directories.
+    /// The source of listings.
     #[arg(skip)]
     pub(super) source: Source,
 }
 
 impl Flags {
-    /// Whether something is to be printed, rather than weighed.
+    /// Whether to print something instead of weighing.
     pub(super) fn is_question(&self) -> bool {
         self.filters.type_list || self.print.completions.is_some() || self.print.man
     }

@@ -1,4 +1,4 @@
-//! How results are shown: as a picture, or in a form for programs, and what does not fit that.
+//! How to show the result: as a picture or in a form for programs; and which flags do not fit together.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
@@ -11,20 +11,20 @@ use crate::sys;
 use crate::terminal;
 
 impl Flags {
-    /// The form that programs are to read it in, if they are.
+    /// The form for programs, if one is asked for.
     pub(super) fn form(&self) -> Option<Form> {
         let named = |name: &String| Form::ALL.iter().find(|(known, ..)| known == name);
         let named = self.print.form.as_ref().and_then(named).map(|(_, form, _)| *form);
         if self.print.output_json { Some(Form::Json) } else { named }
     }
 
-    /// Whether times are shown that are, or will be, in a snapshot.
+    /// Whether to show times that are in a snapshot, or will be.
     pub(super) fn is_by_saved_time(&self) -> bool {
         self.filetime().is_some()
             && (self.snapshots.load.is_some() || self.snapshots.save.is_some())
     }
 
-    /// Whether the form can show what is asked for, or in one line why not.
+    /// Checks whether the form can show what is asked for, and says in one line why not.
     pub(super) fn ensure_fit(&self, keep: &Keep) -> Result<(), String> {
         let is_whole = matches!(keep, Keep::Everything(_));
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
@@ -68,7 +68,7 @@ impl Flags {
         Ok(())
     }
 
-    /// How to show what comes of it: in the form that is asked for, or as a picture.
+    /// How to show the result.
     pub(super) fn output(
         &self,
         formats: Formats,
@@ -93,7 +93,7 @@ impl Flags {
         }
     }
 
-    /// How to show a line for each root: as du has it, unless a format is asked for.
+    /// How to show a line for each root: like du, unless a format is asked for.
     fn summary(&self, formats: &Formats, source: &Input) -> summary::SummaryOptions {
         let roots = match source {
             Input::Roots(roots) => {
@@ -112,7 +112,7 @@ impl Flags {
         }
     }
 
-    /// What `--as` takes.
+    /// The values of `--as`.
     pub(super) fn forms() -> PossibleValuesParser {
         let value = |(name, _, help): (&'static str, Form, &'static str)| {
             PossibleValue::new(name).help(help)

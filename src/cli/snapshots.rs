@@ -1,4 +1,4 @@
-//! The flags of snapshots: to make one, to look at it again, to compare with it.
+//! The flags that save, load and compare snapshots.
 
 use std::path::PathBuf;
 
@@ -47,7 +47,7 @@ pub(super) struct SnapshotFlags {
 }
 
 impl Flags {
-    /// Where to save it, if anywhere, or in one line why not there.
+    /// Where to save a snapshot, if anywhere; or one line that says why that is impossible.
     pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
         let Some(path) = &self.snapshots.save else { return Ok(None) };
         let to = Destination::new(path.clone());
@@ -63,7 +63,7 @@ impl Flags {
     }
 }
 
-/// The flags in `given`, arguments of `command`, that have a say in what counts, spelled out.
+/// The flags in `given`, arguments of `command`, that change what counts, in their long form.
 pub(super) fn counting(command: &Command, given: &ArgMatches) -> Vec<String> {
     const HEADINGS: [&str; 2] = ["What to weigh", "What to leave out"];
     let mut flags = Vec::new();

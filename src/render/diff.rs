@@ -1,29 +1,28 @@
-//! What changed, line by line and as JSON: each node with what it was, what it is, and the
-//! difference.
+//! Shows changes, as lines and as JSON: each node with its size before, its size now, and the difference.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::json::{self, bytes};
-use super::lines::{Line, lay_out};
+use super::lines::{Line, Outer, lay_out};
 use super::name::{cells, escape};
 use super::size::Format;
 use crate::diff::{Diff, Lookup, Sides};
 use crate::tree::Tree;
 use crate::weighed::Weighed;
 
-/// What is said of a line beside its name.
+/// The text around the name in a line.
 #[derive(Default)]
 pub(super) struct Note {
-    /// Before it.
+    /// Before the name.
     pub(super) size: String,
-    /// After it.
+    /// After the name.
     pub(super) aside: String,
     /// Whether it grew, or shrank.
     pub(super) direction: Option<Ordering>,
 }
 
-/// What became of a node.
+/// How a node changed.
 pub(super) struct Change<'a> {
     pub(super) kind: &'static str,
     pub(super) before: Option<u64>,
@@ -32,7 +31,7 @@ pub(super) struct Change<'a> {
     pub(super) moved_from: Option<&'a [u8]>,
 }
 
-/// What became of the node that is at `sides`. What was moved has not changed, wherever it was.
+/// How the node at `sides` changed. A moved directory counts as unchanged, wherever it was.
 pub(super) fn change<'a>(sides: &Sides<'_>, changes: &'a Diff) -> Change<'a> {
     let (before, now) = sides.sizes();
     let moved_from = changes.moved_from(sides);
@@ -42,7 +41,7 @@ pub(super) fn change<'a>(sides: &Sides<'_>, changes: &'a Diff) -> Change<'a> {
 }
 
 impl Change<'_> {
-    /// Writes fields of JSON, after others.
+    /// Writes JSON members that follow others.
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(br#","before":"#)?;
         serde_json::to_writer(&mut *out, &self.before)?;
@@ -56,7 +55,7 @@ impl Change<'_> {
     }
 }
 
-/// What is said of each of `lines`: the size now, and the change.
+/// The notes for `lines`: the size now, and the change.
 pub(super) fn notes(lines: &[Line<'_>], changes: &Diff, format: &Format) -> Vec<Note> {
     let all = all(lines, changes);
     let sizes: Vec<_> = all.iter().map(|one| format.write(one.now.unwrap_or(0))).collect();
@@ -113,7 +112,7 @@ fn nodes(
             (None, _) => line.name,
             (_, false) => tree.label(line.name),
             (_, true) => {
-                path = super::lines::path(&lines, i, tree);
+                path = super::lines::path(&lines, i, tree, &Outer::default());
                 &path
             }
         };
@@ -127,7 +126,7 @@ fn nodes(
         if next > line.depth {
             out.write_all(br#","children":["#)?;
         } else if i > 0 {
-            // Its own end, and those of all that end with it; the root's comes after the errors.
+            // Ends this node, and all parents whose last child it is; the root ends after the errors.
             out.write_all(b"}")?;
             for _ in next.max(1)..line.depth {
                 out.write_all(b"]}")?;
@@ -149,7 +148,7 @@ fn signed(change: i128, format: &Format) -> String {
     }
 }
 
-/// What became of each line.
+/// How each line changed.
 fn all<'a>(lines: &[Line<'_>], changes: &'a Diff) -> Vec<Change<'a>> {
     let mut lookup = Lookup::new(changes.root());
     let mut numbers: Vec<usize> = Vec::with_capacity(lines.len());

@@ -1,5 +1,5 @@
-//! Turns a finished report into text. Pure: no file system, no clock, no terminal; width, colours
-//! and all else come in as options.
+//! Turns a finished report into text. It uses no file system, no clock and no terminal: width, colours and everything
+//! else are options.
 
 pub mod bounds;
 pub mod colors;
@@ -32,14 +32,14 @@ use partial::Partial;
 use size::{Format, Formats};
 use tree::Bars;
 
-/// How to show what came of it.
+/// How to show the result.
 #[derive(Debug)]
 pub enum Output {
     /// As a picture.
     Tree(Box<tree::PictureOptions>, Formats),
     /// In a form for programs.
     Form(Form, json::ExportOptions),
-    /// As a line for each root.
+    /// As one line for each root.
     Summary(summary::SummaryOptions),
 }
 
@@ -58,21 +58,21 @@ pub enum Form {
     Folded,
 }
 
-/// What a form can show.
+/// What a form is able to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fits {
-    /// A part of a tree, as well as all of it.
+    /// Parts of a tree. If not, only all of it.
     pub parts: bool,
-    /// What changed, as well as what there is.
+    /// Changes.
     pub changes: bool,
-    /// Counts, as well as bytes.
+    /// Counts. If not, only bytes.
     pub counts: bool,
-    /// Times, as well as sizes.
+    /// Times. If not, only sizes.
     pub times: bool,
 }
 
 impl Form {
-    /// All forms, by name, and what each is.
+    /// All forms: name, value and help.
     pub const ALL: [(&str, Form, &str); 5] = [
         ("json", Form::Json, "The same as -j"),
         ("csv", Form::Csv, "A table, one line per entry: path, kind, size, entries, depth"),
@@ -81,7 +81,7 @@ impl Form {
         ("folded", Form::Folded, "Stacks for flame graphs"),
     ];
 
-    /// What it can show.
+    /// What it is able to show.
     pub fn fits(self) -> Fits {
         let everything = Fits { parts: true, changes: true, counts: true, times: false };
         match self {
@@ -92,14 +92,14 @@ impl Form {
         }
     }
 
-    /// Whether it adds up by itself, and has to know links for that.
+    /// Whether its reader adds up sizes, and so has to know which names are links to the same inode.
     pub fn adds_up(self) -> bool {
         self == Form::Ncdu
     }
 }
 
-/// Writes what came of a walk; where there are `changes`, its sizes are their churn. What `file_systems` hold
-/// beside that goes with the root.
+/// Writes the result of a walk. If there are `changes`, its sizes are their churn. `file_systems` are shown beside
+/// the root.
 ///
 /// # Errors
 /// The writer's.
@@ -126,7 +126,7 @@ pub fn write(
             options.format = formats.of(measure);
             options.knows_own |= origin.is_some() || changes.is_some();
             if matches!(options.format, Format::Time(_)) {
-                // A time is no part of another.
+                // Times do not add up.
                 options.bars = Bars::None;
                 options.beside = Some(formats.bytes);
             }

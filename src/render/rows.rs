@@ -1,4 +1,4 @@
-//! One line a node, for what reads tables: CSV (RFC 4180) and JSON lines.
+//! Tables with one line for each node: CSV (RFC 4180) and JSON lines.
 
 use std::io::{self, Write};
 
@@ -15,12 +15,12 @@ struct Row<'a> {
     size: u64,
     entries: u64,
     depth: usize,
-    /// What became of it, if that is what is shown.
+    /// How it changed, in a comparison.
     change: Option<Change<'a>>,
 }
 
-/// Writes CSV with a header. Paths are text: what is none is escaped, as in a picture. Every path is in quotes,
-/// needed or not: DuckDB finds out from the first 20,480 lines whether there are any.
+/// Writes CSV with a header. Paths are text, escaped as in a picture. Every path is in quotes, because DuckDB decides
+/// from the first 20,480 lines whether a table has quotes at all.
 ///
 /// # Errors
 /// The writer's.
@@ -46,7 +46,7 @@ fn quoted(path: &[u8]) -> String {
     format!("\"{}\"", escape(path).replace('"', "\"\""))
 }
 
-/// Writes an object a line. What of a path is not UTF-8 is in `path_bytes`, as in JSON.
+/// Writes one JSON object for each line. If a path is not UTF-8, `path_bytes` has its bytes, as in JSON.
 ///
 /// # Errors
 /// The writer's.

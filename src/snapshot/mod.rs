@@ -1,14 +1,14 @@
-//! Snapshots: a walk's result in a file, and back out of it into any tally.
+//! Snapshots: the result of a walk in a file, which can be loaded into any tally.
 //!
-//! A snapshot is read as it streams by, and fed to the tally as a walk would: nothing is kept of it but
-//! what the tally keeps. So whatever can be shown of a walk can be shown of a saved one.
+//! A snapshot is fed to the tally while it is read, as in a walk, and nothing is kept except what the tally keeps. So
+//! everything that can be shown of a walk can be shown of a snapshot.
 //!
 //! * `compression`: zstd and gzip.
 //! * `bytes`, `tokens` and `skip`: JSON, piece by piece.
-//! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
-//! * `reweigh`: weighed anew, with filters, or by time; `roots`: of what;
-//!   `comparable`: whether two count the same things; `doubts`: what their comparison cannot tell.
-//! * `file_system`: what there is beside what was seen.
+//! * `schema` and `header`: schema 1, weigh's own format; `ncdu`: ncdu's export.
+//! * `reweigh`: applies filters, or turns sizes into times; `roots`: the roots for that.
+//! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
+//! * `file_system`: what a file system holds besides what the walk saw.
 
 mod bytes;
 mod comparable;
@@ -44,31 +44,31 @@ use crate::weighed::Weighed;
 use compression::Packer;
 use tokens::Tokens;
 
-/// What is wrong with a snapshot that has sizes and little more.
+/// The message for a snapshot that contains little more than sizes.
 pub const TOO_LITTLE: &str =
     "what -j prints says too little for that; what --save writes says enough";
 
-/// Where a snapshot is written to.
+/// A writer for a snapshot.
 pub type Out<'a> = BufWriter<UntilAsked<'a, Packer<Draft>>>;
 
-/// What is written to until somebody asks for the end.
+/// A writer that fails once an interrupt was requested.
 pub struct UntilAsked<'a, W> {
     out: W,
     interrupt: &'a Interrupt,
 }
 
-/// What a walk came to, and what there is to know of it later.
+/// The result of a walk, and what is needed to understand it later.
 #[derive(Debug)]
 pub struct Snapshot<R> {
-    /// What it came to.
+    /// The result.
     pub weighed: Weighed<R>,
-    /// What its sizes count.
+    /// What its sizes measure.
     pub measure: Measure,
     /// Where it comes from, if that is known.
     pub origin: Option<Origin>,
 }
 
-/// Whether something can be saved at `to`, as far as that can be told without doing it.
+/// Checks whether a snapshot can be saved at `to`, as far as that is possible without saving one.
 ///
 /// # Errors
 /// The system's.
@@ -76,11 +76,11 @@ pub fn ensure_savable(to: &Destination) -> Result<(), Problem> {
     to.ensure_writable().map_err(|error| problem(&to.path, Operation::Save, &error))
 }
 
-/// Saves what `write` writes at `to`, compressed as the ending says. Until it is whole, and safe
-/// on the device, a file that was there before is there still.
+/// Saves what `write` writes at `to`, compressed as the extension says. A file that exists there stays until the new
+/// one is complete and safely on the device.
 ///
 /// # Errors
-/// The system's, and that somebody asked for the end.
+/// The system's, or an interrupt.
 pub fn save(
     to: &Destination,
     interrupt: &Interrupt,
@@ -95,14 +95,14 @@ pub fn save(
         draft.put()?;
         check(interrupt, "interrupted, when it was in its place")
     };
-    // What is no file has no draft that could stay, and may wait for a reader for ever.
+    // A pipe or a device has no draft to keep, and may wait for a reader for ever.
     let saved = if to.is_replaced() { interrupt.put_off(save) } else { save() };
     let saved = if to.is_stdout { unless_closed(saved) } else { saved };
     saved.map_err(|error| problem(&to.path, Operation::Save, &error))
 }
 
 fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
-    // Not of the kind that is called so: that would be tried again.
+    // Not of the kind `Interrupted`, which would be retried.
     if interrupt.is_asked() { Err(io::Error::other(message)) } else { Ok(()) }
 }
 
@@ -117,10 +117,11 @@ impl<W: Write> Write for UntilAsked<'_, W> {
     }
 }
 
-/// Feeds `tally` with the snapshot at `path`, by weigh or by ncdu, whose sizes must count what `measure` says, if anything.
+/// Feeds `tally` with the snapshot at `path`, saved by weigh or ncdu. If `measure` is given, its sizes must measure
+/// that.
 ///
 /// # Errors
-/// The system's, and what is wrong with the file.
+/// The system's, and those of an invalid file.
 pub fn load<T: Tally>(
     path: &Path,
     measure: Option<Measure>,
@@ -145,7 +146,7 @@ pub fn load<T: Tally>(
     load().map_err(|error| problem(path, Operation::Load, &error))
 }
 
-/// What `error` says of the snapshot at `path`.
+/// The problem that `error` is for the snapshot at `path`.
 pub fn problem(path: &Path, operation: Operation, error: &io::Error) -> Problem {
     Problem::new(path.as_os_str().as_encoded_bytes().to_vec(), operation, error)
 }

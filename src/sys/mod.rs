@@ -12,6 +12,7 @@
 //!   * `threads_with_room`: how many threads the limits of the process have room for.
 //!   * `is_rotational`: whether a device has to move a head to where the data is.
 //!   * `usage`, `host`, `user_name`: what the process has used, what the machine and its users are called.
+//!   * `is_root`: whether no other user may read more.
 //!   * On Unix, `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
 //!     not tell; `set_access_list`, of an open file.
 //! * What a platform does for snapshots, in `snapshot_file`: who may read one, and whose it is while it is written.
@@ -40,8 +41,8 @@ mod usage;
 pub use listing::{Listed, Listing};
 pub use mount_table::MountTable;
 pub use platform::{
-    free_handles, host, is_out_of_handles, is_rotational, is_vanished, not_found, space_around,
-    threads_with_room, usage, user_name,
+    free_handles, host, is_out_of_handles, is_root, is_rotational, is_vanished, not_found,
+    space_around, threads_with_room, usage, user_name,
 };
 pub use snapshot_file::{Destination, Draft, open as open_snapshot};
 pub use source::{Handle, Source};

@@ -1,14 +1,15 @@
-//! A tree of which a part is looked at anew, or is no longer there.
+//! Replaces and removes subtrees.
 //!
-//! What the directories above come to then cannot be known here: of links that are gone there may be others
-//! elsewhere. Whoever changes something says it.
+//! The new totals of the directories above cannot be computed here, because there may be other links to inodes that
+//! are gone. So the caller provides them.
 
-use super::{DirectoryId, Node, PackedDirectory, Totals, Tree, adopt, record};
+use super::{Content, DirectoryId, Node, PackedDirectory, Shape, Totals, Tree, adopt, record};
+use crate::measure::Mode;
 
 impl Tree {
-    /// Puts the root of `other`, with all that is below it, in the place of a directory, under the name of that.
-    /// `totals` says what each directory above comes to now, the innermost first. The numbers of directories
-    /// change; returns that of the new one.
+    /// Replaces a directory by the root of `other`, with everything below it, under the name of the directory.
+    /// `totals` returns the new totals of each directory above, innermost first. The numbers of directories change;
+    /// returns that of the new one.
     pub fn replace(
         &mut self,
         old: DirectoryId,
@@ -27,8 +28,8 @@ impl Tree {
         DirectoryId(new)
     }
 
-    /// Removes a directory with all that is below it, if it is not the root. `totals` says what each directory
-    /// above comes to now, the innermost first. The numbers of directories change; returns that of the parent.
+    /// Removes a directory with everything below it, unless it is the root. `totals` returns the new totals of each
+    /// directory above, innermost first. The numbers of directories change; returns that of the parent.
     pub fn remove(
         &mut self,
         old: DirectoryId,
@@ -38,11 +39,28 @@ impl Tree {
         self.splice(old, Vec::new(), totals)
     }
 
+    /// Adds a node above the root, as above several roots, if this is a tree of directories.
+    #[must_use]
+    pub fn below_total(self) -> Self {
+        if self.shape != Shape::Directory {
+            return self;
+        }
+        let (root, shape) = (self.root(), self.shape);
+        let total = Node { mode: Mode::DIRECTORY, totals: root.totals(), ..Node::default() };
+        let mut content = Content::default();
+        if root.is_directory() {
+            content.directories = self.directories;
+        } else {
+            content.push(&root.node());
+        }
+        content.finish(&total, shape)
+    }
+
     fn below(&self, directory: DirectoryId) -> u32 {
         self.directories.get(directory.0 as usize).map_or(0, |it| it.below)
     }
 
-    /// Puts `new` where a directory is with all that is below it; the number of the parent.
+    /// Replaces a directory, with everything below it, by `new`. Returns the number of the parent.
     fn splice(
         &mut self,
         old: DirectoryId,
@@ -68,7 +86,7 @@ impl Tree {
 }
 
 impl PackedDirectory {
-    /// Writes its own record anew: `write` does, of what is known of it.
+    /// Replaces its own record: `write` gets the node and writes the new record.
     fn rewrite(&mut self, write: impl FnOnce(&mut Vec<u8>, Node<'_>)) {
         let (mut leaves, mut block) = (&*self.block, Vec::new());
         let node = record::take_directory(&mut leaves).unwrap_or_default();

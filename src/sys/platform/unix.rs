@@ -44,6 +44,11 @@ pub fn user_name(id: u32) -> Option<String> {
     User::from_uid(Uid::from_raw(id)).ok().flatten().map(|user| user.name)
 }
 
+/// Whether the process is root's, whom no permission stops.
+pub fn is_root() -> bool {
+    Uid::effective().is_root()
+}
+
 /// What the file system has room for that `path` lies on.
 ///
 /// # Errors
