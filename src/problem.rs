@@ -62,10 +62,10 @@ impl Operation {
         }
     }
 
-    /// The operation of a walk that has a name in JSON.
+    /// The operation that has a name in JSON: one of a walk, or of loading several snapshots.
     pub fn named(name: &str) -> Option<Self> {
-        let walked = [Operation::Stat, Operation::Open, Operation::Read, Operation::Enter];
-        walked.into_iter().find(|operation| operation.name() == name)
+        use Operation::{Enter, Load, Open, Read, Stat};
+        [Stat, Open, Read, Enter, Load].into_iter().find(|operation| operation.name() == name)
     }
 }
 

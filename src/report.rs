@@ -6,7 +6,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use crate::bounds::{Bounds, Growth};
@@ -60,8 +60,9 @@ pub struct Request {
 pub enum Input {
     /// A walk of these roots.
     Roots(Vec<OsString>),
-    /// A snapshot, and what its sizes should count, if that was said.
-    Snapshot(PathBuf, Option<Measure>),
+    /// Snapshots, together what a walk of all their roots would be, and what their sizes should count, if that was
+    /// said.
+    Snapshots(Vec<PathBuf>, Option<Measure>),
 }
 
 /// What to keep.
@@ -113,7 +114,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
             let (snapshot, gears) = request.now(watch)?;
             (snapshot, gears, before)
         }
-        Input::Snapshot(..) => {
+        Input::Snapshots(..) => {
             let (mut snapshot, gears) = request.now(watch)?;
             let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
             let before = request.earlier(snapshot.measure, options)?;
@@ -192,7 +193,7 @@ impl Request {
     }
 
     fn is_loaded(&self) -> bool {
-        matches!(self.source, Input::Snapshot(..))
+        matches!(self.source, Input::Snapshots(..))
     }
 
     /// What of inodes is to be kept, if everything is, because it is to be saved, to be compared, to be
@@ -206,7 +207,9 @@ impl Request {
         let is_dated = is_loaded && !is_saved;
         let directories = if is_dated { Inodes::DatedDirectories } else { Inodes::Directories };
         let is_grouped = matches!(self.keep, Keep::Groups(..));
-        let is_anew = is_loaded && !self.walk.filter.is_off() || self.newest;
+        let are_several =
+            matches!(&self.source, Input::Snapshots(snapshots, _) if snapshots.len() != 1);
+        let is_anew = is_loaded && !self.walk.filter.is_off() || self.newest || are_several;
         let to_be_shown = match self.keep {
             Keep::Everything(inodes) => Some(inodes),
             _ => None,
@@ -265,8 +268,12 @@ impl Request {
     ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
-            Input::Snapshot(path, measure) => {
-                let snapshot = snapshot::load(path, *measure, tally)?;
+            Input::Snapshots(paths, measure) => {
+                let snapshot = match &paths[..] {
+                    [path] => snapshot::load(path, *measure, tally)?,
+                    paths => snapshot::load_all(paths, *measure, self.kept().unwrap_or_default())?,
+                };
+                let path = paths.first().map_or(Path::new(""), |path| path);
                 let snapshot = self.reweighed(snapshot);
                 snapshot
                     .map(|snapshot| (snapshot, Vec::new()))

@@ -293,6 +293,14 @@ impl<'a> Child<'a> {
         directory.map_or(0, |it| it.below.into())
     }
 
+    /// It, and the directories below it at any depth, each after all that is below that.
+    pub fn all_directories(self) -> impl Iterator<Item = Child<'a>> {
+        let DirectoryId(last) = self.directory;
+        let first = u64::from(last).saturating_sub(self.directories_below());
+        let row = if self.is_leaf { 0..0 } else { first..u64::from(last) + 1 };
+        row.map(|number| self.tree.directory(DirectoryId(number as u32)))
+    }
+
     /// What is directly in it, in no particular order.
     pub fn unsorted(self) -> impl Iterator<Item = Child<'a>> {
         self.directories().chain(self.leaves())

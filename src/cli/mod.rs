@@ -121,10 +121,10 @@ impl Plan {
         let keep = flags.keep(terminal);
         flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
-        let is_read_first = flags.snapshots.load.is_some() || flags.snapshots.since.is_some();
-        let source = match flags.snapshots.load.clone() {
-            Some(path) => Input::Snapshot(path, flags.size_measure()),
-            None => Input::Roots(mem::take(&mut flags.roots).roots()?),
+        let is_read_first = !flags.snapshots.load.is_empty() || flags.snapshots.since.is_some();
+        let source = match &flags.snapshots.load[..] {
+            [] => Input::Roots(mem::take(&mut flags.roots).roots()?),
+            paths => Input::Snapshots(paths.to_vec(), flags.size_measure()),
         };
         Ok(Self {
             messages: Messages {

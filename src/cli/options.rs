@@ -125,7 +125,7 @@ impl Flags {
         // What is said to be shown is not cut by a terminal's height.
         let is_cut = is_drawn && self.show.depth.is_none() && self.show.min_size.is_none();
         let default_lines = if is_cut { fitting } else { usize::MAX };
-        let are_many = self.roots.are_listed() || self.snapshots.load.is_some();
+        let are_many = self.roots.are_listed() || !self.snapshots.load.is_empty();
         (is_drawn || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
@@ -134,7 +134,7 @@ impl Flags {
             roots: match (is_drawn, are_many) {
                 (false, _) => 0,
                 // Who gives a path wants to see its line. A list, and a snapshot of one, may be of any length.
-                (true, true) => fitting,
+                (true, true) => fitting.max(self.snapshots.load.len()),
                 (true, false) => usize::MAX,
             },
         })
@@ -167,7 +167,7 @@ impl Flags {
             root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
             one_kind: self.show.only_dir || self.show.only_file,
             // Of a loaded snapshot, its header says more.
-            knows_own: self.snapshots.load.is_none(),
+            knows_own: self.snapshots.load.is_empty(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
             colors: is_colored.then(|| Colors::new(&ls_colors())),

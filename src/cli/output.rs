@@ -21,7 +21,7 @@ impl Flags {
     /// Whether times are shown that are, or will be, in a snapshot.
     pub(super) fn is_by_saved_time(&self) -> bool {
         self.filetime().is_some()
-            && (self.snapshots.load.is_some() || self.snapshots.save.is_some())
+            && (!self.snapshots.load.is_empty() || self.snapshots.save.is_some())
     }
 
     /// Whether the form can show what is asked for, or in one line why not.
@@ -99,7 +99,7 @@ impl Flags {
             Input::Roots(roots) => {
                 roots.iter().map(|root| root.as_encoded_bytes().to_vec()).collect()
             }
-            Input::Snapshot(..) => Vec::new(),
+            Input::Snapshots(..) => Vec::new(),
         };
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
         summary::SummaryOptions {

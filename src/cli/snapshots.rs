@@ -26,11 +26,14 @@ pub(super) struct SnapshotFlags {
     pub(super) details: bool,
 
     /// Show the snapshot in FILE instead of a PATH; - is standard input
+    ///
+    /// Given several times, the snapshots are shown together, like a scan of all their PATHs. Each host has a line if
+    /// they are of several.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
         "RootFlags", "dereference_links", "count_links", "threads", "limit_filesystem",
         "gitignore", "ignored", "atime", "ctime",
     ])]
-    pub(super) load: Option<PathBuf>,
+    pub(super) load: Vec<PathBuf>,
 
     /// Show what changed since the snapshot in FILE, largest changes first
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -8,11 +8,14 @@
 //! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
 //! * `reweigh`: weighed anew, with filters, or by time; `roots`: of what;
 //!   `comparable`: whether two count the same things; `doubts`: what their comparison cannot tell.
+//! * `several`: several of them together; `shares`: those that are shares of one tree; `devices`: what is one device in
+//!   all of them.
 //! * `file_system`: what there is beside what was seen.
 
 mod bytes;
 mod comparable;
 mod compression;
+mod devices;
 mod doubts;
 mod file_system;
 mod header;
@@ -21,6 +24,8 @@ mod origin;
 mod reweigh;
 mod roots;
 mod schema;
+mod several;
+mod shares;
 mod skip;
 mod tokens;
 
@@ -31,6 +36,7 @@ pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
 pub use origin::{GivenRoot, Origin, Share, Volume};
 pub use reweigh::{TIMES, reweigh};
+pub use several::load_all;
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -40,6 +46,7 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft};
 use crate::tally::Tally;
+use crate::tree::Tree;
 use crate::weighed::Weighed;
 use compression::Packer;
 use tokens::Tokens;
@@ -118,10 +125,23 @@ impl<W: Write> Write for UntilAsked<'_, W> {
 }
 
 /// Feeds `tally` with the snapshot at `path`, by weigh or by ncdu, whose sizes must count what `measure` says, if anything.
+/// Where it is one share of several, the others are missing.
 ///
 /// # Errors
 /// The system's, and what is wrong with the file.
-pub fn load<T: Tally>(
+pub fn load<T: Tally<Report = Tree>>(
+    path: &Path,
+    measure: Option<Measure>,
+    tally: T,
+) -> Result<Snapshot<Tree>, Problem> {
+    let mut snapshot = read(path, measure, tally)?;
+    let missing = shares::missing_beside(&snapshot);
+    snapshot.weighed.problems.extend(missing);
+    Ok(snapshot)
+}
+
+/// The same, whatever else there is.
+fn read<T: Tally>(
     path: &Path,
     measure: Option<Measure>,
     tally: T,

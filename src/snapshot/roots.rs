@@ -90,12 +90,12 @@ pub(super) fn roots<'t>(
 
 /// What is in directories on the way to roots, by name: a list of roots may name all of a directory.
 #[derive(Default)]
-struct Listings<'t>(HashMap<DirectoryId, HashMap<&'t [u8], Child<'t>>>);
+pub(super) struct Listings<'t>(HashMap<DirectoryId, HashMap<&'t [u8], Child<'t>>>);
 
 impl<'t> Listings<'t> {
     /// What lies at `way` below a root, known by its name, its place and what it is; and whether
     /// `filter` leaves out nothing on the way.
-    fn follow(
+    pub(super) fn follow(
         &mut self,
         (name, place, root): (&[u8], &Path, Child<'t>),
         way: &Path,

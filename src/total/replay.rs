@@ -1,11 +1,11 @@
 //! What is known already, fed to a tally as a walk would: so that what is kept of it is chosen in one place,
 //! whether it comes from the file system, from a file or from memory.
 
-use super::{Directory, Rules, Subtotal, close, finish};
+use super::{Directory, Rules, Subtotal, Sum, close, finish};
 use crate::measure::Kind;
 use crate::sys::Stat;
-use crate::tally::{Entry, Tally};
-use crate::tree::{Details, Inode, Node, Step, Totals, Traversal, Tree};
+use crate::tally::{Entry, Tally, Whole};
+use crate::tree::{Child, Details, DirectoryId, Inode, Node, Step, Totals, Traversal, Tree};
 
 /// Feeds a tally from one thread, node by node, each directory opened before and closed after what
 /// is in it. Memory grows with depth alone.
@@ -95,6 +95,37 @@ impl<T: Tally> Replay<T> {
     fn depth(&self) -> u32 {
         let levels = self.open.len().saturating_sub(usize::from(self.is_above_roots));
         u32::try_from(levels).unwrap_or(u32::MAX)
+    }
+}
+
+impl Replay<Whole> {
+    /// Adds a directory of another tree, under `name`, to the one that has begun last: with all that is below it,
+    /// as it is, for that comes to what it did. Only what is above it is added up. Nothing is left of it in `tree`.
+    pub fn graft(&mut self, tree: &mut Tree, directory: DirectoryId, name: &[u8]) {
+        let Some(Subtotal { sum, part }) = self.open.last_mut() else { return };
+        sum.absorb(Sum::of(tree.directory(directory)));
+        part.adopt(tree.detach(directory, name));
+    }
+}
+
+impl Sum {
+    /// What a directory of a tree comes to. Its totals do not say enough: they are saturated, and tell nothing
+    /// of links.
+    fn of(directory: Child<'_>) -> Self {
+        let mut sum = Sum::default();
+        for directory in directory.all_directories() {
+            if let Some(own) = directory.node().own {
+                sum.add(own, own);
+            }
+            for leaf in directory.leaves() {
+                let (size, inode) = (leaf.size(), leaf.inode());
+                match inode.and_then(|inode| Some((inode.linked()?, inode.links?))) {
+                    Some((identity, links)) => sum.add_link(identity, size, links, size),
+                    None => sum.add(size, size),
+                }
+            }
+        }
+        sum
     }
 }
 

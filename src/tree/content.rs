@@ -45,6 +45,11 @@ impl Content {
         self.append_directories(content.closed(directory));
     }
 
+    /// Adds the root of a tree, a directory, with all that is below it, as it is.
+    pub fn adopt(&mut self, tree: Tree) {
+        self.append_directories(tree.directories);
+    }
+
     /// The tree of which this is the root's content.
     pub fn finish(self, root: &Node<'_>, shape: Shape) -> Tree {
         Tree { directories: self.closed(root), shape }

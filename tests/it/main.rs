@@ -15,7 +15,7 @@
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
-//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
+//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`since`], [`alike`],
 //!   [`export`], [`summarize`], [`space`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
@@ -79,6 +79,7 @@ mod reweighed;
 mod roots;
 mod saving;
 mod selection;
+mod several;
 mod shown;
 mod signals;
 mod since;
