@@ -53,6 +53,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--sort', '--sort', [CompletionResultType]::ParameterName, 'Set the order of entries in the same directory')
             [CompletionResult]::new('--save', '--save', [CompletionResultType]::ParameterName, 'Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output')
             [CompletionResult]::new('--load', '--load', [CompletionResultType]::ParameterName, 'Show the snapshot in FILE instead of a PATH; - is standard input')
+            [CompletionResult]::new('--shard', '--shard', [CompletionResultType]::ParameterName, 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N')
             [CompletionResult]::new('--since', '--since', [CompletionResultType]::ParameterName, 'Show what changed since the snapshot in FILE, largest changes first')
             [CompletionResult]::new('--fail-over', '--fail-over', [CompletionResultType]::ParameterName, 'Exit with status 3 if the total exceeds SIZE')
             [CompletionResult]::new('--fail-growth', '--fail-growth', [CompletionResultType]::ParameterName, 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%')

@@ -50,6 +50,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --sort 'Set the order of entries in the same directory'
             cand --save 'Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output'
             cand --load 'Show the snapshot in FILE instead of a PATH; - is standard input'
+            cand --shard 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N'
             cand --since 'Show what changed since the snapshot in FILE, largest changes first'
             cand --fail-over 'Exit with status 3 if the total exceeds SIZE'
             cand --fail-growth 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%'

@@ -27,6 +27,7 @@ count\t''
 time\t''"
 complete -c weigh -l save -d 'Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output' -r -F
 complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
+complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
 complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, largest changes first' -r -F
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f

@@ -214,7 +214,10 @@ impl Request {
             Keep::Everything(inodes) => Some(inodes),
             _ => None,
         };
+        // Where something is mounted in a share, its directories tell.
+        let is_share = self.walk.filter.share.is_some();
         if_so(is_saved || is_anew, of_all)
+            .max(if_so(is_saved && is_share, Inodes::Directories))
             .max(if_so(self.since.is_some() && !is_grouped, directories))
             .max(to_be_shown)
     }
@@ -291,7 +294,8 @@ impl Request {
         let has_details = self.kept() == Some(Inodes::All);
         let is_to_be_known = self.save.is_some() || self.since.is_some();
         let origin = is_to_be_known
-            .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details));
+            .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details))
+            .map(|origin| Origin { share: self.walk.filter.share, ..origin });
         let mut options = self.walk.clone();
         options.query.times |= has_details
             || matches!(options.measure, Measure::Newest(_))

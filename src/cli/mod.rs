@@ -126,6 +126,10 @@ impl Plan {
             [] => Input::Roots(mem::take(&mut flags.roots).roots()?),
             paths => Input::Snapshots(paths.to_vec(), flags.size_measure()),
         };
+        if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
+        {
+            return Err("--shard takes one PATH: each share is of one tree".into());
+        }
         Ok(Self {
             messages: Messages {
                 formats: formats.clone(),

@@ -22,6 +22,7 @@ impl Flags {
     pub(super) fn walk(&self) -> Result<walk::WalkOptions, String> {
         let mut filter = self.filters.filter()?;
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
+        filter.share = self.snapshots.shard;
         let sizes = self.size_measure().unwrap_or_default();
         // What is saved are sizes; times are shown of what is saved.
         let is_by_time = self.filetime().is_some() && self.snapshots.save.is_none();

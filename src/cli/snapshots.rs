@@ -9,7 +9,7 @@ use super::flags::Flags;
 use crate::measure::parse_size;
 use crate::render::name::escape;
 use crate::report::Growth;
-use crate::snapshot::{self, Destination};
+use crate::snapshot::{self, Destination, Share};
 use crate::terminal;
 
 #[derive(Debug, Default, Args)]
@@ -34,6 +34,13 @@ pub(super) struct SnapshotFlags {
         "gitignore", "ignored", "atime", "ctime",
     ])]
     pub(super) load: Vec<PathBuf>,
+
+    /// Weigh only one of N shares of PATH: the part numbered I, from 1 to N
+    ///
+    /// Saved on N machines that see the same PATH, and loaded together, the shares are the snapshot of one walk.
+    #[arg(long, value_name = "I/N", value_parser = Share::parse)]
+    #[arg(conflicts_with_all = ["load", "since", "df", "unique", "dereference_links", "files0_from", "files_from"])]
+    pub(super) shard: Option<Share>,
 
     /// Show what changed since the snapshot in FILE, largest changes first
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -22,6 +22,7 @@ mod paths;
 mod regexes;
 mod repository;
 mod rules;
+mod share;
 mod times;
 mod types;
 
@@ -36,6 +37,7 @@ pub use names::Names;
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes};
 pub use rules::IgnoreRules;
+pub use share::Share;
 pub use times::{Days, Times};
 pub use types::{Types, known_types};
 
@@ -43,6 +45,7 @@ use crate::path;
 use crate::sys::{self, Handle, Stat, Symlinks};
 use git::DirectoryRules;
 use paths::Ends;
+use share::AboveShares;
 
 /// All that is left out of a walk. Roots are always weighed: they were asked for by name.
 #[derive(Clone, Debug, Default)]
@@ -63,6 +66,8 @@ pub struct Filter {
     pub times: Times,
     /// Directories that count with all that is in them, of which nothing is gathered.
     pub collapse: Paths,
+    /// Which share of a tree counts, if not all of it does.
+    pub share: Option<Share>,
 }
 
 /// What becomes of an entry.
@@ -98,6 +103,8 @@ pub struct Scope {
     is_collapsed: bool,
     /// Whether all in it is asked for by [`Filter::globs`], as it is itself.
     is_included: bool,
+    /// Where it lies above what is shared out, if that is so; below, all of it counts.
+    above_shares: Option<AboveShares>,
     /// What git and `.ignore` files say of it.
     rules: DirectoryRules,
 }
@@ -127,6 +134,11 @@ pub struct DirectoryFilter<'a> {
 impl Filter {
     /// Whether everything counts, and is gathered.
     pub fn is_off(&self) -> bool {
+        self.share.is_none() && self.is_share_of_all()
+    }
+
+    /// The same, but for what is in another share.
+    fn is_share_of_all(&self) -> bool {
         self.names.is_off()
             && self.paths.is_off()
             && self.types.is_off()
@@ -172,7 +184,14 @@ impl Filter {
         let rules = if self.git.is_off() { DirectoryRules::default() } else { self.git.root(path) };
         let (left_out, collapsed) =
             (self.paths.below(path, &is_at), self.collapse.below(path, &is_at));
-        Some(Arc::new(Scope { left_out, collapsed, rules, ..Scope::default() }))
+        let above_shares = self.share.map(|_| AboveShares::ROOT);
+        Some(Arc::new(Scope { left_out, collapsed, above_shares, rules, ..Scope::default() }))
+    }
+
+    /// What there is still to be known of a directory: nothing, where all in it is in one share and nothing else
+    /// filters. Then nobody is asked about its entries.
+    pub fn still(&self, scope: Option<Arc<Scope>>) -> Option<Arc<Scope>> {
+        scope.filter(|scope| scope.above_shares.is_some() || !self.is_share_of_all())
     }
 
     /// What filters know of a directory once it is open as `dir`: there may be rules in it. Its
@@ -223,7 +242,8 @@ impl Filter {
     /// Whether the root at `path`, a directory, counts itself. What is in it may even if not.
     pub fn admits_root(&self, scope: Option<&Arc<Scope>>, path: &[u8], stat: &Stat) -> bool {
         let is_ignored = scope.is_some_and(|scope| scope.rules.is_ignored());
-        self.types.admit(path, true)
+        self.share.is_none_or(Share::has_root)
+            && self.types.admit(path, true)
             && self.globs.include.is_empty()
             && (self.git.ignored != Ignored::Only || is_ignored)
             && self.regexes.admit(path)
@@ -255,6 +275,13 @@ impl DirectoryFilter<'_> {
         if !filter.names.admit(name) || filter.paths.name(name) || scope.left_out.end(name) {
             return Verdict::LeftOut;
         }
+        let in_share = match (filter.share, scope.above_shares) {
+            (Some(share), Some(above)) => share.verdict(above, name, is_directory),
+            _ => Verdict::Counts,
+        };
+        if in_share == Verdict::LeftOut {
+            return Verdict::LeftOut;
+        }
         let mut is_admitted = filter.types.admit(name, is_directory);
         if !filter.has_no_rules() && (is_admitted || is_directory) {
             let path = At::new(ruled_path, name);
@@ -276,7 +303,7 @@ impl DirectoryFilter<'_> {
         if !filter.regexes.is_off() && is_admitted {
             is_admitted = filter.regexes.admit(At::new(path, name).0);
         }
-        Verdict::of_one(is_admitted, is_directory)
+        Verdict::of_one(is_admitted && in_share == Verdict::Counts, is_directory)
     }
 
     /// What becomes of it after all, now that the system has been asked about it.
@@ -301,7 +328,9 @@ impl DirectoryFilter<'_> {
         }
         let is_collapsed =
             scope.is_collapsed || filter.collapse.name(name) || scope.collapsed.end(name);
+        let above_shares = scope.above_shares.and_then(|above| above.enter(name));
         let is_same = scope.left_out.is_empty()
+            && scope.above_shares == above_shares
             && scope.collapsed.is_empty()
             && is_collapsed == scope.is_collapsed
             && is_included == scope.is_included
@@ -314,6 +343,7 @@ impl DirectoryFilter<'_> {
             collapsed: scope.collapsed.below(name),
             is_collapsed,
             is_included,
+            above_shares,
             rules: rules.unwrap_or_else(|| scope.rules.clone()),
         }))
     }

@@ -4,9 +4,9 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::io::{self, Read};
 
-use super::origin::Share;
 use super::tokens::Tokens;
 use super::{GivenRoot, Origin, Snapshot};
+use crate::filter::Share;
 use crate::measure::Measure;
 use crate::problem::{self, Operation, Problem};
 use crate::weighed::Weighed;

@@ -29,12 +29,13 @@ mod shares;
 mod skip;
 mod tokens;
 
+pub use crate::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::difference;
 pub use compression::is_compressed;
 pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
-pub use origin::{GivenRoot, Origin, Share, Volume};
+pub use origin::{GivenRoot, Origin, Volume};
 pub use reweigh::{TIMES, reweigh};
 pub use several::load_all;
 

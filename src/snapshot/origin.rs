@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::tokens::Tokens;
+use crate::filter::Share;
 use crate::path;
 use crate::sys::{self, MountTable, Query, Source, Symlinks};
 
@@ -24,15 +25,6 @@ pub struct Origin {
     pub has_details: bool,
     /// Which share of a tree it is, if it is not all of it.
     pub share: Option<Share>,
-}
-
-/// One of several shares that together make one tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// Which one, from 1 on.
-    pub number: u64,
-    /// How many there are.
-    pub of: u64,
 }
 
 /// A root as it was given, and where that was. The walk may have left it out, as inside another.

@@ -15,7 +15,7 @@
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
-//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`since`], [`alike`],
+//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`alike`],
 //!   [`export`], [`summarize`], [`space`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
@@ -80,6 +80,7 @@ mod roots;
 mod saving;
 mod selection;
 mod several;
+mod shares;
 mod shown;
 mod signals;
 mod since;
