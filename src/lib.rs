@@ -30,6 +30,7 @@
 //! * [`snapshot`] is a walk's result in a file: written whole or not at all, fed to any tally as if it
 //!   were walked, and weighed anew where filters leave out some of it.
 //! * [`diff`] is what there is between two snapshots: what grew, what shrank.
+//! * [`history`] is what there is over many: what changed most, at which rate, and when a file system is full.
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
 //! * [`cli`] turns flags, and the config file beneath them, into a request and a form to show the outcome in;
 //!   [`terminal`] knows the terminal, and shows the progress on it.
@@ -46,9 +47,10 @@
 //! ```text
 //! main       cli report render terminal problem interrupt
 //! cli        report snapshot walk tally tree render filter sys measure problem path terminal interrupt
-//! report     diff filter snapshot walk total tally tree render measure problem bounds interrupt gear weighed
+//! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
-//! render     diff snapshot tree measure problem bounds path gear weighed
+//! render     diff history snapshot tree measure problem bounds path gear weighed
+//! history    diff snapshot tally tree measure problem
 //! diff       sys total tally tree path
 //! snapshot   filter sys total tally tree measure problem path interrupt weighed
 //! walk       sys filter total tally tree measure problem path gear weighed
@@ -104,6 +106,7 @@ pub mod cli;
 pub mod diff;
 pub mod filter;
 pub mod gear;
+pub mod history;
 pub mod interrupt;
 pub mod measure;
 pub mod path;

@@ -44,6 +44,8 @@ pub enum Operation {
     Load,
     /// Writing one.
     Save,
+    /// Removing an old one.
+    Remove,
     /// Comparing with one that counts something else.
     Compare,
 }
@@ -58,6 +60,7 @@ impl Operation {
             Operation::Enter => "enter",
             Operation::Load => "load",
             Operation::Save => "save",
+            Operation::Remove => "remove",
             Operation::Compare => "compare with",
         }
     }

@@ -6,6 +6,8 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::mem;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,14 +15,16 @@ pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
 use crate::diff::Diff;
-use crate::filter::Filter;
+use crate::filter::{Filter, MANY};
 use crate::gear::Gear;
+use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::snapshot::{self, Destination, Doubt, FileSystem, Origin, Snapshot, TIMES};
-use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole};
+use crate::sys;
+use crate::tally::{By, Groups, Inodes, Limits, Needs, Show, Tally, Top, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
@@ -42,6 +46,9 @@ pub struct Request {
     pub bytes_only: bool,
     /// Where to save it, if anywhere.
     pub save: Option<Destination>,
+    /// Where it is saved under its time: of how many days, weeks and months the last snapshot there is kept; all, if
+    /// not said.
+    pub keep_saved: Option<NonZeroUsize>,
     /// The snapshot to compare it with, if any.
     pub since: Option<PathBuf>,
     /// The flags that change what counts, by their long names: a snapshot records them, and two snapshots are
@@ -63,6 +70,8 @@ pub enum Input {
     /// Snapshots, together what a walk of all their roots would be, and what their sizes should count, if that was
     /// said.
     Snapshots(Vec<PathBuf>, Option<Measure>),
+    /// Snapshots of one tree at different times: what became of it. What their sizes should count, if that was said.
+    History(Vec<PathBuf>, Option<Measure>),
 }
 
 /// What to keep.
@@ -83,6 +92,10 @@ pub struct Outcome {
     pub snapshot: Snapshot<Tree>,
     /// What changed since an earlier snapshot.
     pub changes: Option<Diff>,
+    /// What became of it over time, if that is what is shown.
+    pub history: Option<History>,
+    /// The files beside it that could not be read, or removed.
+    pub other_files: Vec<Problem>,
     /// Whether it was saved, if it was to be.
     pub saved: Result<(), Problem>,
     /// What the file systems hold that roots are mounted from, if that was asked for.
@@ -107,6 +120,9 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
+    if let Input::History(files, measure) = &request.source {
+        return request.history(files, *measure);
+    }
     let (mut snapshot, gears, before) = match &request.source {
         // A walk takes long, and what it is compared with may be what is saved over.
         Input::Roots(_) => {
@@ -114,7 +130,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
             let (snapshot, gears) = request.now(watch)?;
             (snapshot, gears, before)
         }
-        Input::Snapshots(..) => {
+        Input::Snapshots(..) | Input::History(..) => {
             let (mut snapshot, gears) = request.now(watch)?;
             let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
             let before = request.earlier(snapshot.measure, options)?;
@@ -135,6 +151,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
             return Err(problem);
         }
         saved => saved,
+    };
+    let other_files = match (&saved, &snapshot.origin) {
+        (Ok(()), Some(origin)) => request.remove_old(origin),
+        _ => Vec::new(),
     };
     let kept = request.kept();
     if request.newest && request.save.is_some() {
@@ -177,6 +197,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     Ok(Outcome {
         snapshot,
         changes,
+        history: None,
+        other_files,
         saved,
         file_systems,
         unmounted,
@@ -193,7 +215,40 @@ impl Request {
     }
 
     fn is_loaded(&self) -> bool {
-        matches!(self.source, Input::Snapshots(..))
+        matches!(self.source, Input::Snapshots(..) | Input::History(..))
+    }
+
+    /// What became of the tree whose snapshots are in `files`.
+    fn history(&self, files: &[PathBuf], measure: Option<Measure>) -> Result<Outcome, Problem> {
+        let limits = match self.keep {
+            Keep::Largest(limits) => limits,
+            Keep::Everything(_) | Keep::Groups(..) => Limits::NONE,
+        };
+        let limits = Limits { show: Show::Directories, ..limits };
+        let (mut history, snapshot) = history::history(files, measure, limits)?;
+        Ok(Outcome {
+            snapshot,
+            changes: None,
+            other_files: mem::take(&mut history.unread),
+            history: Some(history),
+            saved: Ok(()),
+            file_systems: Vec::new(),
+            unmounted: Vec::new(),
+            doubts: Vec::new(),
+            exceeded: Vec::new(),
+            gears: Vec::new(),
+        })
+    }
+
+    /// Removes what is too much where a snapshot from `origin` has been saved under its time.
+    fn remove_old(&self, origin: &Origin) -> Vec<Problem> {
+        let directory = self.save.as_ref().and_then(Destination::directory_of_new);
+        match (directory, self.keep_saved) {
+            (Some(directory), Some(count)) => {
+                snapshot::remove_old(directory, origin, count.get(), &sys::time_zone())
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// What of inodes is to be kept, if everything is, because it is to be saved, to be compared, to be
@@ -271,7 +326,7 @@ impl Request {
     ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
-            Input::Snapshots(paths, measure) => {
+            Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
                 let snapshot = match &paths[..] {
                     [path] => snapshot::load(path, *measure, tally)?,
                     paths => snapshot::load_all(paths, *measure, self.kept().unwrap_or_default())?,
@@ -292,11 +347,15 @@ impl Request {
         mut watch: impl FnMut(Option<&Progress>),
     ) -> (Snapshot<Tree>, Vec<Gear>) {
         let has_details = self.kept() == Some(Inodes::All);
+        let share = self.walk.filter.share.zip(roots.first());
+        let share =
+            share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
         let is_to_be_known = self.save.is_some() || self.since.is_some();
         let origin = is_to_be_known
             .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details))
-            .map(|origin| Origin { share: self.walk.filter.share, ..origin });
+            .map(|origin| Origin { share, ..origin });
         let mut options = self.walk.clone();
+        options.filter.share = share;
         options.query.times |= has_details
             || matches!(options.measure, Measure::Newest(_))
             || self.needs().times

@@ -1,15 +1,18 @@
 //! The flags of snapshots: to make one, to look at it again, to compare with it.
 
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::path::{self, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, ValueHint};
 
 use super::flags::Flags;
+use super::numbers;
 use crate::measure::parse_size;
 use crate::render::name::escape;
 use crate::report::Growth;
 use crate::snapshot::{self, Destination, Share};
+use crate::sys;
 use crate::terminal;
 
 #[derive(Debug, Default, Args)]
@@ -17,9 +20,18 @@ use crate::terminal;
 pub(super) struct SnapshotFlags {
     /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
     ///
-    /// If FILE is standard output, the snapshot is all that is printed.
+    /// If FILE is standard output, the snapshot is all that is printed. If FILE ends in a slash, it is a directory, and
+    /// the snapshot is a new file there, named after the time.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
+
+    /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others
+    ///
+    /// Only snapshots of the same PATHs and host are removed, and only those that were saved with --save DIR/. The last
+    /// one that is complete always stays.
+    #[arg(long, value_name = "N", requires = "save", allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::days)]
+    pub(super) keep: Option<NonZeroUsize>,
 
     /// Save inode numbers, owners and times in the snapshot, too
     #[arg(long, requires = "save")]
@@ -47,6 +59,18 @@ pub(super) struct SnapshotFlags {
     #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,
 
+    /// Show what became of a tree over time: the snapshots of it in each FILE
+    ///
+    /// Shows the directories that changed most from the first snapshot to the last: what they come to now, what they
+    /// grew by a day, and their sizes as small bars; and when the file system is full if it goes on like that.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1..)]
+    #[arg(conflicts_with_all = [
+        "RootFlags", "load", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",
+        "count_links", "unique", "filetime", "threads", "summarize", "df", "by", "file_types", "only_file", "collapse",
+        "sort",
+    ])]
+    pub(super) history: Vec<PathBuf>,
+
     /// Exit with status 3 if the total exceeds SIZE
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub(super) fail_over: Option<u64>,
@@ -60,6 +84,13 @@ impl Flags {
     /// Where to save it, if anywhere, or in one line why not there.
     pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
         let Some(path) = &self.snapshots.save else { return Ok(None) };
+        let is_directory = path.as_os_str().to_string_lossy().ends_with(path::is_separator);
+        if is_directory {
+            return Ok(Some(snapshot::dated(path, sys::now())));
+        }
+        if self.snapshots.keep.is_some() {
+            return Err("--keep goes with --save DIR/: end the name of the directory in a slash");
+        }
         let to = Destination::new(path.clone());
         if to.is_stdout && self.form().is_some() {
             return Err("--save to standard output excludes -j and --as: \

@@ -37,7 +37,7 @@ pub use names::Names;
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes};
 pub use rules::IgnoreRules;
-pub use share::Share;
+pub use share::{MANY, Share};
 pub use times::{Days, Times};
 pub use types::{Types, known_types};
 
@@ -328,7 +328,9 @@ impl DirectoryFilter<'_> {
         }
         let is_collapsed =
             scope.is_collapsed || filter.collapse.name(name) || scope.collapsed.end(name);
-        let above_shares = scope.above_shares.and_then(|above| above.enter(name));
+        let above_shares = filter
+            .share
+            .and_then(|share| scope.above_shares.and_then(|above| above.enter(name, share)));
         let is_same = scope.left_out.is_empty()
             && scope.above_shares == above_shares
             && scope.collapsed.is_empty()

@@ -1,7 +1,7 @@
 //! One of several shares that together make one tree, told by paths alone: so machines that know nothing of one another
 //! weigh what is theirs, whatever they find.
 //!
-//! What lies [`DEPTH`] levels below the root belongs to a share by a hash of its path, with all that is below it. What
+//! What lies one or two levels below the root belongs to a share by a hash of its path, with all that is below it. What
 //! is above belongs to one each; but every share enters the directories there, for what is theirs below.
 
 use super::Verdict;
@@ -13,17 +13,19 @@ pub struct Share {
     pub number: u64,
     /// How many there are.
     pub of: u64,
+    /// So many levels below the root the tree is shared out.
+    pub depth: u64,
 }
 
-/// So many levels below the root a tree is shared out. With one level, a home directory of 14 entries made shares of
-/// very different size. With three, each of 8 shares of a package store of 5 million entries opened 76,000 directories
-/// to get there, and all of them together took far longer than one walk.
-const DEPTH: u8 = 2;
+/// Below so many subdirectories in the root, the tree is shared out two levels below it: a home directory of 14 would
+/// make shares of very different size. From so many on it is one level, for every share enters each directory above:
+/// for 20,000, eight shares took 1.6 times as long as one walk.
+pub const MANY: usize = 1_000;
 
 /// A directory that lies above where a tree is shared out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AboveShares {
-    depth: u8,
+    depth: u64,
     hash: u64,
 }
 
@@ -34,10 +36,15 @@ impl Share {
     /// What a share looks like, if this is none.
     pub fn parse(text: &str) -> Result<Self, String> {
         let numbers = text.split_once('/').and_then(|(number, of)| {
-            Some(Self { number: number.parse().ok()?, of: of.parse().ok()? })
+            Some(Self { number: number.parse().ok()?, of: of.parse().ok()?, depth: 2 })
         });
         let is_one = |share: &Self| (1..=share.of).contains(&share.number);
         numbers.filter(is_one).ok_or_else(|| "a share is 1/8, 2/8 … or 8/8".to_owned())
+    }
+
+    /// It, of a tree whose root has so many subdirectories: [`MANY`] are as good as more.
+    pub fn of_root_with(self, subdirectories: usize) -> Self {
+        Self { depth: if subdirectories < MANY { 2 } else { 1 }, ..self }
     }
 
     /// Whether the root itself is in it.
@@ -51,7 +58,7 @@ impl Share {
         let is_ours = hash.spread() % self.of == self.number - 1;
         match is_ours {
             true => Verdict::Counts,
-            false if is_directory && hash.depth < DEPTH => Verdict::Passes,
+            false if is_directory && hash.depth < self.depth => Verdict::Passes,
             false => Verdict::LeftOut,
         }
     }
@@ -62,8 +69,8 @@ impl AboveShares {
     pub(super) const ROOT: Self = Self { depth: 0, hash: 0xcbf2_9ce4_8422_2325 };
 
     /// The directory called `name` in it, if that lies above where the tree is shared out, too.
-    pub(super) fn enter(self, name: &[u8]) -> Option<Self> {
-        Some(self.below(name)).filter(|below| below.depth < DEPTH)
+    pub(super) fn enter(self, name: &[u8], share: Share) -> Option<Self> {
+        Some(self.below(name)).filter(|below| below.depth < share.depth)
     }
 
     /// FNV-1a of the names on the way, each with a slash before it. Every machine, and every later weigh, has to come
@@ -94,7 +101,7 @@ mod tests {
             for i in 0..1_000 * of {
                 let name = format!("user{i}");
                 let is_in = |number: &u64| {
-                    let share = Share { number: *number, of: of as u64 };
+                    let share = Share { number: *number, of: of as u64, depth: 2 };
                     share.verdict(AboveShares::ROOT, name.as_bytes(), false) == Verdict::Counts
                 };
                 let shares: Vec<_> = (1..=of as u64).filter(is_in).collect();
@@ -108,9 +115,11 @@ mod tests {
     /// Shares that were saved by an earlier weigh, or on another machine, are shares of the same.
     #[test]
     fn a_path_is_in_the_same_share_for_ever() {
-        let usr = AboveShares::ROOT.enter(b"usr");
+        let share = |depth| Share { number: 1, of: 8, depth };
+        assert_eq!(AboveShares::ROOT.enter(b"usr", share(1)), None);
+        let usr = AboveShares::ROOT.enter(b"usr", share(2));
         let Some(usr) = usr else { panic!("it is above") };
-        assert_eq!(usr.enter(b"lib"), None);
+        assert_eq!(usr.enter(b"lib", share(2)), None);
         let share = |above: AboveShares, name: &[u8]| above.below(name).spread() % 8 + 1;
         let root = AboveShares::ROOT;
         let shares =
@@ -120,7 +129,7 @@ mod tests {
 
     #[test]
     fn shares_are_read() {
-        assert_eq!(Share::parse("3/8"), Ok(Share { number: 3, of: 8 }));
+        assert_eq!(Share::parse("3/8"), Ok(Share { number: 3, of: 8, depth: 2 }));
         for text in ["0/8", "9/8", "3", "3/", "/8", "-1/8", "0/0", "1/0", "3/8/9", "a/b", ""] {
             assert!(Share::parse(text).is_err(), "{text}");
         }

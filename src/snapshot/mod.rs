@@ -5,19 +5,22 @@
 //!
 //! * `compression`: zstd and gzip.
 //! * `bytes`, `tokens` and `skip`: JSON, piece by piece.
-//! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
+//! * `schema`, `header` and `glance`: schema 1, weigh's own; `ncdu`: its export.
 //! * `reweigh`: weighed anew, with filters, or by time; `roots`: of what;
 //!   `comparable`: whether two count the same things; `doubts`: what their comparison cannot tell.
 //! * `several`: several of them together; `shares`: those that are shares of one tree; `devices`: what is one device in
 //!   all of them.
+//! * `dated`: those in a directory that are named after their times, and which of them are kept.
 //! * `file_system`: what there is beside what was seen.
 
 mod bytes;
 mod comparable;
 mod compression;
+mod dated;
 mod devices;
 mod doubts;
 mod file_system;
+mod glance;
 mod header;
 mod ncdu;
 mod origin;
@@ -33,8 +36,10 @@ pub use crate::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::difference;
 pub use compression::is_compressed;
+pub use dated::{dated, remove_old};
 pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
+pub use glance::{Glance, glance};
 pub use origin::{GivenRoot, Origin, Volume};
 pub use reweigh::{TIMES, reweigh};
 pub use several::load_all;

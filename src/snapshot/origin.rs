@@ -118,11 +118,12 @@ impl Volume {
 
 impl Share {
     pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
-        let mut share = Self { number: 0, of: 0 };
+        let mut share = Self { number: 0, of: 0, depth: 2 };
         tokens.object(|tokens| {
             match tokens.text() {
                 b"number" => share.number = tokens.number()?,
                 b"of" => share.of = tokens.number()?,
+                b"depth" => share.depth = tokens.number()?,
                 _ => tokens.skip()?,
             }
             Ok(())

@@ -42,7 +42,11 @@ fn place(origin: &Origin) -> PathBuf {
 }
 
 fn share<R>(snapshot: &Snapshot<R>) -> Share {
-    snapshot.origin.as_ref().and_then(|origin| origin.share).unwrap_or(Share { number: 1, of: 1 })
+    snapshot.origin.as_ref().and_then(|origin| origin.share).unwrap_or(Share {
+        number: 1,
+        of: 1,
+        depth: 0,
+    })
 }
 
 /// Workers may be different hosts. But where a share is there twice, each host may have shared out a tree of its own.
@@ -67,10 +71,17 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
     set.sort_by_key(|(_, snapshot)| share(snapshot).number);
     for pair in set.windows(2) {
         let [(one, first), (other, second)] = pair else { continue };
-        let Share { number, of } = share(first);
+        let Share { number, of, depth } = share(first);
         if share(second).number == number {
             let one = one.display();
             let message = format!("it is share {number} of {of}, and so is {one}: leave one out");
+            return Err(problem(other, Operation::Load, &io::Error::other(message)));
+        }
+        // Its root had few subdirectories, and then many, or the other way round.
+        if share(second).depth != depth {
+            let one = one.display();
+            let message =
+                format!("it is shared out in another way than {one}: save all shares anew");
             return Err(problem(other, Operation::Load, &io::Error::other(message)));
         }
     }

@@ -87,6 +87,28 @@ fn no_share_is_far_larger_than_another() {
     assert!(sizes.iter().all(|size| (90..210).contains(size)), "{sizes:?}");
 }
 
+/// Where the root has a thousand subdirectories, they are shared out. What is shared out in two ways does not fit.
+#[test]
+fn a_root_of_many_is_shared_out_there() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..999 {
+        fixture = fixture.file(format!("t/{i}/d/f"), 1);
+    }
+    let root = fixture.at("t");
+    let place = Fixture::in_memory();
+    save(place.path(), &root, "-f", (1, 2), "");
+    let fixture = fixture.file("t/999/d/f", 1);
+    save(place.path(), &root, "-f", (2, 2), "");
+    let shown = loading("", place.path(), [1, 2]).run();
+    let expected =
+        "weigh: cannot load 2: it is shared out in another way than 1: save all shares anew\n";
+    assert_eq!((shown.code(), shown.complaint().as_str()), (1, expected));
+    save(place.path(), &root, "-f", (1, 2), "");
+    let walk = weigh("-f -j").arg(&root).run().clean();
+    assert_eq!(loading("-f -j", place.path(), [1, 2]).run().clean(), walk);
+    drop(fixture);
+}
+
 fn saved(of: usize) -> Fixture {
     let mut fixture = Fixture::new();
     for i in 0..40 {
