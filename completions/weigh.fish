@@ -26,8 +26,11 @@ name\t''
 count\t''
 time\t''"
 complete -c weigh -l save -d 'Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output' -r -F
+complete -c weigh -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
 complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
+complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
 complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, largest changes first' -r -F
+complete -c weigh -l history -d 'Show what became of a tree over time: the snapshots of it in each FILE' -r -F
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
 complete -c weigh -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'

@@ -30,6 +30,7 @@
 //! * [`snapshot`] is the result of a walk in a file. It is written completely or not at all, loaded into any tally
 //!   like a walk, and weighed again if filters leave something out.
 //! * [`diff`] is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
+//! * [`history`] compares many snapshots: what changed most, at which rate, and when a file system is full.
 //! * [`render`] turns a result into text. It uses no file system, no clock and no terminal.
 //! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.
 //! * [`terminal`] knows the terminal, and shows the progress on it.
@@ -45,9 +46,10 @@
 //! ```text
 //! main       cli report render terminal problem interrupt
 //! cli        report snapshot walk tally tree render filter sys measure problem path terminal interrupt
-//! report     diff filter snapshot walk total tally tree render measure problem bounds interrupt gear weighed
+//! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
-//! render     diff snapshot tree measure problem bounds path gear weighed
+//! render     diff history snapshot tree measure problem bounds path gear weighed
+//! history    diff snapshot tally tree measure problem
 //! diff       sys total tally tree path
 //! snapshot   filter sys total tally tree measure problem path interrupt weighed
 //! walk       sys filter total tally tree measure problem path gear weighed
@@ -103,6 +105,7 @@ pub mod cli;
 pub mod diff;
 pub mod filter;
 pub mod gear;
+pub mod history;
 pub mod interrupt;
 pub mod measure;
 pub mod path;

@@ -45,9 +45,12 @@ fn main() -> ExitCode {
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome { snapshot, saved, unmounted, doubts, exceeded, gears, .. } = outcome;
+    let Outcome { snapshot, saved, unmounted, doubts, exceeded, gears, other_files, .. } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
+        fail(problem);
+    }
+    for problem in &*other_files {
         fail(problem);
     }
     if let Err(error) = &printed {
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
         (Err(_), _) => INCOMPLETE,
         _ if weighed.is_interrupted => INTERRUPTED,
         (_, Err(_)) => INCOMPLETE,
+        _ if !other_files.is_empty() => INCOMPLETE,
         // Also if the figure is a lower bound, because the rest can only add to it.
         _ if !exceeded.is_empty() => OVER,
         _ => u8::from(!weighed.is_complete()) * INCOMPLETE,
@@ -86,6 +90,10 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
     }
     let mut out = BufWriter::new(io::stdout().lock());
     let Outcome { snapshot, changes, file_systems, .. } = outcome;
+    if let Some(history) = &outcome.history {
+        render::write_history(&mut out, history, snapshot.measure, &output)?;
+        return out.flush();
+    }
     render::write(&mut out, snapshot, changes.as_ref(), file_systems, output)?;
     out.flush()
 }

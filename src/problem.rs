@@ -44,6 +44,8 @@ pub enum Operation {
     Load,
     /// Writing a snapshot.
     Save,
+    /// Removing an old snapshot.
+    Remove,
     /// Comparing with a snapshot that counts differently.
     Compare,
 }
@@ -58,14 +60,15 @@ impl Operation {
             Operation::Enter => "enter",
             Operation::Load => "load",
             Operation::Save => "save",
+            Operation::Remove => "remove",
             Operation::Compare => "compare with",
         }
     }
 
-    /// The operation of a walk with this name in JSON.
+    /// The operation with this name in JSON: one of a walk, or of loading several snapshots.
     pub fn named(name: &str) -> Option<Self> {
-        let walked = [Operation::Stat, Operation::Open, Operation::Read, Operation::Enter];
-        walked.into_iter().find(|operation| operation.name() == name)
+        use Operation::{Enter, Load, Open, Read, Stat};
+        [Stat, Open, Read, Enter, Load].into_iter().find(|operation| operation.name() == name)
     }
 }
 

@@ -6,21 +6,25 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::mem;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
 use crate::diff::Diff;
-use crate::filter::Filter;
+use crate::filter::{Filter, MANY};
 use crate::gear::Gear;
+use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::snapshot::{self, Destination, Doubt, FileSystem, Origin, Snapshot, TIMES};
-use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole};
+use crate::sys;
+use crate::tally::{By, Groups, Inodes, Limits, Needs, Show, Tally, Top, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
@@ -42,6 +46,9 @@ pub struct Request {
     pub bytes_only: bool,
     /// Where to save a snapshot, if anywhere.
     pub save: Option<Destination>,
+    /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
+    /// Without a number, all are kept.
+    pub keep_saved: Option<NonZeroUsize>,
     /// The snapshot to compare with, if any.
     pub since: Option<PathBuf>,
     /// The flags that change what counts, by their long names. A snapshot records them, and two snapshots can be
@@ -60,8 +67,10 @@ pub struct Request {
 pub enum Input {
     /// Walks these roots.
     Roots(Vec<OsString>),
-    /// Loads a snapshot, in which sizes must measure this, if it is given.
-    Snapshot(PathBuf, Option<Measure>),
+    /// Loads these snapshots together, as one walk of all their roots. Their sizes must measure this, if it is given.
+    Snapshots(Vec<PathBuf>, Option<Measure>),
+    /// Loads these snapshots of one tree at different times. Their sizes must measure this, if it is given.
+    History(Vec<PathBuf>, Option<Measure>),
 }
 
 /// What to keep.
@@ -82,6 +91,10 @@ pub struct Outcome {
     pub snapshot: Snapshot<Tree>,
     /// The changes since an earlier snapshot.
     pub changes: Option<Diff>,
+    /// The history of a tree, if that was asked for.
+    pub history: Option<History>,
+    /// Errors about other files: snapshots that could not be read or removed.
+    pub other_files: Vec<Problem>,
     /// Whether saving succeeded; also if nothing was to be saved.
     pub saved: Result<(), Problem>,
     /// The file systems whose mount points are roots, if that was asked for.
@@ -106,6 +119,9 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
+    if let Input::History(files, measure) = &request.source {
+        return request.history(files, *measure);
+    }
     let (mut snapshot, gears, before) = match &request.source {
         // This comes first, because a walk takes long, and because saving may replace the snapshot to compare with.
         Input::Roots(_) => {
@@ -113,7 +129,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
             let (snapshot, gears) = request.now(watch)?;
             (snapshot, gears, before)
         }
-        Input::Snapshot(..) => {
+        Input::Snapshots(..) | Input::History(..) => {
             let (mut snapshot, gears) = request.now(watch)?;
             let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
             let before = request.earlier(snapshot.measure, options)?;
@@ -134,6 +150,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
             return Err(problem);
         }
         saved => saved,
+    };
+    let other_files = match (&saved, &snapshot.origin) {
+        (Ok(()), Some(origin)) => request.remove_old(origin),
+        _ => Vec::new(),
     };
     let kept = request.kept();
     if request.newest && request.save.is_some() {
@@ -176,6 +196,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     Ok(Outcome {
         snapshot,
         changes,
+        history: None,
+        other_files,
         saved,
         file_systems,
         unmounted,
@@ -192,7 +214,40 @@ impl Request {
     }
 
     fn is_loaded(&self) -> bool {
-        matches!(self.source, Input::Snapshot(..))
+        matches!(self.source, Input::Snapshots(..) | Input::History(..))
+    }
+
+    /// What became of the tree whose snapshots are in `files`.
+    fn history(&self, files: &[PathBuf], measure: Option<Measure>) -> Result<Outcome, Problem> {
+        let limits = match self.keep {
+            Keep::Largest(limits) => limits,
+            Keep::Everything(_) | Keep::Groups(..) => Limits::NONE,
+        };
+        let limits = Limits { show: Show::Directories, ..limits };
+        let (mut history, snapshot) = history::history(files, measure, limits)?;
+        Ok(Outcome {
+            snapshot,
+            changes: None,
+            other_files: mem::take(&mut history.unread),
+            history: Some(history),
+            saved: Ok(()),
+            file_systems: Vec::new(),
+            unmounted: Vec::new(),
+            doubts: Vec::new(),
+            exceeded: Vec::new(),
+            gears: Vec::new(),
+        })
+    }
+
+    /// Removes what is too much where a snapshot from `origin` has been saved under its time.
+    fn remove_old(&self, origin: &Origin) -> Vec<Problem> {
+        let directory = self.save.as_ref().and_then(Destination::directory_of_new);
+        match (directory, self.keep_saved) {
+            (Some(directory), Some(count)) => {
+                snapshot::remove_old(directory, origin, count.get(), &sys::time_zone())
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
@@ -205,12 +260,17 @@ impl Request {
         let is_dated = is_loaded && !is_saved;
         let directories = if is_dated { Inodes::DatedDirectories } else { Inodes::Directories };
         let is_grouped = matches!(self.keep, Keep::Groups(..));
-        let is_anew = is_loaded && !self.walk.filter.is_off() || self.newest;
+        let are_several =
+            matches!(&self.source, Input::Snapshots(snapshots, _) if snapshots.len() != 1);
+        let is_anew = is_loaded && !self.walk.filter.is_off() || self.newest || are_several;
         let to_be_shown = match self.keep {
             Keep::Everything(inodes) => Some(inodes),
             _ => None,
         };
+        // Where something is mounted in a share, its directories tell.
+        let is_share = self.walk.filter.share.is_some();
         if_so(is_saved || is_anew, of_all)
+            .max(if_so(is_saved && is_share, Inodes::Directories))
             .max(if_so(self.since.is_some() && !is_grouped, directories))
             .max(to_be_shown)
     }
@@ -264,8 +324,12 @@ impl Request {
     ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
-            Input::Snapshot(path, measure) => {
-                let snapshot = snapshot::load(path, *measure, tally)?;
+            Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
+                let snapshot = match &paths[..] {
+                    [path] => snapshot::load(path, *measure, tally)?,
+                    paths => snapshot::load_all(paths, *measure, self.kept().unwrap_or_default())?,
+                };
+                let path = paths.first().map_or(Path::new(""), |path| path);
                 let snapshot = self.reweighed(snapshot);
                 snapshot
                     .map(|snapshot| (snapshot, Vec::new()))
@@ -281,10 +345,15 @@ impl Request {
         mut watch: impl FnMut(Option<&Progress>),
     ) -> (Snapshot<Tree>, Vec<Gear>) {
         let has_details = self.kept() == Some(Inodes::All);
+        let share = self.walk.filter.share.zip(roots.first());
+        let share =
+            share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
         let is_to_be_known = self.save.is_some() || self.since.is_some();
         let origin = is_to_be_known
-            .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details));
+            .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details))
+            .map(|origin| Origin { share, ..origin });
         let mut options = self.walk.clone();
+        options.filter.share = share;
         options.query.times |= has_details
             || matches!(options.measure, Measure::Newest(_))
             || self.needs().times

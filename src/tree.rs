@@ -292,6 +292,14 @@ impl<'a> Child<'a> {
         directory.map_or(0, |it| it.below.into())
     }
 
+    /// This directory and all below it, each after everything below it.
+    pub fn all_directories(self) -> impl Iterator<Item = Child<'a>> {
+        let DirectoryId(last) = self.directory;
+        let first = u64::from(last).saturating_sub(self.directories_below());
+        let row = if self.is_leaf { 0..0 } else { first..u64::from(last) + 1 };
+        row.map(|number| self.tree.directory(DirectoryId(number as u32)))
+    }
+
     /// Its entries, in no particular order.
     pub fn unsorted(self) -> impl Iterator<Item = Child<'a>> {
         self.directories().chain(self.leaves())

@@ -101,6 +101,7 @@ impl FilterFlags {
             names: Names { hidden: self.ignore_hidden },
             paths: Paths::new(self.ignore_directory.iter().cloned()),
             collapse: Paths::default(),
+            share: None,
             types: self.types()?,
             globs: self.globs()?,
             git: self.git()?,

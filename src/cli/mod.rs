@@ -124,11 +124,20 @@ impl Plan {
         let keep = flags.keep(terminal);
         flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
-        let is_read_first = flags.snapshots.load.is_some() || flags.snapshots.since.is_some();
-        let source = match flags.snapshots.load.clone() {
-            Some(path) => Input::Snapshot(path, flags.size_measure()),
-            None => Input::Roots(mem::take(&mut flags.roots).roots()?),
+        let is_read_first = !flags.snapshots.load.is_empty()
+            || !flags.snapshots.history.is_empty()
+            || flags.snapshots.since.is_some();
+        let source = match &flags.snapshots.load[..] {
+            [] if !flags.snapshots.history.is_empty() => {
+                Input::History(mem::take(&mut flags.snapshots.history), flags.size_measure())
+            }
+            [] => Input::Roots(mem::take(&mut flags.roots).roots()?),
+            paths => Input::Snapshots(paths.to_vec(), flags.size_measure()),
         };
+        if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
+        {
+            return Err("--shard takes one PATH: each share is of one tree".into());
+        }
         Ok(Self {
             messages: Messages {
                 formats: formats.clone(),
@@ -146,6 +155,7 @@ impl Plan {
                 newest: flags.is_by_saved_time(),
                 bytes_only: flags.form().is_some_and(|form| !form.fits().counts),
                 save: flags.destination()?,
+                keep_saved: flags.snapshots.keep,
                 bounds: Bounds {
                     size: flags.snapshots.fail_over,
                     growth: flags.snapshots.fail_growth,

@@ -23,6 +23,11 @@ pub(super) fn threads(text: &str) -> Result<NonZeroUsize, String> {
     NonZeroUsize::new(number).ok_or_else(|| below(1))
 }
 
+/// Reads a number of days, and of as many weeks and months.
+pub(super) fn days(text: &str) -> Result<NonZeroUsize, String> {
+    threads(text)
+}
+
 fn whole<N: TryFrom<u64> + TryInto<u64>>(text: &str, least: u64, most: N) -> Result<N, String> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("give a whole number, as in 20".to_owned());

@@ -22,6 +22,7 @@ impl Flags {
     pub(super) fn walk(&self) -> Result<walk::WalkOptions, String> {
         let mut filter = self.filters.filter()?;
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
+        filter.share = self.snapshots.shard;
         let sizes = self.size_measure().unwrap_or_default();
         let count = &self.count;
         // Symlinks lead to an inode more than once, too.
@@ -128,7 +129,7 @@ impl Flags {
         // -d and -z show everything that they admit, whatever the height of the terminal.
         let is_cut = is_drawn && self.show.depth.is_none() && self.show.min_size.is_none();
         let default_lines = if is_cut { fitting } else { usize::MAX };
-        let are_many = self.roots.are_listed() || self.snapshots.load.is_some();
+        let are_many = self.roots.are_listed() || !self.snapshots.load.is_empty();
         (is_drawn || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
@@ -137,7 +138,7 @@ impl Flags {
             roots: match (is_drawn, are_many) {
                 (false, _) => 0,
                 // A user who gives a path wants to see its line. A list of paths, or a snapshot of one, may be long.
-                (true, true) => fitting,
+                (true, true) => fitting.max(self.snapshots.load.len()),
                 (true, false) => usize::MAX,
             },
         })
@@ -170,7 +171,7 @@ impl Flags {
             root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
             one_kind: self.show.only_dir || self.show.only_file,
             // The header of a loaded snapshot knows more.
-            knows_own: self.snapshots.load.is_none(),
+            knows_own: self.snapshots.load.is_empty(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
             colors: is_colored.then(|| Colors::new(&ls_colors())),

@@ -4,7 +4,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::flags::{FileTime, Flags};
 use crate::measure::Measure;
+use crate::render::history::HistoryOptions;
 use crate::render::size::{Format, Formats, Unit};
+use crate::render::time::{Style, TimeFormat};
 use crate::render::{Form, Output, json, summary};
 use crate::report::{Input, Keep};
 use crate::sys;
@@ -21,7 +23,7 @@ impl Flags {
     /// Whether to show times that are in a snapshot, or will be.
     pub(super) fn is_by_saved_time(&self) -> bool {
         self.filetime().is_some()
-            && (self.snapshots.load.is_some() || self.snapshots.save.is_some())
+            && (!self.snapshots.load.is_empty() || self.snapshots.save.is_some())
     }
 
     /// Checks whether the form can show what is asked for, and says in one line why not.
@@ -41,6 +43,13 @@ impl Flags {
         }
         if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
             return Err("--by size needs sizes in bytes: leave out -f, --inodes and -m".into());
+        }
+        let is_history = !self.snapshots.history.is_empty();
+        if is_history && !self.filters.filter()?.is_off() {
+            return Err("--history shows snapshots as they are: leave out filters".into());
+        }
+        if is_history && !matches!(self.form(), None | Some(Form::Json)) {
+            return Err("--history is shown as a picture or with -j: leave out --as".into());
         }
         let is_shown = matches!(self.form(), None | Some(Form::Json)) && self.filetime().is_none();
         if self.show.df && !is_shown {
@@ -89,7 +98,26 @@ impl Flags {
                     ..json::ExportOptions::default()
                 },
             ),
+            None if matches!(source, Input::History(..)) => {
+                Output::History(self.history(&formats, terminal))
+            }
             None => Output::Tree(Box::new(self.tree(terminal)), formats),
+        }
+    }
+
+    /// How to show what became of a tree.
+    fn history(&self, formats: &Formats, terminal: Option<(usize, usize)>) -> HistoryOptions {
+        let picture = self.tree(terminal);
+        HistoryOptions {
+            format: formats.of(self.measure()),
+            dates: TimeFormat {
+                style: self.print.time_style.clone().unwrap_or(Style::Format("%Y-%m-%d".into())),
+                zone: sys::time_zone(),
+                now: sys::now(),
+            },
+            width: picture.width,
+            full_paths: picture.full_paths,
+            screen_reader: picture.screen_reader,
         }
     }
 
@@ -99,7 +127,7 @@ impl Flags {
             Input::Roots(roots) => {
                 roots.iter().map(|root| root.as_encoded_bytes().to_vec()).collect()
             }
-            Input::Snapshot(..) => Vec::new(),
+            Input::Snapshots(..) | Input::History(..) => Vec::new(),
         };
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
         summary::SummaryOptions {

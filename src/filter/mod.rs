@@ -20,6 +20,7 @@ mod paths;
 mod regexes;
 mod repository;
 mod rules;
+mod share;
 mod times;
 mod types;
 
@@ -34,6 +35,7 @@ pub use names::Names;
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes};
 pub use rules::IgnoreRules;
+pub use share::{MANY, Share};
 pub use times::{Days, Times};
 pub use types::{Types, known_types};
 
@@ -41,6 +43,7 @@ use crate::path;
 use crate::sys::{self, Handle, Stat, Symlinks};
 use git::DirectoryRules;
 use paths::Ends;
+use share::AboveShares;
 
 /// All filters of a walk. Roots always count, because they were asked for.
 #[derive(Clone, Debug, Default)]
@@ -61,6 +64,8 @@ pub struct Filter {
     pub times: Times,
     /// Directories that count with everything in them, but are shown without their content.
     pub collapse: Paths,
+    /// Which share of a tree counts, if not all of it does.
+    pub share: Option<Share>,
 }
 
 /// What the filters decide about an entry.
@@ -96,6 +101,8 @@ pub struct Scope {
     is_collapsed: bool,
     /// Whether [`Filter::globs`] include it, and so everything in it.
     is_included: bool,
+    /// Its place above the directories that are shared out, if it is there. Below them, everything counts.
+    above_shares: Option<AboveShares>,
     /// The rules of git and of `.ignore` files that hold in it.
     rules: DirectoryRules,
 }
@@ -125,6 +132,11 @@ pub struct DirectoryFilter<'a> {
 impl Filter {
     /// Whether everything counts and is kept.
     pub fn is_off(&self) -> bool {
+        self.share.is_none() && self.is_share_of_all()
+    }
+
+    /// The same, but for what is in another share.
+    fn is_share_of_all(&self) -> bool {
         self.names.is_off()
             && self.paths.is_off()
             && self.types.is_off()
@@ -170,7 +182,14 @@ impl Filter {
         let rules = if self.git.is_off() { DirectoryRules::default() } else { self.git.root(path) };
         let (left_out, collapsed) =
             (self.paths.below(path, &is_at), self.collapse.below(path, &is_at));
-        Some(Arc::new(Scope { left_out, collapsed, rules, ..Scope::default() }))
+        let above_shares = self.share.map(|_| AboveShares::ROOT);
+        Some(Arc::new(Scope { left_out, collapsed, above_shares, rules, ..Scope::default() }))
+    }
+
+    /// What there is still to be known of a directory: nothing, where all in it is in one share and nothing else
+    /// filters. Then nobody is asked about its entries.
+    pub fn still(&self, scope: Option<Arc<Scope>>) -> Option<Arc<Scope>> {
+        scope.filter(|scope| scope.above_shares.is_some() || !self.is_share_of_all())
     }
 
     /// What filters know about a directory once it is open as `dir`, because there may be rules in it. Calls `names`,
@@ -220,7 +239,8 @@ impl Filter {
     /// Whether the root at `path`, a directory, counts. Entries in it may count even if it does not.
     pub fn admits_root(&self, scope: Option<&Arc<Scope>>, path: &[u8], stat: &Stat) -> bool {
         let is_ignored = scope.is_some_and(|scope| scope.rules.is_ignored());
-        self.types.admit(path, true)
+        self.share.is_none_or(Share::has_root)
+            && self.types.admit(path, true)
             && self.globs.include.is_empty()
             && (self.git.ignored != Ignored::Only || is_ignored)
             && self.regexes.admit(path)
@@ -252,6 +272,13 @@ impl DirectoryFilter<'_> {
         if !filter.names.admit(name) || filter.paths.name(name) || scope.left_out.end(name) {
             return Verdict::LeftOut;
         }
+        let in_share = match (filter.share, scope.above_shares) {
+            (Some(share), Some(above)) => share.verdict(above, name, is_directory),
+            _ => Verdict::Counts,
+        };
+        if in_share == Verdict::LeftOut {
+            return Verdict::LeftOut;
+        }
         let mut is_admitted = filter.types.admit(name, is_directory);
         if !filter.has_no_rules() && (is_admitted || is_directory) {
             let path = At::new(ruled_path, name);
@@ -273,7 +300,7 @@ impl DirectoryFilter<'_> {
         if !filter.regexes.is_off() && is_admitted {
             is_admitted = filter.regexes.admit(At::new(path, name).0);
         }
-        Verdict::of_one(is_admitted, is_directory)
+        Verdict::of_one(is_admitted && in_share == Verdict::Counts, is_directory)
     }
 
     /// The final verdict, now that the entry's attributes are known.
@@ -298,7 +325,11 @@ impl DirectoryFilter<'_> {
         }
         let is_collapsed =
             scope.is_collapsed || filter.collapse.name(name) || scope.collapsed.end(name);
+        let above_shares = filter
+            .share
+            .and_then(|share| scope.above_shares.and_then(|above| above.enter(name, share)));
         let is_same = scope.left_out.is_empty()
+            && scope.above_shares == above_shares
             && scope.collapsed.is_empty()
             && is_collapsed == scope.is_collapsed
             && is_included == scope.is_included
@@ -311,6 +342,7 @@ impl DirectoryFilter<'_> {
             collapsed: scope.collapsed.below(name),
             is_collapsed,
             is_included,
+            above_shares,
             rules: rules.unwrap_or_else(|| scope.rules.clone()),
         }))
     }

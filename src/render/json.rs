@@ -63,12 +63,18 @@ pub(super) fn begin(
     weighed: &Weighed<Tree>,
     options: &ExportOptions,
 ) -> io::Result<()> {
-    write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
-    string(out, env!("CARGO_PKG_VERSION"))?;
-    let (measure, unit) = (options.measure.name(), options.measure.unit());
-    write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{}"#, weighed.is_complete())?;
+    head(out, options.measure)?;
+    write!(out, r#","complete":{}"#, weighed.is_complete())?;
     space(out, &options.file_systems)?;
     options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin))
+}
+
+/// Writes the first members of every document.
+pub(super) fn head(out: &mut impl Write, measure: Measure) -> io::Result<()> {
+    write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
+    string(out, env!("CARGO_PKG_VERSION"))?;
+    let (measure, unit) = (measure.name(), measure.unit());
+    write!(out, r#","measure":"{measure}","unit":"{unit}""#)
 }
 
 /// Writes everything after the root's members: the errors.
@@ -210,8 +216,8 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
         }
         out.write_all(b"]")?;
     }
-    if let Some(Share { number, of }) = origin.share {
-        write!(out, r#","share":{{"number":{number},"of":{of}}}"#)?;
+    if let Some(Share { number, of, depth }) = origin.share {
+        write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
     }
     write!(out, r#","details":{}"#, origin.has_details)
 }

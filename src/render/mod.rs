@@ -8,6 +8,7 @@ pub mod doubts;
 pub mod errors;
 mod file_systems;
 pub mod folded;
+pub mod history;
 pub mod json;
 mod lines;
 pub mod name;
@@ -26,6 +27,8 @@ use std::io::{self, Write};
 use std::mem;
 
 use crate::diff::Diff;
+use crate::history::History;
+use crate::measure::Measure;
 use crate::snapshot::{FileSystem, Snapshot};
 use crate::tree::Tree;
 use partial::Partial;
@@ -41,6 +44,8 @@ pub enum Output {
     Form(Form, json::ExportOptions),
     /// As one line for each root.
     Summary(summary::SummaryOptions),
+    /// As a line for each directory that changed over time.
+    History(history::HistoryOptions),
 }
 
 /// A form for programs to read.
@@ -98,6 +103,22 @@ impl Form {
     }
 }
 
+/// Writes the history of a tree, whose sizes are in `measure`.
+///
+/// # Errors
+/// The writer's.
+pub fn write_history(
+    out: &mut impl Write,
+    history: &History,
+    measure: Measure,
+    output: &Output,
+) -> io::Result<()> {
+    match output {
+        Output::History(options) => history::draw(out, history, options),
+        _ => history::json(out, history, measure),
+    }
+}
+
 /// Writes the result of a walk. If there are `changes`, its sizes are their churn. `file_systems` are shown beside
 /// the root.
 ///
@@ -112,6 +133,8 @@ pub fn write(
 ) -> io::Result<()> {
     let measure = *measure;
     let (form, options) = match output {
+        // What became of a tree has been written already.
+        Output::History(_) => return Ok(()),
         Output::Summary(mut options) => {
             let tree = weighed.report.as_ref();
             if let (true, Some(origin)) = (options.roots.is_empty(), origin) {

@@ -55,10 +55,12 @@ pub fn write(
             _ => write!(out, r#","dsize":{size}"#)?,
         }
         if let Some(Inode { identity: (_, (own, number)), links, .. }) = inode {
-            if is_root || device != Some(own) {
+            let linked = links.filter(|_| !is_directory);
+            // Which device it is on matters to links. A tree may have been kept with more than it takes here.
+            if is_root || linked.is_some() && device != Some(own) {
                 write!(out, r#","dev":{own}"#)?;
             }
-            if let (Some(links), false) = (links, is_directory) {
+            if let Some(links) = linked {
                 write!(out, r#","ino":{number},"hlnkc":true"#)?;
                 if links != u32::MAX {
                     write!(out, r#","nlink":{links}"#)?;

@@ -4,9 +4,10 @@ use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::io::{self, Read};
 
-use super::origin::Share;
+use super::glance::Glance;
 use super::tokens::Tokens;
 use super::{GivenRoot, Origin, Snapshot};
+use crate::filter::Share;
 use crate::measure::Measure;
 use crate::problem::{self, Operation, Problem};
 use crate::weighed::Weighed;
@@ -62,6 +63,12 @@ impl Header {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// What it says, if it is a snapshot's, and not only that of what was printed.
+    pub(super) fn glance(self) -> Option<Glance> {
+        let (origin, is_complete) = (self.origin?, self.is_complete?);
+        self.schema.map(|_| Glance { origin, is_complete })
     }
 
     fn origin(&mut self) -> &mut Origin {

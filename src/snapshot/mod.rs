@@ -5,32 +5,43 @@
 //!
 //! * `compression`: zstd and gzip.
 //! * `bytes`, `tokens` and `skip`: JSON, piece by piece.
-//! * `schema` and `header`: schema 1, weigh's own format; `ncdu`: ncdu's export.
+//! * `schema`, `header` and `glance`: schema 1, weigh's own format; `ncdu`: ncdu's export.
 //! * `reweigh`: applies filters, or turns sizes into times; `roots`: the roots for that.
 //! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
+//! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
+//! * `dated`: snapshots in a directory, named after their times, and which of them to keep.
 //! * `file_system`: what a file system holds besides what the walk saw.
 
 mod bytes;
 mod comparable;
 mod compression;
+mod dated;
+mod devices;
 mod doubts;
 mod file_system;
+mod glance;
 mod header;
 mod ncdu;
 mod origin;
 mod reweigh;
 mod roots;
 mod schema;
+mod several;
+mod shares;
 mod skip;
 mod tokens;
 
+pub use crate::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::difference;
 pub use compression::is_compressed;
+pub use dated::{dated, remove_old};
 pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
-pub use origin::{GivenRoot, Origin, Share, Volume};
+pub use glance::{Glance, glance};
+pub use origin::{GivenRoot, Origin, Volume};
 pub use reweigh::{TIMES, reweigh};
+pub use several::load_all;
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -40,6 +51,7 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft};
 use crate::tally::Tally;
+use crate::tree::Tree;
 use crate::weighed::Weighed;
 use compression::Packer;
 use tokens::Tokens;
@@ -119,10 +131,23 @@ impl<W: Write> Write for UntilAsked<'_, W> {
 
 /// Feeds `tally` with the snapshot at `path`, saved by weigh or ncdu. If `measure` is given, its sizes must measure
 /// that.
+/// If it is one share of several, the others are reported as missing.
 ///
 /// # Errors
 /// The system's, and those of an invalid file.
-pub fn load<T: Tally>(
+pub fn load<T: Tally<Report = Tree>>(
+    path: &Path,
+    measure: Option<Measure>,
+    tally: T,
+) -> Result<Snapshot<Tree>, Problem> {
+    let mut snapshot = read(path, measure, tally)?;
+    let missing = shares::missing_beside(&snapshot);
+    snapshot.weighed.problems.extend(missing);
+    Ok(snapshot)
+}
+
+/// The same, without a look at other shares.
+fn read<T: Tally>(
     path: &Path,
     measure: Option<Measure>,
     tally: T,

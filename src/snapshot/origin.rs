@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::tokens::Tokens;
+use crate::filter::Share;
 use crate::path;
 use crate::sys::{self, MountTable, Query, Source, Symlinks};
 
@@ -24,15 +25,6 @@ pub struct Origin {
     pub has_details: bool,
     /// Which share of a tree it is; none if it is all of it.
     pub share: Option<Share>,
-}
-
-/// One of several shares that together make one tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// Its number, from 1.
-    pub number: u64,
-    /// How many there are.
-    pub of: u64,
 }
 
 /// A root as it was given, and its place. The walk may have left it out because it is inside another.
@@ -126,11 +118,12 @@ impl Volume {
 
 impl Share {
     pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
-        let mut share = Self { number: 0, of: 0 };
+        let mut share = Self { number: 0, of: 0, depth: 2 };
         tokens.object(|tokens| {
             match tokens.text() {
                 b"number" => share.number = tokens.number()?,
                 b"of" => share.of = tokens.number()?,
+                b"depth" => share.depth = tokens.number()?,
                 _ => tokens.skip()?,
             }
             Ok(())

@@ -90,12 +90,12 @@ pub(super) fn roots<'t>(
 
 /// The entries of directories between roots, by name. A list of roots may name every entry of a directory.
 #[derive(Default)]
-struct Listings<'t>(HashMap<DirectoryId, HashMap<&'t [u8], Child<'t>>>);
+pub(super) struct Listings<'t>(HashMap<DirectoryId, HashMap<&'t [u8], Child<'t>>>);
 
 impl<'t> Listings<'t> {
     /// The entry at `way` below a root, given by its name, place and node; and whether `filter` leaves out nothing on
     /// the way.
-    fn follow(
+    pub(super) fn follow(
         &mut self,
         (name, place, root): (&[u8], &Path, Child<'t>),
         way: &Path,

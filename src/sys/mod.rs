@@ -44,7 +44,7 @@ pub use platform::{
     free_handles, host, is_out_of_handles, is_root, is_rotational, is_vanished, not_found,
     space_around, threads_with_room, usage, user_name,
 };
-pub use snapshot_file::{Destination, Draft, open as open_snapshot};
+pub use snapshot_file::{Destination, Draft, files_in, open as open_snapshot, remove_file};
 pub use source::{Handle, Source};
 pub use space::{Space, space};
 pub use usage::Usage;
@@ -195,6 +195,13 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     let mut content = Vec::new();
     open_file(path)?.take(MOST + 1).read_to_end(&mut content)?;
     if content.len() as u64 > MOST { Err(too_large(MOST)) } else { Ok(content) }
+}
+
+/// How many directories are directly in the one at `path`, counted up to `most`; as far as it can be read.
+pub fn subdirectories(path: &Path, most: usize) -> usize {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let is_directory = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    entries.filter(is_directory).take(most).count()
 }
 
 /// The one absolute path, without symlinks, `.` or `..`, of what `path` names.

@@ -42,6 +42,9 @@ pub struct Destination {
     pub path: PathBuf,
     /// Whether it leads to standard output. Settled once: what is printed depends on it.
     pub is_stdout: bool,
+    /// If it is to be a new file whatever is there, how its name begins and how it ends. Where there is one of that
+    /// name, a number comes between.
+    new: Option<(String, &'static str)>,
 }
 
 impl Destination {
@@ -49,7 +52,18 @@ impl Destination {
     /// path to the same file.
     pub fn new(path: PathBuf) -> Self {
         let is_stdout = path == Path::new("-") || leads_to_stdout(&path).unwrap_or(false);
-        Self { path, is_stdout }
+        Self { path, is_stdout, new: None }
+    }
+
+    /// A new file in `directory`, whose name begins and ends like this.
+    pub fn new_in(directory: &Path, name: &str, ending: &'static str) -> Self {
+        let path = directory.join(format!("{name}{ending}"));
+        Self { path, is_stdout: false, new: Some((name.to_owned(), ending)) }
+    }
+
+    /// The directory that it is a new file in, if it is.
+    pub fn directory_of_new(&self) -> Option<&Path> {
+        self.new.as_ref().map(|_| directory(&self.path))
     }
 
     /// Whether what is saved takes the place of what is there: a pipe, or a device, is written to.
@@ -60,6 +74,9 @@ impl Destination {
     /// What is there, and the path at which to replace it, or at which a file is to be new. No path, if it
     /// is to be written to in place.
     fn old_and_place(&self) -> (Option<Metadata>, Option<PathBuf>) {
+        if self.new.is_some() {
+            return (None, Some(self.path.clone()));
+        }
         let old = fs::metadata(&self.path);
         let place = match &old {
             Ok(old) => replaceable(&self.path, old),
@@ -99,6 +116,7 @@ fn leads_to_stdout(path: &Path) -> io::Result<bool> {
 pub struct Draft {
     file: Written,
     path: PathBuf,
+    new: Option<(String, &'static str)>,
 }
 
 #[derive(Debug)]
@@ -114,11 +132,16 @@ impl Draft {
     /// The system's.
     pub fn new(to: &Destination) -> io::Result<Self> {
         if to.is_stdout {
-            return Ok(Self { file: Written::There(platform::stdout()?), path: to.path.clone() });
+            let (file, path) = (Written::There(platform::stdout()?), to.path.clone());
+            return Ok(Self { file, path, new: None });
         }
         let (old, place) = to.old_and_place();
         let (file, path) = match place {
-            Some(path) => (Written::Beside(beside(&path, old.as_ref())?), path),
+            Some(path) => {
+                let is_new = to.new.is_some();
+                let prefix = if is_new { OsString::from(NEW_DRAFT) } else { prefix(&path) };
+                (Written::Beside(beside(&path, old.as_ref(), &prefix)?), path)
+            }
             None => {
                 // As a shell's `>` does. To create a pipe that is there is not allowed everywhere.
                 let mut options = OpenOptions::new();
@@ -126,7 +149,7 @@ impl Draft {
                 (Written::There(options.open(&to.path)?), to.path.clone())
             }
         };
-        Ok(Self { file, path })
+        Ok(Self { file, path, new: to.new.clone() })
     }
 
     /// Puts the file in its place, once it is safe on the device.
@@ -138,7 +161,10 @@ impl Draft {
             Written::There(file) => platform::sync(&file),
             Written::Beside(draft) => {
                 platform::sync(draft.as_file())?;
-                draft.persist(&self.path)?;
+                match &self.new {
+                    None => draft.persist(&self.path).map(|_| ())?,
+                    Some((name, ending)) => put_as_new(draft, &self.path, name, ending)?,
+                }
                 // It is in its place now. Not every directory can be opened, or synced.
                 let _ =
                     File::open(directory(&self.path)).and_then(|directory| directory.sync_all());
@@ -186,14 +212,50 @@ impl Write for Draft {
     }
 }
 
+/// How the names of drafts begin that will be new files: which ones, is found out in the end.
+const NEW_DRAFT: &str = ".weigh-draft-of-new-";
+
+/// Puts `draft` at `path`, or, where there is something, under that name with a number.
+fn put_as_new(mut draft: NamedTempFile, path: &Path, name: &str, ending: &str) -> io::Result<()> {
+    /// Of one second.
+    const MOST: u32 = 1_000;
+    let mut path = path.to_owned();
+    for number in 2..MOST {
+        match draft.persist_noclobber(&path) {
+            Ok(_) => return Ok(()),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => draft = error.file,
+            Err(error) => return Err(error.error),
+        }
+        path = directory(&path).join(format!("{name}-{number}{ending}"));
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}
+
+/// The regular files in `directory`, in no particular order.
+///
+/// # Errors
+/// The system's.
+pub fn files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    let files = entries.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    Ok(files.map(fs::DirEntry::path).collect())
+}
+
+/// Removes a file.
+///
+/// # Errors
+/// The system's, from unlink(2).
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)
+}
+
 /// A new file beside `path`, claimed for as long as it is open, so that others can tell it from one
 /// whose writer is gone. It is for those who may read `old`, if that is there, and for nobody else.
-fn beside(path: &Path, old: Option<&Metadata>) -> io::Result<NamedTempFile> {
+fn beside(path: &Path, old: Option<&Metadata>, prefix: &OsStr) -> io::Result<NamedTempFile> {
     let directory = directory(path);
-    let prefix = prefix(path);
-    remove_stale(directory, &prefix);
+    remove_stale(directory, prefix);
     let draft = loop {
-        let draft = platform::new_for(old).prefix(&prefix).tempfile_in(directory)?;
+        let draft = platform::new_for(old).prefix(prefix).tempfile_in(directory)?;
         platform::claim(draft.as_file())?;
         // Between the two calls, somebody may have.
         let is_gone = |error: io::Error| error.kind() == ErrorKind::NotFound;

@@ -71,6 +71,12 @@ impl Tally for Whole {
 
     /// The root's inode is always kept. Entries on the same file system can then do with the inode number alone.
     fn finish(&self, root: &Closed<'_>, part: Content) -> Tree {
-        part.finish(&self.node(root, self.inodes != Inodes::None), Shape::Directory)
+        let mut node = self.node(root, self.inodes != Inodes::None);
+        if let Some(inode) = &mut node.inode {
+            // Of a file, another root may be another link.
+            let is_linked = !root.stat.is_directory() && root.stat.links > 1;
+            inode.links = is_linked.then_some(root.stat.links);
+        }
+        part.finish(&node, Shape::Directory)
     }
 }

@@ -1,11 +1,11 @@
 //! Feeds a tally with known nodes as a walk would. So the tally alone decides what is kept, whether nodes come from
 //! the file system, from a file or from memory.
 
-use super::{Directory, Rules, Subtotal, close, finish};
+use super::{Directory, Rules, Subtotal, Sum, close, finish};
 use crate::measure::Kind;
 use crate::sys::Stat;
-use crate::tally::{Entry, Tally};
-use crate::tree::{Details, Inode, Node, Step, Totals, Traversal, Tree};
+use crate::tally::{Entry, Tally, Whole};
+use crate::tree::{Child, Details, DirectoryId, Inode, Node, Step, Totals, Traversal, Tree};
 
 /// Feeds a tally from one thread, node by node. A directory is opened before its content and closed after it. Memory
 /// grows only with depth.
@@ -92,6 +92,37 @@ impl<T: Tally> Replay<T> {
     fn depth(&self) -> u32 {
         let levels = self.open.len().saturating_sub(usize::from(self.is_above_roots));
         u32::try_from(levels).unwrap_or(u32::MAX)
+    }
+}
+
+impl Replay<Whole> {
+    /// Adds a directory of another tree, under `name`, to the one that has begun last: with all that is below it,
+    /// as it is, for that comes to what it did. Only what is above it is added up. Nothing is left of it in `tree`.
+    pub fn graft(&mut self, tree: &mut Tree, directory: DirectoryId, name: &[u8]) {
+        let Some(Subtotal { sum, part }) = self.open.last_mut() else { return };
+        sum.absorb(Sum::of(tree.directory(directory)));
+        part.adopt(tree.detach(directory, name));
+    }
+}
+
+impl Sum {
+    /// What a directory of a tree comes to. Its totals do not say enough: they are saturated, and tell nothing
+    /// of links.
+    fn of(directory: Child<'_>) -> Self {
+        let mut sum = Sum::default();
+        for directory in directory.all_directories() {
+            if let Some(own) = directory.node().own {
+                sum.add(own, own);
+            }
+            for leaf in directory.leaves() {
+                let (size, inode) = (leaf.size(), leaf.inode());
+                match inode.and_then(|inode| Some((inode.linked()?, inode.links?))) {
+                    Some((identity, links)) => sum.add_link(identity, size, links, size),
+                    None => sum.add(size, size),
+                }
+            }
+        }
+        sum
     }
 }
 

@@ -45,6 +45,11 @@ impl Content {
         self.append_directories(content.closed(directory));
     }
 
+    /// Adds the root of a tree, if it is a directory, with everything below it.
+    pub fn adopt(&mut self, tree: Tree) {
+        self.append_directories(tree.directories);
+    }
+
     /// The tree whose root has this content.
     pub fn finish(self, root: &Node<'_>, shape: Shape) -> Tree {
         Tree { directories: self.closed(root), shape }

@@ -3,7 +3,11 @@
 //! The new totals of the directories above cannot be computed here, because there may be other links to inodes that
 //! are gone. So the caller provides them.
 
-use super::{Content, DirectoryId, Node, PackedDirectory, Shape, Totals, Tree, adopt, record};
+use std::mem;
+
+use super::{
+    Content, DirectoryId, Inode, Node, PackedDirectory, Shape, Totals, Tree, adopt, record,
+};
 use crate::measure::Mode;
 
 impl Tree {
@@ -54,6 +58,47 @@ impl Tree {
             content.push(&root.node());
         }
         content.finish(&total, shape)
+    }
+
+    /// Takes a directory out with all that is below it, under another `name`. It stays in its place without
+    /// anything known of it: this is for a tree that is taken apart, and dropped.
+    pub fn detach(&mut self, directory: DirectoryId, name: &[u8]) -> Tree {
+        let (last, below) = (directory.0 as usize, self.below(directory) as usize);
+        let stretch = self.directories.get_mut(last.saturating_sub(below)..=last);
+        let mut directories: Vec<_> = stretch
+            .into_iter()
+            .flatten()
+            .map(|it| PackedDirectory { block: mem::take(&mut it.block), ..*it })
+            .collect();
+        if let Some(root) = directories.last_mut() {
+            root.up = 0;
+            if record::name(&root.block) != name {
+                root.rewrite(|block, node| {
+                    record::push_directory(block, &Node { name, ..node });
+                });
+            }
+        }
+        Tree { directories, shape: self.shape }
+    }
+
+    /// Says of each inode anew on which mount and device it is: what `volume` makes of them.
+    pub fn renumber(&mut self, volume: impl Fn((u64, u64)) -> (u64, u64)) {
+        let renumbered = |inode: Inode| {
+            let (mount, (device, number)) = inode.identity;
+            let (mount, device) = volume((mount, device));
+            Inode { identity: (mount, (device, number)), ..inode }
+        };
+        for directory in &mut self.directories {
+            let (mut rest, mut block) = (&*directory.block, Vec::new());
+            let Some(node) = record::take_directory(&mut rest) else { continue };
+            let inode = node.inode.map(renumbered);
+            record::push_directory(&mut block, &Node { inode, ..node });
+            while let Some(leaf) = record::take(&mut rest) {
+                let inode = leaf.inode.map(renumbered);
+                record::push(&mut block, &Node { inode, ..leaf });
+            }
+            directory.block = block.into_boxed_slice();
+        }
     }
 
     fn below(&self, directory: DirectoryId) -> u32 {

@@ -22,7 +22,7 @@ use super::roots::Root;
 use super::visit::Visit;
 use super::{Walk, lock};
 use crate::problem::Operation;
-use crate::sys::{self, Listing};
+use crate::sys::{self, Listing, Stat};
 use crate::tally::{Closed, Entry, Tally};
 use crate::total::{self, Directory};
 
@@ -110,7 +110,12 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             } else {
                 let totals = walk.rules.alone(&root.stat);
                 let (name, own) = (root.path.to_bytes(), Some(totals.size));
-                let (stat, mount) = (&root.stat, root.mount.id);
+                let mut entry = Entry::new(name, 0, &root.stat, totals.size, root.mount.id);
+                walk.rules.identify(&mut entry);
+                // Whether it may be met again, as another root of a snapshot.
+                let links = entry.identity.map_or(1, |_| entry.links);
+                let stat = &Stat { links, ..root.stat };
+                let mount = root.mount.id;
                 let closed = Closed { name, depth: 0, stat, mount, own, totals };
                 let report = walk.tally.finish(&closed, T::Part::default());
                 *lock(&walk.report) = Some(report);

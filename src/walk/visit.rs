@@ -241,7 +241,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         slot.find(1);
         let mut below = Dir::below(Arc::clone(dir), name.into(), stat, mount);
         below.is_counted = verdict == Verdict::Counts;
-        below.scope = self.filters.below(name.to_bytes());
+        below.scope = walk.options.filter.still(self.filters.below(name.to_bytes()));
         let below = Arc::new(below);
         if is_to_wait {
             if dir.hand_out() {

@@ -15,7 +15,7 @@
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
-//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
+//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`history`], [`alike`],
 //!   [`export`], [`summarize`], [`space`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
@@ -61,6 +61,7 @@ mod gitignore;
 mod golden;
 mod groups;
 mod help;
+mod history;
 mod interrupt;
 mod json;
 mod kernel;
@@ -79,6 +80,8 @@ mod reweighed;
 mod roots;
 mod saving;
 mod selection;
+mod several;
+mod shares;
 mod shown;
 mod signals;
 mod since;

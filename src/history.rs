@@ -1,0 +1,219 @@
+//! How a tree came to be what it is: the directories that changed most from the first of its snapshots to the last, what
+//! they came to in each, and at which rate; and when their file system is full at its own rate.
+//!
+//! The first and the last are compared, and are in memory together. Of each other one only the sizes of what was chosen
+//! are kept; those are loaded two at a time. So a history takes the memory of two trees, however long it is.
+
+mod trend;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::diff::{Diff, Lookup, Sides};
+use crate::measure::Measure;
+use crate::problem::{Operation, Problem};
+use crate::snapshot::{self, Glance, Origin, Snapshot};
+use crate::tally::{Inodes, Limits, Whole};
+use crate::tree::{Order, Step, Traversal, Tree};
+pub use trend::{Filling, fillings, slope};
+
+/// What became of a tree over time.
+#[derive(Debug)]
+pub struct History {
+    /// The snapshots of it, in the order of their times.
+    pub moments: Vec<Moment>,
+    /// The root, and then the directories that changed most, each before what is in it.
+    pub lines: Vec<Trace>,
+    /// The file systems that the roots lay on in the end, where snapshots tell.
+    pub file_systems: Vec<Filling>,
+    /// The snapshots that could not be read, or are of something else.
+    pub unread: Vec<Problem>,
+}
+
+/// When a snapshot was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// In seconds since the epoch.
+    pub time: i64,
+    /// Whether everything was read; if not, sizes are lower bounds.
+    pub is_complete: bool,
+}
+
+/// A directory over time.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// What it is called in its parent; the root, as it was given.
+    pub name: Vec<u8>,
+    /// The names on the way to it from the root, itself included; for the root, none.
+    pub path: Vec<u8>,
+    /// How many levels below the root it lies.
+    pub depth: usize,
+    /// What it came to at each moment, in the measure's unit; none if it was not there.
+    pub sizes: Vec<Option<u64>>,
+    /// What it grew by a day, in the measure's unit, if that can be told.
+    pub rate: Option<f64>,
+}
+
+/// What there is to know of one of the snapshots.
+struct Column {
+    moment: Moment,
+    origin: Origin,
+    /// Of each line.
+    sizes: Vec<Option<u64>>,
+}
+
+/// What became of the tree whose snapshots are in `files`, in any order: of the directories that changed most, as many
+/// as `limits` admit. Its sizes must count what `measure` says, if anything; else, what those of the last snapshot do.
+/// Returns the last snapshot, too, whose tree is that of what changed.
+///
+/// # Errors
+/// What is wrong with a snapshot, if none can be read.
+pub fn history(
+    files: &[PathBuf],
+    measure: Option<Measure>,
+    limits: Limits,
+) -> Result<(History, Snapshot<Tree>), Problem> {
+    let (mut unread, mut dated) = (Vec::new(), Vec::new());
+    for file in files {
+        match snapshot::glance(file) {
+            Ok(glance) => dated.push((file, glance)),
+            Err(problem) => unread.push(problem),
+        }
+    }
+    dated.sort_by_key(|(_, glance)| glance.origin.time);
+    // The last one says of what.
+    let last = loop {
+        let Some((file, _)) = dated.pop() else { break None };
+        match load(file, measure) {
+            Ok(whole) => break Some((file, whole)),
+            Err(problem) => unread.push(problem),
+        }
+    };
+    let Some((last_file, (mut last, now))) = last else {
+        let none = || problem(Path::new(""), "there is no snapshot");
+        return Err(if unread.is_empty() { none() } else { unread.remove(0) });
+    };
+    dated.retain(|(file, glance)| {
+        let misfit = misfit(glance, &last).map(|message| problem(file, &message));
+        let fits = misfit.is_none();
+        unread.extend(misfit);
+        fits
+    });
+    let mut others = dated.into_iter().map(|(file, _)| file);
+    let first = others.by_ref().find_map(|file| {
+        load(file, Some(last.measure)).map_err(|problem| unread.push(problem)).ok()
+    });
+    let is_alone = first.is_none();
+    let (first, before) = match first {
+        Some(first) => first,
+        None => load(last_file, measure)?,
+    };
+    let changes = Diff::new(before, now);
+    let tree = changes.largest(Some(limits));
+    let chosen = chosen(&tree);
+    let Sides { before, now } = changes.root();
+    let mut columns = vec![Column::new(&last, Sides { before: None, now }, &chosen)];
+    if !is_alone {
+        columns.push(Column::new(&first, Sides { before: None, now: before }, &chosen));
+    }
+    drop(changes);
+    let column = |file: &PathBuf| {
+        let (snapshot, tree) = load(file, Some(last.measure))?;
+        let sides = Sides { before: None, now: Some(tree.root()) };
+        Ok(Column::new(&snapshot, sides, &chosen))
+    };
+    let others: Vec<_> = others.collect();
+    for pair in others.chunks(2) {
+        let (one, two) = rayon::join(
+            || pair.first().map(|file| column(file)),
+            || pair.get(1).map(|file| column(file)),
+        );
+        for column in [one, two].into_iter().flatten() {
+            match column {
+                Ok(column) => columns.push(column),
+                Err(problem) => unread.push(problem),
+            }
+        }
+    }
+    columns.sort_by_key(|column| column.moment.time);
+    last.weighed.report = Some(tree);
+    let lines = chosen.into_iter().enumerate();
+    let lines = lines.map(|(i, line)| line.with(&columns, i)).collect();
+    let moments = columns.iter().map(|column| column.moment).collect();
+    let origins: Vec<_> = columns.iter().map(|column| &column.origin).collect();
+    Ok((History { moments, lines, file_systems: fillings(&origins), unread }, last))
+}
+
+/// Loads the snapshot in `file`, apart from its tree, which is all of it.
+fn load(file: &Path, measure: Option<Measure>) -> Result<(Snapshot<Tree>, Tree), Problem> {
+    let mut snapshot = snapshot::load(file, measure, Whole { inodes: Inodes::None })?;
+    let tree = snapshot.weighed.report.take();
+    let nothing = || problem(file, "nothing could be read when it was made");
+    Ok((snapshot, tree.ok_or_else(nothing)?))
+}
+
+fn problem(file: &Path, message: &str) -> Problem {
+    snapshot::problem(file, Operation::Load, &io::Error::other(message.to_owned()))
+}
+
+/// Why a snapshot is of something else than the last one.
+fn misfit(glance: &Glance, last: &Snapshot<Tree>) -> Option<String> {
+    let origin = last.origin.as_ref()?;
+    let paths = |origin: &Origin| {
+        let mut paths: Vec<_> = origin.roots.iter().map(|root| root.path.clone()).collect();
+        paths.sort();
+        paths
+    };
+    if paths(origin) != paths(&glance.origin) {
+        return Some("it is of another root than the last snapshot".to_owned());
+    }
+    if origin.share != glance.origin.share {
+        return Some("it is another share than the last snapshot".to_owned());
+    }
+    snapshot::difference(origin.options.as_deref()?, &[], &glance.origin, true)
+}
+
+/// The directories in `tree`, of which nothing else is known yet.
+fn chosen(tree: &Tree) -> Vec<Trace> {
+    let mut lines = Vec::new();
+    let mut traversal = Traversal::new(tree.root());
+    while let Some(step) = traversal.next() {
+        let Step::Node(node) = step else { continue };
+        let (name, depth) = (node.name().to_vec(), traversal.depth());
+        let root = tree.root().name().len();
+        let below = traversal.path().get(root..).unwrap_or_default();
+        let path = match () {
+            () if depth == 0 => &[],
+            // Those of several roots begin as they were given.
+            () if tree.is_above_roots() => below,
+            () => below.strip_prefix(b"/").unwrap_or(below),
+        };
+        lines.push(Trace { name, path: path.to_vec(), depth, sizes: Vec::new(), rate: None });
+        traversal.enter((), node.children(Order::Size));
+    }
+    lines
+}
+
+impl Column {
+    /// What a snapshot whose root is `now` says of the `chosen` directories.
+    fn new(snapshot: &Snapshot<Tree>, now: Sides<'_>, chosen: &[Trace]) -> Self {
+        let origin = snapshot.origin.clone().unwrap_or_default();
+        let moment = Moment { time: origin.time, is_complete: snapshot.weighed.is_complete() };
+        let mut lookup = Lookup::new(now);
+        let size = |line: &Trace| {
+            let found = lookup.find(Lookup::ROOT, &line.path);
+            lookup.sides(found).now.map(|child| child.size())
+        };
+        Self { moment, origin, sizes: chosen.iter().map(size).collect() }
+    }
+}
+
+impl Trace {
+    /// The same with its sizes, number `i` in all `columns`.
+    fn with(self, columns: &[Column], i: usize) -> Self {
+        let sizes: Vec<_> = columns.iter().map(|column| column.sizes[i]).collect();
+        let times = columns.iter().map(|column| column.moment.time);
+        let points = times.zip(&sizes).filter_map(|(time, size)| Some((time, (*size)?)));
+        Self { rate: slope(points), sizes, ..self }
+    }
+}
