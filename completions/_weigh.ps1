@@ -98,7 +98,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--summarize', '--summarize', [CompletionResultType]::ParameterName, 'Print only the total of each PATH, one per line, like du -sB1 PATH')
             [CompletionResult]::new('--df', '--df', [CompletionResultType]::ParameterName, 'Also show what df says about each PATH that is a mount point; implies -x')
             [CompletionResult]::new('--skip-total', '--skip-total', [CompletionResultType]::ParameterName, 'Do not show the line of the root')
-            [CompletionResult]::new('--details', '--details', [CompletionResultType]::ParameterName, 'Save inode numbers, owners and times in the snapshot, too')
+            [CompletionResult]::new('--details', '--details', [CompletionResultType]::ParameterName, 'Save inode numbers, owners and times in the snapshot, too; or print them, with --as parquet')
             [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Print everything as JSON')
             [CompletionResult]::new('--output-json', '--output-json', [CompletionResultType]::ParameterName, 'Print everything as JSON')
             [CompletionResult]::new('-p', '-p', [CompletionResultType]::ParameterName, 'Show paths instead of names')

@@ -95,7 +95,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --summarize 'Print only the total of each PATH, one per line, like du -sB1 PATH'
             cand --df 'Also show what df says about each PATH that is a mount point; implies -x'
             cand --skip-total 'Do not show the line of the root'
-            cand --details 'Save inode numbers, owners and times in the snapshot, too'
+            cand --details 'Save inode numbers, owners and times in the snapshot, too; or print them, with --as parquet'
             cand -j 'Print everything as JSON'
             cand --output-json 'Print everything as JSON'
             cand -p 'Show paths instead of names'

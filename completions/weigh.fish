@@ -37,7 +37,8 @@ complete -c weigh -l as -d 'Print a format for other programs: everything, like 
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
 ndjson\t'The same table as JSON, one object per line'
 ncdu\t'The export format of ncdu, for ncdu -f'
-folded\t'Stacks for flame graphs'"
+folded\t'Stacks for flame graphs'
+parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'"
 complete -c weigh -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
 b\t''
 k\t''
@@ -523,7 +524,7 @@ complete -c weigh -s t -l file-types -d 'Show totals by file extension, like --b
 complete -c weigh -l summarize -d 'Print only the total of each PATH, one per line, like du -sB1 PATH'
 complete -c weigh -l df -d 'Also show what df says about each PATH that is a mount point; implies -x'
 complete -c weigh -l skip-total -d 'Do not show the line of the root'
-complete -c weigh -l details -d 'Save inode numbers, owners and times in the snapshot, too'
+complete -c weigh -l details -d 'Save inode numbers, owners and times in the snapshot, too; or print them, with --as parquet'
 complete -c weigh -s j -l output-json -d 'Print everything as JSON'
 complete -c weigh -s p -l full-paths -d 'Show paths instead of names'
 complete -c weigh -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'

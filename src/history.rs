@@ -4,6 +4,7 @@
 //! The first and the last are compared, and are in memory together. Of each other one only the sizes of what was chosen
 //! are kept; those are loaded two at a time. So a history takes the memory of two trees, however long it is.
 
+mod directories;
 mod trend;
 
 use std::io;
@@ -13,8 +14,9 @@ use crate::diff::{Diff, Lookup, Sides};
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{self, Glance, Origin, Snapshot};
-use crate::tally::{Inodes, Limits, Whole};
+use crate::tally::Limits;
 use crate::tree::{Order, Step, Traversal, Tree};
+use directories::Directories;
 pub use trend::{Filling, fillings, slope};
 
 /// What became of a tree over time.
@@ -144,9 +146,9 @@ pub fn history(
     Ok((History { moments, lines, file_systems: fillings(&origins), unread }, last))
 }
 
-/// Loads the snapshot in `file`, apart from its tree, which is all of it.
+/// Loads the snapshot in `file`, apart from its tree, which has all its directories.
 fn load(file: &Path, measure: Option<Measure>) -> Result<(Snapshot<Tree>, Tree), Problem> {
-    let mut snapshot = snapshot::load(file, measure, Whole { inodes: Inodes::None })?;
+    let mut snapshot = snapshot::load(file, measure, Directories)?;
     let tree = snapshot.weighed.report.take();
     let nothing = || problem(file, "nothing could be read when it was made");
     Ok((snapshot, tree.ok_or_else(nothing)?))

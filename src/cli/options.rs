@@ -101,7 +101,12 @@ impl Flags {
     /// What to keep in order to show it.
     pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
         let is_added_up = self.form().is_some_and(Form::adds_up);
-        let inodes = if is_added_up { Inodes::Linked } else { Inodes::None };
+        let has_details = self.form().is_some_and(Form::shows_details) && self.snapshots.details;
+        let inodes = match is_added_up {
+            _ if has_details => Inodes::All,
+            true => Inodes::Linked,
+            false => Inodes::None,
+        };
         let limits = self.limits(terminal);
         let Some(by) = self.by() else {
             return limits.map_or(Keep::Everything(inodes), Keep::Largest);

@@ -57,7 +57,17 @@ impl Flags {
                 "--df is shown with sizes, in a picture or with -j: leave out -m and --as".into()
             );
         }
+        let shows_details = self.form().is_some_and(Form::shows_details);
+        if self.snapshots.details && self.snapshots.save.is_none() && !shows_details {
+            return Err("--details goes with --save, or with --as parquet".into());
+        }
         let Some(form) = self.form() else { return Ok(()) };
+        if form.is_binary() && terminal::is_stdout() {
+            let form = self.print.form.as_deref().unwrap_or_default();
+            return Err(format!(
+                "--as {form} is not written to a terminal: redirect standard output"
+            ));
+        }
         let fits = form.fits();
         if !fits.changes && self.snapshots.since.is_some() {
             return Err("this format cannot show changes: use -j, --as csv or --as ndjson".into());
@@ -95,6 +105,7 @@ impl Flags {
                     order: self.order(),
                     threads: self.print.threads,
                     time: sys::now(),
+                    host: sys::host(),
                     ..json::ExportOptions::default()
                 },
             ),

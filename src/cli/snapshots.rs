@@ -33,8 +33,8 @@ pub(super) struct SnapshotFlags {
     #[arg(value_parser = numbers::days)]
     pub(super) keep: Option<NonZeroUsize>,
 
-    /// Save inode numbers, owners and times in the snapshot, too
-    #[arg(long, requires = "save")]
+    /// Save inode numbers, owners and times in the snapshot, too; or print them, with --as parquet
+    #[arg(long)]
     pub(super) details: bool,
 
     /// Show the snapshot in FILE instead of a PATH; - is standard input

@@ -38,6 +38,16 @@ pub struct ExportOptions {
     pub file_systems: Vec<FileSystem>,
     /// The time of writing, in seconds since the epoch, for forms that contain it.
     pub time: i64,
+    /// On which machine, by its own name, likewise.
+    pub host: Vec<u8>,
+}
+
+impl ExportOptions {
+    /// Where and when what is written was weighed: here and now, if it does not say.
+    pub fn made(&self) -> (&[u8], i64) {
+        let here = (&self.host[..], self.time);
+        self.origin.as_ref().map_or(here, |origin| (&origin.host[..], origin.time))
+    }
 }
 
 /// Writes the result of a walk.

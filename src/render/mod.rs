@@ -14,6 +14,11 @@ mod lines;
 pub mod name;
 pub mod ncdu;
 mod ordered;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "without_parquet.rs"]
+mod parquet;
 pub mod partial;
 pub mod progress;
 pub mod rows;
@@ -61,6 +66,8 @@ pub enum Form {
     Ncdu,
     /// Folded stacks.
     Folded,
+    /// Parquet.
+    Parquet,
 }
 
 /// What a form is able to show.
@@ -78,12 +85,17 @@ pub struct Fits {
 
 impl Form {
     /// All forms: name, value and help.
-    pub const ALL: [(&str, Form, &str); 5] = [
+    pub const ALL: [(&str, Form, &str); 6] = [
         ("json", Form::Json, "The same as -j"),
         ("csv", Form::Csv, "A table, one line per entry: path, kind, size, entries, depth"),
         ("ndjson", Form::Ndjson, "The same table as JSON, one object per line"),
         ("ncdu", Form::Ncdu, "The export format of ncdu, for ncdu -f"),
         ("folded", Form::Folded, "Stacks for flame graphs"),
+        (
+            "parquet",
+            Form::Parquet,
+            "A table for DuckDB, Spark and pandas; more columns with --details",
+        ),
     ];
 
     /// What it is able to show.
@@ -92,14 +104,24 @@ impl Form {
         match self {
             Form::Json => Fits { times: true, ..everything },
             Form::Csv | Form::Ndjson => everything,
-            Form::Folded => Fits { changes: false, ..everything },
+            Form::Folded | Form::Parquet => Fits { changes: false, ..everything },
             Form::Ncdu => Fits { parts: false, changes: false, counts: false, times: false },
         }
     }
 
     /// Whether its reader adds up sizes, and so has to know which names are links to the same inode.
     pub fn adds_up(self) -> bool {
-        self == Form::Ncdu
+        matches!(self, Form::Ncdu | Form::Parquet)
+    }
+
+    /// Whether it is bytes that no terminal can show.
+    pub fn is_binary(self) -> bool {
+        self == Form::Parquet
+    }
+
+    /// Whether it can show times and owners, where a walk asks for those.
+    pub fn shows_details(self) -> bool {
+        self == Form::Parquet
     }
 }
 
@@ -143,7 +165,10 @@ pub fn write(
             return tree.map_or(Ok(()), |tree| summary::write(out, tree, &options));
         }
         Output::Form(form, options) => {
-            (form, json::ExportOptions { measure, file_systems: file_systems.to_vec(), ..options })
+            let file_systems = file_systems.to_vec();
+            // Of others, it says what nodes have.
+            let origin = origin.clone().filter(|_| form == Form::Parquet);
+            (form, json::ExportOptions { measure, file_systems, origin, ..options })
         }
         Output::Tree(mut options, formats) => {
             options.format = formats.of(measure);
@@ -169,6 +194,7 @@ pub fn write(
         (Form::Csv, Some(tree), _) => rows::csv(out, tree, changes),
         (Form::Ndjson, Some(tree), _) => rows::ndjson(out, tree, changes),
         (Form::Folded, Some(tree), _) => folded::write(out, tree),
+        (Form::Parquet, Some(tree), _) => parquet::write(out, tree, &options),
         (_, None, _) => Ok(()),
     }
 }

@@ -16,7 +16,7 @@
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`history`], [`alike`],
-//!   [`export`], [`summarize`], [`space`].
+//!   [`export`], [`parquet`], [`summarize`], [`space`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -73,6 +73,8 @@ mod mounts;
 mod names;
 mod numbers;
 mod pages;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod random;
 mod readme;
 mod renamed;
