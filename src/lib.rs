@@ -31,6 +31,7 @@
 //!   were walked, and weighed anew where filters leave out some of it.
 //! * [`diff`] is what there is between two snapshots: what grew, what shrank.
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
+//! * [`browse`] looks around in what was weighed, and marks some of it: a state, a pure view of it, and one loop.
 //! * [`cli`] turns flags, and the config file beneath them, into a request and a form to show the outcome in;
 //!   [`terminal`] knows the terminal, and shows the progress on it.
 //! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the words that all of
@@ -45,6 +46,7 @@
 //!
 //! ```text
 //! main       cli report render terminal problem interrupt
+//! browse     report filter snapshot walk total tally tree render sys measure problem path
 //! cli        report snapshot walk tally tree render filter sys measure problem path terminal interrupt
 //! report     diff filter snapshot walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
@@ -100,6 +102,7 @@
 compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
 pub mod bounds;
+pub mod browse;
 pub mod cli;
 pub mod diff;
 pub mod filter;

@@ -20,7 +20,7 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::snapshot::{self, Destination, Doubt, FileSystem, Origin, Snapshot, TIMES};
-use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole};
+use crate::tally::{By, Groups, Inodes, Limits, Live, Needs, OpenDirectory, Tally, Top, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
@@ -96,6 +96,48 @@ pub struct Outcome {
     pub gears: Vec<Gear>,
 }
 
+/// What there is to browse in.
+#[derive(Debug)]
+pub struct Browsed {
+    /// What there is now.
+    pub snapshot: Snapshot<Tree>,
+    /// What there was, if it is to be compared.
+    pub before: Option<Tree>,
+    /// What the file systems hold that roots are mounted from, if that was asked for.
+    pub file_systems: Vec<FileSystem>,
+    /// What a comparison cannot tell.
+    pub doubts: Vec<Doubt>,
+    /// Whether it was walked, rather than loaded.
+    pub is_walked: bool,
+    /// What the walk did with each number of threads; nothing of a snapshot.
+    pub gears: Vec<Gear>,
+}
+
+/// Does what is asked for, to be looked at while the walk goes on, from `top` on, and when it is over. Nothing is
+/// saved. While it goes on, `watch` is called about ten times a second, on the calling thread.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn browse(
+    request: &Request,
+    top: Arc<OpenDirectory>,
+    watch: impl FnMut(Option<&Progress>),
+) -> Result<Browsed, Problem> {
+    let (snapshot, gears, before) = request.compared(
+        |request, watch| {
+            let inodes = request.kept().unwrap_or_default();
+            request.with(Live::new(Whole { inodes }, top), watch)
+        },
+        watch,
+    )?;
+    let doubts =
+        before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
+    let (file_systems, _) = request.file_systems(&snapshot);
+    let before = before.and_then(|before| before.weighed.report);
+    let is_walked = !request.is_loaded();
+    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, gears })
+}
+
 /// Does what is asked for. While a walk goes on, `watch` is called about ten times a second, on the calling
 /// thread; and with nothing once it is over.
 ///
@@ -106,28 +148,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
-    let (mut snapshot, gears, before) = match &request.source {
-        // A walk takes long, and what it is compared with may be what is saved over.
-        Input::Roots(_) => {
-            let before = request.earlier(request.walk.measure, Some(&request.options))?;
-            let (snapshot, gears) = request.now(watch)?;
-            (snapshot, gears, before)
-        }
-        Input::Snapshot(..) => {
-            let (mut snapshot, gears) = request.now(watch)?;
-            let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
-            let before = request.earlier(snapshot.measure, options)?;
-            if let Some(options) =
-                snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
-            {
-                // As it may be saved again.
-                let is_new = |flag: &&String| !options.contains(flag);
-                let new: Vec<_> = request.options.iter().filter(is_new).cloned().collect();
-                options.extend(new);
-            }
-            (snapshot, gears, before)
-        }
-    };
+    let (mut snapshot, gears, before) =
+        request.compared(|request, watch| request.now(watch), watch)?;
     let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &snapshot)) {
         // What was walked to its end is not shown either: somebody wants no more.
         Err(problem) if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted => {
@@ -167,12 +189,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         Some(changes) => changes.root().sizes(),
         None => (None, snapshot.weighed.report.as_ref().map(|tree| tree.root().size())),
     };
-    let (file_systems, unmounted) = match (&request.source, &snapshot.weighed.report) {
-        (Input::Roots(roots), Some(tree)) if request.file_systems => {
-            snapshot::file_systems(roots, tree)
-        }
-        _ => Default::default(),
-    };
+    let (file_systems, unmounted) = request.file_systems(&snapshot);
     Ok(Outcome {
         snapshot,
         changes,
@@ -240,6 +257,46 @@ impl Request {
         Groups::new(by, if self.newest { TIMES } else { self.walk.measure }, limits)
     }
 
+    /// What file systems hold, and the roots that none is mounted on, if that is asked for.
+    fn file_systems(&self, snapshot: &Snapshot<Tree>) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
+        match (&self.source, &snapshot.weighed.report) {
+            (Input::Roots(roots), Some(tree)) if self.file_systems => {
+                snapshot::file_systems(roots, tree)
+            }
+            _ => Default::default(),
+        }
+    }
+
+    /// What there is `now`, what the walk did, and what it is to be compared with.
+    fn compared<W: FnMut(Option<&Progress>)>(
+        &self,
+        now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem>,
+        watch: W,
+    ) -> Result<(Snapshot<Tree>, Vec<Gear>, Option<Snapshot<Tree>>), Problem> {
+        match &self.source {
+            // A walk takes long, and what it is compared with may be what is saved over.
+            Input::Roots(_) => {
+                let before = self.earlier(self.walk.measure, Some(&self.options))?;
+                let (snapshot, gears) = now(self, watch)?;
+                Ok((snapshot, gears, before))
+            }
+            Input::Snapshot(..) => {
+                let (mut snapshot, gears) = now(self, watch)?;
+                let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
+                let before = self.earlier(snapshot.measure, options)?;
+                if let Some(options) =
+                    snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
+                {
+                    // As it may be saved again.
+                    let is_new = |flag: &&String| !options.contains(flag);
+                    let new: Vec<_> = self.options.iter().filter(is_new).cloned().collect();
+                    options.extend(new);
+                }
+                Ok((snapshot, gears, before))
+            }
+        }
+    }
+
     /// What there is now, and what the walk did.
     fn now(
         &self,
@@ -287,6 +344,7 @@ impl Request {
             .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details));
         let mut options = self.walk.clone();
         options.query.times |= has_details
+            || self.kept() == Some(Inodes::Fingerprints)
             || matches!(options.measure, Measure::Newest(_))
             || self.needs().times
             || !options.filter.times.is_off();

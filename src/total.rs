@@ -1,11 +1,13 @@
 //! What a directory comes to: the one place where one closes, whatever says what is in it. A source says
 //! what there is; this says what it comes to, by what an inode weighs, how links count, and what is shared.
 
+mod add_up;
 mod replay;
 mod sum;
 
 use std::ops::DerefMut;
 
+pub use add_up::add_up;
 pub use replay::{Replay, replay};
 pub use sum::Sum;
 

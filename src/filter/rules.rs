@@ -118,7 +118,7 @@ impl IgnoreRules {
     }
 
     /// Whether the entry at `path`, from where the rules hold, matches; none if no rule speaks of it.
-    pub(super) fn decide(&self, path: &[u8], is_directory: bool) -> Option<bool> {
+    pub fn decide(&self, path: &[u8], is_directory: bool) -> Option<bool> {
         let slash = path.iter().rposition(|byte| *byte == b'/');
         let name = &path[slash.map_or(0, |slash| slash + 1)..];
         let decisive = self.0.iter().rev().find(|rule| {

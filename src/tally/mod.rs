@@ -8,12 +8,14 @@ mod by;
 mod carrier;
 mod groups;
 mod links;
+mod live;
 mod settled;
 mod top;
 mod whole;
 
 pub use by::{By, Needs};
 pub use groups::Groups;
+pub use live::{Live, LivePart, OpenDirectory, Seen};
 pub use top::{Limits, Show, Top};
 pub use whole::{Inodes, Whole};
 
@@ -33,6 +35,15 @@ pub trait Tally: Send + Sync {
     /// Whether it keeps every inode with several links, and says itself what all comes to. Then nobody else
     /// keeps them for it.
     const ADDS_UP: bool = false;
+
+    /// Whether it is told where each directory begins.
+    const IS_LIVE: bool = false;
+
+    /// A directory called `name` begins in that of `parent`, or the root, or what is above several roots: what is
+    /// gathered in it as a whole. Called only if it [`IS_LIVE`](Self::IS_LIVE).
+    fn open(&self, _parent: Option<&Self::Part>, _name: &[u8]) -> Self::Part {
+        Self::Part::default()
+    }
 
     /// An entry that is not a directory, in the directory that `part` belongs to.
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>);
@@ -102,6 +113,6 @@ impl<'a> Closed<'a> {
     /// What the tree of any report has of it.
     fn node(&self) -> Node<'a> {
         let Closed { name, stat, own, totals, .. } = *self;
-        Node { name, mode: stat.mode, own, totals, inode: None }
+        Node { name, mode: stat.mode, own, totals, ..Node::default() }
     }
 }

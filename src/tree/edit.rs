@@ -38,6 +38,15 @@ impl Tree {
         self.splice(old, Vec::new(), totals)
     }
 
+    /// Says what a directory comes to.
+    pub fn set_totals(&mut self, directory: DirectoryId, totals: Totals) {
+        if let Some(directory) = self.directories.get_mut(directory.0 as usize) {
+            directory.rewrite(|block, node| {
+                record::push_directory(block, &Node { totals, ..node });
+            });
+        }
+    }
+
     fn below(&self, directory: DirectoryId) -> u32 {
         self.directories.get(directory.0 as usize).map_or(0, |it| it.below)
     }

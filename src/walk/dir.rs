@@ -12,6 +12,7 @@ use crate::filter::{Filter, Scope};
 use crate::measure::Mode;
 use crate::path;
 use crate::sys::{Carries, Identity, Mount, Stat};
+use crate::tally::Tally;
 use crate::total::Subtotal;
 
 /// A directory on its way. `P` is what the tally gathers in it.
@@ -100,6 +101,21 @@ impl<P: Default> Dir<P> {
     /// Whether what is in it is gathered, and not only counted.
     pub(super) fn is_gathered(&self) -> bool {
         !self.scope.as_ref().is_some_and(|scope| scope.is_collapsed())
+    }
+
+    /// What is gathered in it begins with what `tally` makes of it, if that wants to know where directories begin.
+    pub(super) fn begin<T: Tally<Part = P>>(&mut self, tally: &T) {
+        if !T::IS_LIVE {
+            return;
+        }
+        let name = self.name.to_bytes();
+        let part = match &self.parent {
+            // What is in it only counts.
+            Some(parent) if !parent.is_gathered() => P::default(),
+            Some(parent) => tally.open(Some(&parent.subtotal().part), name),
+            None => tally.open(None, name),
+        };
+        self.subtotal().part = part;
     }
 
     /// One more thing is to be done before this directory is finished. False if it is finished: whoever

@@ -27,6 +27,8 @@ pub struct Progress {
     /// divided by the number of links. That takes no memory, and comes to what the totals say where all links
     /// are met; of an inode with links elsewhere it is too little.
     pub size: u64,
+    /// How much could not be read.
+    pub problems: usize,
     /// A directory that is being weighed, as bytes; empty if none is.
     pub directory: Vec<u8>,
 }

@@ -16,7 +16,7 @@
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
-//!   [`export`], [`summarize`], [`space`].
+//!   [`export`], [`summarize`], [`space`], [`browse`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -44,6 +44,7 @@ mod storage;
 
 mod alike;
 mod bombs;
+mod browse;
 mod churn;
 mod config;
 mod counting;
