@@ -45,9 +45,9 @@
 //! Each part may use those in its line, and no other. A test reads this table and the `use` lines.
 //!
 //! ```text
-//! main       cli report render terminal problem interrupt
-//! browse     report filter snapshot walk total tally tree render sys measure problem path
-//! cli        report snapshot walk tally tree render filter sys measure problem path terminal interrupt
+//! main       cli browse report render terminal problem interrupt
+//! browse     report filter snapshot walk total tally tree render sys measure problem path interrupt
+//! cli        browse report snapshot walk tally tree render filter sys measure problem path terminal interrupt
 //! report     diff filter snapshot walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
 //! render     diff snapshot tree measure problem bounds path gear weighed

@@ -20,7 +20,7 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::snapshot::{self, Destination, Doubt, FileSystem, Origin, Snapshot, TIMES};
-use crate::tally::{By, Groups, Inodes, Limits, Live, Needs, OpenDirectory, Tally, Top, Whole};
+use crate::tally::{By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Tally, Top, Whole};
 use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
@@ -120,7 +120,7 @@ pub struct Browsed {
 /// As those of [`run`].
 pub fn browse(
     request: &Request,
-    top: Arc<OpenDirectory>,
+    top: Arc<LiveDirectory>,
     watch: impl FnMut(Option<&Progress>),
 ) -> Result<Browsed, Problem> {
     let (snapshot, gears, before) = request.compared(

@@ -43,6 +43,11 @@ pub fn wants_colors() -> bool {
     is_stdout() && is_capable()
 }
 
+/// Whether what is drawn on the terminal itself may have colours: unless NO_COLOR says otherwise.
+pub fn allows_colors() -> bool {
+    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_capable()
+}
+
 /// Whether stderr can show a line that is drawn over and over.
 pub fn wants_progress() -> bool {
     io::stderr().is_terminal() && is_capable()

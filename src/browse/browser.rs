@@ -1,17 +1,22 @@
 //! What is looked at: the state that keys change and that is drawn. It knows no terminal, and asks no file system.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::item::Item;
-use super::listing::{Index, Page};
+use super::listing::{Page, SortedDirectory};
 use super::marks::{Marks, NamedMarks, descend};
 use super::pattern::NamePattern;
 use super::protected::Protected;
 use super::sorting::Sorting;
+use crate::filter::Git;
+use crate::measure::{Measure, weight_of_time};
 use crate::problem::Problem;
-use crate::render::size::Formats;
+use crate::render::colors::Colors;
+use crate::render::size::{Format, Formats};
+use crate::render::time::TimeFormat;
 use crate::report::Browsed;
-use crate::tally::OpenDirectory;
+use crate::tally::LiveDirectory;
 use crate::total::{self, Rules};
 use crate::tree::{Child, DirectoryId, Totals, Tree};
 use crate::walk::Progress;
@@ -21,6 +26,10 @@ use crate::walk::Progress;
 pub struct BrowseOptions {
     /// How sizes are written.
     pub formats: Formats,
+    /// What they count, until that is known of what is looked at.
+    pub measure: Measure,
+    /// How times are written.
+    pub times: Option<TimeFormat>,
     /// In which order entries are listed at first.
     pub sorting: Sorting,
     /// Whether what one inode frees is known: not where symlinks are followed, for they lead to it too.
@@ -28,11 +37,22 @@ pub struct BrowseOptions {
     /// Whether paths end in NUL on standard output, rather than in a newline.
     pub print0: bool,
     /// The user's home directory, as the environment says.
-    pub home: Option<std::path::PathBuf>,
-    /// Only what ASCII has is drawn.
-    pub is_ascii: bool,
-    /// No colours are.
-    pub no_colors: bool,
+    pub home: Option<PathBuf>,
+    /// How git's rules are to be read, to mark what git ignores.
+    pub ignored: Git,
+    /// Colours, if any.
+    pub colors: Option<Colors>,
+}
+
+/// How browsing ended.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// What was looked at, without its tree; nothing if its end was not waited for.
+    pub browsed: Option<Browsed>,
+    /// What is to be printed of it.
+    pub printed: Option<Vec<u8>>,
+    /// The number of the signal that ended it, if one did.
+    pub signal: Option<u8>,
 }
 
 /// What is looked at, and how.
@@ -40,6 +60,8 @@ pub struct BrowseOptions {
 pub struct Browser {
     pub(super) options: BrowseOptions,
     pub(super) protected: Protected,
+    /// What the root is called, as far as that is known before it is whole.
+    pub(super) root: Vec<u8>,
     pub(super) seen: Watched,
     /// The names on the way from the root, which is none of them, to the directory looked at.
     pub(super) way: Vec<Vec<u8>>,
@@ -58,6 +80,8 @@ pub struct Browser {
     pub(super) height: usize,
     /// What is being looked at anew, if anything.
     pub(super) pending: Option<Pending>,
+    /// Whether the directory looked at lies in a marked one, or is one.
+    pub(super) is_held: bool,
 }
 
 /// What there is to be seen.
@@ -65,7 +89,7 @@ pub struct Browser {
 pub(super) enum Watched {
     /// A walk, or nothing yet while a snapshot is loaded.
     Walk {
-        top: Arc<OpenDirectory>,
+        top: Arc<LiveDirectory>,
         progress: Progress,
         page: Page,
         marks: NamedMarks,
@@ -83,7 +107,7 @@ pub(super) struct Scan {
     /// Empty if nothing could be read.
     pub(super) tree: Tree,
     pub(super) directory: DirectoryId,
-    pub(super) index: Index,
+    pub(super) index: SortedDirectory,
     pub(super) marks: Marks,
 }
 
@@ -139,13 +163,14 @@ impl Browser {
     pub fn new(
         options: BrowseOptions,
         protected: Protected,
-        top: Arc<OpenDirectory>,
+        top: Arc<LiveDirectory>,
         is_walk: bool,
     ) -> Self {
         let sorting = options.sorting;
         Self {
             options,
             protected,
+            root: Vec::new(),
             seen: Watched::Walk {
                 top,
                 progress: Progress::default(),
@@ -165,6 +190,7 @@ impl Browser {
             said: None,
             height: 1,
             pending: None,
+            is_held: false,
         }
     }
 
@@ -177,7 +203,7 @@ impl Browser {
         self.pending = None;
         let mut browsed = browsed;
         let tree = browsed.snapshot.weighed.report.take().unwrap_or_default();
-        let (index, marks) = (Index::default(), Marks::default());
+        let (index, marks) = (SortedDirectory::default(), Marks::default());
         let directory = tree.root().id().unwrap_or_default();
         self.seen = Watched::Whole(Box::new(Scan { browsed, tree, directory, index, marks }));
         self.mark_again(&named);
@@ -219,11 +245,13 @@ impl Browser {
     /// Marks what is found of `named`, and says if not all is.
     fn mark_again(&mut self, named: &NamedMarks) {
         let Watched::Whole(scan) = &mut self.seen else { return };
-        let (marks, lost) = Marks::find(&scan.tree, named);
+        let (tree, protected) = (&scan.tree, &self.protected);
+        let (marks, lost) =
+            Marks::find(tree, named, |child| protected.refusal(tree, child).is_none());
         scan.marks = marks;
         if lost > 0 {
             self.say(format!(
-                "{lost} marked are gone, or have changed: they are not marked any more"
+                "{lost} marks are lost: what they named is gone, has changed, or is not to be marked"
             ));
         }
     }
@@ -263,7 +291,7 @@ impl Browser {
         self.way.truncate(depth);
         *directory = id;
         let before = browsed.before.as_ref().map(|before| descend(before, &self.way));
-        *index = Index::new(tree, id, self.sorting, self.pattern.as_ref(), before);
+        *index = SortedDirectory::new(tree, id, self.sorting, self.pattern.as_ref(), before);
         self.choose_again();
     }
 
@@ -325,6 +353,18 @@ impl Browser {
         }
     }
 
+    /// What the size of an item has changed by, if it is known what it was.
+    pub(super) fn change(&self, item: &Item<'_>) -> Option<i128> {
+        let scan = self.scan()?;
+        scan.index.change(&scan.tree.at(item.place?))
+    }
+
+    /// A time, in seconds since the epoch, as text.
+    pub(super) fn time(&self, seconds: i64) -> String {
+        let times = self.options.times.clone();
+        times.map_or_else(String::new, |times| Format::Time(times).write(weight_of_time(seconds)))
+    }
+
     /// What the directory looked at comes to.
     pub fn totals(&self) -> Totals {
         match &self.seen {
@@ -380,6 +420,45 @@ impl Browser {
     pub fn marked_paths(&self) -> Vec<Vec<u8>> {
         let Some(scan) = self.scan() else { return Vec::new() };
         scan.marks.places().map(|place| scan.tree.at(place).path()).collect()
+    }
+
+    /// What came of it all, without the tree.
+    pub fn into_browsed(self) -> Option<Browsed> {
+        match self.seen {
+            Watched::Whole(scan) => Some(scan.browsed),
+            Watched::Walk { .. } => None,
+        }
+    }
+
+    /// What must not be marked.
+    pub fn protect(&mut self, protected: Protected) {
+        self.protected = protected;
+    }
+
+    /// What the root is called, where there is one.
+    pub fn call_root(&mut self, name: &[u8]) {
+        self.root = name.to_vec();
+    }
+
+    /// All is to be looked at anew.
+    pub fn look_at_all(&mut self) {
+        self.pending = Some(Pending::All);
+    }
+
+    /// What sizes count.
+    pub fn measure(&self) -> Measure {
+        self.browsed().map_or(self.options.measure, |browsed| browsed.snapshot.measure)
+    }
+
+    /// Whether a walk is still on its way.
+    pub fn is_walking(&self) -> bool {
+        matches!(self.seen, Watched::Walk { .. })
+    }
+
+    /// Nothing is under way any more: it did not come to its end, and why.
+    pub fn give_up(&mut self, why: impl Into<String>) {
+        self.pending = None;
+        self.say(why);
     }
 
     pub(super) fn scan(&self) -> Option<&Scan> {

@@ -136,8 +136,7 @@ pub(super) const KEYS: &[(&[(Key, Act)], &str, &str)] = &[
     (&[(Key::Char('r'), Act::Again)], "r", "scan this directory again"),
     (&[(Key::Char('p'), Act::Paths)], "p", "quit, print marked paths"),
     (&[(Key::Escape, Act::Stop), (Key::Interrupt, Act::Interrupt)], "Esc ^C", "stop the scan"),
-    (&[(Key::Char('?'), Act::Help)], "?", "this help"),
-    (&[(Key::Char('q'), Act::Quit)], "q", "quit"),
+    (&[(Key::Char('?'), Act::Help), (Key::Char('q'), Act::Quit)], "? q", "this help, quit"),
 ];
 
 /// What `key` does in the list.

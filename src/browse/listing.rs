@@ -10,12 +10,12 @@ use super::item::Item;
 use super::pattern::NamePattern;
 use super::sorting::{SortKey, SortedEntry, Sorting};
 use crate::measure::Mode;
-use crate::tally::OpenDirectory;
+use crate::tally::LiveDirectory;
 use crate::tree::{Child, DirectoryId, Place, Totals, Tree};
 
 /// What is listed of a directory in a whole tree.
 #[derive(Debug, Default)]
-pub(super) struct Index {
+pub(super) struct SortedDirectory {
     places: Vec<Place>,
     /// What each directory or file was before, by name, if that is to be shown.
     before: Option<HashMap<Box<[u8]>, u64, RandomState>>,
@@ -36,10 +36,9 @@ pub(super) struct Page {
     pub(super) largest: u64,
     /// What the directory comes to so far.
     pub(super) totals: Totals,
-    pub(super) is_open: bool,
 }
 
-impl Index {
+impl SortedDirectory {
     /// What is in `directory`, which was the one `before`, if that is known.
     pub(super) fn new(
         tree: &Tree,
@@ -104,7 +103,7 @@ impl Page {
     /// The first `most` of what is at `way` below `top`, from which a walk goes on; nothing if it is not there, or
     /// is no directory any more.
     pub(super) fn of(
-        top: &Arc<OpenDirectory>,
+        top: &Arc<LiveDirectory>,
         way: &[Vec<u8>],
         sorting: Sorting,
         pattern: Option<&NamePattern>,
@@ -151,8 +150,7 @@ impl Page {
                 place: None,
             }
         });
-        let page = page.filled(below, sorting, pattern, most);
-        Some(Self { is_open: true, ..page })
+        Some(page.filled(below, sorting, pattern, most))
     }
 
     /// With these items too, but no more than `most` of all.

@@ -41,6 +41,13 @@ impl Identification {
     }
 }
 
+impl Identification {
+    /// Which inode it is, if that is kept.
+    pub fn inode(&self) -> Option<Inode> {
+        self.inode
+    }
+}
+
 impl Marks {
     /// Whether nothing is marked.
     pub fn is_empty(&self) -> bool {
@@ -121,8 +128,13 @@ impl Marks {
         named
     }
 
-    /// What of `named` is found in `tree`, and how many marks are lost: what they named is not there, or is another.
-    pub fn find(tree: &Tree, named: &NamedMarks) -> (Self, usize) {
+    /// What of `named` is found in `tree` and `may_be` marked, and how many marks are lost: what they named is not
+    /// there, or is another.
+    pub fn find(
+        tree: &Tree,
+        named: &NamedMarks,
+        may_be: impl Fn(&Child<'_>) -> bool,
+    ) -> (Self, usize) {
         let (mut marks, mut lost) = (Self::default(), 0);
         for (way, marked) in &named.0 {
             let directory = descend(tree, way);
@@ -132,8 +144,10 @@ impl Marks {
                 found.insert(child.name(), child);
             }
             for (name, identification) in marked {
-                let same =
-                    found.get(&**name).filter(|child| Identification::of(child) == *identification);
+                let is_same = |child: &&Child<'_>| {
+                    Identification::of(child) == *identification && may_be(child)
+                };
+                let same = found.get(&**name).filter(is_same);
                 match same.and_then(Child::place) {
                     Some(place) => marks.mark(tree, place),
                     None => lost += 1,

@@ -16,13 +16,22 @@ mod pattern;
 mod protected;
 mod sorting;
 mod update;
+#[cfg(feature = "tui")]
+pub mod view;
 
-pub use browser::{BrowseOptions, Browser};
+#[cfg(feature = "tui")]
+mod screen;
+#[cfg(not(feature = "tui"))]
+#[path = "no_screen.rs"]
+mod screen;
+
+pub use browser::{BrowseOptions, Browser, Ended};
 pub use freed::Freed;
 pub use item::Item;
 pub use keys::Key;
 pub use marks::{Identification, Marks, NamedMarks};
 pub use pattern::{MarkedBy, NamePattern};
 pub use protected::{Protected, Refusal};
+pub use screen::{IS_BUILT, run};
 pub use sorting::{SortKey, Sorting};
 pub use update::Command;

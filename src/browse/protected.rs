@@ -47,7 +47,8 @@ impl Protected {
             Some((mount, device))
         };
         let here = mount(&parent);
-        let is_elsewhere = |child: &Child<'_>| here.is_some() && mount(child) != here;
+        let is_elsewhere =
+            |child: &Child<'_>| here.zip(mount(child)).is_some_and(|(here, other)| here != other);
         match child.id() {
             // More lead to it than it knows.
             None if child.inode().is_some_and(|inode| inode.links == Some(u32::MAX)) => {

@@ -36,6 +36,15 @@ impl Browser {
     /// Does what `key` stands for.
     pub fn press(&mut self, key: Key) -> Option<Command> {
         self.said = None;
+        let command = self.pressed(key);
+        self.is_held = self.scan().is_some_and(|scan| {
+            let here = scan.directory.into();
+            scan.marks.is_marked(here) || scan.marks.is_held(&scan.tree, here)
+        });
+        command
+    }
+
+    fn pressed(&mut self, key: Key) -> Option<Command> {
         match self.dialog.take() {
             None => match act(key) {
                 Some(act) => self.act(act),
@@ -401,7 +410,7 @@ impl Browser {
 
     /// The directory looked at, as its head has it.
     pub fn path(&self) -> Vec<u8> {
-        let root = self.tree().map_or(&b""[..], |tree| tree.root().name());
+        let root = self.tree().map_or(&*self.root, |tree| tree.root().name());
         let names = self.way.iter().map(|name| &**name);
         path::join_all([root].into_iter().chain(names))
     }

@@ -16,6 +16,7 @@ mod output;
 mod pages;
 mod parse;
 mod roots;
+mod screen;
 mod snapshots;
 
 use std::env;
@@ -26,6 +27,7 @@ use std::process;
 
 use clap::error::ErrorKind;
 
+use crate::browse::BrowseOptions;
 use crate::interrupt::Interrupt;
 use crate::problem::unless_closed;
 use crate::render::Output;
@@ -47,6 +49,8 @@ pub struct Plan {
     pub output: Output,
     /// Whether to show the progress.
     pub progress: bool,
+    /// How to browse in it, if it is to be browsed in rather than shown.
+    pub browse: Option<BrowseOptions>,
     /// What is said on stderr.
     pub messages: Messages,
 }
@@ -127,6 +131,7 @@ impl Plan {
             None => Input::Roots(mem::take(&mut flags.roots).roots()?),
         };
         Ok(Self {
+            browse: flags.browse(&walk, &formats)?,
             messages: Messages {
                 formats: formats.clone(),
                 print_errors: flags.print.print_errors,

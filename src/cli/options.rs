@@ -98,6 +98,9 @@ impl Flags {
     pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
         let is_added_up = self.form().is_some_and(Form::adds_up);
         let inodes = if is_added_up { Inodes::Linked } else { Inodes::None };
+        if self.screen.ui {
+            return Keep::Everything(self.browsed_inodes());
+        }
         let limits = self.limits(terminal);
         let Some(by) = self.by() else {
             return limits.map_or(Keep::Everything(inodes), Keep::Largest);

@@ -48,6 +48,9 @@ impl Flags {
                 "--df is shown with sizes, in a picture or with -j: leave out -m and --as".into()
             );
         }
+        if self.snapshots.details && self.snapshots.save.is_none() && !self.screen.ui {
+            return Err("--details is for --save FILE, and for --ui".into());
+        }
         let Some(form) = self.form() else { return Ok(()) };
         let fits = form.fits();
         if !fits.changes && self.snapshots.since.is_some() {

@@ -21,8 +21,8 @@ pub(super) struct SnapshotFlags {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
 
-    /// Save inode numbers, owners and times in the snapshot, too
-    #[arg(long, requires = "save")]
+    /// Save inode numbers, owners and times in the snapshot, too; with --ui, show them
+    #[arg(long)]
     pub(super) details: bool,
 
     /// Show the snapshot in FILE instead of a PATH; - is standard input

@@ -11,6 +11,7 @@
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process have room for.
 //!   * `is_rotational`: whether a device has to move a head to where the data is.
+//!   * `terminal`, `stop_others`: the terminal of the process, and Ctrl-Z on it.
 //!   * `usage`, `host`, `user_name`: what the process has used, what the machine and its users are called.
 //!   * On Unix, `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
 //!     not tell; `set_access_list`, of an open file.
@@ -43,7 +44,7 @@ pub use listing::{Listed, Listing};
 pub use mount_table::{MountTable, mount_points};
 pub use platform::{
     free_handles, host, is_out_of_handles, is_rotational, is_vanished, not_found, space_around,
-    threads_with_room, usage, user_name,
+    stop_others, terminal, threads_with_room, usage, user_name,
 };
 pub use snapshot_file::{Destination, Draft, open as open_snapshot};
 pub use source::{Handle, Source};

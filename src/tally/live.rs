@@ -16,12 +16,12 @@ use crate::tree::{Child, Content, Tree};
 #[derive(Debug)]
 pub struct Live {
     whole: Whole,
-    top: Arc<OpenDirectory>,
+    top: Arc<LiveDirectory>,
 }
 
 /// A directory, or the node above several roots, that may still be open.
 #[derive(Debug, Default)]
-pub struct OpenDirectory {
+pub struct LiveDirectory {
     name: Box<[u8]>,
     /// Set when it has closed, with itself and its parent locked; where nothing in it counted, when it is dropped.
     is_closed: AtomicBool,
@@ -35,7 +35,7 @@ struct Gathered {
     content: Content,
     seen: Seen,
     /// Those below it that are open, and some that have closed since they were last sorted out.
-    below: Vec<Arc<OpenDirectory>>,
+    below: Vec<Arc<LiveDirectory>>,
     /// How many there may be before they are sorted out again.
     most_below: usize,
 }
@@ -53,14 +53,14 @@ pub struct Seen {
 #[derive(Debug, Default)]
 pub struct LivePart {
     /// Where it is to be seen, if it belongs to a directory as a whole.
-    open: Option<Arc<OpenDirectory>>,
+    open: Option<Arc<LiveDirectory>>,
     content: Content,
     seen: Seen,
 }
 
 impl Live {
     /// Keeps what `whole` keeps, to be seen from `top` on, which nothing has been seen of yet.
-    pub fn new(whole: Whole, top: Arc<OpenDirectory>) -> Self {
+    pub fn new(whole: Whole, top: Arc<LiveDirectory>) -> Self {
         Self { whole, top }
     }
 }
@@ -137,7 +137,7 @@ impl LivePart {
         if let Some(open) = &self.open {
             let mut gathered = open.gathered();
             content.append(mem::take(&mut gathered.content));
-            seen.add(gathered.seen);
+            seen.add(mem::take(&mut gathered.seen));
             gathered.below = Vec::new();
             open.is_closed.store(true, Ordering::Release);
         }
@@ -154,7 +154,7 @@ impl Drop for LivePart {
     }
 }
 
-impl OpenDirectory {
+impl LiveDirectory {
     /// Its name, as bytes; that of the root is not known here.
     pub fn name(&self) -> &[u8] {
         &self.name
@@ -180,13 +180,13 @@ impl OpenDirectory {
     }
 
     /// The open directory called `name` in it.
-    pub fn below(&self, name: &[u8]) -> Option<Arc<OpenDirectory>> {
+    pub fn below(&self, name: &[u8]) -> Option<Arc<LiveDirectory>> {
         self.gathered().open_below().find(|below| &*below.name == name).cloned()
     }
 
     /// What `look` makes of what is in it: what has closed, and what is open; nothing if it has closed itself. The
     /// walk waits for it where it comes to add something.
-    pub fn look<R>(&self, look: impl FnOnce(&Content, &[Arc<OpenDirectory>]) -> R) -> Option<R> {
+    pub fn look<R>(&self, look: impl FnOnce(&Content, &[Arc<LiveDirectory>]) -> R) -> Option<R> {
         let mut gathered = self.gathered();
         gathered.sort_out();
         (!self.is_closed()).then(|| look(&gathered.content, &gathered.below))
@@ -221,7 +221,7 @@ impl OpenDirectory {
 }
 
 /// Lets go of what is below in a loop: the nested drops of a deep chain would overflow the stack.
-impl Drop for OpenDirectory {
+impl Drop for LiveDirectory {
     fn drop(&mut self) {
         let mut below = mem::take(&mut self.gathered().below);
         while let Some(next) = below.pop() {
@@ -233,7 +233,7 @@ impl Drop for OpenDirectory {
 }
 
 impl Gathered {
-    fn open_below(&self) -> impl Iterator<Item = &Arc<OpenDirectory>> {
+    fn open_below(&self) -> impl Iterator<Item = &Arc<LiveDirectory>> {
         self.below.iter().filter(|below| !below.is_closed())
     }
 

@@ -15,7 +15,7 @@ mod whole;
 
 pub use by::{By, Needs};
 pub use groups::Groups;
-pub use live::{Live, LivePart, OpenDirectory, Seen};
+pub use live::{Live, LiveDirectory, LivePart, Seen};
 pub use top::{Limits, Show, Top};
 pub use whole::{Inodes, Whole};
 

@@ -16,7 +16,7 @@
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
-//!   [`export`], [`summarize`], [`space`], [`browse`].
+//!   [`export`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -79,6 +79,7 @@ mod renamed;
 mod reweighed;
 mod roots;
 mod saving;
+mod screen;
 mod selection;
 mod shown;
 mod signals;
@@ -96,4 +97,5 @@ mod terminal;
 mod times;
 mod tracked;
 mod tty;
+mod view;
 mod wide;
