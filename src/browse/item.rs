@@ -68,12 +68,13 @@ impl<'a> Item<'a> {
     }
 
     /// What it is sorted by: the larger, the earlier.
-    pub(super) fn number(&self, key: SortKey) -> u64 {
-        match key {
+    pub(super) fn number(&self, key: SortKey) -> (u64, u64) {
+        let number = match key {
             SortKey::Size | SortKey::Change => self.totals.size,
             SortKey::Name => 0,
             SortKey::Count => self.totals.entries,
             SortKey::Modified => self.details.map_or(0, |details| weight_of_time(details.modified)),
-        }
+        };
+        (number, if key == SortKey::Name { 0 } else { self.totals.size })
     }
 }

@@ -62,9 +62,11 @@ impl SortedDirectory {
             index.largest = index.largest.max(child.size());
             // Most are sorted by what is at hand.
             let number = match sorting.by {
-                SortKey::Size => child.size(),
-                SortKey::Name => 0,
-                SortKey::Change => index.change(&child).map_or(0, i128::unsigned_abs) as u64,
+                SortKey::Size => (child.size(), 0),
+                SortKey::Name => (0, 0),
+                SortKey::Change => {
+                    (index.change(&child).map_or(0, i128::unsigned_abs) as u64, child.size())
+                }
                 key => Item::of(&child).number(key),
             };
             entries.push(SortedEntry { number, is_directory, entry: place });

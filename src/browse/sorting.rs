@@ -71,10 +71,10 @@ impl Sorting {
     }
 }
 
-/// An entry, and what it is sorted by.
+/// An entry, and what it is sorted by; then by its size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SortedEntry<T> {
-    pub(super) number: u64,
+    pub(super) number: (u64, u64),
     pub(super) is_directory: bool,
     pub(super) entry: T,
 }
