@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::freed::Freed;
 use super::item::Item;
 use super::listing::{Page, SortedDirectory};
 use super::marks::{Marks, NamedMarks, descend};
@@ -211,7 +212,8 @@ impl Browser {
     }
 
     /// What a directory that was looked at anew comes to now, by the `rules` of the walk: what was there is replaced,
-    /// and all above it added up. False if that cannot be done there; then all is to be looked at anew.
+    /// and all above it added up. False if that would not be right: it is gone, or an inode in it has, or had, links
+    /// elsewhere. Then all is to be looked at anew.
     pub fn replace(&mut self, rules: &Rules, browsed: Browsed) -> bool {
         let Some(Pending::Directory(way)) = self.pending.take() else { return false };
         let Watched::Whole(scan) = &mut self.seen else { return false };
@@ -223,7 +225,10 @@ impl Browser {
         else {
             return false;
         };
-        if !new.root().is_directory() {
+        // How many links an inode has is known where each of them is; and elsewhere nobody looks now.
+        let root = new.root().id().filter(|_| new.root().is_directory());
+        if !root.is_some_and(|root| Freed::is_apart(&new, root) && Freed::is_apart(&scan.tree, old))
+        {
             return false;
         }
         let place = scan.tree.replace(old, new, |above| above.totals);

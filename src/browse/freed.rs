@@ -3,7 +3,7 @@
 
 use crate::sys::MountedIdentity;
 use crate::tally::{Link, Links, saturate};
-use crate::tree::{Child, Place, Totals, Tree};
+use crate::tree::{Child, DirectoryId, Place, Totals, Tree};
 
 /// What is marked, every inode once.
 #[derive(Debug, Default)]
@@ -32,6 +32,13 @@ impl Freed {
     /// What removing them gives back, in the measure's unit.
     pub fn freed(&self) -> u64 {
         saturate(self.settled + self.complete)
+    }
+
+    /// Whether no inode below the `directory` of `tree` has links elsewhere.
+    pub fn is_apart(tree: &Tree, directory: DirectoryId) -> bool {
+        let mut freed = Self::default();
+        freed.mark(tree, directory.into());
+        freed.links.with_others().next().is_none()
     }
 
     /// What is at `place`, with all below it, is marked.

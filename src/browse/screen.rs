@@ -15,17 +15,17 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ratatui_core::terminal::Terminal;
-use ratatui_crossterm::CrosstermBackend;
-use ratatui_crossterm::crossterm::cursor::{Hide, Show};
-use ratatui_crossterm::crossterm::event::{
+use crossterm::cursor::{Hide, Show};
+use crossterm::event::{
     self, DisableMouseCapture, EnableMouseCapture, Event, KeyCode, KeyEvent, KeyEventKind,
     KeyModifiers, MouseButton, MouseEvent, MouseEventKind,
 };
-use ratatui_crossterm::crossterm::execute;
-use ratatui_crossterm::crossterm::terminal::{
+use crossterm::execute;
+use crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
+use ratatui_core::terminal::Terminal;
+use ratatui_crossterm::CrosstermBackend;
 
 use super::update::Command;
 use super::{BrowseOptions, Browser, Ended, Key, Protected, view};
@@ -125,14 +125,19 @@ fn browse(
     work: &mut Work<'_>,
 ) -> io::Result<LoopEnd> {
     let (mut looked, mut pause) = (Instant::now(), INTERVAL);
-    let mut is_changed = true;
+    let (mut is_changed, mut is_known) = (true, Instant::now());
     loop {
         // Nothing is sent to a terminal, perhaps a far one, on which nothing changes.
         if mem::take(&mut is_changed) {
             screen.draw(browser)?;
         }
-        let mut is_event = event::poll(INTERVAL.min(pause))?;
+        let mut is_event = event::poll(INTERVAL)?;
         let start = Instant::now();
+        // Where the signal that says so is ignored, as with nohup, nobody else says that it is gone.
+        if is_known.elapsed() >= Duration::from_secs(1) {
+            sys::terminal()?;
+            is_known = start;
+        }
         // What has been typed meanwhile is drawn at once.
         while is_event && start.elapsed() < INTERVAL {
             let event = event::read()?;
@@ -152,7 +157,8 @@ fn browse(
                     }
                 }
             }
-            is_event = event::poll(Duration::ZERO)?;
+            // With none to wait, nothing would be looked for.
+            is_event = event::poll(Duration::from_millis(1))?;
         }
         if let Ok(signal @ 1..) = u8::try_from(signals.ended.load(Ordering::SeqCst)) {
             return Ok(LoopEnd { signal: Some(signal), ..LoopEnd::default() });

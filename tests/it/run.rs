@@ -151,6 +151,13 @@ impl Weigh {
         self.env("TERM", "xterm-256color").under(fresh)
     }
 
+    /// Another program in its place.
+    #[cfg(target_os = "linux")]
+    pub fn replaced_by(mut self, program: PathBuf) -> Self {
+        self.program = program;
+        self
+    }
+
     /// But its standard output is read, and no terminal.
     #[cfg(target_os = "linux")]
     pub fn into_pipe(mut self) -> Self {

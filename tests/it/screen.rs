@@ -2,8 +2,11 @@
 //! before, however it ends.
 #![cfg(all(target_os = "linux", feature = "tui"))]
 
+use std::env;
+use std::fs;
 use std::io::Read;
-use std::process::{Child, ExitStatus};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
@@ -95,6 +98,58 @@ fn a_signal_ends_it_and_the_terminal_is_as_it_was() {
         assert_eq!(terminal.settings(), before, "{signal:?}");
         assert!(terminal.close().windows(8).any(|bytes| bytes == b"\x1b[?1049l"));
     }
+}
+
+/// It read from a terminal that is gone for ever, and took a core for that.
+#[test]
+fn it_ends_with_its_terminal() {
+    let fixture = tree();
+    for start in ["exec", "exec env --ignore-signal=HUP"] {
+        let pid = fixture.at("pid");
+        let script = format!("stty cols 72 rows 20; echo $$ > pid; {start} \"$WEIGH\" -u tree");
+        // It has the terminal's other end.
+        let mut other_end = Command::new("/usr/bin/script")
+            .args(["-q", "-c", &script, "/dev/null"])
+            .env("WEIGH", env!("CARGO_BIN_EXE_weigh"))
+            .env("TERM", "xterm")
+            .current_dir(fixture.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut screen, mut shown) = (other_end.stdout.take().unwrap(), Vec::new());
+        while !shown.windows(3).any(|bytes| bytes == b"two") {
+            let mut buffer = [0; 1024];
+            let length = screen.read(&mut buffer).unwrap();
+            assert!(length > 0, "{}", String::from_utf8_lossy(&shown));
+            shown.extend_from_slice(&buffer[..length]);
+        }
+        let process = Path::new("/proc").join(fs::read_to_string(&pid).unwrap().trim());
+        other_end.kill().unwrap();
+        other_end.wait().unwrap();
+        let end_of_wait = Instant::now() + PATIENCE;
+        // What nobody waits for may stay as a zombie.
+        while fs::read_to_string(process.join("stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+            assert!(Instant::now() < end_of_wait, "it goes on without a terminal");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Nothing is dropped then: the release build aborts.
+#[test]
+#[ignore = "runs an example, which cargo test builds if no target is named"]
+fn a_panic_leaves_the_terminal_as_it_was() {
+    let fixture = tree();
+    let terminal = Terminal::new();
+    let before = terminal.settings();
+    let program = env::current_exe().unwrap();
+    let program = program.parent().unwrap().with_file_name("examples/panics");
+    let child = weigh("").arg(fixture.at("tree")).replaced_by(program).on(&terminal).spawn();
+    terminal.wait_for("two");
+    terminal.wait_for("as it was asked to");
+    end(child);
+    assert_eq!(terminal.settings(), before);
 }
 
 /// It leads its session, so that nobody could continue it after Ctrl-Z; but whoever stops it may.
