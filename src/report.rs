@@ -75,6 +75,9 @@ pub enum Keep {
     Groups(By, Limits),
 }
 
+/// What there is now, what the walk did, and what there was, if that is to be compared.
+type NowAndBefore = (Snapshot<Tree>, Vec<Gear>, Option<Snapshot<Tree>>);
+
 /// What came of it.
 #[derive(Debug)]
 pub struct Outcome {
@@ -272,7 +275,7 @@ impl Request {
         &self,
         now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem>,
         watch: W,
-    ) -> Result<(Snapshot<Tree>, Vec<Gear>, Option<Snapshot<Tree>>), Problem> {
+    ) -> Result<NowAndBefore, Problem> {
         match &self.source {
             // A walk takes long, and what it is compared with may be what is saved over.
             Input::Roots(_) => {

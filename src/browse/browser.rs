@@ -359,13 +359,13 @@ impl Browser {
     }
 
     /// What the size of an item has changed by, if it is known what it was.
-    pub(super) fn change(&self, item: &Item<'_>) -> Option<i128> {
+    pub fn change(&self, item: &Item<'_>) -> Option<i128> {
         let scan = self.scan()?;
         scan.index.change(&scan.tree.at(item.place?))
     }
 
     /// A time, in seconds since the epoch, as text.
-    pub(super) fn time(&self, seconds: i64) -> String {
+    pub fn time(&self, seconds: i64) -> String {
         let times = self.options.times.clone();
         times.map_or_else(String::new, |times| Format::Time(times).write(weight_of_time(seconds)))
     }

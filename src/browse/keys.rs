@@ -74,8 +74,11 @@ pub(super) enum Act {
     Interrupt,
 }
 
+/// Keys that belong together, with what each does; how help writes them, and what it says of them.
+type KeyLine = (&'static [(Key, Act)], &'static str, &'static str);
+
 /// What each key does, as help says it; what belongs together has one line. In the order of help.
-pub(super) const KEYS: &[(&[(Key, Act)], &str, &str)] = &[
+pub(super) const KEYS: &[KeyLine] = &[
     (
         &[
             (Key::Up, Act::Up),

@@ -293,7 +293,7 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
         mark_at_random(&mut browser, &mut dice);
         let marked = sorted(browser.marked_paths());
         let Some(Command::Rescan(path)) = browser.press(Key::Char('r')) else { continue };
-        let directory = PathBuf::from(path::from_vec(path));
+        let directory = path::from_vec(path);
         for new in 0..3 {
             fs::write(directory.join(format!("new {new}")), vec![0; 5_000 * new]).unwrap();
         }

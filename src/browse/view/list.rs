@@ -115,7 +115,7 @@ fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
             return 0;
         }
         // What is less important does not come in place of what does not fit.
-        room = room.checked_sub(widest + 1).unwrap_or(0);
+        room = room.saturating_sub(widest + 1);
         if room > 0 { widest } else { 0 }
     };
     let columns = browser.columns;
