@@ -2,7 +2,7 @@
 //! because there is something to show or to clean up. A second Ctrl-C ends them at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 #[cfg(unix)]
 mod unix;
@@ -10,9 +10,9 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{listen, outlive_size_limit};
+pub use unix::{listen, listen_for_screen, outlive_size_limit, stop};
 #[cfg(windows)]
-pub use windows::{listen, outlive_size_limit};
+pub use windows::{listen, listen_for_screen, outlive_size_limit, stop};
 
 /// Flags between the signal handler and the program. They guard no other data, so their own order is enough.
 #[derive(Clone, Debug)]
@@ -49,4 +49,13 @@ impl Interrupt {
     pub fn is_asked(&self) -> bool {
         self.is_asked.load(Ordering::SeqCst)
     }
+}
+
+/// What signals tell a program that has the whole screen. It ends, or stops, once the screen is as it was.
+#[derive(Clone, Debug, Default)]
+pub struct ScreenSignals {
+    /// The number of the one that ends it; 0 if none has come.
+    pub ended: Arc<AtomicUsize>,
+    /// Whether it is to stop until it is continued.
+    pub is_stopped: Arc<AtomicBool>,
 }

@@ -32,6 +32,7 @@
 //! * [`diff`] is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //! * [`history`] compares many snapshots: what changed most, at which rate, and when a file system is full.
 //! * [`render`] turns a result into text. It uses no file system, no clock and no terminal.
+//! * [`browse`] shows a result on a screen, and marks entries: a state, a pure view of it, and one loop.
 //! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.
 //! * [`terminal`] knows the terminal, and shows the progress on it.
 //! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the types that all
@@ -44,8 +45,9 @@
 //! Each part may use the parts in its line, and no others. A test compares this table with the `use` lines.
 //!
 //! ```text
-//! main       cli report render terminal problem interrupt
-//! cli        report snapshot walk tally tree render filter sys measure problem path terminal interrupt
+//! main       cli browse report render terminal problem interrupt
+//! browse     report filter snapshot walk total tally tree render sys measure problem path interrupt
+//! cli        browse report snapshot walk tally tree render filter sys measure problem path terminal interrupt
 //! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
 //! render     diff history snapshot tree measure problem bounds path gear weighed
@@ -101,6 +103,7 @@
 compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
 pub mod bounds;
+pub mod browse;
 pub mod cli;
 pub mod diff;
 pub mod filter;

@@ -3,6 +3,7 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
+use weigh::browse::{self, BrowseOptions};
 use weigh::cli::{self, Messages};
 use weigh::interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
@@ -16,12 +17,17 @@ const INCOMPLETE: u8 = 1;
 const MISTAKE: u8 = 2;
 /// A bound is exceeded.
 const OVER: u8 = 3;
-/// Ended by Ctrl-C: 128 + SIGINT, as in shells.
-const INTERRUPTED: u8 = 130;
+/// Ended by a signal, whose number is added, as in shells.
+const SIGNALLED: u8 = 128;
+/// Ended by Ctrl-C: 128 + SIGINT.
+const INTERRUPTED: u8 = SIGNALLED + 2;
 
 fn main() -> ExitCode {
     let plan = cli::parse();
     let request = &plan.request;
+    if let Some(browse) = plan.browse {
+        return look_around(request, browse, &plan.messages);
+    }
     if let Err(error) = interrupt::listen(&request.interrupt, INTERRUPTED) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
@@ -81,6 +87,33 @@ fn main() -> ExitCode {
         // Also if the figure is a lower bound, because the rest can only add to it.
         _ if !exceeded.is_empty() => OVER,
         _ => u8::from(!weighed.is_complete()) * INCOMPLETE,
+    })
+}
+
+/// Browses, and prints what came of it.
+fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -> ExitCode {
+    let ended = match browse::run(request, options) {
+        Ok(ended) => ended,
+        Err(problem) => return fail(&problem),
+    };
+    let mut out = io::stdout().lock();
+    let printed = ended.printed.map_or(Ok(()), |paths| out.write_all(&paths));
+    let printed = unless_closed(printed.and_then(|()| out.flush()));
+    if let Err(error) = &printed {
+        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
+    }
+    let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
+    let weighed = &browsed.snapshot.weighed;
+    say(&errors::summary(&weighed.problems, messages.print_errors, false));
+    if let Some(earlier) = &request.since {
+        say(&doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()));
+    }
+    if messages.stats {
+        say(&stats::table(&browsed.gears));
+    }
+    ExitCode::from(match ended.signal {
+        Some(signal) => SIGNALLED + signal,
+        None => u8::from(printed.is_err() || !weighed.is_complete()) * INCOMPLETE,
     })
 }
 

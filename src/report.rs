@@ -24,7 +24,9 @@ use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::snapshot::{self, Destination, Doubt, FileSystem, Origin, Snapshot, TIMES};
 use crate::sys;
-use crate::tally::{By, Groups, Inodes, Limits, Needs, Show, Tally, Top, Whole};
+use crate::tally::{
+    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole,
+};
 use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
@@ -84,6 +86,9 @@ pub enum Keep {
     Groups(By, Limits),
 }
 
+/// What there is now, what the walk did, and what there was, if that is to be compared.
+type NowAndBefore = (Snapshot<Tree>, Vec<Gear>, Option<Snapshot<Tree>>);
+
 /// The result of a request.
 #[derive(Debug)]
 pub struct Outcome {
@@ -109,6 +114,48 @@ pub struct Outcome {
     pub gears: Vec<Gear>,
 }
 
+/// What there is to browse in.
+#[derive(Debug)]
+pub struct Browsed {
+    /// What there is now.
+    pub snapshot: Snapshot<Tree>,
+    /// What there was, if it is to be compared.
+    pub before: Option<Tree>,
+    /// What the file systems hold that roots are mounted from, if that was asked for.
+    pub file_systems: Vec<FileSystem>,
+    /// What a comparison cannot tell.
+    pub doubts: Vec<Doubt>,
+    /// Whether it was walked, rather than loaded.
+    pub is_walked: bool,
+    /// What the walk did with each number of threads; nothing of a snapshot.
+    pub gears: Vec<Gear>,
+}
+
+/// Does what is asked for, to be looked at while the walk goes on, from `top` on, and when it is over. Nothing is
+/// saved. While it goes on, `watch` is called about ten times a second, on the calling thread.
+///
+/// # Errors
+/// As those of [`run`].
+pub fn browse(
+    request: &Request,
+    top: Arc<LiveDirectory>,
+    watch: impl FnMut(Option<&Progress>),
+) -> Result<Browsed, Problem> {
+    let (snapshot, gears, before) = request.compared(
+        |request, watch| {
+            let inodes = request.kept().unwrap_or_default();
+            request.with(Live::new(Whole { inodes }, top), watch)
+        },
+        watch,
+    )?;
+    let doubts =
+        before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
+    let (file_systems, _) = request.file_systems(&snapshot);
+    let before = before.and_then(|before| before.weighed.report);
+    let is_walked = !request.is_loaded();
+    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, gears })
+}
+
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
 /// and once with nothing when the walk is over.
 ///
@@ -122,28 +169,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Input::History(files, measure) = &request.source {
         return request.history(files, *measure);
     }
-    let (mut snapshot, gears, before) = match &request.source {
-        // This comes first, because a walk takes long, and because saving may replace the snapshot to compare with.
-        Input::Roots(_) => {
-            let before = request.earlier(request.walk.measure, Some(&request.options))?;
-            let (snapshot, gears) = request.now(watch)?;
-            (snapshot, gears, before)
-        }
-        Input::Snapshots(..) | Input::History(..) => {
-            let (mut snapshot, gears) = request.now(watch)?;
-            let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
-            let before = request.earlier(snapshot.measure, options)?;
-            if let Some(options) =
-                snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
-            {
-                // The snapshot may be saved again.
-                let is_new = |flag: &&String| !options.contains(flag);
-                let new: Vec<_> = request.options.iter().filter(is_new).cloned().collect();
-                options.extend(new);
-            }
-            (snapshot, gears, before)
-        }
-    };
+    let (mut snapshot, gears, before) =
+        request.compared(|request, watch| request.now(watch), watch)?;
     let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &snapshot)) {
         // Even a complete walk is not shown then, because the user wants no more.
         Err(problem) if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted => {
@@ -187,12 +214,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         Some(changes) => changes.root().sizes(),
         None => (None, snapshot.weighed.report.as_ref().map(|tree| tree.root().size())),
     };
-    let (file_systems, unmounted) = match (&request.source, &snapshot.weighed.report) {
-        (Input::Roots(roots), Some(tree)) if request.file_systems => {
-            snapshot::file_systems(roots, tree)
-        }
-        _ => Default::default(),
-    };
+    let (file_systems, unmounted) = request.file_systems(&snapshot);
     Ok(Outcome {
         snapshot,
         changes,
@@ -299,6 +321,46 @@ impl Request {
         Groups::new(by, if self.newest { TIMES } else { self.walk.measure }, limits)
     }
 
+    /// What file systems hold, and the roots that none is mounted on, if that is asked for.
+    fn file_systems(&self, snapshot: &Snapshot<Tree>) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
+        match (&self.source, &snapshot.weighed.report) {
+            (Input::Roots(roots), Some(tree)) if self.file_systems => {
+                snapshot::file_systems(roots, tree)
+            }
+            _ => Default::default(),
+        }
+    }
+
+    /// What there is `now`, what the walk did, and what it is to be compared with.
+    fn compared<W: FnMut(Option<&Progress>)>(
+        &self,
+        now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem>,
+        watch: W,
+    ) -> Result<NowAndBefore, Problem> {
+        match &self.source {
+            // This comes first, because a walk takes long, and because saving may replace the snapshot to compare with.
+            Input::Roots(_) => {
+                let before = self.earlier(self.walk.measure, Some(&self.options))?;
+                let (snapshot, gears) = now(self, watch)?;
+                Ok((snapshot, gears, before))
+            }
+            Input::Snapshots(..) | Input::History(..) => {
+                let (mut snapshot, gears) = now(self, watch)?;
+                let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
+                let before = self.earlier(snapshot.measure, options)?;
+                if let Some(options) =
+                    snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
+                {
+                    // The snapshot may be saved again.
+                    let is_new = |flag: &&String| !options.contains(flag);
+                    let new: Vec<_> = self.options.iter().filter(is_new).cloned().collect();
+                    options.extend(new);
+                }
+                Ok((snapshot, gears, before))
+            }
+        }
+    }
+
     /// Walks or loads, and returns what the walk did with each number of threads.
     fn now(
         &self,
@@ -355,6 +417,7 @@ impl Request {
         let mut options = self.walk.clone();
         options.filter.share = share;
         options.query.times |= has_details
+            || self.kept() == Some(Inodes::Fingerprints)
             || matches!(options.measure, Measure::Newest(_))
             || self.needs().times
             || !options.filter.times.is_off();

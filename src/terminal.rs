@@ -43,6 +43,11 @@ pub fn wants_colors() -> bool {
     is_stdout() && is_capable()
 }
 
+/// Whether what is drawn on the terminal itself may have colours: unless NO_COLOR says otherwise.
+pub fn allows_colors() -> bool {
+    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_capable()
+}
+
 /// Whether stderr can show a line that is redrawn.
 pub fn wants_progress() -> bool {
     io::stderr().is_terminal() && is_capable()
@@ -70,7 +75,7 @@ impl ProgressLine {
         }
         // Some terminals wrap when the last column is written to, and all echo "^C" behind the line.
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
-        let Progress { entries, size, directory } = progress;
+        let Progress { entries, size, directory, .. } = progress;
         let elapsed = self.start.elapsed();
         let line = progress::line(*entries, *size, elapsed, directory, &self.format, width);
         replace(&line);

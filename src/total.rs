@@ -2,11 +2,13 @@
 //! directory, and this computes the directory's total: from the weights of inodes, how links count, and what is
 //! shared.
 
+mod add_up;
 mod replay;
 mod sum;
 
 use std::ops::DerefMut;
 
+pub use add_up::add_up;
 pub use replay::{Replay, replay};
 pub use sum::Sum;
 

@@ -13,6 +13,7 @@ mod traversal;
 
 use std::cmp::{Ordering, Reverse};
 use std::iter;
+use std::ops::RangeInclusive;
 
 use crate::measure::{Kind, Mode};
 use crate::path;
@@ -22,7 +23,7 @@ pub use content::Content;
 pub use traversal::{Named, Step, Traversal};
 
 /// A directory and what is kept of its content, or a root that is not a directory.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Tree {
     /// The root is the last.
     directories: Vec<PackedDirectory>,
@@ -30,8 +31,18 @@ pub struct Tree {
 }
 
 /// The number of a directory in its tree. Valid until something in the tree is replaced or removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirectoryId(u32);
+
+/// Where a node is in its tree, as long as nothing in that is replaced or removed. What is below a directory comes
+/// before the places of all that comes after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The directory that it is, or that it is a leaf in.
+    directory: DirectoryId,
+    /// Where in the block of that it begins: a directory's own record comes first.
+    offset: u32,
+}
 
 /// There can be at most four billion directories, which would take 200 GB.
 #[derive(Debug)]
@@ -96,6 +107,8 @@ pub struct Node<'a> {
     pub totals: Totals,
     /// Its inode, if it is known.
     pub inode: Option<Inode>,
+    /// What tells it from whatever else may come to have its name, if that is kept ([`Stat::fingerprint`]).
+    pub fingerprint: Option<u32>,
 }
 
 /// The totals of a node, every inode once.
@@ -191,6 +204,40 @@ impl Tree {
         Child { tree: self, block, size, directory, is_leaf: false }
     }
 
+    /// What is at `place`.
+    pub fn at(&self, place: Place) -> Child<'_> {
+        let directory = self.directory(place.directory);
+        match directory.block.get(place.offset as usize..) {
+            Some(block) if place.offset > 0 => {
+                let size = record::take(&mut { block }).map_or(0, |node| node.totals.size);
+                Child { block, size, is_leaf: true, ..directory }
+            }
+            _ => directory,
+        }
+    }
+
+    /// A directory and all that are below it, each after those below it.
+    pub fn directories_within(
+        &self,
+        DirectoryId(id): DirectoryId,
+    ) -> impl Iterator<Item = Child<'_>> {
+        let below = self.directories.get(id as usize).map_or(0, |it| it.below);
+        (id.saturating_sub(below)..=id).map(|id| self.directory(DirectoryId(id)))
+    }
+
+    /// The leaves in `block`, which are in `directory`.
+    fn leaves_in<'a>(
+        &'a self,
+        mut rest: &'a [u8],
+        directory: DirectoryId,
+    ) -> impl Iterator<Item = Child<'a>> {
+        iter::from_fn(move || {
+            let block = rest;
+            let size = record::take(&mut rest)?.totals.size;
+            Some(Child { tree: self, block, size, directory, is_leaf: true })
+        })
+    }
+
     fn root_id(&self) -> DirectoryId {
         DirectoryId(self.directories.len().saturating_sub(1) as u32)
     }
@@ -251,6 +298,15 @@ impl<'a> Child<'a> {
         (!self.is_leaf).then_some(self.directory)
     }
 
+    /// Where it is; none where no number can say that, in a directory whose entries take more than 4 GiB.
+    pub fn place(&self) -> Option<Place> {
+        let DirectoryId(id) = self.directory;
+        let block = self.tree.directories.get(id as usize).map_or(&[][..], |it| &it.block);
+        // Its own block goes on to the end of the directory's.
+        let offset = if self.is_leaf { block.len().checked_sub(self.block.len())? } else { 0 };
+        Some(Place { directory: self.directory, offset: u32::try_from(offset).ok()? })
+    }
+
     /// The directory that contains it; none for a root.
     pub fn parent(&self) -> Option<Child<'a>> {
         let DirectoryId(number) = self.directory;
@@ -271,18 +327,16 @@ impl<'a> Child<'a> {
     pub fn leaves(self) -> impl Iterator<Item = Child<'a>> {
         let mut rest = if self.is_leaf { &[] } else { self.block };
         record::take_directory(&mut rest);
-        iter::from_fn(move || {
-            let block = rest;
-            let size = record::take(&mut rest)?.totals.size;
-            Some(Child { block, size, is_leaf: true, ..self })
-        })
+        self.tree.leaves_in(rest, self.directory)
     }
 
     /// Its subdirectories, in no particular order.
     pub fn directories(self) -> impl Iterator<Item = Child<'a>> {
         let id = self.id().map(|DirectoryId(number)| number);
         let directories = id.map_or(&[][..], |_| &self.tree.directories);
-        children(directories, id.unwrap_or(0)).map(|id| self.tree.directory(DirectoryId(id)))
+        let (id, below) = (id.unwrap_or(0), self.directories_below() as u32);
+        let ids = children(directories, id.saturating_sub(below), id);
+        ids.map(|id| self.tree.directory(DirectoryId(id)))
     }
 
     /// How many directories are below it.
@@ -336,10 +390,30 @@ impl Named for Child<'_> {
     }
 }
 
-/// The numbers of the subdirectories of the one with this `number`, the last first.
-fn children(directories: &[PackedDirectory], number: u32) -> impl Iterator<Item = u32> {
+impl Place {
+    /// All places in the directory with this number, and below it: where one of `tree` is.
+    pub fn within(tree: &Tree, DirectoryId(id): DirectoryId) -> RangeInclusive<Place> {
+        let below = tree.directories.get(id as usize).map_or(0, |it| it.below);
+        let first = DirectoryId(id.saturating_sub(below));
+        let last = Place { directory: DirectoryId(id), offset: u32::MAX };
+        Place { directory: first, offset: 0 }..=last
+    }
+}
+
+impl From<DirectoryId> for Place {
+    fn from(directory: DirectoryId) -> Self {
+        Self { directory, offset: 0 }
+    }
+}
+
+/// Of the directories from the one with the number `first` on, those that are in no other before `end`, which may be
+/// their parent; the last first.
+fn children(
+    directories: &[PackedDirectory],
+    first: u32,
+    mut end: u32,
+) -> impl Iterator<Item = u32> {
     let below = |number: u32| directories.get(number as usize).map_or(0, |it| it.below);
-    let (first, mut end) = (number.saturating_sub(below(number)), number);
     iter::from_fn(move || {
         let child = end.checked_sub(1).filter(|child| *child >= first)?;
         end = child.saturating_sub(below(child));
@@ -349,7 +423,8 @@ fn children(directories: &[PackedDirectory], number: u32) -> impl Iterator<Item 
 
 /// Stores in the subdirectories of the one with this `number` how far away it is.
 fn adopt(directories: &mut [PackedDirectory], number: u32) {
-    let children: Vec<_> = children(directories, number).collect();
+    let below = directories.get(number as usize).map_or(0, |it| it.below);
+    let children: Vec<_> = children(directories, number.saturating_sub(below), number).collect();
     for child in children {
         directories[child as usize].up = number - child;
     }

@@ -81,7 +81,8 @@ pub fn counterpart(long: &str) -> String {
 fn is_setting(arg: &Arg) -> bool {
     let is_built_in =
         !matches!(arg.get_action(), ArgAction::Set | ArgAction::Append | ArgAction::SetTrue);
-    !is_built_in && !arg.is_exclusive_set() && arg.get_long() != Some("config")
+    let is_once = matches!(arg.get_long(), Some("config" | "ui" | "print0"));
+    !is_built_in && !arg.is_exclusive_set() && !is_once
 }
 
 fn setting(

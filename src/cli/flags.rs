@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use super::filters::FilterFlags;
 use super::numbers;
 use super::roots::RootFlags;
+use super::screen::ScreenFlags;
 use super::snapshots::SnapshotFlags;
 use crate::measure::parse_size;
 use crate::render::time::Style;
@@ -35,6 +36,9 @@ pub(super) struct Flags {
 
     #[command(flatten)]
     pub(super) snapshots: SnapshotFlags,
+
+    #[command(flatten)]
+    pub(super) screen: ScreenFlags,
 
     #[command(flatten)]
     pub(super) print: PrintFlags,

@@ -16,6 +16,7 @@ mod output;
 mod pages;
 mod parse;
 mod roots;
+mod screen;
 mod snapshots;
 
 use std::env;
@@ -26,6 +27,7 @@ use std::process;
 
 use clap::error::ErrorKind;
 
+use crate::browse::BrowseOptions;
 use crate::interrupt::Interrupt;
 use crate::problem::unless_closed;
 use crate::render::Output;
@@ -48,6 +50,8 @@ pub struct Plan {
     pub output: Output,
     /// Whether to show the progress.
     pub progress: bool,
+    /// How to browse the result, if it is to be browsed and not shown.
+    pub browse: Option<BrowseOptions>,
     /// What to say on stderr.
     pub messages: Messages,
 }
@@ -139,6 +143,7 @@ impl Plan {
             return Err("--shard takes one PATH: each share is of one tree".into());
         }
         Ok(Self {
+            browse: flags.browse(&walk, &formats)?,
             messages: Messages {
                 formats: formats.clone(),
                 print_errors: flags.print.print_errors,

@@ -57,9 +57,9 @@ impl Flags {
                 "--df is shown with sizes, in a picture or with -j: leave out -m and --as".into()
             );
         }
-        let shows_details = self.form().is_some_and(Form::shows_details);
+        let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
         if self.snapshots.details && self.snapshots.save.is_none() && !shows_details {
-            return Err("--details goes with --save, or with --as parquet".into());
+            return Err("--details goes with --save, --ui, or --as parquet".into());
         }
         let Some(form) = self.form() else { return Ok(()) };
         if form.is_binary() && terminal::is_stdout() {

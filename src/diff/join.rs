@@ -142,5 +142,5 @@ fn node<'a>(sides: Sides<'a>, Churn { size, entries }: Churn) -> Node<'a> {
     let own = Some(own_churn(sides)).filter(|own| *own > 0);
     let child = sides.now.or(sides.before);
     let (name, mode) = child.map_or_else(Default::default, |child| (child.name(), child.mode()));
-    Node { name, mode, own, totals, inode: None }
+    Node { name, mode, own, totals, ..Node::default() }
 }

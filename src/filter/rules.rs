@@ -117,7 +117,7 @@ impl IgnoreRules {
     }
 
     /// Whether the rules ignore the entry at `path`, relative to where they hold; none if no rule matches.
-    pub(super) fn decide(&self, path: &[u8], is_directory: bool) -> Option<bool> {
+    pub fn decide(&self, path: &[u8], is_directory: bool) -> Option<bool> {
         let slash = path.iter().rposition(|byte| *byte == b'/');
         let name = &path[slash.map_or(0, |slash| slash + 1)..];
         let decisive = self.0.iter().rev().find(|rule| {

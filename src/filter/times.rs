@@ -68,7 +68,7 @@ impl Days {
     }
 
     /// Whether an age, in seconds, is this one.
-    fn admit(self, age: i64) -> bool {
+    pub fn admit(self, age: i64) -> bool {
         let days = age.div_euclid(DAY);
         match self {
             Days::Exactly(number) => days == i64::from(number),

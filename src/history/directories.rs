@@ -10,7 +10,7 @@ pub(super) struct Directories;
 impl Directories {
     fn node<'a>(directory: &Closed<'a>) -> Node<'a> {
         let Closed { name, stat, own, totals, .. } = *directory;
-        Node { name, mode: stat.mode, own, totals, inode: None }
+        Node { name, mode: stat.mode, own, totals, inode: None, fingerprint: None }
     }
 }
 

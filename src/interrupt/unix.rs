@@ -3,10 +3,10 @@
 use std::io;
 use std::sync::Arc;
 
-use signal_hook::consts::{SIGINT, SIGXFSZ};
-use signal_hook::flag;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
+use signal_hook::{flag, low_level};
 
-use super::Interrupt;
+use super::{Interrupt, ScreenSignals};
 
 /// From now on Ctrl-C is what `interrupt` says, and ends the program with `status`.
 ///
@@ -27,4 +27,24 @@ pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
 /// The system's.
 pub fn outlive_size_limit() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::default()).map(drop)
+}
+
+/// From now on `signals` says what there is to be told.
+///
+/// # Errors
+/// The system's.
+pub fn listen_for_screen(signals: &ScreenSignals) -> io::Result<()> {
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        flag::register_usize(signal, Arc::clone(&signals.ended), signal as usize)?;
+    }
+    flag::register(SIGTSTP, Arc::clone(&signals.is_stopped))?;
+    Ok(())
+}
+
+/// Stops the process until it is continued.
+///
+/// # Errors
+/// The system's.
+pub fn stop() -> io::Result<()> {
+    low_level::emulate_default_handler(SIGTSTP)
 }

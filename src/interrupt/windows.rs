@@ -4,7 +4,7 @@ use std::io;
 use std::process;
 use std::sync::atomic::Ordering;
 
-use super::Interrupt;
+use super::{Interrupt, ScreenSignals};
 
 /// From now on Ctrl-C is what `interrupt` says, and ends the program with `status`.
 ///
@@ -27,5 +27,21 @@ pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
 /// # Errors
 /// None.
 pub fn outlive_size_limit() -> io::Result<()> {
+    Ok(())
+}
+
+/// The console ends a program by itself.
+///
+/// # Errors
+/// None.
+pub fn listen_for_screen(_: &ScreenSignals) -> io::Result<()> {
+    Ok(())
+}
+
+/// Nothing stops here that could be continued.
+///
+/// # Errors
+/// None.
+pub fn stop() -> io::Result<()> {
     Ok(())
 }

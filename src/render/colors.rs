@@ -20,7 +20,7 @@ impl Colors {
     }
 
     /// The style of an entry called `name`.
-    pub(super) fn name(&self, name: &[u8], mode: Mode) -> Style {
+    pub fn name(&self, name: &[u8], mode: Mode) -> Style {
         let indicator = self.indicator(mode);
         let by_ending = match indicator {
             Indicator::RegularFile => {

@@ -216,7 +216,7 @@ impl Members {
         });
         let entries = self.entries.unwrap_or(1);
         let totals = Totals { size, entries, shared: self.shared, beside: None };
-        Ok(Node { name, mode, own: self.own, totals, inode })
+        Ok(Node { name, mode, own: self.own, totals, inode, fingerprint: None })
     }
 }
 

@@ -46,6 +46,13 @@ impl MountTable {
     }
 }
 
+/// The paths of all mount points that the process can reach, but for the root's; none where the system does not tell.
+pub fn mount_points() -> Vec<Vec<u8>> {
+    let lines = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let points = lines.split(|b| *b == b'\n').filter_map(|line| line.split(|b| *b == b' ').nth(4));
+    points.map(unescape).filter(|point| point != b"/").collect()
+}
+
 /// A name in which blanks, line ends and backslashes are written as a backslash and three octal digits.
 fn unescape(mut escaped: &[u8]) -> Vec<u8> {
     let mut name = Vec::with_capacity(escaped.len());

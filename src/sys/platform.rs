@@ -18,10 +18,11 @@ pub use linux::{access_list, free_handles, is_rotational, set_access_list, threa
 pub use other::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
 #[cfg(unix)]
 pub use unix::{
-    host, is_out_of_handles, is_root, is_vanished, not_found, space_around, usage, user_name,
+    host, is_out_of_handles, is_root, is_vanished, not_found, space_around, stop_others, terminal,
+    usage, user_name,
 };
 #[cfg(windows)]
 pub use windows::{
     free_handles, host, is_out_of_handles, is_root, is_rotational, is_vanished, not_found,
-    space_around, threads_with_room, usage, user_name,
+    space_around, stop_others, terminal, threads_with_room, usage, user_name,
 };

@@ -236,6 +236,12 @@ impl Carrier {
 impl Candidate {
     /// The node, with its name in a tree.
     fn named<'a>(&self, name: &'a [u8]) -> tree::Node<'a> {
-        tree::Node { name, mode: self.mode, own: self.own, totals: self.totals, inode: None }
+        tree::Node {
+            name,
+            mode: self.mode,
+            own: self.own,
+            totals: self.totals,
+            ..tree::Node::default()
+        }
     }
 }

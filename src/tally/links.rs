@@ -49,6 +49,11 @@ impl<V> Link<V> {
         Self { value, met: 1, links }
     }
 
+    /// Whether none of its links has been met, or all that were are parted with.
+    pub(crate) fn is_unmet(&self) -> bool {
+        self.met == 0
+    }
+
     /// Whether it has links that were not found.
     pub(crate) fn has_others(&self) -> bool {
         self.met < self.links
@@ -106,6 +111,24 @@ impl<V: Copy> Links<V> {
                 (Some(before), *known)
             }
         }
+    }
+
+    /// Meets one link of an inode less. Returns what was known before, if anything, and what is now.
+    pub(crate) fn part(
+        &mut self,
+        (mount, (device, number)): MountedIdentity,
+    ) -> Option<(Link<V>, Link<V>)> {
+        let volume = self.volume((mount, device));
+        let hash = self.hasher.hash_one((volume, number));
+        let is_it = |at: &u32| {
+            let inode = &self.inodes[*at as usize];
+            inode.number == number && inode.volume == volume
+        };
+        let at = *self.positions.find(hash, is_it)?;
+        let link = &mut self.inodes[at as usize].link;
+        let before = *link;
+        link.met = before.met.saturating_sub(1);
+        Some((before, *link))
     }
 
     /// Takes every inode out of the set.

@@ -8,12 +8,14 @@ mod by;
 mod carrier;
 mod groups;
 mod links;
+mod live;
 mod settled;
 mod top;
 mod whole;
 
 pub use by::{By, Needs};
 pub use groups::Groups;
+pub use live::{Live, LiveDirectory, LivePart, Seen};
 pub use top::{Limits, Show, Top};
 pub use whole::{Inodes, Whole};
 
@@ -32,6 +34,15 @@ pub trait Tally: Send + Sync {
 
     /// Whether it keeps every inode with several links, and computes totals itself. Then `total` does not keep them.
     const ADDS_UP: bool = false;
+
+    /// Whether it is told where each directory begins.
+    const IS_LIVE: bool = false;
+
+    /// A directory called `name` begins in that of `parent`, or the root, or what is above several roots: what is
+    /// gathered in it as a whole. Called only if it [`IS_LIVE`](Self::IS_LIVE).
+    fn open(&self, _parent: Option<&Self::Part>, _name: &[u8]) -> Self::Part {
+        Self::Part::default()
+    }
 
     /// Adds an entry that is not a directory to `part`, that of its directory.
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>);
@@ -101,6 +112,6 @@ impl<'a> Closed<'a> {
     /// Its node in the tree of a report.
     fn node(&self) -> Node<'a> {
         let Closed { name, stat, own, totals, .. } = *self;
-        Node { name, mode: stat.mode, own, totals, inode: None }
+        Node { name, mode: stat.mode, own, totals, ..Node::default() }
     }
 }

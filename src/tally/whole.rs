@@ -23,6 +23,8 @@ pub enum Inodes {
     Directories,
     /// The same, with details of directories if they are known.
     DatedDirectories,
+    /// For directories and hard links, with a fingerprint of each entry ([`Stat::fingerprint`]).
+    Fingerprints,
     /// For all, with their details.
     All,
 }
@@ -31,7 +33,11 @@ impl Whole {
     fn node<'a>(self, directory: &Closed<'a>, has_inode: bool) -> Node<'a> {
         let Closed { stat, mount, .. } = *directory;
         let inode = if has_inode { self.inode(stat, mount, None) } else { None };
-        Node { inode, ..directory.node() }
+        Node { inode, fingerprint: self.fingerprint(stat), ..directory.node() }
+    }
+
+    fn fingerprint(self, stat: &Stat) -> Option<u32> {
+        (self.inodes == Inodes::Fingerprints && stat.inode != 0).then(|| stat.fingerprint())
     }
 
     /// None if it is unknown, as in a snapshot without details. No inode has the number 0.
@@ -49,7 +55,9 @@ impl Tally for Whole {
 
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
         let Entry { name, stat, size, beside, mount, .. } = *entry;
-        let links = entry.identity.map(|_| entry.links);
+        // Where something is mounted on a file there is no link to count, nor a name to remove.
+        let is_covered = self.inodes == Inodes::Fingerprints && stat.mount_point;
+        let links = if is_covered { Some(u32::MAX) } else { entry.identity.map(|_| entry.links) };
         // The walk may look through all mounts alike.
         let mount = entry.identity.map_or(mount, |(mount, _)| mount);
         let inode = match self.inodes {
@@ -58,7 +66,8 @@ impl Tally for Whole {
             _ => links.and_then(|_| self.inode(stat, mount, links)),
         };
         let totals = Totals { beside, ..Totals::of(size) };
-        part.push(&Node { name, mode: stat.mode, own: None, totals, inode });
+        let fingerprint = self.fingerprint(stat);
+        part.push(&Node { name, mode: stat.mode, own: None, totals, inode, fingerprint });
     }
 
     fn merge(&self, part: &mut Content, other: Content) {

@@ -3,14 +3,15 @@
 use std::cell::Cell;
 use std::mem;
 
-use super::{Node, PackedDirectory, Shape, Tree, adopt, record};
+use super::{Child, DirectoryId, Node, PackedDirectory, Shape, Tree, adopt, children, record};
 
 /// What is kept of one open directory, or of a part of a large one: its leaves, packed, and its subdirectories with
 /// everything below them.
 #[derive(Debug, Default)]
 pub struct Content {
     leaves: Vec<u8>,
-    pub(super) directories: Vec<PackedDirectory>,
+    /// A tree without its root.
+    below: Tree,
 }
 
 thread_local! {
@@ -37,7 +38,17 @@ impl Content {
         if (1..=LARGE).contains(&other.leaves.capacity()) {
             SPARE.set(other.leaves);
         }
-        self.append_directories(other.directories);
+        self.append_directories(other.below.directories);
+    }
+
+    /// What is directly in it so far, in no particular order.
+    pub fn children(&self) -> impl Iterator<Item = Child<'_>> {
+        let tree = &self.below;
+        // The root would come next.
+        let root = DirectoryId(tree.directories.len() as u32);
+        let directories = children(&tree.directories, 0, root.0);
+        let directories = directories.map(|id| tree.directory(DirectoryId(id)));
+        directories.chain(tree.leaves_in(&self.leaves, root))
     }
 
     /// Adds a directory with its content.
@@ -57,14 +68,15 @@ impl Content {
 
     /// Moves the smaller list, because the order does not matter.
     fn append_directories(&mut self, mut others: Vec<PackedDirectory>) {
-        if self.directories.len() < others.len() {
-            mem::swap(&mut self.directories, &mut others);
+        let directories = &mut self.below.directories;
+        if directories.len() < others.len() {
+            mem::swap(directories, &mut others);
         }
-        self.directories.append(&mut others);
+        directories.append(&mut others);
     }
 
     fn closed(self, node: &Node<'_>) -> Vec<PackedDirectory> {
-        let Self { leaves: mut block, mut directories } = self;
+        let Self { leaves: mut block, below: Tree { mut directories, .. } } = self;
         let mut head = SPARE.take();
         record::push_directory(&mut head, node);
         // In place, because a block may be most of the memory in use.

@@ -53,7 +53,7 @@ impl Tree {
         let total = Node { mode: Mode::DIRECTORY, totals: root.totals(), ..Node::default() };
         let mut content = Content::default();
         if root.is_directory() {
-            content.directories = self.directories;
+            content.adopt(self);
         } else {
             content.push(&root.node());
         }
@@ -98,6 +98,15 @@ impl Tree {
                 record::push(&mut block, &Node { inode, ..leaf });
             }
             directory.block = block.into_boxed_slice();
+        }
+    }
+
+    /// Says what a directory comes to.
+    pub fn set_totals(&mut self, directory: DirectoryId, totals: Totals) {
+        if let Some(directory) = self.directories.get_mut(directory.0 as usize) {
+            directory.rewrite(|block, node| {
+                record::push_directory(block, &Node { totals, ..node });
+            });
         }
     }
 

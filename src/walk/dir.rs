@@ -12,6 +12,7 @@ use crate::filter::{Filter, Scope};
 use crate::measure::Mode;
 use crate::path;
 use crate::sys::{Carries, Identity, Mount, Stat};
+use crate::tally::Tally;
 use crate::total::Subtotal;
 
 /// A directory that is being weighed. `P` is what the tally keeps for it.
@@ -100,6 +101,21 @@ impl<P: Default> Dir<P> {
     /// Whether its content is kept. If not, it only counts.
     pub(super) fn is_gathered(&self) -> bool {
         !self.scope.as_ref().is_some_and(|scope| scope.is_collapsed())
+    }
+
+    /// What is gathered in it begins with what `tally` makes of it, if that wants to know where directories begin.
+    pub(super) fn begin<T: Tally<Part = P>>(&mut self, tally: &T) {
+        if !T::IS_LIVE {
+            return;
+        }
+        let name = self.name.to_bytes();
+        let part = match &self.parent {
+            // What is in it only counts.
+            Some(parent) if !parent.is_gathered() => P::default(),
+            Some(parent) => tally.open(Some(&parent.subtotal().part), name),
+            None => tally.open(None, name),
+        };
+        self.subtotal().part = part;
     }
 
     /// Adds one more thing to be done. False if the directory is finished: then the caller was given up in the

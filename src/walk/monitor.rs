@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::gears::{Gearbox, Sample};
 use super::progress::{Counts, Progress};
 use super::task::settle;
-use super::{Walk, pool};
+use super::{Walk, lock, pool};
 use crate::gear::Gear;
 use crate::problem::Problem;
 use crate::sys::{self, Storage, Usage};
@@ -130,7 +130,8 @@ impl<T: Tally + 'static> Monitor<T> {
         let size = size.saturating_add(shares as u64);
         let places = self.walk.workers.places();
         let directory = places.first().map(|dir| dir.path()).unwrap_or_default();
-        Progress { entries, size, directory }
+        let problems = lock(&self.walk.problems).len();
+        Progress { entries, size, problems, directory }
     }
 
     /// Adds up what was done since the current number of threads began.

@@ -26,6 +26,8 @@ pub struct Progress {
     /// by the number of links. That takes no memory, and agrees with the totals if the walk finds all links. If an
     /// inode has links elsewhere, it is too little.
     pub size: u64,
+    /// How much could not be read.
+    pub problems: usize,
     /// A directory that is being weighed, as bytes; empty if none is.
     pub directory: Vec<u8>,
 }

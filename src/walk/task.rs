@@ -88,12 +88,12 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             }
         }
         if roots.len() > 1 {
-            let above = Arc::new(Dir::above_roots());
+            let mut above = Dir::above_roots();
+            above.begin(&walk.tally);
+            let above = Arc::new(above);
             for root in roots {
                 if root.stat.is_directory() && above.hand_out() {
-                    let dir = Arc::new(Dir::root(Some(Arc::clone(&above)), root, filter));
-                    self.slot.find(1);
-                    self.hand_out(Task::Directory { dir, parent: None });
+                    self.hand_out_root(Dir::root(Some(Arc::clone(&above)), root, filter));
                 } else {
                     let (name, stat, mount) = (root.path.to_bytes(), &root.stat, root.mount.id);
                     let size = stat.weight(walk.options.measure);
@@ -104,9 +104,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             settle(walk, above);
         } else if let Some(root) = roots.pop() {
             if root.stat.is_directory() {
-                let dir = Arc::new(Dir::root(None, root, filter));
-                self.slot.find(1);
-                self.hand_out(Task::Directory { dir, parent: None });
+                self.hand_out_root(Dir::root(None, root, filter));
             } else {
                 let totals = walk.rules.alone(&root.stat);
                 let (name, own) = (root.path.to_bytes(), Some(totals.size));
@@ -121,6 +119,12 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 *lock(&walk.report) = Some(report);
             }
         }
+    }
+
+    fn hand_out_root(&self, mut root: Dir<T::Part>) {
+        root.begin(&self.walk.tally);
+        self.slot.find(1);
+        self.hand_out(Task::Directory { dir: Arc::new(root), parent: None });
     }
 
     /// Hands out a task.

@@ -242,6 +242,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         let mut below = Dir::below(Arc::clone(dir), name.into(), stat, mount);
         below.is_counted = verdict == Verdict::Counts;
         below.scope = walk.options.filter.still(self.filters.below(name.to_bytes()));
+        below.begin(&walk.tally);
         let below = Arc::new(below);
         if is_to_wait {
             if dir.hand_out() {

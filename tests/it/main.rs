@@ -16,7 +16,7 @@
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`history`], [`alike`],
-//!   [`export`], [`parquet`], [`summarize`], [`space`].
+//!   [`export`], [`parquet`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -44,6 +44,7 @@ mod storage;
 
 mod alike;
 mod bombs;
+mod browse;
 mod churn;
 mod config;
 mod counting;
@@ -81,6 +82,7 @@ mod renamed;
 mod reweighed;
 mod roots;
 mod saving;
+mod screen;
 mod selection;
 mod several;
 mod shares;
@@ -100,4 +102,5 @@ mod terminal;
 mod times;
 mod tracked;
 mod tty;
+mod view;
 mod wide;

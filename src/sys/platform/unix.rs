@@ -1,6 +1,7 @@
 //! What all Unix systems tell alike, by way of nix and rustix.
 
 use std::ffi::CStr;
+use std::fs::File;
 use std::io;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use nix::errno::Errno;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use nix::unistd::{Uid, User};
+use rustix::process::Signal;
 
 use crate::sys::{Space, Usage};
 
@@ -61,6 +63,22 @@ pub fn space_around(path: &CStr) -> io::Result<Space> {
         free: bytes(space.f_bfree),
         available: bytes(space.f_bavail),
     })
+}
+
+/// The terminal that the process was started from, whatever its standard streams are.
+///
+/// # Errors
+/// The system's, as where there is none.
+pub fn terminal() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/tty")
+}
+
+/// Stops the others that were started with the process, as the terminal does for Ctrl-Z. False if nobody is there to
+/// continue them, nor the process itself: it leads the session.
+pub fn stop_others() -> bool {
+    let is_leader =
+        rustix::process::getsid(None).is_ok_and(|leader| leader == rustix::process::getpid());
+    !is_leader && rustix::process::kill_current_process_group(Signal::TSTP).is_ok()
 }
 
 /// What the process has used until now (getrusage(2)); nothing where the system does not tell.

@@ -1,6 +1,7 @@
 //! Windows, by std, winapi-util and fs4.
 
 use std::ffi::{CStr, OsString};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
@@ -17,6 +18,19 @@ const FILE_NOT_FOUND: i32 = 2;
 /// Whether an entry was there when it was listed and is not any more, or is something else by now.
 pub fn is_vanished(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// The console that the process was started from, whatever its standard streams are.
+///
+/// # Errors
+/// The system's, as where there is none.
+pub fn terminal() -> io::Result<File> {
+    File::options().read(true).write(true).open("CONOUT$")
+}
+
+/// Nothing stops here.
+pub fn stop_others() -> bool {
+    false
 }
 
 /// What the system says of what is not there.
