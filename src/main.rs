@@ -104,7 +104,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     }
     let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
     let weighed = &browsed.snapshot.weighed;
-    say(&errors::summary(&weighed.problems, messages.print_errors, false));
+    say(&errors::summary(&weighed.problems, messages.print_errors, false, messages.may_need_root));
     if let Some(earlier) = &request.since {
         say(&doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()));
     }
