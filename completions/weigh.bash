@@ -330,7 +330,7 @@ _weigh() {
                     return 0
                     ;;
                 --as)
-                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded html svg" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi

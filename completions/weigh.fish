@@ -34,7 +34,9 @@ complete -c weigh -l as -d 'Print a format for other programs: everything, like 
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
 ndjson\t'The same table as JSON, one object per line'
 ncdu\t'The export format of ncdu, for ncdu -f'
-folded\t'Stacks for flame graphs'"
+folded\t'Stacks for flame graphs'
+html\t'A page with a map and a table, in one file'
+svg\t'The map alone'"
 complete -c weigh -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
 b\t''
 k\t''

@@ -61,6 +61,7 @@ mod gitignore;
 mod golden;
 mod groups;
 mod help;
+mod html;
 mod interrupt;
 mod json;
 mod kernel;

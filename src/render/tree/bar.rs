@@ -6,16 +6,7 @@ use crate::tree::Shape;
 
 impl Picture<'_> {
     pub(super) fn percent(&self, i: usize) -> String {
-        let (size, whole) = (self.lines[i].totals.size, self.lines[0].totals.size);
-        if size == 0 || whole == 0 {
-            return "0%".to_owned();
-        }
-        // In a snapshot that somebody made, a part may be larger than the whole.
-        let percent = size as f64 / whole as f64 * 100.0;
-        match format!("{:.0}%", percent.min(100.0)) {
-            percent if percent == "0%" => "<1%".to_owned(),
-            percent => percent,
-        }
+        percent(self.lines[i].totals.size, self.lines[0].totals.size)
     }
 
     /// The bar: a node's own share solid, and behind it the shares of those above it, in shades.
@@ -53,6 +44,19 @@ impl Picture<'_> {
     /// Whether it is on the scale of the bars: in a list, that is no scale for the whole.
     fn has_bar(&self, i: usize) -> bool {
         self.root.shape() != Shape::List || i > 0 && !self.lines[i].is_rest
+    }
+}
+
+/// What share of the whole something has, as text.
+pub(in crate::render) fn percent(size: u64, whole: u64) -> String {
+    if size == 0 || whole == 0 {
+        return "0%".to_owned();
+    }
+    // In a snapshot that somebody made, a part may be larger than the whole.
+    let percent = size as f64 / whole as f64 * 100.0;
+    match format!("{:.0}%", percent.min(100.0)) {
+        percent if percent == "0%" => "<1%".to_owned(),
+        percent => percent,
     }
 }
 

@@ -13,16 +13,20 @@ use crate::render::size::Format;
 use crate::tree::{Shape, Totals, Tree};
 
 /// What has no line.
-pub(super) struct Rest {
-    pub(super) totals: Totals,
-    pub(super) name: String,
+pub(in crate::render) struct Rest {
+    pub(in crate::render) totals: Totals,
+    pub(in crate::render) name: String,
     /// Whether there may be more of it.
     pub(super) is_at_least: bool,
 }
 
 impl Rest {
     /// What has none of `lines`, if there is anything.
-    pub(super) fn of(lines: &[Line<'_>], tree: &Tree, options: &PictureOptions) -> Option<Self> {
+    pub(in crate::render) fn of(
+        lines: &[Line<'_>],
+        tree: &Tree,
+        options: &PictureOptions,
+    ) -> Option<Self> {
         let (root, below) = lines.split_first()?;
         if below.is_empty() && options.root_alone {
             return None;
