@@ -184,6 +184,8 @@ pub(super) struct PrintFlags {
     pub(super) output_json: bool,
 
     /// Print a format for other programs: everything, like -j
+    ///
+    /// html and svg show the 5,000 largest entries, or as many as fit into 1 MB. -n shows another number.
     #[arg(long = "as", value_name = "FORM", conflicts_with = "output_json")]
     #[arg(value_parser = Flags::forms())]
     pub(super) form: Option<String>,

@@ -7,6 +7,7 @@ use crate::filter::Paths;
 use crate::measure::{Measure, Time};
 use crate::render::Form;
 use crate::render::colors::Colors;
+use crate::render::page;
 use crate::render::size::{Format, Formats, Unit};
 use crate::render::time::TimeFormat;
 use crate::render::tree::{self, Bars};
@@ -132,10 +133,13 @@ impl Flags {
             || self.show.depth.is_some()
             || self.show.min_size.is_some()
             || show != Show::Everything;
-        let is_drawn = self.form().is_none();
-        let fitting = self.show.number_of_lines.unwrap_or_else(|| default_lines(terminal));
-        // -d and -z show everything that they admit, whatever the height of the terminal.
-        let is_cut = is_drawn && self.show.depth.is_none() && self.show.min_size.is_none();
+        let is_page = matches!(self.form(), Some(Form::Page(_)));
+        let is_drawn = self.form().is_none() || is_page;
+        let usual = || if is_page { page::NODES } else { default_lines(terminal) };
+        let fitting = self.show.number_of_lines.unwrap_or_else(usual);
+        // -d and -z show everything that they admit, whatever the height of the terminal. A page has a limit of its own.
+        let is_asked_for = self.show.depth.is_some() || self.show.min_size.is_some();
+        let is_cut = is_page || is_drawn && !is_asked_for;
         let default_lines = if is_cut { fitting } else { usize::MAX };
         let are_many = self.roots.are_listed() || !self.snapshots.load.is_empty();
         (is_drawn || is_limited).then(|| Limits {
@@ -189,11 +193,6 @@ impl Flags {
 
     /// How to write figures.
     pub(super) fn formats(&self) -> Formats {
-        let times = || TimeFormat {
-            style: self.print.time_style.clone().unwrap_or_default(),
-            zone: sys::time_zone(),
-            now: sys::now(),
-        };
         let fixed = |name, bytes| Format::Fixed(Unit { name, bytes });
         let bytes = match self.print.output_format {
             None => Format::Binary,
@@ -208,7 +207,16 @@ impl Flags {
             Some(OutputFormat::Gb) => fixed("G", 1_000_000_000),
             Some(OutputFormat::Tb) => fixed("T", 1_000_000_000_000),
         };
-        Formats { bytes, times: self.filetime().map(|_| times()) }
+        Formats { bytes, times: self.filetime().map(|_| self.times()) }
+    }
+
+    /// How times are written.
+    pub(super) fn times(&self) -> TimeFormat {
+        TimeFormat {
+            style: self.print.time_style.clone().unwrap_or_default(),
+            zone: sys::time_zone(),
+            now: sys::now(),
+        }
     }
 }
 

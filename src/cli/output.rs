@@ -5,6 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use super::flags::{FileTime, Flags};
 use crate::measure::Measure;
 use crate::render::history::HistoryOptions;
+use crate::render::page::{self, PageOptions};
 use crate::render::size::{Format, Formats, Unit};
 use crate::render::time::{Style, TimeFormat};
 use crate::render::{Form, Output, json, summary};
@@ -72,6 +73,9 @@ impl Flags {
         if !fits.changes && self.snapshots.since.is_some() {
             return Err("this format cannot show changes: use -j, --as csv or --as ndjson".into());
         }
+        if matches!(form, Form::Page(_)) && terminal::is_stdout() {
+            return Err("a page is not written to a terminal: redirect standard output".into());
+        }
         if !fits.times && self.count.filetime.is_some() {
             return Err("this format cannot show times: leave out --as, or use -j".into());
         }
@@ -98,6 +102,17 @@ impl Flags {
             return Output::Summary(self.summary(&formats, source));
         }
         match self.form() {
+            Some(Form::Page(form)) => {
+                let is_given = self.show.number_of_lines.is_some();
+                let options = PageOptions {
+                    form,
+                    picture: self.tree(None),
+                    measure: self.measure(),
+                    max_bytes: if is_given { usize::MAX } else { page::BYTES },
+                    time: String::new(),
+                };
+                Output::Page(Box::new(options), formats, self.times())
+            }
             Some(form) => Output::Form(
                 form,
                 json::ExportOptions {

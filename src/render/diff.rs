@@ -41,6 +41,16 @@ pub(super) fn change<'a>(sides: &Sides<'_>, changes: &'a Diff) -> Change<'a> {
 }
 
 impl Change<'_> {
+    /// A note after its name.
+    pub(super) fn aside(&self) -> String {
+        match (self.moved_from, self.before, self.now) {
+            (Some(origin), ..) => format!(" (moved from {})", escape(origin)),
+            (_, None, _) => " (new)".to_owned(),
+            (_, _, None) => " (gone)".to_owned(),
+            _ => String::new(),
+        }
+    }
+
     /// Writes JSON members that follow others.
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(br#","before":"#)?;
@@ -66,12 +76,7 @@ pub(super) fn notes(lines: &[Line<'_>], changes: &Diff, format: &Format) -> Vec<
         .zip(sizes.iter().zip(&differences))
         .map(|(one, (size, change))| Note {
             size: format!("{size:>size_width$} {change:>change_width$}"),
-            aside: match (one.moved_from, one.before, one.now) {
-                (Some(origin), ..) => format!(" (moved from {})", escape(origin)),
-                (_, None, _) => " (new)".to_owned(),
-                (_, _, None) => " (gone)".to_owned(),
-                _ => String::new(),
-            },
+            aside: one.aside(),
             direction: Some(one.difference.cmp(&0)),
         })
         .collect()
@@ -139,7 +144,7 @@ fn nodes(
     Ok(())
 }
 
-fn signed(change: i128, format: &Format) -> String {
+pub(super) fn signed(change: i128, format: &Format) -> String {
     let size = format.write(u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX));
     match change.cmp(&0) {
         Ordering::Less => format!("-{size}"),
@@ -149,7 +154,7 @@ fn signed(change: i128, format: &Format) -> String {
 }
 
 /// How each line changed.
-fn all<'a>(lines: &[Line<'_>], changes: &'a Diff) -> Vec<Change<'a>> {
+pub(super) fn all<'a>(lines: &[Line<'_>], changes: &'a Diff) -> Vec<Change<'a>> {
     let mut lookup = Lookup::new(changes.root());
     let mut numbers: Vec<usize> = Vec::with_capacity(lines.len());
     for line in lines {

@@ -14,6 +14,7 @@ mod lines;
 pub mod name;
 pub mod ncdu;
 mod ordered;
+pub mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(not(feature = "parquet"))]
@@ -33,9 +34,11 @@ use std::mem;
 
 use crate::diff::Diff;
 use crate::history::History;
-use crate::measure::Measure;
-use crate::snapshot::{FileSystem, Snapshot};
+use crate::measure::{Measure, weight_of_time};
+use crate::snapshot::{FileSystem, Origin, Snapshot};
 use crate::tree::Tree;
+use crate::weighed::Weighed;
+use page::PageForm;
 use partial::Partial;
 use size::{Format, Formats};
 use tree::Bars;
@@ -47,13 +50,15 @@ pub enum Output {
     Tree(Box<tree::PictureOptions>, Formats),
     /// In a form for programs.
     Form(Form, json::ExportOptions),
+    /// As a page.
+    Page(Box<page::PageOptions>, Formats, time::TimeFormat),
     /// As one line for each root.
     Summary(summary::SummaryOptions),
     /// As a line for each directory that changed over time.
     History(history::HistoryOptions),
 }
 
-/// A form for programs to read.
+/// A form for programs to read, or for a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Schema 1.
@@ -68,6 +73,8 @@ pub enum Form {
     Folded,
     /// Parquet.
     Parquet,
+    /// A page, or its map alone.
+    Page(PageForm),
 }
 
 /// What a form is able to show.
@@ -85,7 +92,7 @@ pub struct Fits {
 
 impl Form {
     /// All forms: name, value and help.
-    pub const ALL: [(&str, Form, &str); 6] = [
+    pub const ALL: [(&str, Form, &str); 8] = [
         ("json", Form::Json, "The same as -j"),
         ("csv", Form::Csv, "A table, one line per entry: path, kind, size, entries, depth"),
         ("ndjson", Form::Ndjson, "The same table as JSON, one object per line"),
@@ -96,6 +103,8 @@ impl Form {
             Form::Parquet,
             "A table for DuckDB, Spark and pandas; more columns with --details",
         ),
+        ("html", Form::Page(PageForm::Html), "A page with a map and a table, in one file"),
+        ("svg", Form::Page(PageForm::Svg), "The map alone"),
     ];
 
     /// What it is able to show.
@@ -103,7 +112,7 @@ impl Form {
         let everything = Fits { parts: true, changes: true, counts: true, times: false };
         match self {
             Form::Json => Fits { times: true, ..everything },
-            Form::Csv | Form::Ndjson => everything,
+            Form::Csv | Form::Ndjson | Form::Page(_) => everything,
             Form::Folded | Form::Parquet => Fits { changes: false, ..everything },
             Form::Ncdu => Fits { parts: false, changes: false, counts: false, times: false },
         }
@@ -170,15 +179,21 @@ pub fn write(
             let origin = origin.clone().filter(|_| form == Form::Parquet);
             (form, json::ExportOptions { measure, file_systems, origin, ..options })
         }
+        Output::Page(mut options, formats, times) => {
+            adapt(&mut options.picture, &formats, weighed, origin.as_ref(), measure, changes);
+            options.measure = measure;
+            let saved = origin.as_ref().filter(|origin| origin.time != 0);
+            options.time = times.write(weight_of_time(saved.map_or(times.now, |it| it.time)));
+            let tree = weighed.report.as_ref();
+            return tree.map_or(Ok(()), |tree| page::write(out, tree, changes, &options));
+        }
         Output::Tree(mut options, formats) => {
-            options.format = formats.of(measure);
-            options.knows_own |= origin.is_some() || changes.is_some();
+            adapt(&mut options, &formats, weighed, origin.as_ref(), measure, changes);
             if matches!(options.format, Format::Time(_)) {
                 // Times do not add up.
                 options.bars = Bars::None;
                 options.beside = Some(formats.bytes);
             }
-            options.partial = Partial::of(weighed);
             let Some(tree) = &weighed.report else { return Ok(()) };
             let mut lines = file_systems::lines(file_systems, &options.format, options.width);
             let below = if options.is_root_first { Vec::new() } else { mem::take(&mut lines) };
@@ -195,6 +210,21 @@ pub fn write(
         (Form::Ndjson, Some(tree), _) => rows::ndjson(out, tree, changes),
         (Form::Folded, Some(tree), _) => folded::write(out, tree),
         (Form::Parquet, Some(tree), _) => parquet::write(out, tree, &options),
-        (_, None, _) => Ok(()),
+        // A page has options of its own.
+        (Form::Page(_), ..) | (_, None, _) => Ok(()),
     }
+}
+
+/// Has a picture show what was `weighed`.
+fn adapt(
+    options: &mut tree::PictureOptions,
+    formats: &Formats,
+    weighed: &Weighed<Tree>,
+    origin: Option<&Origin>,
+    measure: Measure,
+    changes: Option<&Diff>,
+) {
+    options.format = formats.of(measure);
+    options.knows_own |= origin.is_some() || changes.is_some();
+    options.partial = Partial::of(weighed);
 }

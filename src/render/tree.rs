@@ -20,8 +20,9 @@ use super::partial::{MARK, Partial};
 use super::size::Format;
 use crate::diff::Diff;
 use crate::tree::{Order, Totals, Tree};
+pub(super) use bar::percent;
 use columns::Columns;
-use rest::Rest;
+pub(super) use rest::Rest;
 
 /// How a picture is drawn.
 #[derive(Clone, Debug, Default)]
@@ -143,13 +144,17 @@ pub fn draw(
 
 /// The note for a line: its size, and how much of it has links elsewhere, if that is a tenth or more.
 fn note(line: &Line<'_>, format: &Format) -> Note {
+    let aside = shared(line, format);
+    Note { size: format.write(line.totals.size), aside, direction: None }
+}
+
+/// How much of a line has links elsewhere, if that is a tenth or more.
+pub(super) fn shared(line: &Line<'_>, format: &Format) -> String {
     let Totals { size, shared, .. } = line.totals;
-    let aside = if shared == 0 || shared.saturating_mul(10) < size {
-        String::new()
-    } else {
-        format!(" ({} shared)", format.write(shared))
-    };
-    Note { size: format.write(size), aside, direction: None }
+    match shared == 0 || shared.saturating_mul(10) < size {
+        true => String::new(),
+        false => format!(" ({} shared)", format.write(shared)),
+    }
 }
 
 /// Adds a column beside the sizes, aligned right, if lines of `line` cells then still have room for names.

@@ -63,6 +63,7 @@ mod golden;
 mod groups;
 mod help;
 mod history;
+mod html;
 mod interrupt;
 mod json;
 mod kernel;

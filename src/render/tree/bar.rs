@@ -7,16 +7,7 @@ use crate::tree::Shape;
 
 impl Picture<'_> {
     pub(super) fn percent(&self, i: usize) -> String {
-        let (size, whole) = (self.lines[i].totals.size, self.lines[0].totals.size);
-        if size == 0 || whole == 0 {
-            return "0%".to_owned();
-        }
-        // In a forged snapshot, a part may be larger than the whole.
-        let percent = size as f64 / whole as f64 * 100.0;
-        match format!("{:.0}%", percent.min(100.0)) {
-            percent if percent == "0%" => "<1%".to_owned(),
-            percent => percent,
-        }
+        percent(self.lines[i].totals.size, self.lines[0].totals.size)
     }
 
     /// The bar: the node's own share is solid, and the shares of its ancestors behind it are shaded.
@@ -71,6 +62,19 @@ impl Picture<'_> {
     /// Whether the line has a bar. In a list, the root and the rest have none, because the scale is the largest file.
     fn has_bar(&self, i: usize) -> bool {
         self.root.shape() != Shape::List || i > 0 && !self.lines[i].is_rest
+    }
+}
+
+/// The share of `whole` that `size` has, as text.
+pub(in crate::render) fn percent(size: u64, whole: u64) -> String {
+    if size == 0 || whole == 0 {
+        return "0%".to_owned();
+    }
+    // In a forged snapshot, a part may be larger than the whole.
+    let percent = size as f64 / whole as f64 * 100.0;
+    match format!("{:.0}%", percent.min(100.0)) {
+        percent if percent == "0%" => "<1%".to_owned(),
+        percent => percent,
     }
 }
 

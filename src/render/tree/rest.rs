@@ -13,16 +13,20 @@ use crate::render::size::Format;
 use crate::tree::{Shape, Totals, Tree};
 
 /// The inodes without a line.
-pub(super) struct Rest {
-    pub(super) totals: Totals,
-    pub(super) name: String,
+pub(in crate::render) struct Rest {
+    pub(in crate::render) totals: Totals,
+    pub(in crate::render) name: String,
     /// Whether this is a lower bound.
     pub(super) is_at_least: bool,
 }
 
 impl Rest {
     /// The inodes that have none of `lines`, if there are any.
-    pub(super) fn of(lines: &[Line<'_>], tree: &Tree, options: &PictureOptions) -> Option<Self> {
+    pub(in crate::render) fn of(
+        lines: &[Line<'_>],
+        tree: &Tree,
+        options: &PictureOptions,
+    ) -> Option<Self> {
         let (root, below) = lines.split_first()?;
         if below.is_empty() && options.root_alone {
             return None;
