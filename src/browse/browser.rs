@@ -80,7 +80,7 @@ pub struct Browser {
     /// How many lines of the list there are on the screen.
     pub(super) height: usize,
     /// What is being looked at anew, if anything.
-    pub(super) pending: Option<Pending>,
+    pub(super) pending: Option<PendingScan>,
     /// Whether the directory looked at lies in a marked one, or is one.
     pub(super) is_held: bool,
 }
@@ -150,7 +150,7 @@ pub(super) enum Question {
 
 /// What is under way beside the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Pending {
+pub(super) enum PendingScan {
     /// All of it is looked at anew.
     All,
     /// The directory at this way is.
@@ -215,7 +215,7 @@ impl Browser {
     /// and all above it added up. False if that would not be right: it is gone, or an inode in it has, or had, links
     /// elsewhere. Then all is to be looked at anew.
     pub fn replace(&mut self, rules: &Rules, browsed: Browsed) -> bool {
-        let Some(Pending::Directory(way)) = self.pending.take() else { return false };
+        let Some(PendingScan::Directory(way)) = self.pending.take() else { return false };
         let Watched::Whole(scan) = &mut self.seen else { return false };
         let named = scan.marks.named(&scan.tree);
         let mut weighed = browsed.snapshot.weighed;
@@ -447,7 +447,7 @@ impl Browser {
 
     /// All is to be looked at anew.
     pub fn look_at_all(&mut self) {
-        self.pending = Some(Pending::All);
+        self.pending = Some(PendingScan::All);
     }
 
     /// What sizes count.

@@ -1,6 +1,6 @@
 //! What keys do to what is looked at. What else is to be done for one is told to whoever has a terminal and threads.
 
-use super::browser::{Bar, Browser, Dialog, Pending, Question, Scan, Watched};
+use super::browser::{Bar, Browser, Dialog, PendingScan, Question, Scan, Watched};
 use super::item::Item;
 use super::keys::{Act, Key, act};
 use super::marks::Marks;
@@ -275,13 +275,13 @@ impl Browser {
             self.say("only in what has been scanned here");
             return None;
         };
-        self.pending = Some(Pending::Ignored(self.way.clone()));
+        self.pending = Some(PendingScan::Ignored(self.way.clone()));
         Some(Command::FindIgnored(path))
     }
 
     /// Marks what is in `ignored`, which git ignores in the directory at this path.
     pub fn mark_ignored(&mut self, ignored: &crate::tree::Tree) {
-        let Some(Pending::Ignored(way)) = self.pending.take() else { return };
+        let Some(PendingScan::Ignored(way)) = self.pending.take() else { return };
         let Watched::Whole(scan) = &mut self.seen else { return };
         let Some(here) = super::marks::descend(&scan.tree, &way) else { return };
         // What counts in a walk of what is ignored is marked, and directories with all that is in them.
@@ -354,7 +354,7 @@ impl Browser {
             self.say("once the scan is over");
             return None;
         }
-        self.pending = Some(Pending::All);
+        self.pending = Some(PendingScan::All);
         Some(Command::Again { is_other_measure: true })
     }
 
@@ -366,11 +366,11 @@ impl Browser {
         }
         match self.path_to_walk() {
             Some(path) if !self.way.is_empty() => {
-                self.pending = Some(Pending::Directory(self.way.clone()));
+                self.pending = Some(PendingScan::Directory(self.way.clone()));
                 Some(Command::Rescan(path))
             }
             _ => {
-                self.pending = Some(Pending::All);
+                self.pending = Some(PendingScan::All);
                 Some(Command::Again { is_other_measure: false })
             }
         }

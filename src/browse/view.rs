@@ -10,7 +10,7 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::terminal::Frame;
 
-use super::browser::{Browser, Dialog, Pending, Question, Watched};
+use super::browser::{Browser, Dialog, PendingScan, Question, Watched};
 use crate::measure::Measure;
 use crate::render::name::{cells, escape, shorten};
 use crate::render::size::Format;
@@ -112,8 +112,10 @@ fn state(browser: &Browser) -> Vec<String> {
         }
     }
     match &browser.pending {
-        Some(Pending::All | Pending::Directory(_)) => parts.push("scanning again".to_owned()),
-        Some(Pending::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
+        Some(PendingScan::All | PendingScan::Directory(_)) => {
+            parts.push("scanning again".to_owned())
+        }
+        Some(PendingScan::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
         None => {}
     }
     let (unread, _) = browser.unread();
