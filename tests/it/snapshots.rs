@@ -278,7 +278,7 @@ fn the_file_system_is_the_one_that_df_knows() {
 fn what_an_older_snapshot_does_not_say_is_not_made_up() {
     let fixture = Fixture::new();
     let file = fixture.at("snapshot.json");
-    let (old, share) = (r#""modified":5,"owner":6"#, r#","share":{"number":1,"of":1}"#);
+    let (old, share) = (r#""modified":5,"owner":6"#, r#","share":{"number":1,"of":1,"depth":2}"#);
     for (header, inode) in [("", old), (share, r#""modified":5,"born":1,"owner":6,"group":7"#)] {
         let root = r#""name":"a","kind":"file","size":1,"inode":2,"device":3,"mount":4"#;
         let header =
