@@ -20,7 +20,7 @@ use unix::is_capable;
 #[cfg(windows)]
 use windows::is_capable;
 
-/// The columns and lines of the terminal, if there is one.
+/// The columns and lines of the terminal, if any.
 pub fn size() -> Option<(usize, usize)> {
     terminal_size().map(|(Width(width), Height(height))| (width.into(), height.into()))
 }
@@ -43,7 +43,7 @@ pub fn wants_colors() -> bool {
     is_stdout() && is_capable()
 }
 
-/// Whether what is drawn on the terminal itself may have colours: unless NO_COLOR says otherwise.
+/// Whether drawings on the terminal itself may have colours: unless NO_COLOR forbids it.
 pub fn allows_colors() -> bool {
     env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_capable()
 }
@@ -63,7 +63,7 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// A line that is only drawn if it `is_wanted`. Sizes are in `format`.
+    /// A line that is drawn only if it `is_wanted`. Sizes are in `format`.
     pub fn new(is_wanted: bool, format: Format) -> Self {
         Self { is_wanted, format, start: Instant::now(), is_drawn: false }
     }
@@ -73,7 +73,7 @@ impl ProgressLine {
         if !self.is_wanted {
             return;
         }
-        // Some terminals wrap when the last column is written to, and all echo "^C" behind the line.
+        // Some terminals wrap after the last column, and all echo "^C" after the line.
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
         let Progress { entries, size, directory, .. } = progress;
         let elapsed = self.start.elapsed();

@@ -1,9 +1,9 @@
-//! What is the system's, whichever source lists directories: what its errors mean, limits of the process, devices,
-//! users. Each platform has a file with the same items; what all Unix systems have in common is in one.
+//! What belongs to the system, whichever source lists directories: the meaning of its errors, the limits of the
+//! process, devices and users. Each platform has a file with the same items; one file has what all Unix systems share.
 
 #[cfg(target_os = "linux")]
 mod linux;
-/// On Linux it is compiled for tests, so that what is wrong with it is seen.
+/// On Linux it is compiled for tests, so that its errors show.
 #[cfg(all(unix, any(test, not(target_os = "linux"))))]
 #[cfg_attr(target_os = "linux", allow(dead_code))]
 mod other;
