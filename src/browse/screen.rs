@@ -1,8 +1,8 @@
-//! The loop: the only place with a terminal, threads and signals. Keys, signals, and what a walk tells go into the
-//! state; what that asks for is done; and it is drawn anew.
+//! The loop: the only module with a terminal, threads and signals. It passes keys, signals and the walk's messages to
+//! the state, carries out the commands that result, and draws the screen again.
 //!
-//! It is drawn on the terminal itself, not on standard output, which is for paths. The terminal is as it was before
-//! after the end, while the process is stopped, and after a panic, when nothing is dropped any more.
+//! It draws on the terminal itself, because standard output is for paths. It restores the terminal at the end, while
+//! the process is stopped, and after a panic, when no destructor runs any more.
 
 use std::io;
 use std::iter;
@@ -44,31 +44,31 @@ use crate::walk::{Progress, WalkOptions};
 /// Whether there is a screen to browse on.
 pub const IS_BUILT: bool = true;
 
-/// Between two looks at a walk that goes on, and at signals.
+/// The interval between checks of the walk in progress and of signals.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// What a thread beside the screen tells.
+/// A message from a background thread.
 enum Told {
     Protected(Protected),
     Progress(Progress),
     Done(WorkKind, Result<Box<Browsed>, Problem>),
 }
 
-/// What it was asked for.
+/// The task of a background thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WorkKind {
-    /// All there is.
+    /// Scans everything.
     All,
-    /// One directory anew.
+    /// Scans one directory again.
     Directory,
-    /// What git ignores in one.
+    /// Finds what git ignores in one directory.
     Ignored,
 }
 
-/// Browses what `request` asks for, until that is ended.
+/// Browses what `request` asks for, until the user ends it.
 ///
 /// # Errors
-/// That there is no terminal, or it fails; or why a snapshot cannot be loaded or compared.
+/// If there is no terminal, or it fails; or if a snapshot cannot be loaded or compared.
 pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> {
     let on_screen =
         |error: io::Error| Problem::new(b"the terminal".to_vec(), Operation::Open, &error);
@@ -86,12 +86,12 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     if let [root] = &roots[..] {
         browser.call_root(root.as_encoded_bytes());
     }
-    // Before the file system is asked for anything.
+    // Before any access to the file system.
     screen.draw(&mut browser).map_err(on_screen)?;
     let (sender, told) = channel();
     if is_walk {
         let sender = sender.clone();
-        // It may be that what roots are on does not answer.
+        // The file system of the roots may not answer.
         thread::spawn(move || {
             let roots = roots.iter().map(|root| root.as_encoded_bytes());
             sender.send(Told::Protected(Protected::ask(roots, home.as_deref())))
@@ -110,7 +110,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     Ok(Ended { browsed, printed, signal: ended.signal })
 }
 
-/// What ended the loop.
+/// Why the loop ended.
 #[derive(Default)]
 struct LoopEnd {
     command: Option<Command>,
@@ -127,18 +127,18 @@ fn browse(
     let (mut looked, mut pause) = (Instant::now(), INTERVAL);
     let (mut is_changed, mut is_known) = (true, Instant::now());
     loop {
-        // Nothing is sent to a terminal, perhaps a far one, on which nothing changes.
+        // Sends nothing to the terminal, which may be remote, while nothing changes.
         if mem::take(&mut is_changed) {
             screen.draw(browser)?;
         }
         let mut is_event = event::poll(INTERVAL)?;
         let start = Instant::now();
-        // Where the signal that says so is ignored, as with nohup, nobody else says that it is gone.
+        // If SIGHUP is ignored, as with nohup, only this shows that the terminal is gone.
         if is_known.elapsed() >= Duration::from_secs(1) {
             sys::terminal()?;
             is_known = start;
         }
-        // What has been typed meanwhile is drawn at once.
+        // Handles all typed keys before the next drawing.
         while is_event && start.elapsed() < INTERVAL {
             let event = event::read()?;
             is_changed |= matches!(event, Event::Resize(..));
@@ -157,7 +157,7 @@ fn browse(
                     }
                 }
             }
-            // With none to wait, nothing would be looked for.
+            // A poll without a timeout would not look for new events.
             is_event = event::poll(Duration::from_millis(1))?;
         }
         if let Ok(signal @ 1..) = u8::try_from(signals.ended.load(Ordering::SeqCst)) {
@@ -176,16 +176,16 @@ fn browse(
             let start = Instant::now();
             browser.refresh();
             is_changed = true;
-            // However large the directory is, the walk has its locks most of the time.
+            // However large the directory is, its locks stay free for the walk most of the time.
             pause = INTERVAL.max(start.elapsed() * 10);
             looked = Instant::now();
         }
     }
 }
 
-/// What goes on beside the screen.
+/// The work in the background.
 struct Work<'a> {
-    /// What was asked for last, as a whole.
+    /// The last request for everything.
     request: Request,
     options: &'a BrowseOptions,
     sender: Sender<Told>,
@@ -197,7 +197,7 @@ impl Work<'_> {
         let sender = self.sender.clone();
         request.interrupt.is_asked.store(false, Ordering::SeqCst);
         thread::spawn(move || {
-            // Where nobody listens, the program has come to its end.
+            // If nobody receives it, the program is ending.
             let done = report::browse(&request, top, |progress| {
                 if let Some(progress) = progress {
                     let _ = sender.send(Told::Progress(progress.clone()));
@@ -211,7 +211,7 @@ impl Work<'_> {
         let walk = &self.request.walk;
         match command {
             Command::Stop => self.request.interrupt.is_asked.store(true, Ordering::SeqCst),
-            // What filters and symlinks lead to depends on where the walk began.
+            // The effect of filters and symlinks depends on where the walk began.
             Command::Rescan(path) if walk.filter.is_off() && !walk.follow => {
                 self.start(WorkKind::Directory, self.of(path, walk.clone()), Arc::default());
             }
@@ -253,7 +253,7 @@ impl Work<'_> {
         self.start(WorkKind::All, self.request.clone(), Arc::default());
     }
 
-    /// Takes what has been told, and says whether anything has; and what keeps there from being anything to look at.
+    /// Receives all pending messages. Returns whether there were any, and the problem that leaves nothing to browse.
     fn take_told(&mut self, browser: &mut Browser) -> (bool, Option<Problem>) {
         for is_told in iter::once(false).chain(iter::repeat(true)) {
             match self.told.try_recv() {
@@ -266,7 +266,7 @@ impl Work<'_> {
                         self.request.walk;
                     let rules = Rules { measure, sizes, follow, count_links, unique };
                     if !browser.replace(&rules, *browsed) {
-                        // It may be gone, and then what is above it has changed too.
+                        // It may be gone, and then the directories above it have changed too.
                         browser.look_at_all();
                         self.again(browser, false);
                     }
@@ -287,7 +287,7 @@ impl Work<'_> {
         (true, None)
     }
 
-    /// What a walk has come to that is ended now. One that does not end is not waited for.
+    /// Stops the walk and returns its result. Does not wait for a walk that does not stop.
     fn end(&self) -> Option<Browsed> {
         const PATIENCE: Duration = Duration::from_secs(5);
         self.request.interrupt.is_asked.store(true, Ordering::SeqCst);
@@ -304,12 +304,12 @@ impl Work<'_> {
     }
 }
 
-/// The terminal, while it is drawn on.
+/// The terminal in use.
 struct Screen {
     terminal: Terminal<CrosstermBackend<Box<dyn io::Write>>>,
 }
 
-/// What was typed.
+/// What the user typed.
 enum Typed {
     Key(Key),
     /// Ctrl-Z.
@@ -324,7 +324,7 @@ impl Screen {
             restore();
             before(panic);
         }));
-        // Before it is changed, so that it is put back whatever fails.
+        // Before the terminal changes, so that it is restored whatever fails.
         let screen = Self { terminal: Terminal::new(CrosstermBackend::new(out))? };
         enter()?;
         Ok(screen)
@@ -338,8 +338,8 @@ impl Screen {
         Ok(())
     }
 
-    /// Stops the process, with the terminal as it was, until it is continued; and those started with it, if the key
-    /// for that was typed.
+    /// Stops the process until it is continued, and restores the terminal meanwhile. If the user typed Ctrl-Z, also
+    /// stops the rest of the process group.
     fn stop(&mut self, is_typed: bool) -> io::Result<()> {
         if is_typed && !sys::stop_others() {
             return Ok(());
@@ -347,7 +347,7 @@ impl Screen {
         restore();
         interrupt::stop()?;
         enter()?;
-        // Which clears it; Terminal::clear would wait for the terminal to say where its cursor is.
+        // This clears it; Terminal::clear would wait for the terminal to report its cursor position.
         let size = self.terminal.size()?;
         self.terminal.resize(size.into())
     }
@@ -396,18 +396,18 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         restore();
-        // Its hook would put back what is as it was already.
+        // The hook would restore a terminal that is already restored.
         drop(panic::take_hook());
     }
 }
 
-/// Takes the terminal.
+/// Takes over the terminal.
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     execute!(sys::terminal()?, EnterAlternateScreen, EnableMouseCapture, Hide)
 }
 
-/// Puts the terminal back. Where that fails, as where it is gone, there is nothing left to put back.
+/// Restores the terminal. If that fails, for example because it is gone, nothing is left to restore.
 fn restore() {
     if let Ok(mut terminal) = sys::terminal() {
         let _ = execute!(terminal, Show, DisableMouseCapture, LeaveAlternateScreen);

@@ -1,4 +1,4 @@
-//! What keys do to what is looked at. What else is to be done for one is told to whoever has a terminal and threads.
+//! What keys do to the state. Commands that need a terminal or threads are returned to the loop.
 
 use super::browser::{Bar, Browser, Dialog, PendingScan, Question, Scan, Watched};
 use super::item::Item;
@@ -12,28 +12,28 @@ use crate::render::name::escape;
 use crate::sys;
 use crate::tree::Child;
 
-/// What is to be done for a key beside changing what is looked at.
+/// What the loop must do for a key, besides the change of state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// The walk is to end.
+    /// Stop the walk.
     Stop,
-    /// All is to be looked at anew: in the other of apparent size and disk usage, if so.
+    /// Scan everything again, perhaps with the other measure: apparent size or disk usage.
     Again {
-        /// Whether sizes are to count the other of the two.
+        /// Whether to change to the other measure.
         is_other_measure: bool,
     },
-    /// The directory at this path is to be looked at anew.
+    /// Scan the directory at this path again.
     Rescan(Vec<u8>),
-    /// What git ignores in the directory at this path is to be looked for.
+    /// Find what git ignores in the directory at this path.
     FindIgnored(Vec<u8>),
-    /// The end.
+    /// End.
     Quit,
-    /// The end, with the marked paths on standard output.
+    /// End, and print the marked paths on standard output.
     PrintPaths,
 }
 
 impl Browser {
-    /// Does what `key` stands for.
+    /// Handles `key`.
     pub fn press(&mut self, key: Key) -> Option<Command> {
         self.said = None;
         let command = self.pressed(key);
@@ -55,7 +55,7 @@ impl Browser {
         }
     }
 
-    /// The screen has room for so many lines of the list.
+    /// Sets how many lines of the list fit on the screen.
     pub fn resize(&mut self, height: usize) {
         if self.height != height {
             self.height = height;
@@ -145,7 +145,7 @@ impl Browser {
         self.relist();
     }
 
-    /// Goes into the directory that is chosen.
+    /// Enters the chosen directory.
     fn open(&mut self) {
         let Some(item) = self.item(self.chosen).filter(Item::is_directory) else { return };
         let name = item.name.into_owned();
@@ -170,7 +170,7 @@ impl Browser {
         })
     }
 
-    /// Marks what is chosen, or takes its mark off, and goes down.
+    /// Marks or unmarks the chosen entry, and moves down.
     fn mark_chosen(&mut self) {
         let Some(item) = self.item(self.chosen).map(Item::into_owned) else { return };
         let refusal = match &mut self.seen {
@@ -200,7 +200,7 @@ impl Browser {
         }
     }
 
-    /// Marks all that is listed and `is_meant`.
+    /// Marks all listed entries for which `is_meant` is true.
     fn mark_all(&mut self, is_meant: impl Fn(&Item<'_>) -> bool) {
         let (mut marked, mut refused) = (0_usize, None);
         match &mut self.seen {
@@ -279,12 +279,12 @@ impl Browser {
         Some(Command::FindIgnored(path))
     }
 
-    /// Marks what is in `ignored`, which git ignores in the directory at this path.
+    /// Marks what git ignores in the directory at this path, by the walk `ignored`.
     pub fn mark_ignored(&mut self, ignored: &crate::tree::Tree) {
         let Some(PendingScan::Ignored(way)) = self.pending.take() else { return };
         let Watched::Whole(scan) = &mut self.seen else { return };
         let Some(here) = super::marks::descend(&scan.tree, &way) else { return };
-        // What counts in a walk of what is ignored is marked, and directories with all that is in them.
+        // Marks the files and directories that count in that walk; a marked directory covers everything in it.
         let mut found = Vec::new();
         let mut ahead = vec![(ignored.root(), here)];
         while let Some((ignored, here)) = ahead.pop() {
@@ -310,7 +310,7 @@ impl Browser {
         self.say(refused.map_or(marked.clone(), |why| format!("{marked}; not all: {why}")));
     }
 
-    /// In an overlay, keys scroll, or end it.
+    /// In a dialog, keys scroll or close it.
     fn scroll(&mut self, dialog: Dialog, key: Key) -> Option<Command> {
         let page = self.height.max(2) - 1;
         let moved = |first: usize| match key {
@@ -335,7 +335,7 @@ impl Browser {
     fn stop(&mut self, act: Act) -> Option<Command> {
         match &mut self.seen {
             Watched::Walk { is_walk: true, is_stopping, .. } => {
-                // Who presses it twice wants the end.
+                // Pressing it twice ends the program.
                 let was_asked = std::mem::replace(is_stopping, true);
                 Some(if was_asked && act == Act::Interrupt { Command::Quit } else { Command::Stop })
             }
@@ -358,7 +358,7 @@ impl Browser {
         Some(Command::Again { is_other_measure: true })
     }
 
-    /// The directory looked at is to be looked at anew.
+    /// Scans the current directory again.
     fn again(&mut self) -> Option<Command> {
         if self.scan().is_none() || self.pending.is_some() {
             self.say("once the scan is over");
@@ -376,14 +376,14 @@ impl Browser {
         }
     }
 
-    /// The path of the directory looked at, if it can be walked by itself.
+    /// The path of the current directory, if it can be scanned by itself.
     fn path_to_walk(&self) -> Option<Vec<u8>> {
         let scan = self.scan()?;
         let is_below_root = !(scan.tree.is_above_roots() && self.way.is_empty());
         (is_below_root && scan.browsed.is_walked).then(|| scan.here().path())
     }
 
-    /// Ends with the marked paths on standard output, if there are any that can stand there.
+    /// Ends with the marked paths on standard output, if there are any that can be printed.
     fn paths(&mut self) -> Option<Command> {
         let Some(scan) = self.scan() else {
             self.say("once the scan is over: Esc stops it");
@@ -401,14 +401,14 @@ impl Browser {
         Some(Command::PrintPaths)
     }
 
-    /// What is printed for the marked paths.
+    /// The output for the marked paths.
     pub fn printed_paths(&self) -> Vec<u8> {
         let end = if self.options.print0 { b'\0' } else { b'\n' };
         let paths = self.marked_paths().into_iter();
         paths.flat_map(|path| path.into_iter().chain([end])).collect()
     }
 
-    /// The directory looked at, as its head has it.
+    /// The current directory, as the head of the screen shows it.
     pub fn path(&self) -> Vec<u8> {
         let root = self.tree().map_or(&*self.root, |tree| tree.root().name());
         let names = self.way.iter().map(|name| &**name);
@@ -419,7 +419,7 @@ impl Browser {
 const NO_TIMES: &str = "times are not kept: start weigh with --details";
 const HELD: Refusal = "the directory it lies in is marked";
 
-/// Marks what is at `place`, or says why not.
+/// Marks `place`, or shows why it must not be marked.
 fn mark(
     scan: &mut Scan,
     place: crate::tree::Place,
