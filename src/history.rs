@@ -1,8 +1,9 @@
-//! How a tree came to be what it is: the directories that changed most from the first of its snapshots to the last, what
-//! they came to in each, and at which rate; and when their file system is full at its own rate.
+//! The history of a tree: the directories that changed most from its first snapshot to its last, their size in each
+//! snapshot and their growth rate; and when their file system will be full if it goes on growing at its own rate.
 //!
-//! The first and the last are compared, and are in memory together. Of each other one only the sizes of what was chosen
-//! are kept; those are loaded two at a time. So a history takes the memory of two trees, however long it is.
+//! The first and the last snapshot are compared, and are in memory together. Of every other snapshot, only the sizes
+//! of the chosen directories are kept; these snapshots are loaded two at a time. So a history takes the memory of two
+//! trees, however long it is.
 
 mod directories;
 mod trend;
@@ -19,16 +20,16 @@ use crate::tree::{Order, Step, Traversal, Tree};
 use directories::Directories;
 pub use trend::{Filling, fillings, slope};
 
-/// What became of a tree over time.
+/// The history of a tree.
 #[derive(Debug)]
 pub struct History {
-    /// The snapshots of it, in the order of their times.
+    /// Its snapshots, sorted by time.
     pub moments: Vec<Moment>,
-    /// The root, and then the directories that changed most, each before what is in it.
+    /// The root, and then the directories that changed most, each before the directories in it.
     pub lines: Vec<Trace>,
-    /// The file systems that the roots lay on in the end, where snapshots tell.
+    /// The file systems that held the roots in the last snapshot, if snapshots tell.
     pub file_systems: Vec<Filling>,
-    /// The snapshots that could not be read, or are of something else.
+    /// The snapshots that could not be read, or are of another tree.
     pub unread: Vec<Problem>,
 }
 
@@ -44,32 +45,32 @@ pub struct Moment {
 /// A directory over time.
 #[derive(Clone, Debug)]
 pub struct Trace {
-    /// What it is called in its parent; the root, as it was given.
+    /// Its name in its parent; the root's path as given.
     pub name: Vec<u8>,
-    /// The names on the way to it from the root, itself included; for the root, none.
+    /// Its path from the root, including its own name; empty for the root.
     pub path: Vec<u8>,
-    /// How many levels below the root it lies.
+    /// Its depth below the root.
     pub depth: usize,
-    /// What it came to at each moment, in the measure's unit; none if it was not there.
+    /// Its size at each moment, in the measure's unit; none if it did not exist.
     pub sizes: Vec<Option<u64>>,
-    /// What it grew by a day, in the measure's unit, if that can be told.
+    /// Its growth per day, in the measure's unit; none if it cannot be computed.
     pub rate: Option<f64>,
 }
 
-/// What there is to know of one of the snapshots.
+/// What a history keeps of one snapshot.
 struct Column {
     moment: Moment,
     origin: Origin,
-    /// Of each line.
+    /// The size for each line.
     sizes: Vec<Option<u64>>,
 }
 
-/// What became of the tree whose snapshots are in `files`, in any order: of the directories that changed most, as many
-/// as `limits` admit. Its sizes must count what `measure` says, if anything; else, what those of the last snapshot do.
-/// Returns the last snapshot, too, whose tree is that of what changed.
+/// The history of the tree whose snapshots are in `files`, in any order: the directories that changed most, as many as
+/// `limits` allow. Its sizes must have the measure `measure`, if given; otherwise that of the last snapshot. Also
+/// returns the last snapshot, with the tree of the changed directories.
 ///
 /// # Errors
-/// What is wrong with a snapshot, if none can be read.
+/// The problem of a snapshot, if none can be read.
 pub fn history(
     files: &[PathBuf],
     measure: Option<Measure>,
@@ -83,7 +84,7 @@ pub fn history(
         }
     }
     dated.sort_by_key(|(_, glance)| glance.origin.time);
-    // The last one says of what.
+    // The last readable snapshot decides which tree it is.
     let last = loop {
         let Some((file, _)) = dated.pop() else { break None };
         match load(file, measure) {
@@ -146,7 +147,7 @@ pub fn history(
     Ok((History { moments, lines, file_systems: fillings(&origins), unread }, last))
 }
 
-/// Loads the snapshot in `file`, apart from its tree, which has all its directories.
+/// Loads the snapshot in `file`, and separately its tree, which has all its directories.
 fn load(file: &Path, measure: Option<Measure>) -> Result<(Snapshot<Tree>, Tree), Problem> {
     let mut snapshot = snapshot::load(file, measure, Directories)?;
     let tree = snapshot.weighed.report.take();
@@ -158,7 +159,7 @@ fn problem(file: &Path, message: &str) -> Problem {
     snapshot::problem(file, Operation::Load, &io::Error::other(message.to_owned()))
 }
 
-/// Why a snapshot is of something else than the last one.
+/// Why a snapshot is of another tree than the last one.
 fn misfit(glance: &Glance, last: &Snapshot<Tree>) -> Option<String> {
     let origin = last.origin.as_ref()?;
     let paths = |origin: &Origin| {
@@ -175,7 +176,7 @@ fn misfit(glance: &Glance, last: &Snapshot<Tree>) -> Option<String> {
     snapshot::difference(origin.options.as_deref()?, &[], &glance.origin, true)
 }
 
-/// The directories in `tree`, of which nothing else is known yet.
+/// A line for each directory in `tree`, without sizes.
 fn chosen(tree: &Tree) -> Vec<Trace> {
     let mut lines = Vec::new();
     let mut traversal = Traversal::new(tree.root());
@@ -186,7 +187,7 @@ fn chosen(tree: &Tree) -> Vec<Trace> {
         let below = traversal.path().get(root..).unwrap_or_default();
         let path = match () {
             () if depth == 0 => &[],
-            // Those of several roots begin as they were given.
+            // With several roots, paths begin with the root as given.
             () if tree.is_above_roots() => below,
             () => below.strip_prefix(b"/").unwrap_or(below),
         };
@@ -197,7 +198,7 @@ fn chosen(tree: &Tree) -> Vec<Trace> {
 }
 
 impl Column {
-    /// What a snapshot whose root is `now` says of the `chosen` directories.
+    /// The sizes of the `chosen` directories in a snapshot whose root is `now`.
     fn new(snapshot: &Snapshot<Tree>, now: Sides<'_>, chosen: &[Trace]) -> Self {
         let origin = snapshot.origin.clone().unwrap_or_default();
         let moment = Moment { time: origin.time, is_complete: snapshot.weighed.is_complete() };
@@ -211,7 +212,7 @@ impl Column {
 }
 
 impl Trace {
-    /// The same with its sizes, number `i` in all `columns`.
+    /// This line with its sizes, number `i` in all `columns`.
     fn with(self, columns: &[Column], i: usize) -> Self {
         let sizes: Vec<_> = columns.iter().map(|column| column.sizes[i]).collect();
         let times = columns.iter().map(|column| column.moment.time);

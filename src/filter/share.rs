@@ -1,28 +1,28 @@
-//! One of several shares that together make one tree, told by paths alone: so machines that know nothing of one another
-//! weigh what is theirs, whatever they find.
+//! One of several shares that together make one tree. Paths alone decide what belongs to a share, so machines can
+//! weigh their shares without communicating, whatever they find.
 //!
-//! What lies one or two levels below the root belongs to a share by a hash of its path, with all that is below it. What
-//! is above belongs to one each; but every share enters the directories there, for what is theirs below.
+//! An entry one or two levels below the root belongs to a share by a hash of its path, with everything below it. Each
+//! entry above that level belongs to one share, but every share enters the directories there, to reach its own below.
 
 use super::Verdict;
 
 /// One of several shares that together make one tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// Which one, from 1 on.
+    /// Its number, from 1.
     pub number: u64,
-    /// How many there are.
+    /// The number of shares.
     pub of: u64,
-    /// So many levels below the root the tree is shared out.
+    /// The tree is split at this many levels below the root.
     pub depth: u64,
 }
 
-/// Below so many subdirectories in the root, the tree is shared out two levels below it: a home directory of 14 would
-/// make shares of very different size. From so many on it is one level, for every share enters each directory above:
-/// for 20,000, eight shares took 1.6 times as long as one walk.
+/// With fewer subdirectories in the root than this, the tree is split two levels below it: a home directory with 14
+/// would make shares of very different sizes. With this many or more, it is split one level below, because every share
+/// enters each directory above the split: with 20,000, eight shares took 1.6 times as long as one walk.
 pub const MANY: usize = 1_000;
 
-/// A directory that lies above where a tree is shared out.
+/// A directory above the level at which the tree is split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AboveShares {
     depth: u64,
@@ -30,10 +30,10 @@ pub(super) struct AboveShares {
 }
 
 impl Share {
-    /// Reads one, as in `3/8`.
+    /// Parses a share, such as `3/8`.
     ///
     /// # Errors
-    /// What a share looks like, if this is none.
+    /// The expected syntax, if it is not a share.
     pub fn parse(text: &str) -> Result<Self, String> {
         let numbers = text.split_once('/').and_then(|(number, of)| {
             Some(Self { number: number.parse().ok()?, of: of.parse().ok()?, depth: 2 })
@@ -42,17 +42,17 @@ impl Share {
         numbers.filter(is_one).ok_or_else(|| "a share is 1/8, 2/8 … or 8/8".to_owned())
     }
 
-    /// It, of a tree whose root has so many subdirectories: [`MANY`] are as good as more.
+    /// This share of a tree whose root has this many subdirectories; more than [`MANY`] need not be counted.
     pub fn of_root_with(self, subdirectories: usize) -> Self {
         Self { depth: if subdirectories < MANY { 2 } else { 1 }, ..self }
     }
 
-    /// Whether the root itself is in it.
+    /// Whether the root itself belongs to this share.
     pub fn has_root(self) -> bool {
         self.number == 1
     }
 
-    /// What becomes of the entry called `name` in the directory `above`.
+    /// What to do with the entry called `name` in the directory `above`.
     pub(super) fn verdict(self, above: AboveShares, name: &[u8], is_directory: bool) -> Verdict {
         let hash = above.below(name);
         let is_ours = hash.spread() % self.of == self.number - 1;
@@ -68,13 +68,13 @@ impl AboveShares {
     /// The root of the tree.
     pub(super) const ROOT: Self = Self { depth: 0, hash: 0xcbf2_9ce4_8422_2325 };
 
-    /// The directory called `name` in it, if that lies above where the tree is shared out, too.
+    /// The directory called `name` in it, if that is above the split, too.
     pub(super) fn enter(self, name: &[u8], share: Share) -> Option<Self> {
         Some(self.below(name)).filter(|below| below.depth < share.depth)
     }
 
-    /// FNV-1a of the names on the way, each with a slash before it. Every machine, and every later weigh, has to come
-    /// to the same.
+    /// FNV-1a of the names on the path, each after a slash. Every machine, and every later version of weigh, must get
+    /// the same hash.
     fn below(self, name: &[u8]) -> Self {
         const PRIME: u64 = 0x0100_0000_01b3;
         let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(PRIME);
@@ -82,7 +82,8 @@ impl AboveShares {
         Self { depth: self.depth + 1, hash }
     }
 
-    /// Its hash with the upper bits in the lower ones: FNV's lowest bit is the parity of those of all bytes.
+    /// Mixes the upper bits of the hash into the lower ones: FNV's lowest bit is only the parity of the lowest bits of
+    /// all bytes.
     fn spread(self) -> u64 {
         let mixed = (self.hash ^ self.hash >> 32).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed ^ mixed >> 32
@@ -93,7 +94,7 @@ impl AboveShares {
 mod tests {
     use super::*;
 
-    /// Each name is in one share, and no share has far more than another; else one machine does the work of all.
+    /// Each name is in one share, and no share has far more than another; otherwise one machine would do all the work.
     #[test]
     fn names_are_shared_out_evenly() {
         for of in [1, 2, 3, 8, 64] {
@@ -112,7 +113,7 @@ mod tests {
         }
     }
 
-    /// Shares that were saved by an earlier weigh, or on another machine, are shares of the same.
+    /// Shares saved by an earlier version, or on another machine, must fit together.
     #[test]
     fn a_path_is_in_the_same_share_for_ever() {
         let share = |depth| Share { number: 1, of: 8, depth };

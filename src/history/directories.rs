@@ -1,10 +1,10 @@
-//! What a history takes of a tree: its directories, and no file. Of 1 M entries it takes a tenth of the memory, and the
-//! time is that of reading the file.
+//! The part of a tree that a history needs: its directories, without files. For 1 M entries this takes a tenth of the
+//! memory, and as long as reading the file.
 
 use crate::tally::{Closed, Entry, Tally};
 use crate::tree::{Content, Node, Shape, Tree};
 
-/// Keeps every directory with what it comes to.
+/// Keeps every directory with its totals.
 pub(super) struct Directories;
 
 impl Directories {

@@ -1,4 +1,4 @@
-//! At which rate something grows, and when it is full.
+//! The growth rate of sizes, and when a file system will be full.
 
 use std::collections::HashSet;
 
@@ -10,21 +10,21 @@ const DAY: f64 = 86_400.0;
 /// A file system over time.
 #[derive(Clone, Debug)]
 pub struct Filling {
-    /// The root that lay on it, as it was given.
+    /// The path, as given, of the root that it held.
     pub root: Vec<u8>,
-    /// Its type, size and free space, at last.
+    /// Its type, size and free space in the last snapshot.
     pub volume: Volume,
-    /// What its used space grew by a day, in bytes, if that can be told.
+    /// The growth of its used space per day, in bytes; none if it cannot be computed.
     pub rate: Option<f64>,
-    /// When it is full at that rate, in seconds since the epoch; never, if it does not grow.
+    /// When it will be full at that rate, in seconds since the epoch; none if it does not grow.
     pub full: Option<i64>,
 }
 
-/// What `points`, each a time in seconds and a number, grow by a day: the slope of the line that is nearest to all of
-/// them (least squares). None, if they are all of one time.
+/// The growth per day of `points`, each a time in seconds and a number: the slope of the least-squares line. None if
+/// all have the same time.
 pub fn slope(points: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
     let points: Vec<_> = points.into_iter().collect();
-    // Differences are exact where a time, or a size, as a float is not.
+    // Differences are exact; a time or a size as a float is not.
     let (start, base) = *points.first()?;
     let x = |time: i64| (i128::from(time) - i128::from(start)) as f64 / DAY;
     let y = |number: u64| (i128::from(number) - i128::from(base)) as f64;
@@ -39,14 +39,15 @@ pub fn slope(points: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
     (squares > 0.0).then(|| products / squares)
 }
 
-/// The file systems that roots lay on at last, by what was said of them at each time, in order.
+/// The file systems that held the roots in the last of the snapshots, with what each snapshot says about them, in
+/// order of time.
 pub fn fillings(origins: &[&Origin]) -> Vec<Filling> {
     let Some(last) = origins.last() else { return Vec::new() };
     let mut known = HashSet::new();
     let mut fillings = Vec::new();
     for root in &last.roots {
         let Some(volume) = &root.volume else { continue };
-        // Several roots may lie on one.
+        // Several roots may be on the same one.
         if !known.insert((&volume.kind, volume.size, volume.free)) {
             continue;
         }

@@ -1,7 +1,7 @@
-//! Snapshots in a directory, each under the time when it was made; and which of them are kept.
+//! Snapshots in a directory, each named after the time when it was made; and which of them are kept.
 //!
-//! What somebody put there is left alone: only a file whose name is a time, and whose header says that weigh made it, of
-//! the same roots on the same host, is ever removed.
+//! Other files in the directory are left alone. A file is only removed if its name is a time, and its header says that
+//! weigh made it, of the same roots on the same host.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use crate::problem::{Operation, Problem};
 use crate::sys;
 use crate::tally::{Limits, Top};
 
-/// A name that sorts by time, and can be told from those that people give.
+/// A name that sorts by time, and differs from those that people choose.
 const NAME: &str = "weigh-%Y-%m-%dT%H%M%SZ";
 const ENDING: &str = ".json.zst";
 
@@ -24,21 +24,21 @@ pub fn dated(directory: &Path, time: i64) -> Destination {
     Destination::new_in(directory, &time.strftime(NAME).to_string(), ENDING)
 }
 
-/// Whether a file may have its name from [`dated`].
+/// Whether the name of a file may be from [`dated`].
 fn is_dated(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
     let Some(name) = name.strip_suffix(ENDING) else { return false };
     let Some(end) = name.find('Z') else { return false };
     let (time, number) = name.split_at(end + 1);
-    // Where there was one of the same second, a number follows.
+    // If the name was taken in the same second, a number follows.
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     let is_alone = number.is_empty() || number.strip_prefix('-').is_some_and(is_number);
     is_alone && jiff::civil::DateTime::strptime(NAME, time).is_ok()
 }
 
-/// Removes what is too much in `directory`, where `saved` has just been saved: of all that is of the same roots there
-/// stay the last snapshot of each of the last `count` days that have any, and of as many weeks and months, in `zone`; and
-/// the last one that is whole, whatever its age. Returns what could not be removed.
+/// Removes expired snapshots from `directory`, where `saved` has just been saved. Of all snapshots of the same roots,
+/// it keeps the last one of each of the last `count` days that have any, the same for weeks and months, in `zone`; and
+/// the last complete one, whatever its age. Returns the problems of removing.
 pub fn remove_old(directory: &Path, saved: &Origin, count: usize, zone: &TimeZone) -> Vec<Problem> {
     let files = match sys::files_in(directory) {
         Ok(files) => files,
@@ -49,7 +49,7 @@ pub fn remove_old(directory: &Path, saved: &Origin, count: usize, zone: &TimeZon
         is_of(&glance.origin, saved).then_some((file, glance))
     });
     let mut series: Vec<_> = series.collect();
-    // The newest first.
+    // Newest first.
     series.sort_by(|one, two| (two.1.origin.time, &two.0).cmp(&(one.1.origin.time, &one.0)));
     let kept = kept(&series, count, zone);
     let old = series.iter().filter(|(file, _)| !kept.contains(file));
@@ -60,14 +60,14 @@ pub fn remove_old(directory: &Path, saved: &Origin, count: usize, zone: &TimeZon
     removed.collect()
 }
 
-/// Whether a snapshot is of what another one is of.
+/// Whether two snapshots are of the same roots, or the same share of them, on the same host.
 fn is_of(one: &Origin, other: &Origin) -> bool {
     let paths =
         |origin: &Origin| origin.roots.iter().map(|root| root.path.clone()).collect::<Vec<_>>();
     one.host == other.host && one.share == other.share && paths(one) == paths(other)
 }
 
-/// Which files of a `series`, newest first, stay.
+/// Which files of a `series`, newest first, are kept.
 fn kept<'s>(
     series: &'s [(PathBuf, Glance)],
     count: usize,
@@ -89,7 +89,7 @@ fn kept<'s>(
             kept.insert(file);
         }
     }
-    // A header says nothing of what comes after it, which may be cut off.
+    // The header does not show whether the rest was cut off.
     let is_whole = |file: &Path| {
         let nothing = Top::new(Limits { lines: 0, ..Limits::NONE });
         read(file, None, nothing).is_ok()

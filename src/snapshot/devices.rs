@@ -1,32 +1,34 @@
-//! On which mount and device an inode is, where several snapshots are loaded together. A number of one of them means
-//! something else in another: hosts count alike, and a file system that is mounted anew gets another number. So each
-//! is told apart by what stays the same, and gets one number in all of them.
+//! The mounts and devices of inodes, when several snapshots are loaded together. The same number may mean different
+//! things in two snapshots: hosts number their devices alike, and a file system gets another number when it is mounted
+//! again. So each mount and device is recognized by properties that stay the same, and gets one number in all
+//! snapshots.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::tree::{Child, Tree};
 
-/// The ids of a mount and of the device that is seen through it.
+/// The ids of a mount and of the device that is reached through it.
 pub(super) type MountedDevice = (u64, u64);
 
-/// The numbers of what is the same, by what that is.
+/// The number of each device, by the properties that identify it.
 pub(super) struct DeviceNumbers<K> {
     numbers: HashMap<K, MountedDevice>,
     used: HashSet<MountedDevice>,
 }
 
-/// What a device is in each of the shares of one tree, whatever machine looked at it.
+/// What identifies a device in the shares of one tree, on any machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct DevicePlace {
-    /// Where it lies below the root.
+    /// The path below the root where it is mounted.
     path: Vec<u8>,
-    /// The number of a device that no directory lies on: an overlay has files of others.
+    /// The number of a device that holds no directory: an overlay has files of other devices.
     device: Option<u64>,
 }
 
 impl<K: Hash + Eq> DeviceNumbers<K> {
-    /// The number of what is `known_by` this: as one of its snapshots has it, if that is not another's.
+    /// The number of the device that is `known_by` these properties: the number from its snapshot, unless another
+    /// device has it.
     pub(super) fn number(&mut self, known_by: K, wanted: MountedDevice) -> MountedDevice {
         let used = &mut self.used;
         *self.numbers.entry(known_by).or_insert_with(|| {
@@ -38,7 +40,7 @@ impl<K: Hash + Eq> DeviceNumbers<K> {
         })
     }
 
-    /// Says of each inode of `tree` anew where it is; each device `is_known_by` something.
+    /// Renumbers the device of each inode in `tree`; `is_known_by` gives the properties of a device.
     pub(super) fn renumber(&mut self, tree: &mut Tree, is_known_by: impl Fn(MountedDevice) -> K) {
         let numbers = devices(tree).into_iter();
         let numbers = numbers.map(|it| (it, self.number(is_known_by(it), it)));
@@ -55,13 +57,13 @@ impl<K> Default for DeviceNumbers<K> {
     }
 }
 
-/// The devices that inodes of `tree` are on, in order.
+/// The devices of the inodes in `tree`, in order.
 pub(super) fn devices(tree: &Tree) -> BTreeSet<MountedDevice> {
     let (mut devices, mut last) = (BTreeSet::new(), None);
     for directory in tree.root().all_directories() {
         for node in directory.leaves().chain([directory]) {
             let device = device(node);
-            // Neighbours nearly always are on the same one.
+            // Neighbours are nearly always on the same device.
             if device != last {
                 devices.extend(device);
                 last = device;
@@ -71,7 +73,7 @@ pub(super) fn devices(tree: &Tree) -> BTreeSet<MountedDevice> {
     devices
 }
 
-/// What each of the devices in `tree`, a share, is in the others.
+/// What identifies each device of `tree`, a share, in the other shares.
 pub(super) fn places(tree: &Tree) -> impl Fn(MountedDevice) -> DevicePlace + use<> {
     let root = tree.root();
     let mut places: HashMap<MountedDevice, Vec<u8>> = HashMap::new();

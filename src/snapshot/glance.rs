@@ -1,4 +1,4 @@
-//! What the header of a snapshot says, without the rest of it.
+//! Reads only the header of a snapshot.
 
 use std::path::Path;
 
@@ -8,20 +8,19 @@ use super::{Origin, TOO_LITTLE, compression, problem};
 use crate::problem::{Operation, Problem};
 use crate::sys;
 
-/// What the header of a snapshot says.
+/// The header of a snapshot.
 #[derive(Clone, Debug)]
 pub struct Glance {
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
-    /// Whether everything was read that it is of.
+    /// Whether everything could be read when it was made.
     pub is_complete: bool,
 }
 
-/// What the header of the snapshot at `path` says, which weigh wrote. Nothing is known of the rest, not even whether
-/// it is there.
+/// Reads the header of the snapshot at `path`, which weigh wrote. The rest is not checked; it may even be missing.
 ///
 /// # Errors
-/// The system's, and that it is none that `--save` wrote.
+/// The system's, and an error if `--save` did not write the file.
 pub fn glance(path: &Path) -> Result<Glance, Problem> {
     let glance = || {
         let (file, size) = sys::open_snapshot(path)?;

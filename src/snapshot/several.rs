@@ -1,9 +1,9 @@
-//! Several snapshots, loaded together: what a walk of all their roots would have come to. Every inode counts once over
-//! all snapshots of one host, and a root that is another one, or lies inside another, is there once. Where there are
-//! snapshots of several hosts, each host is a line.
+//! Several snapshots, loaded together: the result is that of one walk of all their roots. Every inode counts once over
+//! all snapshots of one host, and a root that equals another or is inside another appears once. With snapshots of
+//! several hosts, each host is a line.
 //!
-//! All that is below a root comes to what it did. So a root is taken over as it is, and only what is above the roots is
-//! added up: that takes a look at every inode for its links, and no memory but theirs.
+//! The totals below a root stay the same, so its directory is taken over as it is, and only the totals above the roots
+//! are computed. That takes one pass over all inodes for their links, and memory only for the links.
 
 use std::collections::HashMap;
 use std::io;
@@ -24,20 +24,20 @@ use crate::total::{Replay, Rules};
 use crate::tree::{DirectoryId, Node, Tree};
 use crate::weighed::Weighed;
 
-/// Loads the snapshots in `files`, whose sizes must count what `measure` says, if anything, and puts them together.
-/// Of their inodes are kept `inodes`, and those of directories at least.
+/// Loads the snapshots in `files` and joins them. Their sizes must have the measure `measure`, if given. Keeps the
+/// `inodes` asked for, at least those of directories.
 ///
 /// # Errors
-/// The system's, what is wrong with a file, and why one does not go with the others.
+/// The system's; the problem of a file; or the reason why a snapshot cannot be joined with the others.
 pub fn load_all(
     files: &[PathBuf],
     measure: Option<Measure>,
     inodes: Inodes,
 ) -> Result<Snapshot<Tree>, Problem> {
-    // Of shares, directories tell where something is mounted.
+    // In shares, directories tell where mounts are.
     let inodes = inodes.max(Inodes::Directories);
     let load = |file: &PathBuf| read(file, measure, Whole { inodes });
-    // Of 0, rayon makes one for each core. Where none are to be had, this one does it.
+    // For 0, rayon starts a thread for each core. If it can start none, this thread loads them.
     let loaded: Vec<_> = match ThreadPoolBuilder::new().num_threads(0).build() {
         Ok(pool) => pool.install(|| files.par_iter().map(load).collect()),
         Err(_) => files.iter().map(load).collect(),
@@ -54,7 +54,7 @@ pub fn load_all(
     Ok(joined(snapshots.collect(), inodes))
 }
 
-/// Why a snapshot does not go with the first one.
+/// Why a snapshot cannot be joined with the first one.
 fn misfit(first: Option<&Snapshot<Tree>>, other: &Snapshot<Tree>) -> Option<String> {
     let Some(origin) = &other.origin else { return Some(TOO_LITTLE.to_owned()) };
     let first = first?;
@@ -68,20 +68,20 @@ fn misfit(first: Option<&Snapshot<Tree>>, other: &Snapshot<Tree>) -> Option<Stri
 
 /// A root of one of the snapshots.
 struct JoinedRoot {
-    /// The number of the snapshot, and of the host that it is of.
+    /// The numbers of its snapshot and of its host.
     snapshot: usize,
     host: usize,
-    /// As it was given, and what it is called among the others.
+    /// Its path as given, and its name in the joined tree.
     given: Vec<u8>,
     name: Vec<u8>,
     place: PathBuf,
-    /// None of what is no directory.
+    /// None if it is not a directory.
     directory: Option<DirectoryId>,
-    /// Whether it is another one, or lies inside another.
+    /// Whether it equals another root or is inside one.
     is_inside: bool,
 }
 
-/// What the `snapshots` come to together.
+/// Joins the `snapshots`.
 fn joined(mut snapshots: Vec<Snapshot<Tree>>, inodes: Inodes) -> Snapshot<Tree> {
     let mut hosts: Vec<Vec<u8>> = Vec::new();
     let mut host_of = Vec::new();
@@ -108,11 +108,11 @@ fn joined(mut snapshots: Vec<Snapshot<Tree>>, inodes: Inodes) -> Snapshot<Tree> 
     Snapshot { weighed: Weighed { report, problems, is_interrupted }, measure, origin }
 }
 
-/// Makes what is one device of one host have one number. A mount is told from another of the same device where a
-/// snapshot has both; what was mounted anew between two snapshots is the same.
+/// Gives the same device of the same host one number in all snapshots. Two mounts of a device are different if one
+/// snapshot has both; a device that was mounted again between two snapshots counts as the same mount.
 fn renumber(snapshots: &mut [Snapshot<Tree>], hosts: &[usize]) {
     let mut numbers = DeviceNumbers::default();
-    // Which mounts of a device are known of a host.
+    // The known mounts of each device of a host.
     let mut known: HashMap<(usize, u64), Vec<u64>> = HashMap::new();
     for (snapshot, host) in snapshots.iter_mut().zip(hosts) {
         let Some(tree) = &mut snapshot.weighed.report else { continue };
@@ -140,7 +140,7 @@ fn renumber(snapshots: &mut [Snapshot<Tree>], hosts: &[usize]) {
     }
 }
 
-/// The roots of all `snapshots`, in order. Of those that are the same, the first one given is kept.
+/// The roots of all `snapshots`, in order. Of equal roots, the first one is kept.
 fn each_once(snapshots: &[Snapshot<Tree>], hosts: &[usize]) -> Vec<JoinedRoot> {
     let all = Filter::default();
     let (mut found, mut order) = (Vec::new(), Vec::new());
@@ -156,10 +156,10 @@ fn each_once(snapshots: &[Snapshot<Tree>], hosts: &[usize]) -> Vec<JoinedRoot> {
             found.push((joined, root.node));
         }
     }
-    // The outer ones first: only what is kept takes in others.
+    // Outer roots first, because only kept roots can contain others.
     order.sort_by_key(|i| found[*i].0.place.components().count());
     let mut known: HashMap<(usize, PathBuf), usize> = HashMap::new();
-    // The same directory, by whatever path it was reached.
+    // Finds the same directory under another path.
     let mut directories = HashMap::new();
     let mut listings: Vec<Listings<'_>> = snapshots.iter().map(|_| Listings::default()).collect();
     for i in order {
@@ -183,8 +183,8 @@ fn each_once(snapshots: &[Snapshot<Tree>], hosts: &[usize]) -> Vec<JoinedRoot> {
     found.into_iter().map(|(root, _)| root).collect()
 }
 
-/// Says what the `roots` are called: as they were given, or, if that is another's name too, by their paths; by host
-/// and path if there are several `hosts`.
+/// Names the `roots`: by their given paths; if two have the same, by their real paths; with several `hosts`, by host
+/// and real path.
 fn name(roots: &mut [JoinedRoot], hosts: Option<&Vec<Vec<u8>>>) {
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
     for root in roots.iter().filter(|root| !root.is_inside) {
@@ -201,7 +201,7 @@ fn name(roots: &mut [JoinedRoot], hosts: Option<&Vec<Vec<u8>>>) {
     }
 }
 
-/// What went wrong in all of them, but for what is inside another root, whose problem it is.
+/// The problems of all snapshots, except those in a root that is inside another: the outer root has them.
 fn problems(snapshots: &mut [Snapshot<Tree>], roots: &[JoinedRoot]) -> Vec<Problem> {
     let mut all = Vec::new();
     for (i, snapshot) in snapshots.iter_mut().enumerate() {
@@ -229,7 +229,7 @@ fn problems(snapshots: &mut [Snapshot<Tree>], roots: &[JoinedRoot]) -> Vec<Probl
     all
 }
 
-/// Where they come from together.
+/// The joined origin.
 fn origin(snapshots: &[Snapshot<Tree>], roots: &[JoinedRoot], hosts: &[Vec<u8>]) -> Option<Origin> {
     let origins: Vec<_> = snapshots.iter().filter_map(|it| it.origin.as_ref()).collect();
     let mut given = Vec::new();
@@ -243,7 +243,7 @@ fn origin(snapshots: &[Snapshot<Tree>], roots: &[JoinedRoot], hosts: &[Vec<u8>])
         }
     }
     Some(Origin {
-        // Nothing is newer than the oldest of them for sure.
+        // The age of the oldest snapshot: nothing in the joined tree is certainly newer.
         time: origins.iter().map(|origin| origin.time).min()?,
         host: hosts.first().filter(|_| hosts.len() == 1).cloned().unwrap_or_default(),
         roots: given,
@@ -253,7 +253,7 @@ fn origin(snapshots: &[Snapshot<Tree>], roots: &[JoinedRoot], hosts: &[Vec<u8>])
     })
 }
 
-/// The tree of all `roots` that lie in no other: below a line for each of several `hosts`.
+/// The tree of all `roots` that are not inside another. With several `hosts`, each has a line.
 fn tree(
     mut trees: Vec<Option<Tree>>,
     roots: &[JoinedRoot],

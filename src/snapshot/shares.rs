@@ -1,6 +1,6 @@
-//! The shares of one tree, loaded together: the tree that a single walk would have come to. Workers walk at their own
-//! times, on their own machines. What is above the places where a tree is shared out is in several shares, and counts
-//! in one of them; what is below is in one share, with its totals, and is taken over as it is.
+//! The shares of one tree, loaded together: the result is the tree of a single walk. Workers walk at their own times,
+//! on their own machines. A directory above the level at which the tree is split is in several shares, and counts in
+//! one of them. A directory below is in one share, and is taken over as it is, with its totals.
 
 use std::collections::{BTreeMap, HashSet};
 use std::io;
@@ -14,10 +14,10 @@ use crate::tally::{Inodes, Whole};
 use crate::total::{Replay, Rules};
 use crate::tree::{DirectoryId, Named, Node, Step, Traversal, Tree};
 
-/// A snapshot, and the file that it is from.
+/// A snapshot and its file.
 pub(super) type Loaded<'p> = (&'p Path, Snapshot<Tree>);
 
-/// The snapshots in `loaded`, in which these `inodes` are kept, with those that are shares put together.
+/// The snapshots in `loaded`, in which these `inodes` are kept; shares of the same tree are joined.
 pub(super) fn united(loaded: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Vec<Loaded<'_>>, Problem> {
     let (mut others, mut sets) = (Vec::new(), BTreeMap::<_, Vec<Loaded<'_>>>::new());
     for (i, (file, snapshot)) in loaded.into_iter().enumerate() {
@@ -32,7 +32,7 @@ pub(super) fn united(loaded: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Vec<Load
     Ok(others.into_iter().map(|(_, other)| other).chain(united).collect())
 }
 
-/// What is missing in a snapshot that is one share of several, and was loaded alone.
+/// The problems of a snapshot that is one of several shares and was loaded alone: the other shares are missing.
 pub(super) fn missing_beside(snapshot: &Snapshot<Tree>) -> Option<Problem> {
     missing(&[snapshot])
 }
@@ -49,7 +49,7 @@ fn share<R>(snapshot: &Snapshot<R>) -> Share {
     })
 }
 
-/// Workers may be different hosts. But where a share is there twice, each host may have shared out a tree of its own.
+/// Workers may run on different hosts. But if a share is there twice, each host may have split a tree of its own.
 fn by_host(set: Vec<Loaded<'_>>) -> Vec<Vec<Loaded<'_>>> {
     let mut numbers = HashSet::new();
     if set.iter().all(|(_, snapshot)| numbers.insert(share(snapshot).number)) {
@@ -66,7 +66,7 @@ fn by_host(set: Vec<Loaded<'_>>) -> Vec<Vec<Loaded<'_>>> {
     hosts.into_iter().map(|(_, set)| set).collect()
 }
 
-/// The tree whose shares are in `set`.
+/// Joins the shares in `set` to one tree.
 fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem> {
     set.sort_by_key(|(_, snapshot)| share(snapshot).number);
     for pair in set.windows(2) {
@@ -77,7 +77,7 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
             let message = format!("it is share {number} of {of}, and so is {one}: leave one out");
             return Err(problem(other, Operation::Load, &io::Error::other(message)));
         }
-        // Its root had few subdirectories, and then many, or the other way round.
+        // The number of subdirectories in the root crossed the limit between two walks.
         if share(second).depth != depth {
             let one = one.display();
             let message =
@@ -91,7 +91,7 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
     let (mut trees, mut name) = (Vec::new(), None);
     for (_, mut snapshot) in set {
         let tree = snapshot.weighed.report.take();
-        // What each said of the others is not so any more.
+        // What each share says about the missing others no longer holds.
         snapshot.weighed.problems.retain(|problem| problem.operation != Operation::Load);
         if let Some(tree) = tree {
             let given = name.get_or_insert_with(|| tree.root().name().to_vec());
@@ -119,7 +119,7 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
     Ok((file, united))
 }
 
-/// Calls what the `problems` of the root `was` are about as in the root `is`.
+/// Renames the paths in `problems` from the root `was` to the root `is`.
 pub(super) fn rename(problems: &mut [Problem], was: &[u8], is: &[u8]) {
     for problem in problems.iter_mut().filter(|_| was != is) {
         if let Some(way) = problem.path.strip_prefix(was) {
@@ -132,7 +132,7 @@ pub(super) fn rename(problems: &mut [Problem], was: &[u8], is: &[u8]) {
     }
 }
 
-/// Which shares are not in `set`, sorted by number; nobody knows what was in them.
+/// Which shares are missing in `set`, sorted by number; their content is unknown.
 fn missing(set: &[&Snapshot<Tree>]) -> Option<Problem> {
     /// How many are named.
     const SHOWN: usize = 3;
@@ -154,7 +154,7 @@ fn missing(set: &[&Snapshot<Tree>]) -> Option<Problem> {
     Some(Problem::new(path, Operation::Load, &io::Error::other(message)))
 }
 
-/// A directory in one share or in several: in these trees.
+/// A directory in one or several shares, with its share and its id there.
 struct SharedDirectory {
     name: Vec<u8>,
     places: Vec<(usize, DirectoryId)>,
@@ -166,7 +166,7 @@ impl Named for SharedDirectory {
     }
 }
 
-/// What the `trees`, shares in order, come to by these `rules`.
+/// Joins the `trees`, shares in order, by these `rules`.
 fn union(mut trees: Vec<Tree>, rules: Rules, inodes: Inodes) -> Option<Tree> {
     let mut devices = DeviceNumbers::default();
     for tree in &mut trees {
@@ -210,7 +210,7 @@ fn union(mut trees: Vec<Tree>, rules: Rules, inodes: Inodes) -> Option<Tree> {
     None
 }
 
-/// Weighs what is in a directory, which lies in several shares, but for the directories, which it returns.
+/// Weighs the entries of a directory that is in several shares, except for its subdirectories, which it returns.
 fn begin(
     trees: &[Tree],
     places: &[(usize, DirectoryId)],
