@@ -31,7 +31,7 @@ def weigh_share(share, options):
         with open(draft, "wb") as out:
             done = subprocess.run(command, stdout=out, stderr=subprocess.PIPE, check=False)
             os.fsync(out.fileno())
-        # 1: something could not be read. What could be is there, and the complaint says what is not.
+        # 1: something could not be read. The part has everything else, and stderr says what is missing.
         if done.returncode not in (0, 1):
             raise RuntimeError(f"share {share}: {done.stderr.decode(errors='replace')}")
         os.rename(draft, place)
@@ -61,7 +61,7 @@ def main():
             print(f"share {share}: {line}", file=sys.stderr)
     parts = {name for name in os.listdir(options.table) if name.startswith("share-")}
     wanted = {f"share-{share:05}-of-{options.shares:05}.parquet" for share in range(1, options.shares + 1)}
-    # What a killed executor left. Spark reads no name that begins with an underscore.
+    # Drafts of killed executors. Spark ignores names that begin with an underscore.
     for name in os.listdir(options.table):
         if name.startswith("_draft-"):
             os.remove(os.path.join(options.table, name))

@@ -1,6 +1,7 @@
 //! Draws the state. Pure: the result depends only on the state and the size of the screen.
 //!
-//! In a narrow terminal, bars are dropped first, then percentages, then the space to be freed. Sizes and names stay.
+//! In a narrow terminal, columns are dropped in this order: bars, percentages, times, counts, freed space, changes.
+//! Sizes and names stay.
 
 mod dialogs;
 mod list;

@@ -1,9 +1,8 @@
 //! One of several shares that together make one tree. Paths alone decide what belongs to a share, so machines can
 //! weigh their shares without communicating, whatever they find.
 //!
-//! A directory one or two levels below the root belongs to a share by a hash of its path, with everything below it.
-//! Each entry above that level belongs to one share, but every share enters the directories there, to reach its own
-//! below.
+//! An entry one or two levels below the root belongs to a share by a hash of its path, with everything below it. Each
+//! entry above that level belongs to one share, but every share enters the directories there, to reach its own below.
 
 use super::Verdict;
 

@@ -1,5 +1,5 @@
-//! What became of a tree over time: a line for each directory that changed most, with what it comes to, what it grew by
-//! a day, and its sizes in small; and when file systems are full. As JSON, all sizes as they were.
+//! The history of a tree: a line for each directory that changed most, with its size, its growth per day and a
+//! sparkline; and when file systems will be full. As JSON, with all sizes as they were.
 
 use std::io::{self, Write};
 
@@ -11,25 +11,25 @@ use crate::history::{Filling, History, Trace};
 use crate::measure::{Measure, weight_of_time};
 use crate::path;
 
-/// How it is drawn.
+/// How to draw a history.
 #[derive(Clone, Debug)]
 pub struct HistoryOptions {
-    /// How sizes are written, in the measure that was taken.
+    /// How to write sizes, in their measure.
     pub format: Format,
-    /// How dates are.
+    /// How to write dates.
     pub dates: TimeFormat,
-    /// How many cells there are beside one another.
+    /// The width in cells.
     pub width: usize,
-    /// Whether paths are shown in place of names.
+    /// Whether to show paths instead of names.
     pub full_paths: bool,
-    /// Whether sizes in small are left out: they cannot be read out.
+    /// Whether to leave out sparklines: screen readers cannot read them.
     pub screen_reader: bool,
 }
 
 /// A day, in seconds.
 const DAY: i64 = 86_400;
 
-/// Draws it.
+/// Draws a history.
 ///
 /// # Errors
 /// The writer's.
@@ -65,7 +65,7 @@ pub fn draw(out: &mut impl Write, history: &History, options: &HistoryOptions) -
     })
 }
 
-/// How many snapshots, from when to when.
+/// The number of snapshots, and their first and last date.
 fn over(history: &History, options: &HistoryOptions) -> String {
     let date = |time: i64| options.dates.write(weight_of_time(time));
     match &history.moments[..] {
@@ -85,7 +85,7 @@ fn name(line: &Trace, history: &History, options: &HistoryOptions) -> String {
         return escape(&path::join_all(names));
     }
     let name = if line.name.is_empty() { "(total)".to_owned() } else { escape(&line.name) };
-    // Deep trees would leave no room.
+    // Deep trees would leave no room for names.
     const DEEPEST: usize = 20;
     format!("{}{name}", "  ".repeat(line.depth.min(DEEPEST)))
 }
@@ -100,15 +100,16 @@ fn signed(rate: f64, format: &Format) -> String {
     }
 }
 
-/// Sizes in small: the lowest and the highest of the line's own, and between. Nothing, where it was not there.
+/// A sparkline, scaled between the lowest and the highest size of its own line. Blank while the directory did not
+/// exist.
 fn sparkline(sizes: &[Option<u64>]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    /// More cells say no more.
+    /// More cells would show nothing more.
     const MOST: usize = 30;
     let cells = sizes.len().min(MOST);
     let (low, high) = (sizes.iter().flatten().min(), sizes.iter().flatten().max());
     let (Some(low), Some(high)) = (low, high) else { return String::new() };
-    // Of those that share a cell, the last.
+    // If several sizes share a cell, it shows the last one.
     let shown = (1..=cells).map(|cell| sizes.get((cell * sizes.len()).div_ceil(cells) - 1));
     let bar = |size: Option<&Option<u64>>| match size.copied().flatten() {
         None => ' ',
@@ -120,10 +121,10 @@ fn sparkline(sizes: &[Option<u64>]) -> String {
     shown.map(bar).collect()
 }
 
-/// When a file system is full.
+/// When a file system will be full.
 fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String {
     let (volume, bytes) = (&one.volume, &options.dates);
-    // Space is in bytes, whatever was measured.
+    // Space is in bytes, whatever the measure.
     let format = match options.format {
         Format::Count | Format::Time(_) => Format::Binary,
         ref format => format.clone(),
@@ -148,7 +149,7 @@ fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String
     }
 }
 
-/// Writes it as JSON.
+/// Writes a history as JSON.
 ///
 /// # Errors
 /// The writer's.

@@ -1,5 +1,5 @@
-//! A page to look at, and its map alone: the lines of a picture as a treemap and a table, in one file that asks
-//! nothing of any other place.
+//! A page to look at, or its map alone: the lines of a picture as a treemap and a table, in one file that loads
+//! nothing else.
 
 mod html;
 mod map;
@@ -21,7 +21,7 @@ use crate::path;
 use crate::tree::{Order, Shape, Tree};
 use map::Map;
 
-/// What a page is.
+/// The form of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageForm {
     /// A map and a table, with a script.
@@ -30,29 +30,29 @@ pub enum PageForm {
     Svg,
 }
 
-/// How a page is made.
+/// How to make a page.
 #[derive(Clone, Debug)]
 pub struct PageOptions {
-    /// What it is.
+    /// The form.
     pub form: PageForm,
-    /// What its figures are. Order, width and all else that a terminal needs have no say.
+    /// How to write its figures. Order, width and other settings for terminals have no effect.
     pub picture: PictureOptions,
     /// What the figures measure.
     pub measure: Measure,
-    /// How large it may be, in bytes, if that matters. Then the smallest nodes are summed up.
+    /// The maximal size in bytes, if limited. The smallest nodes are then summed up.
     pub max_bytes: usize,
-    /// When that was which it shows, as text.
+    /// When the shown state was recorded, as text.
     pub time: String,
 }
 
-/// How many nodes a page shows if nothing else is asked for.
+/// The default number of nodes on a page.
 pub const NODES: usize = 5_000;
-/// How large it may be then: what mail and trackers take, and a browser draws at once.
+/// The default size limit: mail and issue trackers accept such a file, and a browser draws it at once.
 pub const BYTES: usize = 1_000_000;
 
-/// A node, as its row and its shape show it.
+/// A node, for its row and its shape.
 struct PageRow {
-    /// Its name, without what could do harm; and as bytes, if that is not the same.
+    /// Its name, escaped; and its bytes, if the name does not show them exactly.
     name: String,
     bytes: Option<Vec<u8>>,
     parent: Option<usize>,
@@ -60,29 +60,29 @@ struct PageRow {
     is_open: bool,
     class: String,
     kind: &'static str,
-    /// What its area stands for.
+    /// The size of its area.
     area: u64,
-    /// What it comes to; nothing, of what is gone.
+    /// Its size; 0 if it is gone.
     size: u64,
     size_text: String,
     percent: String,
     entries: u64,
     change: Option<(i128, String)>,
-    /// What is said after the name.
+    /// A remark after the name.
     note: String,
 }
 
-/// What a page shows.
+/// The content of a page.
 struct PageContent<'o> {
     rows: Vec<PageRow>,
     map: Map,
-    /// What has no row: its name and size.
+    /// The nodes without a row: name and size.
     rest: Option<(String, String)>,
     is_partial: bool,
     options: &'o PageOptions,
 }
 
-/// Writes a page about `tree`; if its sizes are the churn of `changes`, about what changed.
+/// Writes a page about `tree`. If its sizes are the churn of `changes`, the page is about the changes.
 ///
 /// # Errors
 /// The writer's.
@@ -143,7 +143,7 @@ impl<'o> PageContent<'o> {
         Self { rows, map, rest, is_partial, options }
     }
 
-    /// What it is about, in a sentence without its end.
+    /// The subject of the page, as a sentence without a full stop.
     fn title(&self) -> String {
         let root = &self.rows[0];
         let bound = if self.is_partial { "at least " } else { "" };
@@ -173,7 +173,7 @@ impl PageRow {
         let is_heading = tree.shape() == Shape::Groups && line.depth > 0;
         let class = match kind {
             _ if tree.shape() == Shape::Groups && line.depth > 0 => {
-                /// How many colours there are for groups.
+                /// The number of colours for groups.
                 const COLORS: usize = 8;
                 format!("g{}", (groups - 1) % COLORS)
             }
@@ -201,7 +201,7 @@ impl PageRow {
     }
 }
 
-/// Keeps of rows, and of what belongs to them, the largest that take no more than `max_bytes`.
+/// Keeps the largest rows that take at most `max_bytes`, with their entries in the other lists.
 fn keep<T>(
     rows: &mut Vec<PageRow>,
     lines: &mut Vec<Line<'_>>,
@@ -249,7 +249,7 @@ fn retain<T>(all: &mut Vec<T>, is_kept: &[bool]) {
     all.retain(|_| kept.next().is_none_or(|is_kept| *is_kept));
 }
 
-/// `text` where HTML, XML, or an attribute of either has it.
+/// Escapes `text` for HTML, XML and their attributes.
 fn safe(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
@@ -265,7 +265,7 @@ fn safe(text: &str) -> String {
     safe
 }
 
-/// The path of a row, without what could do harm.
+/// The path of a row, escaped.
 fn path_of(rows: &[PageRow], row: usize) -> String {
     let mut names = vec![rows[row].name.as_bytes()];
     let mut at = rows[row].parent;

@@ -1,8 +1,8 @@
-//! Parquet: a table of a row a node, in the order of `--as csv`, for engines that query many of them. Each group of
-//! rows is written as it fills, by one thread: so the bytes depend on the tree alone.
+//! Parquet: a table with a row for each node, in the order of `--as csv`, for engines that query many tables. One
+//! thread writes each group of rows when it is full, so the bytes depend only on the tree.
 //!
-//! What is text is so also where a name is not: then its bytes are in a column beside it, as in JSON. Numbers are
-//! signed 64-bit integers, which every engine adds up; what is larger saturates.
+//! Names are text columns even if a name is not valid text; a column beside them then has its bytes, as in JSON.
+//! Numbers are signed 64-bit integers, which every engine can add up; larger ones saturate.
 
 mod columns;
 
@@ -22,7 +22,7 @@ use super::rows::{self, Row};
 use crate::tree::{Inode, Tree};
 use columns::{NumberColumn, TextColumn};
 
-/// So many rows are in memory before they are written. DuckDB gives each of its threads as many at a time.
+/// The number of rows that are in memory before they are written. DuckDB gives each of its threads as many at a time.
 const GROUP: usize = 122_880;
 
 const SCHEMA: &str = "
@@ -48,7 +48,7 @@ message weigh {
     required int64 time (TIMESTAMP(MICROS,true));
 }";
 
-/// Rows that are not written yet, column by column.
+/// Rows that are not written yet, by column.
 #[derive(Default)]
 struct Group {
     path: TextColumn,
@@ -73,7 +73,7 @@ struct Group {
     rows: usize,
 }
 
-/// What is written, until it is handed on: the file's writer wants to keep what it writes to, also for other threads.
+/// A buffer for the output of the file writer, which wants to own a writer that other threads may use.
 #[derive(Clone, Default)]
 struct Pending(Arc<Mutex<Vec<u8>>>);
 
@@ -108,7 +108,7 @@ fn properties() -> io::Result<WriterProperties> {
         .set_compression(Compression::ZSTD(level))
         .set_created_by(format!("weigh version {}", env!("CARGO_PKG_VERSION")))
         .set_dictionary_enabled(false)
-        // Sorted paths begin alike.
+        // Neighbouring paths have a common prefix, because they are sorted.
         .set_column_encoding(ColumnPath::from("path"), Encoding::DELTA_BYTE_ARRAY);
     for repeated in ["parent", "kind", "host", "time", "device", "owner", "group", "depth"] {
         properties = properties.set_column_dictionary_enabled(ColumnPath::from(repeated), true);
@@ -126,7 +126,7 @@ impl Group {
             Some(above) if !above.is_empty() => above,
             _ => above,
         };
-        // What lies below several roots lies in what has no path.
+        // Above several roots is a node without a path.
         let above = if above.is_empty() { &b"(total)"[..] } else { above };
         let is_group = row.node.is_group();
         self.path.push_text(row.path, Some(&mut self.path_bytes));
@@ -158,7 +158,7 @@ impl Group {
         self.rows += 1;
     }
 
-    /// Writes what was pushed, in the order of the schema.
+    /// Writes the rows, with columns in the order of the schema.
     fn write(self, file: &mut SerializedFileWriter<Pending>) -> io::Result<()> {
         let mut group = file.next_row_group().map_err(failed)?;
         self.path.write(&mut group)?;
@@ -201,7 +201,7 @@ impl Write for Pending {
     }
 }
 
-/// What the library says, which nobody outside can bring about: all is written to memory.
+/// An error of the library. No input can cause one: everything is written to memory.
 fn failed(error: ParquetError) -> io::Error {
     io::Error::other(error)
 }

@@ -1,21 +1,21 @@
 //! The only module that touches the file system: it opens, lists and stats, relative to an open directory.
 //!
-//! * [`Source`]: what lists directories and stats entries. There are several, each a file in `source` with the same
-//!   items. Which one serves a root or a mount is decided at run time, and stands in its [`Mount`]. What a source
-//!   lists may carry its stat ([`Listed`]), and then nobody asks for that.
+//! * [`Source`]: what lists directories and stats entries. Each is a file in `source` with the same items. The choice
+//!   for a root or a mount is made at run time, and stored in its [`Mount`]. If a source lists an entry with its
+//!   attributes ([`Listed`]), no stat is needed.
 //! * [`Handle`]: an open directory, of any source.
-//! * The same everywhere: `real_path` (where a path really is), [`MountTable`], [`space`], `now` and `time_zone`.
-//! * A file each platform, in `platform`, with the same items:
+//! * The same everywhere: `real_path`, [`MountTable`], [`space`], `now` and `time_zone`.
+//! * One file for each platform, in `platform`, with the same items:
 //!   * `is_vanished`, `is_out_of_handles`, `not_found`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
-//!   * `threads_with_room`: how many threads the limits of the process have room for.
-//!   * `is_rotational`: whether a device has to move a head to where the data is.
+//!   * `threads_with_room`: how many threads the limits of the process allow.
+//!   * `is_rotational`: whether a device is a rotating disk.
 //!   * `terminal`, `stop_others`: the terminal of the process, and Ctrl-Z on it.
-//!   * `usage`, `host`, `user_name`: what the process has used, what the machine and its users are called.
+//!   * `usage`, `host`, `user_name`: what the process has used, and the names of the machine and its users.
 //!   * `is_root`: whether no other user may read more.
-//!   * On Unix, `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
-//!     not tell; `set_access_list`, of an open file.
-//! * What a platform does for snapshots, in `snapshot_file`: who may read one, and whose it is while it is written.
+//!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
+//!     tell; `set_access_list`, for an open file.
+//! * The platform's part of saving snapshots, in `snapshot_file`: who may read one, and who is writing it.
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],

@@ -1,4 +1,4 @@
-//! The page: the map, and a table of the same rows. Both are there without the script.
+//! The page: the map, and a table of the same rows. Both work without the script.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -12,11 +12,11 @@ use crate::render::size::Format;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
-/// What the two are by SHA-256, in base64: a browser takes no other style or script. A test computes them anew.
+/// The SHA-256 of the style and of the script, in base64: a browser accepts no others. A test computes them again.
 const STYLE_HASH: &str = "L5PRwToF4WX0W5DYeX4Nm3MLA6Gr/ry82L+k1sRm93k=";
 const SCRIPT_HASH: &str = "3v6DljdoSHgOJ6g5QfXCm5IYdySjMpWH943UMCYUEHw=";
 
-/// What a page takes beside its rows and shapes, in bytes: style, script, labels.
+/// The size of a page without rows and shapes, in bytes: style, script, labels.
 pub(super) const FIXED: usize = STYLE.len() + SCRIPT.len() + 60_000;
 
 pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
@@ -76,7 +76,7 @@ fn table(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
     out.write_all(b"</table></div>\n")
 }
 
-/// The row of the table.
+/// The table row of a node.
 fn line(row: &PageRow) -> String {
     let bytes = row
         .bytes
@@ -90,12 +90,12 @@ fn line(row: &PageRow) -> String {
         .change
         .as_ref()
         .map_or(String::new(), |(change, text)| format!("<td data-v={change}>{}", safe(text)));
-    // Of the whole, or of all that changed.
+    // The share of the whole, or of all changes.
     let share = match row.change {
         Some(_) => format!(" data-v={}", row.area),
         None => String::new(),
     };
-    // HTML needs no end of a row or a cell. It is a fifth of the page.
+    // HTML needs no end tags of rows and cells. They would be a fifth of the page.
     let mut line = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(
@@ -112,9 +112,9 @@ fn line(row: &PageRow) -> String {
     line
 }
 
-/// How many bytes a row takes, with its shape.
+/// How many bytes a row and its shape take.
 pub(super) fn length(row: &PageRow) -> usize {
-    /// What a shape takes at most.
+    /// The maximal size of a shape.
     const SHAPE: usize = 80;
     let shapes = if row.is_open { 2 * SHAPE } else { SHAPE };
     line(row).len() + shapes
@@ -126,7 +126,7 @@ mod tests {
 
     use super::*;
 
-    /// Else a browser would take neither.
+    /// Otherwise a browser would accept neither.
     #[test]
     fn the_policy_admits_style_and_script() {
         for (text, hash) in [(STYLE, STYLE_HASH), (SCRIPT, SCRIPT_HASH)] {

@@ -1,7 +1,7 @@
-//! The map: where each row lies, in units of a drawing of 1,200 by 800, and its label there.
+//! The map: the place of each row in a drawing of 1,200 by 800 units, and its label.
 //!
-//! A directory has its name in a strip at its top, of a height that suits the map and any part of it that is zoomed
-//! to fill the screen. What has no row is an area without a name in its directory.
+//! The name of a directory is in a strip at its top. The height of the strip suits the whole map, and also any part
+//! that is zoomed to fill the screen. Entries without a row are a blank area in their directory.
 
 use std::fmt::Write as _;
 
@@ -9,20 +9,20 @@ use super::PageRow;
 use super::treemap::{Rectangle, squarify};
 use crate::render::name::{cells, shorten};
 
-/// How wide the drawing is.
+/// The width of the drawing.
 pub(super) const WIDTH: f64 = 1200.0;
-/// How high it is.
+/// The height of the drawing.
 pub(super) const HEIGHT: f64 = 800.0;
-/// What a line of text takes; and a letter, more or less.
+/// The approximate width of a letter, and the height of a line.
 const TEXT: (f64, f64) = (7.0, 14.0);
-/// What is smaller is not drawn: zoomed in a hundred times, it would be a dot.
+/// Anything smaller is not drawn: zoomed in a hundred times, it would be a dot.
 const LEAST: f64 = 0.01;
 
-/// Where the rows lie.
+/// The places of the rows.
 #[derive(Debug)]
 pub(super) struct Map {
     pub(super) places: Vec<Rectangle>,
-    /// What has no row, in the directory with this number.
+    /// The area of the entries without a row, in the directory with this number.
     pub(super) rests: Vec<(usize, Rectangle)>,
 }
 
@@ -35,13 +35,13 @@ impl Map {
         let whole = Rectangle { x: 0.0, y: 0.0, width: WIDTH, height: HEIGHT };
         let mut map = Self { places: vec![whole; rows.len()], rests: Vec::new() };
         for (i, row) in rows.iter().enumerate().filter(|(i, _)| !children[*i].is_empty()) {
-            // Links are in each of their directories, and count once above them.
+            // Links are in each of their directories, but count once above them.
             let shown =
                 children[i].iter().fold(0u64, |sum, child| sum.saturating_add(rows[*child].area));
             let rest = row.area.saturating_sub(shown);
             let mut sizes: Vec<f64> =
                 children[i].iter().map(|child| rows[*child].area as f64).collect();
-            // Where it belongs by its size, it would move what is shown.
+            // Always last: sorted by its size, it would move the shown entries.
             sizes.push(rest as f64);
             let mut parts = squarify(&sizes, map.places[i].below(strip(&map.places[i])));
             map.rests.extend(parts.pop().filter(|_| rest > 0).map(|part| (i, part)));
@@ -52,7 +52,7 @@ impl Map {
         map
     }
 
-    /// The outline of a rectangle, as SVG has it; nothing of one that is too small.
+    /// The outline of a rectangle as an SVG path; none if it is too small.
     pub(super) fn outline(place: &Rectangle) -> Option<String> {
         let Rectangle { x, y, width, height } = *place;
         let is_seen = width >= LEAST && height >= LEAST;
@@ -62,7 +62,7 @@ impl Map {
         })
     }
 
-    /// The label of a row, if there is room for one, as an element.
+    /// The label of a row as an SVG element, if there is room for it.
     pub(super) fn label(&self, i: usize, row: &PageRow) -> Option<String> {
         let place = self.places.get(i)?;
         let (letter, line) = TEXT;
@@ -84,9 +84,9 @@ impl Map {
     }
 }
 
-/// How high the strip is that has the name of a directory.
+/// The height of the strip with the name of a directory.
 fn strip(directory: &Rectangle) -> f64 {
-    /// A share of the height. Where that is too low for a name, and the directory is not low itself, what a name takes.
+    /// A share of the height. If that is too low for a name, the height of a name, unless the directory itself is low.
     const SHARE: f64 = 0.04;
     const NAME: f64 = 18.0;
     const LOW: f64 = 100.0;
@@ -94,7 +94,7 @@ fn strip(directory: &Rectangle) -> f64 {
     if directory.height < LOW { strip } else { strip.max(NAME) }
 }
 
-/// A number of the drawing, to the hundredth.
+/// A number of the drawing, rounded to hundredths.
 fn number(number: f64) -> String {
     let text = format!("{number:.2}");
     match text.contains('.') {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::map::{HEIGHT, Map, WIDTH};
 use super::{PageContent, path_of, safe};
 
-/// How it looks. The page's is another: it has more to show.
+/// Its style. The HTML page has another one, because it shows more.
 const STYLE: &str = include_str!("page.css");
 
 pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
@@ -25,7 +25,7 @@ pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<
     out.write_all(b"</svg>\n")
 }
 
-/// Writes the shapes and labels of all rows; each shape ends as `end` says.
+/// Writes the shapes and labels of all rows. Each shape ends with the text from `end`.
 pub(super) fn shapes(
     out: &mut impl Write,
     page: &PageContent<'_>,
@@ -38,7 +38,7 @@ pub(super) fn shapes(
             let end = end(i);
             write!(out, "<path id=\"n{i}\" class=\"{class}\" d=\"{outline}\"{end}")?;
         }
-        // Directories are drawn before what is in them.
+        // Directories are drawn before their entries.
         while let Some((_, rest)) = rests.next_if(|(of, _)| *of == i) {
             let Some(outline) = Map::outline(rest) else { continue };
             write!(out, "<path class=\"rest\" d=\"{outline}\"/>")?;

@@ -1,7 +1,8 @@
-//! Where things lie on a map: rectangles whose areas are as their sizes, as nearly square as they can be.
+//! The layout of the map: rectangles whose areas are proportional to sizes, as nearly square as possible.
 //!
-//! This is the squarified treemap of Bruls, Huizing and van Wijk (2000): rows along the shorter side, each as long
-//! as what is in it gets squarer. It takes a step a size, and is ours because no crate of the kind is kept.
+//! This is the squarified treemap of Bruls, Huizing and van Wijk (2000): rows along the shorter side, each extended as
+//! long as its rectangles get squarer. It takes one step for each size. It is our own code, because no maintained
+//! crate does this.
 
 /// A rectangle on the map.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -13,13 +14,13 @@ pub(super) struct Rectangle {
 }
 
 impl Rectangle {
-    /// It without a strip of this height at its top.
+    /// The rectangle without a strip of this height at its top.
     pub(super) fn below(self, strip: f64) -> Self {
         Self { y: self.y + strip, height: self.height - strip, ..self }
     }
 }
 
-/// A part of `whole` for each of `sizes`, the largest of which come first.
+/// Divides `whole` among `sizes`, the largest of which come first.
 pub(super) fn squarify(sizes: &[f64], whole: Rectangle) -> Vec<Rectangle> {
     let mut parts = Vec::with_capacity(sizes.len());
     let mut rest = whole;
@@ -27,7 +28,7 @@ pub(super) fn squarify(sizes: &[f64], whole: Rectangle) -> Vec<Rectangle> {
     let mut sizes = sizes;
     while !sizes.is_empty() {
         let side = rest.width.min(rest.height);
-        // What an area of the rest is for each unit of size.
+        // The remaining area for each unit of size.
         let scale = if left > 0.0 { rest.width * rest.height / left } else { 0.0 };
         let (row, sum) = row(sizes, side, scale);
         let (now, later) = sizes.split_at(row);
@@ -59,8 +60,8 @@ pub(super) fn squarify(sizes: &[f64], whole: Rectangle) -> Vec<Rectangle> {
     parts
 }
 
-/// How many of `sizes` make the next row, and what they come to: one more as long as that makes the worst of them
-/// squarer.
+/// How many of `sizes` make the next row, and their sum. A size is added as long as it makes the worst rectangle of
+/// the row squarer.
 fn row(sizes: &[f64], side: f64, scale: f64) -> (usize, f64) {
     let worst = |largest: f64, smallest: f64, sum: f64| {
         let (side, area) = (side * side, sum * sum * scale);
@@ -69,7 +70,7 @@ fn row(sizes: &[f64], side: f64, scale: f64) -> (usize, f64) {
     let (mut sum, mut ratio) = (0.0, f64::INFINITY);
     for (i, size) in sizes.iter().enumerate() {
         let next = worst(sizes[0], *size, sum + size);
-        // What has no size goes with the last row, and so does all where there is no room.
+        // Sizes of 0 join the last row, and so does everything if there is no room.
         if *size > 0.0 && next > ratio {
             return (i, sum);
         }
@@ -89,7 +90,7 @@ mod tests {
         part.width * part.height
     }
 
-    /// Those of the paper: 6, 6, 4, 3, 2, 2 and 1 in 6 by 4.
+    /// The example of the paper: 6, 6, 4, 3, 2, 2 and 1 in 6 by 4.
     #[test]
     fn what_is_known_to_come_out_comes_out() {
         let sizes = [6.0, 6.0, 4.0, 3.0, 2.0, 2.0, 1.0];

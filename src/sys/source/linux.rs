@@ -132,12 +132,12 @@ impl Handle {
     }
 }
 
-/// What `path` names.
+/// The attributes of what `path` names.
 pub fn stat(path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
     stat_in(CWD, path, symlinks, query)
 }
 
-/// What `path` lies on.
+/// The mount that `path` is on.
 pub fn mount_of(path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
     mount(CWD, path, symlinks)
 }
