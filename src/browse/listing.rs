@@ -69,9 +69,10 @@ impl SortedDirectory {
                 }
                 key => Item::of(&child).number(key),
             };
-            entries.push(SortedEntry { number, is_directory, entry: place });
+            let name = child.name();
+            entries.push(SortedEntry { number, name, is_directory, entry: place });
         }
-        sorting.sort(&mut entries, |place| tree.at(*place).name());
+        sorting.sort(&mut entries);
         index.places = entries.into_iter().map(|sorted| sorted.entry).collect();
         index
     }
@@ -188,10 +189,11 @@ fn first<'a>(items: Vec<Item<'a>>, sorting: Sorting, most: usize) -> Vec<Item<'a
         .iter()
         .map(|item| SortedEntry {
             number: item.number(sorting.by),
+            name: &item.name,
             is_directory: item.is_directory(),
             entry: item,
         })
         .collect();
-    sorting.sort(&mut entries, |item| &item.name);
+    sorting.sort(&mut entries);
     entries.iter().take(most).map(|sorted| sorted.entry.clone()).collect()
 }

@@ -145,7 +145,11 @@ fn browse(
             if let Some(key) = screen.key(&event) {
                 is_changed = true;
                 match key {
-                    Typed::Stop => screen.stop(true)?,
+                    Typed::Stop => {
+                        screen.stop(true)?;
+                        // Who was started with it was sent the signal, and so was this process.
+                        signals.is_stopped.store(false, Ordering::SeqCst);
+                    }
                     Typed::Key(key) => {
                         let command = browser.press(key);
                         if matches!(command, Some(Command::Quit | Command::PrintPaths)) {

@@ -1,6 +1,6 @@
 //! The order of a directory's entries.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 
 /// The order of entries, and its direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,29 +51,25 @@ impl Sorting {
         }
     }
 
-    /// Sorts `entries`, each with its sort key (larger first) and whether it is a directory; equal ones by name.
-    pub(super) fn sort<'a, T>(self, entries: &mut [SortedEntry<T>], name: impl Fn(&T) -> &'a [u8])
-    where
-        T: Copy + 'a,
-    {
-        let by_name =
-            |one: &SortedEntry<T>, other: &SortedEntry<T>| name(&one.entry).cmp(name(&other.entry));
+    /// Sorts `entries` by sort key, the larger first; equal ones by name.
+    pub(super) fn sort<T>(self, entries: &mut [SortedEntry<'_, T>]) {
         entries.sort_unstable_by(|one, other| {
             let directories = match self.directories_first {
                 true => other.is_directory.cmp(&one.is_directory),
                 false => Ordering::Equal,
             };
-            let numbers = Reverse(one.number).cmp(&Reverse(other.number));
-            let order = numbers.then_with(|| by_name(one, other));
+            let order = other.number.cmp(&one.number).then_with(|| one.name.cmp(other.name));
             directories.then(if self.is_reversed { order.reverse() } else { order })
         });
     }
 }
 
-/// An entry with its sort key; then its size.
+/// An entry with its sort key, then its size, and its name. A million entries take twenty million comparisons: looking
+/// the names up in the tree each time took 6 s.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SortedEntry<T> {
+pub(super) struct SortedEntry<'a, T> {
     pub(super) number: (u64, u64),
+    pub(super) name: &'a [u8],
     pub(super) is_directory: bool,
     pub(super) entry: T,
 }
