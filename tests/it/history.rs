@@ -8,7 +8,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::fixture::Fixture;
-use crate::run::{Shown, weigh};
+use crate::run::{Shown, is_portable, weigh};
 
 const DAY: i64 = 86_400;
 /// 2026-01-01T12:00:00Z, a Thursday.
