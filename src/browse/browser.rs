@@ -421,10 +421,13 @@ impl Browser {
         self.scan().map(|scan| &scan.tree)
     }
 
-    /// The paths of all marked entries, as bytes, in the order of the tree.
+    /// The paths of all marked entries, as bytes, sorted: the order of the tree depends on the walk.
     pub fn marked_paths(&self) -> Vec<Vec<u8>> {
         let Some(scan) = self.scan() else { return Vec::new() };
-        scan.marks.places().map(|place| scan.tree.at(place).path()).collect()
+        let mut paths: Vec<_> =
+            scan.marks.places().map(|place| scan.tree.at(place).path()).collect();
+        paths.sort_unstable();
+        paths
     }
 
     /// The result, without the tree.

@@ -145,11 +145,13 @@ fn browse(
             if let Some(key) = screen.key(&event) {
                 is_changed = true;
                 match key {
-                    Typed::Stop => {
-                        screen.stop(true)?;
-                        // Who was started with it was sent the signal, and so was this process.
+                    // If nobody could continue it, Ctrl-Z does nothing.
+                    Typed::Stop if sys::stop_others() => {
+                        screen.stop()?;
+                        // The signal for the group was sent to this process too.
                         signals.is_stopped.store(false, Ordering::SeqCst);
                     }
+                    Typed::Stop => {}
                     Typed::Key(key) => {
                         let command = browser.press(key);
                         if matches!(command, Some(Command::Quit | Command::PrintPaths)) {
@@ -168,7 +170,7 @@ fn browse(
             return Ok(LoopEnd { signal: Some(signal), ..LoopEnd::default() });
         }
         if signals.is_stopped.swap(false, Ordering::SeqCst) {
-            screen.stop(false)?;
+            screen.stop()?;
             is_changed = true;
         }
         let (is_told, problem) = work.take_told(browser);
@@ -342,12 +344,8 @@ impl Screen {
         Ok(())
     }
 
-    /// Stops the process until it is continued, and restores the terminal meanwhile. If the user typed Ctrl-Z, also
-    /// stops the rest of the process group.
-    fn stop(&mut self, is_typed: bool) -> io::Result<()> {
-        if is_typed && !sys::stop_others() {
-            return Ok(());
-        }
+    /// Stops the process until it is continued, and restores the terminal meanwhile.
+    fn stop(&mut self) -> io::Result<()> {
         restore();
         interrupt::stop()?;
         enter()?;
