@@ -137,8 +137,6 @@ def used(browser, place):
                 page.locator("svg:not(.labels)").hover(position={"x": 600, "y": 300})
                 assert watched.said().startswith(root + "/"), watched.said()
             watched.done()
-    if SCREENSHOTS:
-        Watched(browser, page_of(place, "/usr/share"), {"width": 1000, "height": 700}).look("page")
     watched = Watched(browser, url, script=False)
     assert watched.page.locator("text").count() > 10 and "src" in watched.names()
     watched.look("without-a-script")
@@ -147,6 +145,8 @@ def used(browser, place):
     assert drawing.page.locator("path").count() > 100
     drawing.look("map")
     drawing.done()
+    if SCREENSHOTS:
+        Watched(browser, page_of(place, "/usr/share"), {"width": 1000, "height": 700}).look("page")
 
 
 def compared(browser, place):
