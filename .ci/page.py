@@ -2,8 +2,8 @@
 """Opens pages of weigh in a browser, uses them as people do, and looks for what must not be there.
 
 Usage: page.py PROGRAM [NAMES [SCREENSHOTS]], with Playwright and axe-playwright-python installed, and Debian's
-Chromium. NAMES is how many hostile names to try; SCREENSHOTS is a directory for pictures to look at, and for the one
-in docs, page.png.
+Chromium. NAMES is how many hostile names to try; SCREENSHOTS is a directory for pictures to look at, and for those
+in docs, page.png and page-phone.png.
 """
 
 import json
@@ -146,7 +146,9 @@ def used(browser, place):
     drawing.look("map")
     drawing.done()
     if SCREENSHOTS:
-        Watched(browser, page_of(place, "/usr/share"), {"width": 1000, "height": 700}).look("page")
+        url = page_of(place, "/usr/lib")
+        Watched(browser, url, {"width": 1000, "height": 700}).look("page")
+        Watched(browser, url, PHONE, scheme="dark").look("page-phone")
 
 
 def compared(browser, place):
