@@ -129,7 +129,8 @@ pub fn browse(
     let (snapshot, gears, before) = request.compared(
         |request, watch| {
             let inodes = request.kept().unwrap_or_default();
-            request.with(Live::new(Whole { inodes }, top), watch)
+            let is_stopped = Arc::clone(&request.interrupt.is_asked);
+            request.with(Live::new(Whole { inodes }, top).until(is_stopped), watch)
         },
         watch,
     )?;
