@@ -32,6 +32,7 @@
 //! * [`diff`] is what there is between two snapshots: what grew, what shrank.
 //! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
 //! * [`browse`] looks around in what was weighed, and marks some of it: a state, a pure view of it, and one loop.
+//! * [`remove`] deletes what is marked, or puts it in the trash: only what was scanned, and is still the same.
 //! * [`cli`] turns flags, and the config file beneath them, into a request and a form to show the outcome in;
 //!   [`terminal`] knows the terminal, and shows the progress on it.
 //! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the words that all of
@@ -45,9 +46,10 @@
 //! Each part may use those in its line, and no other. A test reads this table and the `use` lines.
 //!
 //! ```text
-//! main       cli browse report render terminal problem interrupt
-//! browse     report filter snapshot walk total tally tree render sys measure problem path interrupt
-//! cli        browse report snapshot walk tally tree render filter sys measure problem path terminal interrupt
+//! main       cli browse remove report render terminal problem interrupt
+//! browse     remove report filter snapshot walk total tally tree render sys measure problem path interrupt
+//! cli        browse remove report snapshot walk tally tree render filter sys measure problem path terminal interrupt
+//! remove     render tree sys problem path
 //! report     diff filter snapshot walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
 //! render     diff snapshot tree measure problem bounds path gear weighed
@@ -111,6 +113,7 @@ pub mod interrupt;
 pub mod measure;
 pub mod path;
 pub mod problem;
+pub mod remove;
 pub mod render;
 pub mod report;
 pub mod snapshot;

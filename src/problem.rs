@@ -46,6 +46,8 @@ pub enum Operation {
     Save,
     /// Comparing with one that counts something else.
     Compare,
+    /// Removing what is marked.
+    Remove,
 }
 
 impl Operation {
@@ -59,6 +61,7 @@ impl Operation {
             Operation::Load => "load",
             Operation::Save => "save",
             Operation::Compare => "compare with",
+            Operation::Remove => "remove",
         }
     }
 

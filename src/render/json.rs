@@ -278,7 +278,7 @@ fn number(out: &mut impl Write, before: &[u8], number: u64) -> io::Result<()> {
 
 /// A field whose value is bytes: as text, and exactly, in base64, where they are not UTF-8. Most
 /// names need no escaping, and are written as they are.
-pub(super) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
+pub(crate) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
     out.write_all(b"\"")?;
     out.write_all(field.as_bytes())?;
     out.write_all(b"\":")?;

@@ -1,6 +1,7 @@
 //! What is the system's, whichever source lists directories: what its errors mean, limits of the process, devices,
 //! users. Each platform has a file with the same items; what all Unix systems have in common is in one.
 
+mod held;
 #[cfg(target_os = "linux")]
 mod linux;
 /// On Linux it is compiled for tests, so that what is wrong with it is seen.
@@ -12,6 +13,7 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
+pub use held::{HeldDirectory, user_id};
 #[cfg(target_os = "linux")]
 pub use linux::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
 #[cfg(all(unix, not(target_os = "linux")))]

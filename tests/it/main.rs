@@ -17,6 +17,7 @@
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
 //!   [`export`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
+//! * What is deleted: [`removing`], [`races`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -73,8 +74,10 @@ mod mounts;
 mod names;
 mod numbers;
 mod pages;
+mod races;
 mod random;
 mod readme;
+mod removing;
 mod renamed;
 mod reweighed;
 mod roots;

@@ -1,0 +1,273 @@
+//! Removes what was scanned in a directory that has been moved into a private one: an entry at a time, each moved into
+//! another private directory, looked at there, and removed, or put back. Whoever still has the directory open, as a
+//! build that runs, may give a name to another file at any time; that file is kept.
+
+use std::collections::VecDeque;
+use std::ffi::CStr;
+use std::io::{self, ErrorKind};
+
+use super::explain::explain;
+use super::outcome::{RemovalStep, Stop, TargetOutcome, Watcher};
+use super::target::{KnownEntry, checked, ensure_here};
+use crate::path;
+use crate::render::name::escape;
+use crate::sys::{ExactStat, HeldDirectory};
+use crate::tree::{Child, Step, Traversal, Tree};
+
+/// What removes what is in a directory.
+pub(super) struct Below<'a, 'w> {
+    /// Where entries are looked at again before they are removed.
+    pub(super) inner: &'a HeldDirectory,
+    /// The path of that, to be said.
+    pub(super) inner_path: &'a [u8],
+    /// The path of the directory that the target was in.
+    pub(super) around: &'a [u8],
+    pub(super) watcher: &'a mut Watcher<'w>,
+    pub(super) outcome: &'a mut TargetOutcome,
+    /// What could not be put back is here: the first of it.
+    pub(super) left: Option<Vec<u8>>,
+}
+
+/// A directory that has been entered.
+#[derive(Debug)]
+struct Entered<'t> {
+    child: Child<'t>,
+    stat: ExactStat,
+    /// Where its path ends, in that of whatever is in it.
+    end: usize,
+    /// Whether something in it is not gone.
+    has_rest: bool,
+}
+
+/// What became of one entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EntryFate {
+    Gone,
+    Kept,
+}
+
+/// The directories on the way to the one that is open, of which only the innermost are held.
+#[derive(Debug, Default)]
+struct HeldWay(VecDeque<HeldDirectory>);
+
+impl HeldWay {
+    /// However deep a tree is, no more way are taken.
+    const MOST: usize = 32;
+
+    fn enter(&mut self, held: HeldDirectory) {
+        self.0.push_back(held);
+        if self.0.len() > Self::MOST {
+            self.0.pop_front();
+        }
+    }
+
+    /// Leaves the innermost for the one around it, which is `around`.
+    fn leave(&mut self, around: &ExactStat) -> io::Result<()> {
+        let inner = self.0.pop_back();
+        if let (Some(inner), true) = (inner, self.0.is_empty()) {
+            let held = inner.up()?;
+            if !held.stat()?.is_same(around) {
+                return Err(io::Error::other("it has been moved meanwhile"));
+            }
+            self.0.push_back(held);
+        }
+        Ok(())
+    }
+
+    fn innermost(&self) -> io::Result<&HeldDirectory> {
+        self.0.back().ok_or_else(|| ErrorKind::NotFound.into())
+    }
+}
+
+impl Below<'_, '_> {
+    /// Removes what was `scanned` in the directory called `name` in `private`, but not that itself. Whether nothing of
+    /// what was scanned is left; an error only where it was cancelled or lost its way.
+    pub(super) fn remove(
+        &mut self,
+        private: &HeldDirectory,
+        name: &CStr,
+        stat: &ExactStat,
+        scanned: &Tree,
+    ) -> Result<bool, Stop> {
+        let root = scanned.root();
+        let mut way = HeldWay::default();
+        way.enter(private.descend(&[name])?);
+        if !way.innermost()?.stat()?.is_same(stat) {
+            return Err(Stop::Because(io::Error::other("it has been replaced meanwhile")));
+        }
+        let mut traversal: Traversal<Child<'_>, Entered<'_>> = Traversal::new(root);
+        let mut is_gone = true;
+        while let Some(step) = traversal.next() {
+            match step {
+                Step::Node(child) => {
+                    let entered = match traversal.depth() {
+                        0 => Ok(*stat),
+                        _ => self.enter(&mut way, &child),
+                    };
+                    let stat = match entered {
+                        Ok(stat) => stat,
+                        // It is gone already.
+                        Err(Stop::Because(error)) if error.kind() == ErrorKind::NotFound => {
+                            continue;
+                        }
+                        Err(Stop::Because(error)) => {
+                            self.say(traversal.path(), &error, None, None);
+                            traversal.innermost().into_iter().for_each(|it| it.has_rest = true);
+                            continue;
+                        }
+                        Err(stop) => return Err(stop),
+                    };
+                    let (held, path) = (way.innermost()?, traversal.path());
+                    let has_rest = self.leaves(held, &stat, &child, path)?;
+                    let entered = Entered { child, stat, end: path.len(), has_rest };
+                    traversal.enter(entered, child.directories().collect());
+                }
+                Step::End(Entered { child, stat, end, has_rest }) => {
+                    let Some(around) = traversal.innermost().map(|around| around.stat) else {
+                        is_gone = !has_rest;
+                        continue;
+                    };
+                    way.leave(&around)?;
+                    let is_kept = has_rest || {
+                        let known = (&KnownEntry::of(&child), Some(&stat));
+                        let path = || traversal.path().get(..end).unwrap_or_default().to_vec();
+                        let held = way.innermost()?;
+                        self.entry(held, &around, child.name(), known, path)? == EntryFate::Kept
+                    };
+                    traversal.innermost().into_iter().for_each(|it| it.has_rest |= is_kept);
+                }
+            }
+        }
+        Ok(is_gone)
+    }
+
+    /// Enters a directory in the innermost that is held.
+    fn enter(&mut self, way: &mut HeldWay, child: &Child<'_>) -> Result<ExactStat, Stop> {
+        self.watcher.before(RemovalStep::Enter, child.name())?;
+        let name = checked(child.name())?;
+        let around = way.innermost()?;
+        let (held, outside) = (around.descend(&[&name])?, around.stat()?);
+        let stat = held.stat()?;
+        KnownEntry::of(child).check(&stat)?;
+        ensure_here(&outside, &stat)?;
+        way.enter(held);
+        Ok(stat)
+    }
+
+    /// Removes what is directly in a directory and is none. Whether something is left.
+    fn leaves(
+        &mut self,
+        held: &HeldDirectory,
+        around: &ExactStat,
+        directory: &Child<'_>,
+        path: &[u8],
+    ) -> Result<bool, Stop> {
+        let mut has_rest = false;
+        for leaf in directory.leaves() {
+            let known = KnownEntry::of(&leaf);
+            let path = || path::join_all([path, leaf.name()]);
+            let fate = self.entry(held, around, leaf.name(), (&known, None), path)?;
+            has_rest |= fate == EntryFate::Kept;
+        }
+        Ok(has_rest)
+    }
+
+    /// Removes one entry, if it is what was scanned, and still is what was `entered`.
+    fn entry(
+        &mut self,
+        held: &HeldDirectory,
+        around: &ExactStat,
+        name: &[u8],
+        (known, entered): (&KnownEntry, Option<&ExactStat>),
+        path: impl FnOnce() -> Vec<u8>,
+    ) -> Result<EntryFate, Stop> {
+        let mut now = None;
+        match self.try_entry(held, around, name, (known, entered), &mut now) {
+            Ok(()) => {
+                self.watcher.removed += 1;
+                self.outcome.removed += 1;
+                Ok(EntryFate::Gone)
+            }
+            Err(Stop::Because(error)) if error.kind() == ErrorKind::NotFound && now.is_none() => {
+                Ok(EntryFate::Gone)
+            }
+            Err(Stop::Because(error)) => {
+                self.say(&path(), &error, Some(around), now.as_ref());
+                Ok(EntryFate::Kept)
+            }
+            Err(stop) => Err(stop),
+        }
+    }
+
+    fn try_entry(
+        &mut self,
+        held: &HeldDirectory,
+        around: &ExactStat,
+        name: &[u8],
+        (known, entered): (&KnownEntry, Option<&ExactStat>),
+        seen: &mut Option<ExactStat>,
+    ) -> Result<(), Stop> {
+        let entry = checked(name)?;
+        self.watcher.before(RemovalStep::Look, name)?;
+        let now = held.stat_of(&entry)?;
+        *seen = Some(now);
+        known.check(&now)?;
+        ensure_here(around, &now)?;
+        if entered.is_some_and(|entered| !entered.is_same(&now)) {
+            return Err(Stop::Because(io::Error::other("it has been replaced meanwhile")));
+        }
+        self.watcher.before(RemovalStep::Move, name)?;
+        held.move_to(&entry, self.inner, &entry)?;
+        let removed = self.remove_moved(&entry, &now);
+        removed.inspect_err(|_| {
+            // It is not cancelled here.
+            let _ = self.watcher.before(RemovalStep::PutBack, name);
+            if let Err(error) = self.inner.move_to(&entry, held, &entry) {
+                let at = path::join_all([self.inner_path, name]);
+                let message = format!("it could not be put back ({})", explain(&error, None, None));
+                self.outcome.add_as(at.clone(), &error, message);
+                self.left.get_or_insert(at);
+            }
+        })
+    }
+
+    /// Removes what was moved, if it is what was looked at before.
+    fn remove_moved(&mut self, name: &CStr, before: &ExactStat) -> Result<(), Stop> {
+        self.watcher.before(RemovalStep::LookAgain, name.to_bytes())?;
+        if !self.inner.stat_of(name)?.is_same(before) {
+            return Err(Stop::Because(io::Error::other("it was replaced while it was moved")));
+        }
+        self.watcher.before(RemovalStep::Remove, name.to_bytes())?;
+        let is_directory = before.is_directory();
+        let removed = self.inner.remove(name, is_directory);
+        Ok(removed.map_err(|error| name_new(self.inner, name, error))?)
+    }
+
+    /// Says why what is at `path`, which begins with the target's name, is kept.
+    fn say(
+        &mut self,
+        path: &[u8],
+        error: &io::Error,
+        around: Option<&ExactStat>,
+        it: Option<&ExactStat>,
+    ) {
+        let message = explain(error, around, it);
+        self.outcome.add_as(path::join_all([self.around, path]), error, message);
+    }
+}
+
+/// What removing a directory says, with the names of what is still in it.
+pub(super) fn name_new(around: &HeldDirectory, name: &CStr, error: io::Error) -> io::Error {
+    /// As many are named.
+    const NAMED: usize = 3;
+    if error.kind() != ErrorKind::DirectoryNotEmpty {
+        return error;
+    }
+    let names = around.descend(&[name]).and_then(|held| held.names(NAMED + 1));
+    let Ok(names) = names else { return error };
+    let mut named: Vec<_> = names.iter().take(NAMED).map(|name| escape(name.to_bytes())).collect();
+    if names.len() > NAMED {
+        named.push("…".to_owned());
+    }
+    io::Error::other(format!("it holds what was not scanned: {}", named.join(", ")))
+}

@@ -1,0 +1,50 @@
+//! Why something cannot be moved or removed, in words that say what stands in the way.
+
+use std::io::{self, ErrorKind};
+
+use crate::problem::reason;
+use crate::sys::{ExactStat, is_vanished, user_id};
+
+/// What `error` means for an entry that is `it`, in the directory `around`, as far as both are known.
+pub(super) fn explain(
+    error: &io::Error,
+    around: Option<&ExactStat>,
+    it: Option<&ExactStat>,
+) -> String {
+    if error.raw_os_error().is_none() {
+        return error.to_string();
+    }
+    let is = |stat: Option<&ExactStat>, what: fn(&ExactStat) -> bool| stat.is_some_and(what);
+    let meaning = match error.kind() {
+        ErrorKind::ReadOnlyFilesystem => "the file system is mounted read-only",
+        ErrorKind::PermissionDenied if is(it, |it| it.is_immutable) => "it is immutable",
+        ErrorKind::PermissionDenied if is(it, |it| it.is_append_only) => "it is append-only",
+        ErrorKind::PermissionDenied if is(around, |it| it.is_immutable) => {
+            "its directory is immutable"
+        }
+        ErrorKind::PermissionDenied if is(around, |it| it.is_append_only) => {
+            "its directory is append-only"
+        }
+        ErrorKind::PermissionDenied if is_kept_by_sticky(around, it) => {
+            "its directory is sticky, and only its owner may remove it"
+        }
+        ErrorKind::CrossesDevices => {
+            "it cannot be moved within its file system: it is on another mount, in another subvolume or project, or \
+             in a lower layer of an overlay"
+        }
+        ErrorKind::ResourceBusy => "something is mounted on it, or the system uses it",
+        ErrorKind::InvalidInput => "its file system cannot move it without replacing what is there",
+        ErrorKind::NotFound | ErrorKind::NotADirectory => "it is not there any more",
+        ErrorKind::DirectoryNotEmpty => "there is something in it that was not scanned",
+        // What is left of what is_vanished knows is ELOOP, which std has no stable name for.
+        _ if is_vanished(error) => "there is a symlink on the way to it",
+        _ => return reason(error),
+    };
+    format!("{meaning} ({})", reason(error))
+}
+
+fn is_kept_by_sticky(around: Option<&ExactStat>, it: Option<&ExactStat>) -> bool {
+    let (Some(around), Some(it)) = (around, it) else { return false };
+    let user = user_id();
+    around.is_sticky() && user != 0 && it.stat.owner != user && around.stat.owner != user
+}

@@ -1,0 +1,98 @@
+//! A private directory, made beside what is to go: whatever is moved into it keeps its name, and nobody else comes to
+//! it by the old path.
+//!
+//! In it is another one, for what lies in a directory that was moved: its entries come there one at a time.
+
+use std::ffi::{CStr, CString};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+
+use super::outcome::{RemovalStep, Stop, Watcher, because};
+use crate::path;
+use crate::sys::{ExactStat, HeldDirectory, user_id};
+
+/// A private directory.
+#[derive(Debug)]
+pub(super) struct Private {
+    name: CString,
+    path: Vec<u8>,
+    made: Option<Made>,
+}
+
+#[derive(Debug)]
+struct Made {
+    held: HeldDirectory,
+    inner_name: CString,
+    inner: HeldDirectory,
+}
+
+impl Private {
+    /// A name for one in the directory at `path`, which is not made yet.
+    pub(super) fn new(path: &[u8]) -> io::Result<Self> {
+        let name = random_name()?;
+        let path = path::join_all([path, name.as_bytes()]);
+        Ok(Self { name, path, made: None })
+    }
+
+    /// Where it is, or will be.
+    pub(super) fn path(&self) -> &[u8] {
+        &self.path
+    }
+
+    /// The directory, and the one in it, if they have been made.
+    pub(super) fn held(&self) -> Option<(&HeldDirectory, &HeldDirectory)> {
+        self.made.as_ref().map(|made| (&made.held, &made.inner))
+    }
+
+    /// Makes it in `parent`, which is `around`, unless it is there.
+    pub(super) fn make(
+        &mut self,
+        parent: &HeldDirectory,
+        around: &ExactStat,
+        watcher: &mut Watcher<'_>,
+    ) -> Result<(), Stop> {
+        if self.made.is_some() {
+            return Ok(());
+        }
+        watcher.before(RemovalStep::Prepare, self.name.as_bytes())?;
+        parent.make_directory(&self.name)?;
+        let made = opened(parent, &self.name, around).and_then(|held| {
+            let inner_name = random_name()?;
+            held.make_directory(&inner_name)?;
+            let inner = opened(&held, &inner_name, around);
+            let inner = inner.inspect_err(|_| drop(held.remove(&inner_name, true)))?;
+            Ok(Made { held, inner_name, inner })
+        });
+        // What cannot be used is ours and empty, or it is not there.
+        let made = made.inspect_err(|_| drop(parent.remove(&self.name, true)))?;
+        self.made = Some(made);
+        Ok(())
+    }
+
+    /// Removes it from `parent`, if nothing is in it.
+    pub(super) fn take_down(&mut self, parent: &HeldDirectory) -> io::Result<()> {
+        let Some(made) = self.made.take() else { return Ok(()) };
+        // Whether it worked is seen by the next call.
+        let _ = made.held.remove(&made.inner_name, true);
+        parent.remove(&self.name, true)
+    }
+}
+
+/// Opens what was just made, and makes sure that it is.
+fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<HeldDirectory, Stop> {
+    let held = parent.descend(&[name])?;
+    let stat = held.stat()?;
+    let is_private = stat.stat.mode.0 & 0o777 == 0o700 && stat.stat.owner == user_id();
+    let is_here = (stat.mount, stat.stat.device) == (around.mount, around.stat.device);
+    let is_empty = held.names(1)?.is_empty();
+    match is_private && is_here && is_empty {
+        true => Ok(held),
+        false => Err(because("no private directory can be made beside it")),
+    }
+}
+
+/// A name that nobody guesses: std seeds its hashers from the system's random numbers.
+fn random_name() -> io::Result<CString> {
+    let number = RandomState::new().build_hasher().finish();
+    CString::new(format!(".weigh-{number:016x}")).map_err(io::Error::other)
+}

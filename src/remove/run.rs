@@ -1,0 +1,383 @@
+//! The targets, one after the other, each on the way that the page above says.
+
+use std::ffi::CStr;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use super::below::{Below, name_new};
+use super::explain::explain;
+use super::held::{HeldMount, ensure_nothing_mounted};
+use super::log::{Log, Places};
+use super::outcome::{
+    Fate, RemovalEvent, RemovalStep, Removed, Stop, TargetOutcome, Watcher, because,
+};
+use super::private::Private;
+use super::target::{Target, checked};
+use super::trash::{TrashDirectory, Trashed};
+use crate::path;
+use crate::problem::{Operation, Problem};
+use crate::sys::{ExactStat, HeldDirectory};
+
+/// How targets go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manner {
+    /// For ever.
+    Delete,
+    /// Into the trash: that frees nothing until it is emptied.
+    Trash,
+    /// Back from it.
+    Restore,
+}
+
+impl Manner {
+    /// What the log calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Manner::Delete => "delete",
+            Manner::Trash => "trash",
+            Manner::Restore => "restore",
+        }
+    }
+}
+
+/// Deletes `targets`, or puts them in the trash. `watch` is told before each call, and after each target, and can end
+/// it; what was moved and not removed is put back then.
+pub fn remove(
+    targets: &[Target],
+    manner: Manner,
+    places: &Places,
+    watch: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+) -> Removed {
+    let mut run = Run::new(places, watch);
+    let mut removed = Removed::default();
+    for (number, target) in targets.iter().enumerate() {
+        run.watcher.target = number;
+        let mut outcome = TargetOutcome::kept();
+        if !run.watcher.is_cancelled {
+            let gone = match manner {
+                Manner::Trash => run.trash(target, &mut outcome),
+                Manner::Delete | Manner::Restore => run.delete(target, &mut outcome),
+            };
+            if let Err(Stop::Because(error)) = gone {
+                let around = run.parent.as_ref().map(|parent| parent.stat);
+                let message = explain(&error, around.as_ref(), target.seen.as_ref());
+                outcome.add_as(target.path(), &error, message);
+            }
+            if run.has_begun {
+                run.log.end(manner, target, &outcome);
+            }
+        }
+        run.watcher.done(&outcome);
+        removed.outcomes.push(outcome);
+    }
+    removed.left.extend(run.leave());
+    removed.is_cancelled = run.watcher.is_cancelled;
+    removed.unlogged = run.log.trouble;
+    removed
+}
+
+/// Puts back what was put in the trash, if nothing else has its name by now.
+pub fn undo(
+    trashed: &Trashed,
+    places: &Places,
+    watch: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+) -> Removed {
+    let mut run = Run::new(places, watch);
+    let mut outcome = TargetOutcome::kept();
+    let Trashed { target, .. } = trashed;
+    if let Err(Stop::Because(error)) = run.restore(trashed, &mut outcome) {
+        let message = match error.kind() {
+            ErrorKind::AlreadyExists => "something else has its name now".to_owned(),
+            _ => explain(&error, None, None),
+        };
+        outcome.add_as(target.path(), &error, message);
+    }
+    if run.has_begun {
+        run.log.end(Manner::Restore, target, &outcome);
+    }
+    run.watcher.done(&outcome);
+    let is_cancelled = run.watcher.is_cancelled;
+    Removed { outcomes: vec![outcome], is_cancelled, left: Vec::new(), unlogged: run.log.trouble }
+}
+
+/// What is under way.
+struct Run<'w> {
+    places: &'w Places,
+    log: Log,
+    watcher: Watcher<'w>,
+    /// The directory that the last target was in.
+    parent: Option<Parent>,
+    /// Whether the log says that something is done to the target.
+    has_begun: bool,
+}
+
+/// A directory in which targets are.
+struct Parent {
+    mount: Arc<HeldMount>,
+    way: Vec<Vec<u8>>,
+    held: HeldDirectory,
+    stat: ExactStat,
+    path: Vec<u8>,
+    private: Private,
+    trash: Option<Arc<TrashDirectory>>,
+    /// The number of a target in it.
+    target: usize,
+}
+
+impl<'w> Run<'w> {
+    fn new(
+        places: &'w Places,
+        watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+    ) -> Self {
+        let (log, watcher) = (Log::open(places), Watcher::new(watch));
+        Self { places, log, watcher, parent: None, has_begun: false }
+    }
+
+    /// Comes to the directory that `target` is in, and leaves the one before.
+    fn enter(&mut self, target: &Target) -> Result<(), Stop> {
+        self.has_begun = false;
+        if let Some(parent) = &self.parent
+            && Arc::ptr_eq(&parent.mount, &target.mount)
+            && parent.way == target.way
+        {
+            return Ok(());
+        }
+        if let Some(problem) = self.leave() {
+            // Said where it was left.
+            return Err(because(problem.message));
+        }
+        self.watcher.before(RemovalStep::Enter, target.way.last().map_or(b"", |name| name))?;
+        let (held, stat) = target.enter()?;
+        let path = target.directory_path();
+        let private = Private::new(&path)?;
+        let (mount, way) = (Arc::clone(&target.mount), target.way.clone());
+        self.parent = Some(Parent {
+            mount,
+            way,
+            held,
+            stat,
+            path,
+            private,
+            trash: None,
+            target: self.watcher.target,
+        });
+        Ok(())
+    }
+
+    /// Leaves the directory that the last target was in, and removes what was made there.
+    fn leave(&mut self) -> Option<Problem> {
+        let mut parent = self.parent.take()?;
+        let taken_down = parent.private.take_down(&parent.held);
+        if let Ok(stat) = parent.held.stat() {
+            self.watcher.left(&stat, parent.target);
+        }
+        let error = taken_down.err()?;
+        let message = format!(
+            "a directory that was made for this is still there: {}",
+            explain(&error, Some(&parent.stat), None)
+        );
+        let (path, code) = (parent.private.path().to_vec(), error.raw_os_error());
+        Some(Problem { path, operation: Operation::Remove, code, message })
+    }
+
+    /// Looks at `target`: what it is, if it is what was scanned and reviewed.
+    fn look(&mut self, target: &Target, name: &CStr) -> Result<ExactStat, Stop> {
+        self.watcher.before(RemovalStep::Look, &target.name)?;
+        let parent = self.parent.as_ref().ok_or(Stop::Cancelled)?;
+        let now = target.look(&parent.held, &parent.stat, name)?;
+        match &target.seen {
+            None => Err(because("it has not been reviewed")),
+            // A link that was removed since, as one before this one, has changed the inode that the others lead to.
+            Some(seen)
+                if !now.is_same(seen)
+                    || !(target.known.has_links() || now.is_untouched_since(seen)) =>
+            {
+                Err(because("it has changed since it was reviewed"))
+            }
+            Some(_) if now.is_directory() => {
+                ensure_nothing_mounted(&target.path())?;
+                Ok(now)
+            }
+            Some(_) => Ok(now),
+        }
+    }
+
+    fn delete(&mut self, target: &Target, outcome: &mut TargetOutcome) -> Result<(), Stop> {
+        let name = checked(&target.name)?;
+        self.enter(target)?;
+        let now = self.look(target, &name)?;
+        let Some(parent) = &mut self.parent else { return Err(Stop::Cancelled) };
+        self.log.begin(Manner::Delete, target, parent.private.path(), &target.name);
+        self.has_begun = true;
+        parent.private.make(&parent.held, &parent.stat, &mut self.watcher)?;
+        let Some((private, inner)) = parent.private.held() else { return Err(Stop::Cancelled) };
+        self.watcher.before(RemovalStep::Move, &target.name)?;
+        parent.held.move_to(&name, private, &name)?;
+        let moved = Moved {
+            name: &name,
+            before: &now,
+            private,
+            inner,
+            inner_path: parent.private.path(),
+            around: &parent.path,
+        };
+        let removed = moved.remove(target, &mut self.watcher, outcome);
+        let Err(stop) = removed else {
+            outcome.fate = Fate::Deleted;
+            outcome.removed += 1;
+            self.watcher.removed += 1;
+            return Ok(());
+        };
+        // It is not cancelled here.
+        let _ = self.watcher.before(RemovalStep::PutBack, &target.name);
+        let is_back = private.move_to(&name, &parent.held, &name);
+        match is_back {
+            Ok(()) if matches!(outcome.fate, Fate::Left(_)) => {}
+            Ok(()) if outcome.removed > 0 => outcome.fate = Fate::Partly,
+            Ok(()) => {}
+            Err(error) => {
+                let at = path::join_all([parent.private.path(), &*target.name]);
+                let why = match error.kind() {
+                    ErrorKind::AlreadyExists => "something else has its name now".to_owned(),
+                    _ => explain(&error, Some(&parent.stat), Some(&now)),
+                };
+                outcome.add_as(at.clone(), &error, format!("it could not be put back: {why}"));
+                outcome.fate = Fate::Left(at);
+            }
+        }
+        Err(stop)
+    }
+
+    fn trash(&mut self, target: &Target, outcome: &mut TargetOutcome) -> Result<(), Stop> {
+        let name = checked(&target.name)?;
+        self.enter(target)?;
+        let now = self.look(target, &name)?;
+        self.watcher.before(RemovalStep::Prepare, &target.name)?;
+        let Some(parent) = &mut self.parent else { return Err(Stop::Cancelled) };
+        let trash = match &parent.trash {
+            Some(trash) => Arc::clone(trash),
+            None => {
+                let found =
+                    TrashDirectory::find(&parent.held, &parent.stat, &parent.path, self.places)?;
+                Arc::clone(parent.trash.insert(Arc::new(found)))
+            }
+        };
+        if trash.is_in(&now) {
+            return Err(because("it is the trash, or holds it"));
+        }
+        if trash.is_in(&parent.stat) && parent.path.starts_with(&trash.path) {
+            return Err(because("it is in the trash already; it can be deleted"));
+        }
+        let noted = trash.note(&target.name, &target.path()).map_err(full)?;
+        self.log.begin(Manner::Trash, target, &trash.path, noted.to_bytes());
+        self.has_begun = true;
+        let moved = (|| {
+            self.watcher.before(RemovalStep::Move, &target.name)?;
+            parent.held.move_to(&name, &trash.files, &noted)?;
+            Ok(())
+        })();
+        if let Err(stop) = moved {
+            // What cannot be taken back says where something was that is still there.
+            let _ = trash.forget(&noted);
+            return Err(stop);
+        }
+        let looked = self.watcher.before(RemovalStep::LookAgain, &target.name);
+        let is_same = trash.files.stat_of(&noted).is_ok_and(|stat| stat.is_same(&now));
+        if let (Ok(()), true) = (looked, is_same) {
+            let (target, stat) = (target.without_content(), now);
+            let trashed = Trashed { trash, name: noted, stat, target };
+            outcome.fate = Fate::Trashed(Box::new(trashed));
+            return Ok(());
+        }
+        let _ = self.watcher.before(RemovalStep::PutBack, &target.name);
+        match trash.files.move_to(&noted, &parent.held, &name) {
+            Ok(()) => {
+                let _ = trash.forget(&noted);
+            }
+            Err(error) => {
+                let at = path::join_all([&*trash.path, noted.to_bytes()]);
+                let why = explain(&error, Some(&parent.stat), Some(&now));
+                outcome.add_as(at.clone(), &error, format!("it could not be put back: {why}"));
+                outcome.fate = Fate::Left(at);
+            }
+        }
+        match is_same {
+            true => Err(Stop::Cancelled),
+            false => Err(because("it was replaced while it was moved")),
+        }
+    }
+
+    fn restore(&mut self, trashed: &Trashed, outcome: &mut TargetOutcome) -> Result<(), Stop> {
+        let Trashed { trash, name, stat, target } = trashed;
+        let old = checked(&target.name)?;
+        self.enter(target)?;
+        let Some(parent) = &self.parent else { return Err(Stop::Cancelled) };
+        self.watcher.before(RemovalStep::Look, name.to_bytes())?;
+        let is_same = |now: ExactStat| now.is_same(stat);
+        if !trash.files.stat_of(name).is_ok_and(is_same) {
+            return Err(because("it is not in the trash any more, or has changed there"));
+        }
+        self.log.begin(Manner::Restore, target, &parent.path, &target.name);
+        self.has_begun = true;
+        self.watcher.before(RemovalStep::Move, name.to_bytes())?;
+        trash.files.move_to(name, &parent.held, &old)?;
+        outcome.fate = Fate::Restored;
+        // What it says is not true any more; whoever empties the trash removes it.
+        let _ = trash.forget(name);
+        Ok(())
+    }
+}
+
+/// A target in its private directory.
+struct Moved<'a> {
+    name: &'a CStr,
+    /// What it was before it was moved.
+    before: &'a ExactStat,
+    private: &'a HeldDirectory,
+    inner: &'a HeldDirectory,
+    inner_path: &'a [u8],
+    around: &'a [u8],
+}
+
+impl Moved<'_> {
+    /// Looks at it again, and removes it with what was scanned in it.
+    fn remove(
+        &self,
+        target: &Target,
+        watcher: &mut Watcher<'_>,
+        outcome: &mut TargetOutcome,
+    ) -> Result<(), Stop> {
+        let Self { name, before, private, inner, inner_path, around } = *self;
+        watcher.before(RemovalStep::LookAgain, &target.name)?;
+        if !private.stat_of(name)?.is_same(before) {
+            return Err(because("it was replaced while it was moved"));
+        }
+        if before.is_directory() {
+            let scanned =
+                target.below.as_ref().ok_or_else(|| because("nothing in it was scanned"))?;
+            let mut below = Below { inner, inner_path, around, watcher, outcome, left: None };
+            let removed = below.remove(private, name, before, scanned);
+            if let Some(at) = below.left.take() {
+                outcome.fate = Fate::Left(at);
+            }
+            if !removed? {
+                // Why, has been said.
+                return Err(Stop::Cancelled);
+            }
+        }
+        watcher.before(RemovalStep::Remove, &target.name)?;
+        let removed = private.remove(name, before.is_directory());
+        Ok(removed.map_err(|error| name_new(private, name, error))?)
+    }
+}
+
+/// Why nothing can be written down in the trash.
+fn full(error: std::io::Error) -> Stop {
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => because(
+            "the trash needs room for a note of where it was, and there is none; it can be deleted",
+        ),
+        _ => error.into(),
+    }
+}
