@@ -7,6 +7,8 @@ use weigh::browse::{self, BrowseOptions};
 use weigh::cli::{self, Messages};
 use weigh::interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
+use weigh::remove;
+use weigh::render::name::escape;
 use weigh::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::report::{self, Outcome, Request};
 use weigh::terminal::ProgressLine;
@@ -87,7 +89,7 @@ fn main() -> ExitCode {
 
 /// Browses, and prints what came of it.
 fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -> ExitCode {
-    let ended = match browse::run(request, options) {
+    let ended = match browse::run(request, options.clone()) {
         Ok(ended) => ended,
         Err(problem) => return fail(&problem),
     };
@@ -96,6 +98,13 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let printed = unless_closed(printed.and_then(|()| out.flush()));
     if let Err(error) = &printed {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
+    }
+    if ended.unfinished {
+        let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
+        let log = escape(log.as_os_str().as_encoded_bytes());
+        say(&format!(
+            "weigh: deleting did not come to its end: the last lines of {log} say where it is\n"
+        ));
     }
     let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
     let weighed = &browsed.snapshot.weighed;

@@ -9,16 +9,18 @@ use super::listing::{Page, SortedDirectory};
 use super::marks::{Marks, NamedMarks, descend};
 use super::pattern::NamePattern;
 use super::protected::Protected;
+use super::removal::Removals;
 use super::sorting::Sorting;
 use crate::filter::Git;
 use crate::measure::{Measure, weight_of_time};
 use crate::problem::Problem;
+use crate::remove::Places;
 use crate::render::colors::Colors;
 use crate::render::size::{Format, Formats};
 use crate::render::time::TimeFormat;
 use crate::report::Browsed;
 use crate::tally::LiveDirectory;
-use crate::total::{self, Rules};
+use crate::total::Rules;
 use crate::tree::{Child, DirectoryId, Totals, Tree};
 use crate::walk::Progress;
 
@@ -37,6 +39,10 @@ pub struct BrowseOptions {
     pub knows_freed: bool,
     /// Whether paths end in NUL on standard output, rather than in a newline.
     pub print0: bool,
+    /// Whether nothing is to be removed.
+    pub read_only: bool,
+    /// Where the trash and the log are; if nobody knows, nothing is removed.
+    pub places: Option<Places>,
     /// The user's home directory, as the environment says.
     pub home: Option<PathBuf>,
     /// How git's rules are to be read, to mark what git ignores.
@@ -54,6 +60,8 @@ pub struct Ended {
     pub printed: Option<Vec<u8>>,
     /// The number of the signal that ended it, if one did.
     pub signal: Option<u8>,
+    /// Whether something was being removed, and did not come to its end.
+    pub unfinished: bool,
 }
 
 /// What is looked at, and how.
@@ -83,6 +91,7 @@ pub struct Browser {
     pub(super) pending: Option<Pending>,
     /// Whether the directory looked at lies in a marked one, or is one.
     pub(super) is_held: bool,
+    pub(super) removals: Removals,
 }
 
 /// What there is to be seen.
@@ -132,10 +141,27 @@ pub(super) enum Bar {
 /// What lies over the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dialog {
-    Help { first: usize },
-    Info { first: usize },
-    Review { first: usize },
-    Errors { first: usize },
+    Help {
+        first: usize,
+    },
+    Info {
+        first: usize,
+    },
+    Review {
+        first: usize,
+    },
+    Errors {
+        first: usize,
+    },
+    /// Why not all is gone that was to be removed.
+    Kept {
+        first: usize,
+    },
+    /// How many entries there are is to be typed before they are deleted.
+    Delete {
+        entries: u64,
+        typed: String,
+    },
     Prompt(Question, String),
 }
 
@@ -157,6 +183,8 @@ pub(super) enum Pending {
     Directory(Vec<Vec<u8>>),
     /// What git ignores in the directory at this way.
     Ignored(Vec<Vec<u8>>),
+    /// Something is removed, or put back.
+    Removal,
 }
 
 impl Browser {
@@ -192,6 +220,7 @@ impl Browser {
             height: 1,
             pending: None,
             is_held: false,
+            removals: Removals::default(),
         }
     }
 
@@ -202,6 +231,7 @@ impl Browser {
             Watched::Whole(scan) => scan.marks.named(&scan.tree),
         };
         self.pending = None;
+        self.end_review();
         let mut browsed = browsed;
         let tree = browsed.snapshot.weighed.report.take().unwrap_or_default();
         let (index, marks) = (SortedDirectory::default(), Marks::default());
@@ -231,8 +261,7 @@ impl Browser {
         {
             return false;
         }
-        let place = scan.tree.replace(old, new, |above| above.totals);
-        total::add_up(&mut scan.tree, rules, place);
+        scan.replace(old, new, rules, std::mem::take(&mut self.removals.takes_links));
         let known = &mut scan.browsed.snapshot.weighed;
         known.is_interrupted |= weighed.is_interrupted;
         let is_below = |problem: &Problem| {
@@ -243,12 +272,13 @@ impl Browser {
         known.problems.append(&mut weighed.problems);
         known.problems.sort_by(|one, two| one.path.cmp(&two.path));
         self.mark_again(&named);
+        self.end_review();
         self.relist();
         true
     }
 
     /// Marks what is found of `named`, and says if not all is.
-    fn mark_again(&mut self, named: &NamedMarks) {
+    pub(super) fn mark_again(&mut self, named: &NamedMarks) {
         let Watched::Whole(scan) = &mut self.seen else { return };
         let (tree, protected) = (&scan.tree, &self.protected);
         let (marks, lost) =

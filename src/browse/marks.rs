@@ -185,6 +185,14 @@ impl NamedMarks {
         self.0.entry(way).or_default().insert(name, identification);
     }
 
+    /// Leaves only those that are to be kept, by their ways and names.
+    pub fn retain(&mut self, is_kept: impl Fn(&[Vec<u8>], &[u8]) -> bool) {
+        for (way, marked) in &mut self.0 {
+            marked.retain(|name, _| is_kept(way, name));
+        }
+        self.0.retain(|_, marked| !marked.is_empty());
+    }
+
     /// Takes the mark off it; false if there is none.
     pub fn remove(&mut self, way: &[Vec<u8>], name: &[u8]) -> bool {
         let Some(marked) = self.0.get_mut(way) else { return false };

@@ -36,6 +36,11 @@ impl Protected {
         }
     }
 
+    /// What each root really is, by the name it was given.
+    pub(super) fn roots(&self) -> &HashMap<Vec<u8>, Vec<u8>> {
+        &self.roots
+    }
+
     /// Why `child` is not to be marked, if it is not.
     pub(super) fn refusal(&self, tree: &Tree, child: &Child<'_>) -> Option<Refusal> {
         let Some(parent) = child.parent() else { return Some("the root cannot be marked") };

@@ -7,10 +7,11 @@
 use std::io;
 use std::iter;
 use std::mem;
+use std::ops::ControlFlow;
 use std::panic;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,12 +29,13 @@ use ratatui_core::terminal::Terminal;
 use ratatui_crossterm::CrosstermBackend;
 
 use super::update::Command;
-use super::{BrowseOptions, Browser, Ended, Key, Protected, view};
+use super::{BrowseOptions, Browser, Ended, Key, Protected, RemovalProgress, view};
 use crate::filter::{Git, Ignored};
 use crate::interrupt::{self, ScreenSignals};
 use crate::measure::Measure;
 use crate::path;
 use crate::problem::{Operation, Problem};
+use crate::remove::{self, Manner, Removed, Target, Trashed};
 use crate::render::errors;
 use crate::report::{self, Browsed, Input, Request};
 use crate::sys;
@@ -47,11 +49,19 @@ pub const IS_BUILT: bool = true;
 /// Between two looks at a walk that goes on, and at signals.
 const INTERVAL: Duration = Duration::from_millis(100);
 
+/// How long the end waits for what goes on beside the screen.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// What a thread beside the screen tells.
 enum Told {
     Protected(Protected),
     Progress(Progress),
     Done(WorkKind, Result<Box<Browsed>, Problem>),
+    /// Of the review with this number, by the numbers of the marks, why they are not to be removed.
+    Looked(u64, Vec<(usize, Target, Option<String>)>),
+    Removing(RemovalProgress),
+    Removed(Box<Removed>),
+    Undone(Arc<Trashed>, Box<Removed>),
 }
 
 /// What it was asked for.
@@ -97,17 +107,19 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
             sender.send(Told::Protected(Protected::ask(roots, home.as_deref())))
         });
     }
-    let mut work = Work { request: request.clone(), options: &options, sender, told };
+    let is_cancelled = Arc::<AtomicBool>::default();
+    let mut work = Work { request: request.clone(), options: &options, sender, told, is_cancelled };
     work.start(WorkKind::All, request.clone(), top);
     let ended = browse(&mut browser, &mut screen, &signals, &mut work);
     drop(screen);
+    let unfinished = browser.is_removing() && !work.end_removal();
     let ended = ended.map_err(on_screen)?;
     if let Some(problem) = ended.problem {
         return Err(problem);
     }
     let printed = (ended.command == Some(Command::PrintPaths)).then(|| browser.printed_paths());
     let browsed = if browser.is_walking() { work.end() } else { browser.into_browsed() };
-    Ok(Ended { browsed, printed, signal: ended.signal })
+    Ok(Ended { browsed, printed, signal: ended.signal, unfinished })
 }
 
 /// What ended the loop.
@@ -148,7 +160,11 @@ fn browse(
                     Typed::Stop => screen.stop(true)?,
                     Typed::Key(key) => {
                         let command = browser.press(key);
-                        if matches!(command, Some(Command::Quit | Command::PrintPaths)) {
+                        let is_end = matches!(command, Some(Command::Quit | Command::PrintPaths));
+                        if is_end && browser.is_removing() && work.cancel() {
+                            // What is half done is put back first; who does not wait for that presses it again.
+                            browser.quit_after_removal();
+                        } else if is_end {
                             return Ok(LoopEnd { command, ..LoopEnd::default() });
                         }
                         if let Some(command) = command {
@@ -172,6 +188,16 @@ fn browse(
             return Ok(LoopEnd { problem, ..LoopEnd::default() });
         }
         is_changed |= is_told;
+        if browser.is_quitting() && !browser.is_removing() {
+            return Ok(LoopEnd { command: Some(Command::Quit), ..LoopEnd::default() });
+        }
+        if browser.is_removing() && looked.elapsed() >= pause {
+            let start = Instant::now();
+            is_changed |= browser.follow(&work.rules());
+            // However large the tree is, keys are answered most of the time.
+            pause = INTERVAL.max(start.elapsed() * 10);
+            looked = Instant::now();
+        }
         if browser.is_walking() && looked.elapsed() >= pause {
             let start = Instant::now();
             browser.refresh();
@@ -190,6 +216,8 @@ struct Work<'a> {
     options: &'a BrowseOptions,
     sender: Sender<Told>,
     told: Receiver<Told>,
+    /// What is being removed is to be put back.
+    is_cancelled: Arc<AtomicBool>,
 }
 
 impl Work<'_> {
@@ -210,7 +238,14 @@ impl Work<'_> {
     fn command(&mut self, browser: &mut Browser, command: Command) {
         let walk = &self.request.walk;
         match command {
+            Command::Stop if browser.is_removing() => {
+                self.cancel();
+                browser.end_removal();
+            }
             Command::Stop => self.request.interrupt.is_asked.store(true, Ordering::SeqCst),
+            Command::Look => self.look(browser),
+            Command::Remove(manner) => self.remove(browser, manner),
+            Command::Undo => self.undo(browser),
             // What filters and symlinks lead to depends on where the walk began.
             Command::Rescan(path) if walk.filter.is_off() && !walk.follow => {
                 self.start(WorkKind::Directory, self.of(path, walk.clone()), Arc::default());
@@ -227,6 +262,62 @@ impl Work<'_> {
             }
             Command::Quit | Command::PrintPaths => {}
         }
+    }
+
+    /// Cancels what is being removed; false if that has been asked for.
+    fn cancel(&self) -> bool {
+        !self.is_cancelled.swap(true, Ordering::SeqCst)
+    }
+
+    fn look(&self, browser: &mut Browser) {
+        let sender = self.sender.clone();
+        let (number, targets) = browser.to_be_looked_at();
+        thread::spawn(move || {
+            let looked = targets.into_iter().map(|(number, mut target)| {
+                let refusal = remove::look(&mut target).err().map(|error| error.to_string());
+                (number, target, refusal)
+            });
+            let _ = sender.send(Told::Looked(number, looked.collect()));
+        });
+    }
+
+    fn remove(&self, browser: &mut Browser, manner: Manner) {
+        let (sender, is_cancelled) = (self.sender.clone(), Arc::clone(&self.is_cancelled));
+        let places = self.options.places.clone().unwrap_or_default();
+        let targets = browser.begin_removal(manner);
+        is_cancelled.store(false, Ordering::SeqCst);
+        thread::spawn(move || {
+            let (mut told, mut now) = (Instant::now(), RemovalProgress::default());
+            let removed = remove::remove(&targets, manner, &places, &mut |event| {
+                now.take(event);
+                if told.elapsed() >= INTERVAL {
+                    told = Instant::now();
+                    let _ = sender.send(Told::Removing(mem::take(&mut now)));
+                }
+                match is_cancelled.load(Ordering::SeqCst) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            });
+            let _ = sender.send(Told::Removing(now));
+            let _ = sender.send(Told::Removed(Box::new(removed)));
+        });
+    }
+
+    fn undo(&self, browser: &mut Browser) {
+        let Some(trashed) = browser.begin_undo() else { return };
+        let sender = self.sender.clone();
+        let places = self.options.places.clone().unwrap_or_default();
+        thread::spawn(move || {
+            let removed = remove::undo(&trashed, &places, &mut |_| ControlFlow::Continue(()));
+            let _ = sender.send(Told::Undone(trashed, Box::new(removed)));
+        });
+    }
+
+    /// How a walk adds up.
+    fn rules(&self) -> Rules {
+        let WalkOptions { measure, sizes, follow, count_links, unique, .. } = self.request.walk;
+        Rules { measure, sizes, follow, count_links, unique }
     }
 
     /// A walk of the directory at `path`.
@@ -261,14 +352,23 @@ impl Work<'_> {
                 Ok(Told::Protected(protected)) => browser.protect(protected),
                 Ok(Told::Progress(progress)) => browser.progress(&progress),
                 Ok(Told::Done(WorkKind::All, Ok(browsed))) => browser.finish(*browsed),
+                Ok(Told::Looked(number, looked)) => browser.looked(number, looked),
+                Ok(Told::Removing(progress)) => browser.removal_progress(progress),
+                Ok(Told::Removed(removed)) => {
+                    let next = browser.removed(*removed, &self.rules());
+                    next.into_iter().for_each(|next| self.command(browser, next));
+                }
+                Ok(Told::Undone(trashed, removed)) => {
+                    let next = browser.undone(&trashed, *removed);
+                    next.into_iter().for_each(|next| self.command(browser, next));
+                }
                 Ok(Told::Done(WorkKind::Directory, Ok(browsed))) => {
-                    let WalkOptions { measure, sizes, follow, count_links, unique, .. } =
-                        self.request.walk;
-                    let rules = Rules { measure, sizes, follow, count_links, unique };
-                    if !browser.replace(&rules, *browsed) {
+                    if !browser.replace(&self.rules(), *browsed) {
                         // It may be gone, and then what is above it has changed too.
                         browser.look_at_all();
                         self.again(browser, false);
+                    } else if let Some(next) = browser.next_rescan() {
+                        self.command(browser, next);
                     }
                 }
                 Ok(Told::Done(WorkKind::Ignored, Ok(browsed))) => {
@@ -287,9 +387,21 @@ impl Work<'_> {
         (true, None)
     }
 
+    /// Waits until what was being removed and is half done has been put back, but not for ever. False if it has not.
+    fn end_removal(&self) -> bool {
+        self.cancel();
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match self.told.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(Told::Removed(_) | Told::Undone(..)) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
     /// What a walk has come to that is ended now. One that does not end is not waited for.
     fn end(&self) -> Option<Browsed> {
-        const PATIENCE: Duration = Duration::from_secs(5);
         self.request.interrupt.is_asked.store(true, Ordering::SeqCst);
         let end = Instant::now() + PATIENCE;
         loop {

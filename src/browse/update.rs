@@ -8,6 +8,7 @@ use super::pattern::{MarkedBy, NamePattern};
 use super::protected::Refusal;
 use super::sorting::SortKey;
 use crate::path;
+use crate::remove::Manner;
 use crate::render::name::escape;
 use crate::sys;
 use crate::tree::Child;
@@ -28,6 +29,12 @@ pub enum Command {
     FindIgnored(Vec<u8>),
     /// The end.
     Quit,
+    /// What the review shows is to be looked at again.
+    Look,
+    /// What was reviewed is to be removed.
+    Remove(Manner),
+    /// What was put in the trash last is to be put back.
+    Undo,
     /// The end, with the marked paths on standard output.
     PrintPaths,
 }
@@ -51,6 +58,7 @@ impl Browser {
                 None => self.point(key),
             },
             Some(Dialog::Prompt(question, text)) => self.prompt(question, text, key),
+            Some(Dialog::Delete { entries, typed }) => self.type_number(entries, typed, key),
             Some(dialog) => self.scroll(dialog, key),
         }
     }
@@ -125,7 +133,8 @@ impl Browser {
                 Watched::Walk { marks, .. } => marks.clear(),
                 Watched::Whole(scan) => scan.marks.clear(),
             },
-            Act::Review => self.dialog = Some(Dialog::Review { first: 0 }),
+            Act::Review => return self.open_review(),
+            Act::Undo => return self.ask_to_undo(),
             Act::Filter => {
                 let text = self.pattern.as_ref().map_or("", NamePattern::text).to_owned();
                 self.dialog = Some(Dialog::Prompt(Question::Filter, text));
@@ -271,7 +280,8 @@ impl Browser {
     }
 
     fn find_ignored(&mut self) -> Option<Command> {
-        let Some(path) = self.path_to_walk() else {
+        let path = self.path_to_walk().filter(|_| self.pending.is_none());
+        let Some(path) = path else {
             self.say("only in what has been scanned here");
             return None;
         };
@@ -310,6 +320,23 @@ impl Browser {
         self.say(refused.map_or(marked.clone(), |why| format!("{marked}; not all: {why}")));
     }
 
+    /// The number of entries is typed before they are deleted.
+    fn type_number(&mut self, entries: u64, mut typed: String, key: Key) -> Option<Command> {
+        match key {
+            Key::Enter => return self.answer_delete(entries, &typed),
+            Key::Char(c) if c.is_ascii_digit() => typed.push(c),
+            Key::Backspace => drop(typed.pop()),
+            Key::Escape | Key::Interrupt => {
+                self.removals.review = None;
+                self.say("nothing is deleted");
+                return None;
+            }
+            _ => {}
+        }
+        self.dialog = Some(Dialog::Delete { entries, typed });
+        None
+    }
+
     /// In an overlay, keys scroll, or end it.
     fn scroll(&mut self, dialog: Dialog, key: Key) -> Option<Command> {
         let page = self.height.max(2) - 1;
@@ -326,8 +353,19 @@ impl Browser {
             Dialog::Info { first } => moved(first).map(|first| Dialog::Info { first }),
             Dialog::Review { first } => moved(first).map(|first| Dialog::Review { first }),
             Dialog::Errors { first } => moved(first).map(|first| Dialog::Errors { first }),
-            Dialog::Prompt(..) => None,
+            Dialog::Kept { first } => moved(first).map(|first| Dialog::Kept { first }),
+            Dialog::Prompt(..) | Dialog::Delete { .. } => None,
         };
+        if let (Dialog::Review { .. }, None) = (&dialog, &self.dialog) {
+            match key {
+                Key::Char('t') => return self.ask_to_trash(dialog),
+                Key::Char('D') => {
+                    self.ask_to_delete(dialog);
+                    return None;
+                }
+                _ => self.removals.review = None,
+            }
+        }
         let is_paths = matches!(dialog, Dialog::Review { .. }) && key == Key::Char('p');
         if is_paths { self.paths() } else { None }
     }

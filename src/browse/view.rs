@@ -12,6 +12,7 @@ use ratatui_core::terminal::Frame;
 
 use super::browser::{Browser, Dialog, Pending, Question, Watched};
 use crate::measure::Measure;
+use crate::remove::Manner;
 use crate::render::name::{cells, escape, shorten};
 use crate::render::size::Format;
 
@@ -113,6 +114,7 @@ fn state(browser: &Browser) -> Vec<String> {
     }
     match &browser.pending {
         Some(Pending::All | Pending::Directory(_)) => parts.push("scanning again".to_owned()),
+        Some(Pending::Removal) => parts.push(removing(browser)),
         Some(Pending::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
         None => {}
     }
@@ -135,6 +137,17 @@ fn state(browser: &Browser) -> Vec<String> {
     }
     parts.push(browser.sorting.name().to_owned());
     parts
+}
+
+/// How far a removal has come.
+fn removing(browser: &Browser) -> String {
+    let Some(running) = &browser.removals.running else { return "putting back".to_owned() };
+    let verb = match running.manner {
+        _ if running.is_ending => "ending",
+        Manner::Delete => "deleting",
+        Manner::Trash | Manner::Restore => "moving",
+    };
+    format!("{verb} {}", short(running.removed))
 }
 
 /// As many of `parts` as fit, with what separates them.
@@ -175,12 +188,29 @@ fn foot(browser: &Browser, canvas: &mut Canvas<'_>) {
         canvas.write((0, y), &shorten(&format!("{asked}{text}"), width), width, style);
         return;
     }
+    if let Some(Dialog::Delete { entries, typed }) = &browser.dialog {
+        let entries = Format::Count.write(*entries);
+        let asked = format!("delete {entries} entries for ever? type how many: {typed}");
+        canvas.write((0, y), &shorten(&asked, width), width, style);
+        return;
+    }
+    if let (None, Some(running)) = (browser.said(), &browser.removals.running) {
+        let of = Format::Count.write(running.entries);
+        let removed = Format::Count.write(running.removed);
+        let name = escape(&running.name);
+        let text = format!("{removed} of {of} entries removed, Esc cancels: {name}");
+        canvas.write((0, y), &shorten(&text, width), width, style);
+        return;
+    }
     if let Some(said) = browser.said() {
         canvas.write((0, y), &shorten(said, width), width, style);
         return;
     }
     let hints = match browser.dialog {
-        Some(_) => ["any other key ends it"].as_slice(),
+        Some(Dialog::Review { .. }) if browser.no_removal().is_none() => {
+            ["t trash  D delete  p print paths  Esc back", "t trash  D delete"].as_slice()
+        }
+        Some(_) => &["any other key ends it"],
         None => &["d review  ? help", "? help"],
     };
     let text = summary(browser, width);

@@ -133,14 +133,14 @@ fn weight_of(paths: &[PathBuf]) -> u64 {
 }
 
 /// A file system of its own at a temporary directory, for as long as this is there.
-struct Mounted {
+pub struct Mounted {
     path: PathBuf,
     /// What it is mounted on, if that is to go too.
     _top: Option<tempfile::TempDir>,
 }
 
 impl Mounted {
-    fn tmpfs() -> Self {
+    pub fn tmpfs() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut mounted = Self::tmpfs_at(dir.path());
         mounted._top = Some(dir);
@@ -153,7 +153,11 @@ impl Mounted {
         Self { path: path.to_owned(), _top: None }
     }
 
-    fn ext4() -> Self {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn ext4() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let image = dir.path().with_extension("image");
         fs::File::create(&image).unwrap().set_len(256 << 20).unwrap();

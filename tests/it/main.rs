@@ -17,7 +17,7 @@
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
 //!   [`export`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
-//! * What is deleted: [`removing`], [`races`].
+//! * What is deleted: [`removing`], [`races`], [`freeing`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -57,6 +57,7 @@ mod export;
 mod faults;
 mod filters;
 mod follow;
+mod freeing;
 mod fuzz;
 mod git_config;
 mod gitignore;

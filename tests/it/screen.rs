@@ -230,3 +230,49 @@ fn it_is_no_setting() {
         assert!(shown.complaint().contains("unknown key"), "{}", shown.complaint());
     }
 }
+
+/// Deleting on the screen: the review, the question, and what is listed then.
+#[test]
+fn what_is_deleted_on_the_screen_is_gone() {
+    let fixture = tree().dir("home");
+    let mut terminal = Terminal::new();
+    let home = fixture.at("home");
+    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", &home);
+    let child = child.on(&terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"n ");
+    terminal.wait_for("1 marked");
+    terminal.type_in(b"d");
+    terminal.wait_for("delete");
+    // What is marked is looked at beside the screen.
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"D");
+    terminal.wait_for("many");
+    terminal.type_in(b"1\r");
+    let limit = Instant::now() + PATIENCE;
+    let log = home.join(".local/state/weigh/deleted.ndjson");
+    while std::fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 2 {
+        assert!(Instant::now() < limit, "nothing is deleted");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(!fixture.at("tree/one").exists() && fixture.at("tree/three/link").exists());
+    terminal.type_in(b"q");
+    assert_eq!(end(child).1.code(), Some(0));
+    let log = std::fs::read_to_string(log).unwrap();
+    assert!(log.contains(r#""result":"deleted","removed":1"#), "{log}");
+}
+
+/// With --read-only, nothing is.
+#[test]
+fn nothing_is_deleted_with_read_only() {
+    let fixture = tree().dir("home");
+    let mut terminal = Terminal::new();
+    let child = weigh("--ui --read-only").arg("tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"n d");
+    terminal.wait_for("--read-only");
+    terminal.type_in(b"D1\rt\x1b");
+    terminal.type_in(b"q");
+    assert_eq!(end(child).1.code(), Some(0));
+    assert!(fixture.at("tree/one").exists());
+}

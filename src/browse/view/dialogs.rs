@@ -1,5 +1,7 @@
 //! What lies over the list: help, more about a line, what is marked, what could not be read.
 
+use std::collections::HashMap;
+
 use ratatui_core::style::{Modifier, Style};
 
 use super::{Canvas, format};
@@ -19,6 +21,8 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
         Dialog::Info { first } => ("about it", info(browser), *first),
         Dialog::Review { first } => return review(browser, *first, height, canvas),
         Dialog::Errors { first } => return problems(browser, *first, height, canvas),
+        Dialog::Kept { first } => ("not all is gone", browser.kept_lines(), *first),
+        Dialog::Delete { .. } => return review(browser, 0, height, canvas),
         Dialog::Prompt(..) => return,
     };
     // Where all fits, the title does without a line.
@@ -141,6 +145,23 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
     if browser.browsed().is_some_and(|browsed| !browsed.snapshot.weighed.is_complete()) {
         head.push("not all could be read: there may be more in what is marked".to_owned());
     }
+    if let Some(why) = browser.no_removal().filter(|_| count > 0) {
+        head.push(why.to_owned());
+    }
+    let refusals: HashMap<_, _> = browser
+        .removals
+        .review
+        .iter()
+        .flat_map(|it| &it.marks)
+        .filter_map(|mark| Some((mark.place, mark.refusal.as_ref()?)))
+        .collect();
+    match &browser.removals.review {
+        Some(review) if !review.is_looked => head.push("looking at them again …".to_owned()),
+        Some(_) if !refusals.is_empty() => {
+            head.push(format!("{} of them are left out", refusals.len()));
+        }
+        _ => {}
+    }
     head.truncate(height.saturating_sub(1).max(1));
     for (i, line) in head.iter().enumerate() {
         let style = Style::new().add_modifier(Modifier::BOLD);
@@ -156,7 +177,11 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         let freed = if browser.options.knows_freed { write(item.freed()) } else { String::new() };
         let size = format!("{:>8} {freed:>8} ", write(item.totals.size));
         let room = width.saturating_sub(cells(&size) + ending.len());
-        let path = shorten(&escape(&child.path()), room);
+        let refusal = refusals.get(&place);
+        let path = match refusal {
+            Some(why) => shorten(&format!("{why}: {}", escape(&child.path())), room),
+            None => shorten(&escape(&child.path()), room),
+        };
         canvas.write(
             (0, 1 + head.len() + i),
             &format!("{size}{path}{ending}"),
