@@ -1,18 +1,18 @@
-//! What a walk did with one number of threads, as a value. The walk adds it up; render shows it.
+//! What a walk did with one number of threads. The walk measures it, and render shows it.
 
 use std::time::Duration;
 
 /// What was done in one gear.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gear {
-    /// How many threads were at work at most.
+    /// The largest number of threads at work.
     pub threads: usize,
-    /// For how long.
+    /// The time it lasted.
     pub wall: Duration,
-    /// Time on a core, of all threads of the process.
+    /// CPU time of all threads of the process.
     pub cpu: Duration,
     /// Entries weighed.
     pub entries: u64,
-    /// System calls made to list and to state them.
+    /// System calls made to list and examine them.
     pub calls: u64,
 }

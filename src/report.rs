@@ -1,73 +1,84 @@
-//! The front door of the library: from what is asked for to what came of it. It knows no flag and no
-//! terminal; the program, a test and another program come in by the same door.
+//! The front door of the library: takes a request and returns its outcome. It knows no flags and no terminal; the
+//! program, tests and other programs all use it.
 //!
-//! What can be wrong before a walk is found before the walk: the place to save at is looked at, and the
+//! Errors that can be found before a walk are found before it: the place for a new snapshot is checked, and the
 //! snapshot to compare with is read.
 
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::mem;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
 use crate::diff::Diff;
-use crate::filter::Filter;
+use crate::filter::{Filter, MANY};
 use crate::gear::Gear;
+use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::snapshot::{self, Destination, Doubt, FileSystem, Origin, Snapshot, TIMES};
-use crate::tally::{By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Tally, Top, Whole};
+use crate::sys;
+use crate::tally::{
+    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole,
+};
 use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
 
-/// What is asked for.
+/// What to do.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// What to weigh, or the snapshot to show instead.
     pub source: Input,
-    /// How to walk, and what counts. What it takes to know of an inode is found out here.
+    /// How to walk, and what counts. [`run`] adds the attributes that it needs.
     pub walk: walk::WalkOptions,
-    /// What to keep of it, to be shown.
+    /// What to keep in order to show it.
     pub keep: Keep,
-    /// Whether a snapshot has to have times and owners; if one is saved, it gets them.
+    /// Whether a snapshot must have times and owners. A saved one gets them.
     pub details: bool,
-    /// Whether to show times of last change in place of sizes. A snapshot that is saved has both.
+    /// Whether to show times of last modification instead of sizes. A saved snapshot has both.
     pub newest: bool,
-    /// Whether it can be shown in bytes only.
+    /// Whether the output can only show bytes.
     pub bytes_only: bool,
-    /// Where to save it, if anywhere.
+    /// Where to save a snapshot, if anywhere.
     pub save: Option<Destination>,
-    /// The snapshot to compare it with, if any.
+    /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
+    /// Without a number, all are kept.
+    pub keep_saved: Option<NonZeroUsize>,
+    /// The snapshot to compare with, if any.
     pub since: Option<PathBuf>,
-    /// The flags that change what counts, by their long names: a snapshot records them, and two snapshots are
-    /// compared only if theirs agree.
+    /// The flags that change what counts, by their long names. A snapshot records them, and two snapshots can be
+    /// compared only if their flags agree.
     pub options: Vec<String>,
-    /// What it may come to.
+    /// Limits for the total and its growth.
     pub bounds: Bounds,
-    /// Whether to say what the file systems hold that roots are mounted from.
+    /// Whether to report the file systems whose mount points are roots.
     pub file_systems: bool,
-    /// What ends it early.
+    /// What can end it early.
     pub interrupt: Interrupt,
 }
 
-/// Where what is shown comes from.
+/// What to weigh or to load.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A walk of these roots.
+    /// Walks these roots.
     Roots(Vec<OsString>),
-    /// A snapshot, and what its sizes should count, if that was said.
-    Snapshot(PathBuf, Option<Measure>),
+    /// Loads these snapshots together, as one walk of all their roots. Their sizes must measure this, if it is given.
+    Snapshots(Vec<PathBuf>, Option<Measure>),
+    /// Loads these snapshots of one tree at different times. Their sizes must measure this, if it is given.
+    History(Vec<PathBuf>, Option<Measure>),
 }
 
 /// What to keep.
 #[derive(Clone, Copy, Debug)]
 pub enum Keep {
-    /// Everything, and of these entries which inode they are.
+    /// Everything, with the inodes of these entries.
     Everything(Inodes),
     /// The largest, within limits.
     Largest(Limits),
@@ -78,24 +89,28 @@ pub enum Keep {
 /// What there is now, what the walk did, and what there was, if that is to be compared.
 type NowAndBefore = (Snapshot<Tree>, Vec<Gear>, Option<Snapshot<Tree>>);
 
-/// What came of it.
+/// The result of a request.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What is to be shown; where it is compared, with the churn as sizes.
+    /// The result to show. In a comparison, its sizes are the churn.
     pub snapshot: Snapshot<Tree>,
-    /// What changed since an earlier snapshot.
+    /// The changes since an earlier snapshot.
     pub changes: Option<Diff>,
-    /// Whether it was saved, if it was to be.
+    /// The history of a tree, if that was asked for.
+    pub history: Option<History>,
+    /// Errors about other files: snapshots that could not be read or removed.
+    pub other_files: Vec<Problem>,
+    /// Whether saving succeeded; also if nothing was to be saved.
     pub saved: Result<(), Problem>,
-    /// What the file systems hold that roots are mounted from, if that was asked for.
+    /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
-    /// The roots that are no mount points, likewise.
+    /// The roots that are not mount points, if that was asked for.
     pub unmounted: Vec<Vec<u8>>,
-    /// What a comparison cannot tell.
+    /// Doubts about a comparison.
     pub doubts: Vec<Doubt>,
     /// The bounds that it exceeds.
     pub exceeded: Vec<Exceeded>,
-    /// What the walk did with each number of threads; nothing of a snapshot.
+    /// What the walk did with each number of threads; empty for a snapshot.
     pub gears: Vec<Gear>,
 }
 
@@ -142,28 +157,35 @@ pub fn browse(
     Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, gears })
 }
 
-/// Does what is asked for. While a walk goes on, `watch` is called about ten times a second, on the calling
-/// thread; and with nothing once it is over.
+/// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
+/// and once with nothing when the walk is over.
 ///
 /// # Errors
-/// Why a snapshot cannot be loaded or compared, or one cannot be saved at its place, or that saving was
-/// interrupted. What cannot be walked is among the snapshot's problems.
+/// If a snapshot cannot be loaded or compared, if one cannot be saved at its place, or if saving was interrupted.
+/// Errors of the walk are among the snapshot's problems.
 pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Outcome, Problem> {
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
+    if let Input::History(files, measure) = &request.source {
+        return request.history(files, *measure);
+    }
     let (mut snapshot, gears, before) =
         request.compared(|request, watch| request.now(watch), watch)?;
     let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &snapshot)) {
-        // What was walked to its end is not shown either: somebody wants no more.
+        // Even a complete walk is not shown then, because the user wants no more.
         Err(problem) if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted => {
             return Err(problem);
         }
         saved => saved,
     };
+    let other_files = match (&saved, &snapshot.origin) {
+        (Ok(()), Some(origin)) => request.remove_old(origin),
+        _ => Vec::new(),
+    };
     let kept = request.kept();
     if request.newest && request.save.is_some() {
-        // Nothing is left out, so nothing can be wrong.
+        // Without a filter this cannot fail.
         let _ =
             snapshot::reweigh(&mut snapshot, &Filter::default(), TIMES, kept.unwrap_or_default());
     }
@@ -197,6 +219,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     Ok(Outcome {
         snapshot,
         changes,
+        history: None,
+        other_files,
         saved,
         file_systems,
         unmounted,
@@ -207,37 +231,74 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
 }
 
 impl Request {
-    /// All of what is at `roots` and below.
+    /// A request for everything at and below `roots`.
     pub fn of_roots(roots: impl IntoIterator<Item = OsString>) -> Self {
         Self { source: Input::Roots(roots.into_iter().collect()), ..Self::default() }
     }
 
     fn is_loaded(&self) -> bool {
-        matches!(self.source, Input::Snapshot(..))
+        matches!(self.source, Input::Snapshots(..) | Input::History(..))
     }
 
-    /// What of inodes is to be kept, if everything is, because it is to be saved, to be compared, to be
-    /// weighed anew, or to be shown.
+    /// What became of the tree whose snapshots are in `files`.
+    fn history(&self, files: &[PathBuf], measure: Option<Measure>) -> Result<Outcome, Problem> {
+        let limits = match self.keep {
+            Keep::Largest(limits) => limits,
+            Keep::Everything(_) | Keep::Groups(..) => Limits::NONE,
+        };
+        let limits = Limits { show: Show::Directories, ..limits };
+        let (mut history, snapshot) = history::history(files, measure, limits)?;
+        Ok(Outcome {
+            snapshot,
+            changes: None,
+            other_files: mem::take(&mut history.unread),
+            history: Some(history),
+            saved: Ok(()),
+            file_systems: Vec::new(),
+            unmounted: Vec::new(),
+            doubts: Vec::new(),
+            exceeded: Vec::new(),
+            gears: Vec::new(),
+        })
+    }
+
+    /// Removes what is too much where a snapshot from `origin` has been saved under its time.
+    fn remove_old(&self, origin: &Origin) -> Vec<Problem> {
+        let directory = self.save.as_ref().and_then(Destination::directory_of_new);
+        match (directory, self.keep_saved) {
+            (Some(directory), Some(count)) => {
+                snapshot::remove_old(directory, origin, count.get(), &sys::time_zone())
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
     fn kept(&self) -> Option<Inodes> {
         let (is_loaded, is_saved) = (self.is_loaded(), self.save.is_some());
         let if_so = |is_so: bool, inodes| is_so.then_some(inodes);
         let of_all = if self.needs_details() { Inodes::All } else { Inodes::Linked };
-        // A snapshot knows when directories were written to, and a walk does not ask. What is saved again has
-        // details of everything, or of nothing.
+        // A snapshot has the times of directories, and a walk does not ask for them. A snapshot that is saved again
+        // has details of all entries or of none.
         let is_dated = is_loaded && !is_saved;
         let directories = if is_dated { Inodes::DatedDirectories } else { Inodes::Directories };
         let is_grouped = matches!(self.keep, Keep::Groups(..));
-        let is_anew = is_loaded && !self.walk.filter.is_off() || self.newest;
+        let are_several =
+            matches!(&self.source, Input::Snapshots(snapshots, _) if snapshots.len() != 1);
+        let is_anew = is_loaded && !self.walk.filter.is_off() || self.newest || are_several;
         let to_be_shown = match self.keep {
             Keep::Everything(inodes) => Some(inodes),
             _ => None,
         };
+        // Where something is mounted in a share, its directories tell.
+        let is_share = self.walk.filter.share.is_some();
         if_so(is_saved || is_anew, of_all)
+            .max(if_so(is_saved && is_share, Inodes::Directories))
             .max(if_so(self.since.is_some() && !is_grouped, directories))
             .max(to_be_shown)
     }
 
-    /// Whether a snapshot, saved or loaded, has to have times and owners.
+    /// Whether a snapshot that is saved or loaded must have times and owners.
     fn needs_details(&self) -> bool {
         self.details
             || self.newest
@@ -245,7 +306,7 @@ impl Request {
             || self.is_by_details()
     }
 
-    /// What it takes to tell the groups that are to be shown.
+    /// What is needed to tell the groups apart.
     fn needs(&self) -> Needs {
         match self.keep {
             Keep::Groups(by, _) => by.needs(),
@@ -278,20 +339,20 @@ impl Request {
         watch: W,
     ) -> Result<NowAndBefore, Problem> {
         match &self.source {
-            // A walk takes long, and what it is compared with may be what is saved over.
+            // This comes first, because a walk takes long, and because saving may replace the snapshot to compare with.
             Input::Roots(_) => {
                 let before = self.earlier(self.walk.measure, Some(&self.options))?;
                 let (snapshot, gears) = now(self, watch)?;
                 Ok((snapshot, gears, before))
             }
-            Input::Snapshot(..) => {
+            Input::Snapshots(..) | Input::History(..) => {
                 let (mut snapshot, gears) = now(self, watch)?;
                 let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
                 let before = self.earlier(snapshot.measure, options)?;
                 if let Some(options) =
                     snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
                 {
-                    // As it may be saved again.
+                    // The snapshot may be saved again.
                     let is_new = |flag: &&String| !options.contains(flag);
                     let new: Vec<_> = self.options.iter().filter(is_new).cloned().collect();
                     options.extend(new);
@@ -301,7 +362,7 @@ impl Request {
         }
     }
 
-    /// What there is now, and what the walk did.
+    /// Walks or loads, and returns what the walk did with each number of threads.
     fn now(
         &self,
         watch: impl FnMut(Option<&Progress>),
@@ -312,7 +373,7 @@ impl Request {
             }
             (None, Keep::Largest(limits)) => self.with(Top::new(limits), watch),
             (None, Keep::Groups(by, limits)) => {
-                // What is in a group of others now may have had one of its own before.
+                // A group that is small now may have been large before.
                 let limits = if self.since.is_some() { Limits::NONE } else { limits };
                 self.with(self.groups(by, limits), watch)
             }
@@ -326,8 +387,12 @@ impl Request {
     ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
-            Input::Snapshot(path, measure) => {
-                let snapshot = snapshot::load(path, *measure, tally)?;
+            Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
+                let snapshot = match &paths[..] {
+                    [path] => snapshot::load(path, *measure, tally)?,
+                    paths => snapshot::load_all(paths, *measure, self.kept().unwrap_or_default())?,
+                };
+                let path = paths.first().map_or(Path::new(""), |path| path);
                 let snapshot = self.reweighed(snapshot);
                 snapshot
                     .map(|snapshot| (snapshot, Vec::new()))
@@ -343,10 +408,15 @@ impl Request {
         mut watch: impl FnMut(Option<&Progress>),
     ) -> (Snapshot<Tree>, Vec<Gear>) {
         let has_details = self.kept() == Some(Inodes::All);
+        let share = self.walk.filter.share.zip(roots.first());
+        let share =
+            share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
         let is_to_be_known = self.save.is_some() || self.since.is_some();
         let origin = is_to_be_known
-            .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details));
+            .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details))
+            .map(|origin| Origin { share, ..origin });
         let mut options = self.walk.clone();
+        options.filter.share = share;
         options.query.times |= has_details
             || self.kept() == Some(Inodes::Fingerprints)
             || matches!(options.measure, Measure::Newest(_))
@@ -364,7 +434,7 @@ impl Request {
         (Snapshot { weighed, measure, origin }, gears)
     }
 
-    /// What filters leave of a loaded snapshot, if it says what it takes to show that.
+    /// Applies filters to a loaded snapshot, if it contains what they need.
     fn reweighed(&self, mut snapshot: Snapshot<Tree>) -> io::Result<Snapshot<Tree>> {
         self.ensure_enough(&snapshot, self.needs_details())?;
         let is_bytes = snapshot.measure.unit() == Measure::Disk.unit();
@@ -375,17 +445,17 @@ impl Request {
         }
         let kept = self.kept().unwrap_or_default();
         if let Some(origin) = &mut snapshot.origin {
-            // As it may be saved again.
+            // The snapshot may be saved again.
             origin.has_details = kept == Inodes::All;
         }
-        // Sizes are what is saved again.
+        // A snapshot that is saved again has sizes.
         let is_by_time = self.newest && self.save.is_none();
         let measure = if is_by_time { TIMES } else { snapshot.measure };
         snapshot::reweigh(&mut snapshot, &self.walk.filter, measure, kept)?;
         Ok(snapshot)
     }
 
-    /// Whether a loaded snapshot says what groups are made of, and has details if those are wanted.
+    /// Checks that a loaded snapshot contains what groups need, and has details if those are needed.
     fn ensure_enough(&self, snapshot: &Snapshot<Tree>, wants_details: bool) -> io::Result<()> {
         match &snapshot.origin {
             None if wants_details || matches!(self.keep, Keep::Groups(..)) => {
@@ -398,8 +468,8 @@ impl Request {
         }
     }
 
-    /// The snapshot to compare with, if there is one, without what is left out of this one, which was made
-    /// with `options`, as far as that is known.
+    /// The snapshot to compare with, if there is one. What this one leaves out is left out of it, too. `options` are
+    /// the flags of this one, if they are known.
     fn earlier(
         &self,
         measure: Measure,
@@ -430,7 +500,7 @@ impl Request {
         compared().map_err(|error| snapshot::problem(path, Operation::Load, &error))
     }
 
-    /// Half a snapshot would be taken for a whole one later, and so is not saved.
+    /// Half a snapshot is not saved, because later it would be taken for a whole one.
     fn save(&self, to: &Destination, snapshot: &Snapshot<Tree>) -> Result<(), Problem> {
         if snapshot.weighed.is_interrupted {
             let interrupted = io::ErrorKind::Interrupted.into();
@@ -445,7 +515,7 @@ impl Request {
 }
 
 impl Default for Input {
-    /// Where the process stands.
+    /// The current directory.
     fn default() -> Self {
         Input::Roots(vec![".".into()])
     }

@@ -1,4 +1,4 @@
-//! What is looked at: the state that keys change and that is drawn. It knows no terminal, and asks no file system.
+//! The browser's state, which keys change and the view draws. It uses neither the terminal nor the file system.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,23 +29,23 @@ use crate::walk::Progress;
 pub struct BrowseOptions {
     /// How sizes are written.
     pub formats: Formats,
-    /// What they count, until that is known of what is looked at.
+    /// What sizes measure, until the scan or the snapshot says so.
     pub measure: Measure,
     /// How times are written.
     pub times: Option<TimeFormat>,
-    /// In which order entries are listed at first.
+    /// The initial order of entries.
     pub sorting: Sorting,
-    /// Whether what one inode frees is known: not where symlinks are followed, for they lead to it too.
+    /// Whether the space that one inode frees is known: not if symlinks are followed, because they lead to it too.
     pub knows_freed: bool,
-    /// Whether paths end in NUL on standard output, rather than in a newline.
+    /// Whether paths on standard output end in NUL instead of a newline.
     pub print0: bool,
-    /// Whether nothing is to be removed.
+    /// Whether nothing may be removed (`--read-only`).
     pub read_only: bool,
-    /// Where the trash and the log are; if nobody knows, nothing is removed.
+    /// Where the trash and the log are; if this is unknown, nothing is removed.
     pub places: Option<Places>,
-    /// The user's home directory, as the environment says.
+    /// The user's home directory, from the environment.
     pub home: Option<PathBuf>,
-    /// How git's rules are to be read, to mark what git ignores.
+    /// How to read git's rules, for marking ignored files.
     pub ignored: Git,
     /// Colours, if any.
     pub colors: Option<Colors>,
@@ -54,50 +54,50 @@ pub struct BrowseOptions {
 /// How browsing ended.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// What was looked at, without its tree; nothing if its end was not waited for.
+    /// The result, without its tree; none if the walk did not end in time.
     pub browsed: Option<Browsed>,
-    /// What is to be printed of it.
+    /// What to print.
     pub printed: Option<Vec<u8>>,
-    /// The number of the signal that ended it, if one did.
+    /// The number of the signal that ended it, if any.
     pub signal: Option<u8>,
     /// Whether something was being removed, and did not come to its end.
     pub unfinished: bool,
 }
 
-/// What is looked at, and how.
+/// What is shown, and how.
 #[derive(Debug)]
 pub struct Browser {
     pub(super) options: BrowseOptions,
     pub(super) protected: Protected,
-    /// What the root is called, as far as that is known before it is whole.
+    /// The name of the root, as far as it is known before the walk ends.
     pub(super) root: Vec<u8>,
     pub(super) seen: Watched,
-    /// The names on the way from the root, which is none of them, to the directory looked at.
+    /// The names on the path from the root (without its own) to the current directory.
     pub(super) way: Vec<Vec<u8>>,
-    /// Which line is chosen, and which is the first on the screen.
+    /// The chosen line, and the first line on the screen.
     pub(super) chosen: usize,
     pub(super) first: usize,
-    /// What is called so stays chosen, wherever it comes to be listed.
+    /// The entry with this name stays chosen, wherever it is listed.
     pub(super) name: Option<Vec<u8>>,
     pub(super) sorting: Sorting,
     pub(super) pattern: Option<NamePattern>,
     pub(super) columns: ListColumns,
     pub(super) dialog: Option<Dialog>,
-    /// What was said last.
+    /// The last message.
     pub(super) said: Option<String>,
-    /// How many lines of the list there are on the screen.
+    /// How many lines of the list fit on the screen.
     pub(super) height: usize,
-    /// What is being looked at anew, if anything.
-    pub(super) pending: Option<Pending>,
-    /// Whether the directory looked at lies in a marked one, or is one.
+    /// The work that runs in the background, if any.
+    pub(super) pending: Option<PendingWork>,
+    /// Whether the current directory, or one above it, is marked.
     pub(super) is_held: bool,
     pub(super) removals: Removals,
 }
 
-/// What there is to be seen.
+/// What is shown.
 #[derive(Debug)]
 pub(super) enum Watched {
-    /// A walk, or nothing yet while a snapshot is loaded.
+    /// A walk in progress; empty while a snapshot is loaded.
     Walk {
         top: Arc<LiveDirectory>,
         progress: Progress,
@@ -106,11 +106,11 @@ pub(super) enum Watched {
         is_walk: bool,
         is_stopping: bool,
     },
-    /// What it came to.
+    /// The finished walk, or the snapshot.
     Whole(Box<Scan>),
 }
 
-/// What a walk or a snapshot came to, and what is marked in it.
+/// A finished walk or a snapshot, and the marks in it.
 #[derive(Debug)]
 pub(super) struct Scan {
     pub(super) browsed: Browsed,
@@ -121,7 +121,7 @@ pub(super) struct Scan {
     pub(super) marks: Marks,
 }
 
-/// What has a column beside names and sizes.
+/// The optional columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ListColumns {
     pub(super) bars: Bar,
@@ -129,7 +129,7 @@ pub(super) struct ListColumns {
     pub(super) times: bool,
 }
 
-/// What shows how large something is among others.
+/// How the list shows an entry's share of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bar {
     Both,
@@ -138,7 +138,7 @@ pub(super) enum Bar {
     None,
 }
 
-/// What lies over the list.
+/// What covers the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dialog {
     Help {
@@ -165,30 +165,30 @@ pub(super) enum Dialog {
     Prompt(Question, String),
 }
 
-/// What is to be typed.
+/// What the user is asked to type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
-    /// What to list.
+    /// A pattern for the entries to list.
     Filter,
-    /// What to mark.
+    /// A pattern for the entries to mark.
     Mark,
 }
 
-/// What is under way beside the screen.
+/// Work in the background.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Pending {
-    /// All of it is looked at anew.
+pub(super) enum PendingWork {
+    /// Scans everything again.
     All,
-    /// The directory at this way is.
+    /// Scans the directory with this path again.
     Directory(Vec<Vec<u8>>),
-    /// What git ignores in the directory at this way.
+    /// Finds what git ignores in the directory with this path.
     Ignored(Vec<Vec<u8>>),
-    /// Something is removed, or put back.
+    /// Removes entries, or puts them back.
     Removal,
 }
 
 impl Browser {
-    /// Nothing yet: a walk is seen from `top` on; a snapshot once it is loaded.
+    /// An empty browser: shows a walk from `top` on, or a snapshot once it is loaded.
     pub fn new(
         options: BrowseOptions,
         protected: Protected,
@@ -224,7 +224,7 @@ impl Browser {
         }
     }
 
-    /// What a walk, or a snapshot, has come to. What was marked, and chosen, still is, if it is there.
+    /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
     pub fn finish(&mut self, browsed: Browsed) {
         let named = match &self.seen {
             Watched::Walk { marks, .. } => marks.clone(),
@@ -241,11 +241,11 @@ impl Browser {
         self.relist();
     }
 
-    /// What a directory that was looked at anew comes to now, by the `rules` of the walk: what was there is replaced,
-    /// and all above it added up. False if that would not be right: it is gone, or an inode in it has, or had, links
-    /// elsewhere. Then all is to be looked at anew.
+    /// Replaces a directory by the result of its new scan, and updates the totals above it by the `rules` of the walk.
+    /// Returns false if the totals would be wrong: if the directory is gone, or if one of its inodes has, or had,
+    /// links elsewhere. Then everything must be scanned again.
     pub fn replace(&mut self, rules: &Rules, browsed: Browsed) -> bool {
-        let Some(Pending::Directory(way)) = self.pending.take() else { return false };
+        let Some(PendingWork::Directory(way)) = self.pending.take() else { return false };
         let Watched::Whole(scan) = &mut self.seen else { return false };
         let named = scan.marks.named(&scan.tree);
         let mut weighed = browsed.snapshot.weighed;
@@ -255,7 +255,7 @@ impl Browser {
         else {
             return false;
         };
-        // How many links an inode has is known where each of them is; and elsewhere nobody looks now.
+        // Totals need every link of an inode, and this scan covers only one directory.
         let root = new.root().id().filter(|_| new.root().is_directory());
         if !root.is_some_and(|root| Freed::is_apart(&new, root) && Freed::is_apart(&scan.tree, old))
         {
@@ -277,7 +277,7 @@ impl Browser {
         true
     }
 
-    /// Marks what is found of `named`, and says if not all is.
+    /// Restores the marks of `named` that still exist, and reports how many are lost.
     pub(super) fn mark_again(&mut self, named: &NamedMarks) {
         let Watched::Whole(scan) = &mut self.seen else { return };
         let (tree, protected) = (&scan.tree, &self.protected);
@@ -291,21 +291,21 @@ impl Browser {
         }
     }
 
-    /// How far the walk has come.
+    /// Updates the progress of the walk.
     pub fn progress(&mut self, now: &Progress) {
         if let Watched::Walk { progress, .. } = &mut self.seen {
             *progress = now.clone();
         }
     }
 
-    /// Looks again at a directory of a walk that goes on.
+    /// Lists the current directory of a walk in progress again.
     pub fn refresh(&mut self) {
         let most = (self.first + self.height).max(self.chosen + 1).max(256);
         let (sorting, pattern) = (self.sorting, self.pattern.as_ref());
         let Watched::Walk { top, page, is_walk: true, .. } = &mut self.seen else { return };
         match Page::of(top, &self.way, sorting, pattern, most) {
             Some(now) => *page = now,
-            // All is closed, and what it came to is on its way.
+            // Everything is closed, and the result is on its way.
             None if top.is_closed() || self.way.is_empty() => return,
             None => {
                 self.way.pop();
@@ -315,7 +315,7 @@ impl Browser {
         self.choose_again();
     }
 
-    /// Lists the directory looked at anew.
+    /// Lists the current directory again.
     pub(super) fn relist(&mut self) {
         let Watched::Whole(scan) = &mut self.seen else { return self.refresh() };
         let Scan { tree, directory, index, browsed, .. } = &mut **scan;
@@ -330,7 +330,7 @@ impl Browser {
         self.choose_again();
     }
 
-    /// Chooses what is called as what was chosen, or what is in its place now.
+    /// Chooses the entry of the same name; if it is gone, the same line.
     fn choose_again(&mut self) {
         if let Some(name) = self.name.take() {
             let position = match &self.seen {
@@ -345,22 +345,22 @@ impl Browser {
         self.choose(self.chosen);
     }
 
-    /// Chooses a line, the last one if there are not so many, and shows it.
+    /// Chooses a line, or the last one if there are fewer, and scrolls to it.
     pub(super) fn choose(&mut self, line: usize) {
         self.chosen = line.min(self.len().saturating_sub(1));
         let height = self.height.max(1);
         self.first = self.first.min(self.chosen).max((self.chosen + 1).saturating_sub(height));
-        // No blank lines below the last one while there are others above.
+        // No blank lines below the last one while lines above are hidden.
         self.first = self.first.min(self.len().saturating_sub(height));
     }
 
-    /// Chooses a line, which stays chosen.
+    /// Chooses a line; its entry stays chosen wherever it moves.
     pub(super) fn pin(&mut self, line: usize) {
         self.choose(line);
         self.name = self.item(self.chosen).map(|item| item.name.into_owned());
     }
 
-    /// Says something in the last line, until the next key.
+    /// Shows a message in the last line, until the next key.
     pub(super) fn say(&mut self, text: impl Into<String>) {
         self.said = Some(text.into());
     }
@@ -378,7 +378,7 @@ impl Browser {
         self.len() == 0
     }
 
-    /// What a line of the list shows.
+    /// The entry on a line of the list.
     pub fn item(&self, line: usize) -> Option<Item<'_>> {
         match &self.seen {
             Watched::Walk { page, .. } => page.items.get(line).cloned(),
@@ -388,7 +388,7 @@ impl Browser {
         }
     }
 
-    /// What the size of an item has changed by, if it is known what it was.
+    /// By how much the size of an item has changed, if its former size is known.
     pub fn change(&self, item: &Item<'_>) -> Option<i128> {
         let scan = self.scan()?;
         scan.index.change(&scan.tree.at(item.place?))
@@ -400,7 +400,7 @@ impl Browser {
         times.map_or_else(String::new, |times| Format::Time(times).write(weight_of_time(seconds)))
     }
 
-    /// What the directory looked at comes to.
+    /// The totals of the current directory.
     pub fn totals(&self) -> Totals {
         match &self.seen {
             Watched::Walk { page, .. } => page.totals,
@@ -408,7 +408,7 @@ impl Browser {
         }
     }
 
-    /// What is marked comes to, and what removing it frees; the latter only once the walk is over.
+    /// The total of the marked entries, and how much removing them frees; the latter only after the walk.
     pub fn marked(&self) -> (usize, Option<(Totals, Option<u64>)>) {
         match &self.seen {
             Watched::Walk { marks, .. } => (marks.len(), None),
@@ -420,17 +420,17 @@ impl Browser {
         }
     }
 
-    /// The names on the way from the root, which is none of them, to the directory looked at.
+    /// The names on the path from the root (without its own) to the current directory.
     pub fn way(&self) -> &[Vec<u8>] {
         &self.way
     }
 
-    /// What was said last.
+    /// The last message.
     pub fn said(&self) -> Option<&str> {
         self.said.as_deref()
     }
 
-    /// What could not be read; while a walk goes on, only how much it is.
+    /// The paths that could not be read; during a walk, only their number.
     pub fn unread(&self) -> (usize, &[Problem]) {
         match &self.seen {
             Watched::Walk { progress, .. } => (progress.problems, &[]),
@@ -441,23 +441,26 @@ impl Browser {
         }
     }
 
-    /// What the walk, or the snapshot, came to, if it has come to an end.
+    /// The result, once the walk or the loading of the snapshot has ended.
     pub fn browsed(&self) -> Option<&Browsed> {
         self.scan().map(|scan| &scan.browsed)
     }
 
-    /// The tree, once it is whole.
+    /// The tree, once it is complete.
     pub fn tree(&self) -> Option<&Tree> {
         self.scan().map(|scan| &scan.tree)
     }
 
-    /// The paths of all that is marked, as bytes, in the order of the tree.
+    /// The paths of all marked entries, as bytes, sorted: the order of the tree depends on the walk.
     pub fn marked_paths(&self) -> Vec<Vec<u8>> {
         let Some(scan) = self.scan() else { return Vec::new() };
-        scan.marks.places().map(|place| scan.tree.at(place).path()).collect()
+        let mut paths: Vec<_> =
+            scan.marks.places().map(|place| scan.tree.at(place).path()).collect();
+        paths.sort_unstable();
+        paths
     }
 
-    /// What came of it all, without the tree.
+    /// The result, without the tree.
     pub fn into_browsed(self) -> Option<Browsed> {
         match self.seen {
             Watched::Whole(scan) => Some(scan.browsed),
@@ -465,32 +468,32 @@ impl Browser {
         }
     }
 
-    /// What must not be marked.
+    /// Sets what must not be marked.
     pub fn protect(&mut self, protected: Protected) {
         self.protected = protected;
     }
 
-    /// What the root is called, where there is one.
+    /// Sets the name of the root, if there is one.
     pub fn call_root(&mut self, name: &[u8]) {
         self.root = name.to_vec();
     }
 
-    /// All is to be looked at anew.
+    /// Notes that everything is scanned again.
     pub fn look_at_all(&mut self) {
-        self.pending = Some(Pending::All);
+        self.pending = Some(PendingWork::All);
     }
 
-    /// What sizes count.
+    /// What sizes measure.
     pub fn measure(&self) -> Measure {
         self.browsed().map_or(self.options.measure, |browsed| browsed.snapshot.measure)
     }
 
-    /// Whether a walk is still on its way.
+    /// Whether a walk is still running.
     pub fn is_walking(&self) -> bool {
         matches!(self.seen, Watched::Walk { .. })
     }
 
-    /// Nothing is under way any more: it did not come to its end, and why.
+    /// The background scan has failed; shows why.
     pub fn give_up(&mut self, why: impl Into<String>) {
         self.pending = None;
         self.say(why);
@@ -505,7 +508,7 @@ impl Browser {
 }
 
 impl Scan {
-    /// The directory looked at.
+    /// The current directory.
     pub(super) fn here(&self) -> Child<'_> {
         self.tree.directory(self.directory)
     }

@@ -1,26 +1,26 @@
-//! What marks come to, and what removing all that is marked would give back: the inodes all of whose links are
-//! marked. It is kept up to date mark by mark; what is remembered for that are the marked links alone.
+//! The total of the marked entries, and the space that removing them would free: that of the inodes all of whose links
+//! are marked. Each mark updates both; only the marked links are remembered for that.
 
 use crate::sys::MountedIdentity;
 use crate::tally::{Link, Links, saturate};
 use crate::tree::{Child, DirectoryId, Place, Totals, Tree};
 
-/// What is marked, every inode once.
+/// The marked inodes, each counted once.
 #[derive(Debug, Default)]
 pub struct Freed {
-    /// What has one link. 128 bits, so that what is parted with can be taken off again.
+    /// The total of inodes with one link. 128 bits, so that unmarking can subtract without overflow.
     settled: u128,
     settled_entries: u64,
-    /// Those that have several, with their weights.
+    /// The inodes with several links, with their weights.
     links: Links<u64>,
     linked: u128,
     linked_entries: u64,
-    /// The weight of those whose links are all marked.
+    /// The weight of the inodes all of whose links are marked.
     complete: u128,
 }
 
 impl Freed {
-    /// How many entries are marked, and what they weigh, every inode once.
+    /// The number of marked entries, and their total, counting each inode once.
     pub fn marked(&self) -> Totals {
         Totals {
             size: saturate(self.settled + self.linked),
@@ -29,7 +29,7 @@ impl Freed {
         }
     }
 
-    /// What removing them gives back, in the measure's unit.
+    /// How much removing them frees, in the measure's unit.
     pub fn freed(&self) -> u64 {
         saturate(self.settled + self.complete)
     }
@@ -41,7 +41,7 @@ impl Freed {
         freed.links.with_others().next().is_none()
     }
 
-    /// What is at `place`, with all below it, is marked.
+    /// Adds the entry at `place`, with everything below it.
     pub fn mark(&mut self, tree: &Tree, place: Place) {
         each_inode(tree, place, |inode| match inode {
             MarkedInode::Settled(weight) => {
@@ -55,7 +55,7 @@ impl Freed {
         });
     }
 
-    /// It is marked no more.
+    /// Removes the entry at `place`, with everything below it.
     pub fn unmark(&mut self, tree: &Tree, place: Place) {
         each_inode(tree, place, |inode| match inode {
             MarkedInode::Settled(weight) => {
@@ -89,9 +89,9 @@ impl Freed {
 
 /// An inode below a mark.
 enum MarkedInode {
-    /// One that has one link, with its weight; or a directory.
+    /// An inode with one link, or a directory, with its weight.
     Settled(u64),
-    /// One link of another: which, its weight, and how many links there are.
+    /// One link of an inode with several: the inode, its weight, and the number of its links.
     Link(MountedIdentity, u64, u32),
 }
 

@@ -1,4 +1,4 @@
-//! An entry of the directory looked at, with all that its line shows.
+//! An entry of the current directory, with everything that its line shows.
 
 use std::borrow::Cow;
 
@@ -7,31 +7,31 @@ use super::sorting::SortKey;
 use crate::measure::{Kind, Mode, weight_of_time};
 use crate::tree::{Child, Details, Place, Totals};
 
-/// An entry of the directory looked at.
+/// An entry of the current directory.
 #[derive(Clone, Debug)]
 pub struct Item<'a> {
     /// Its name, as bytes.
     pub name: Cow<'a, [u8]>,
     /// File type and permissions.
     pub mode: Mode,
-    /// What it comes to; so far, of a directory that is open.
+    /// Its totals; of an open directory, so far.
     pub totals: Totals,
     /// A directory's own weight, if it counts itself.
     pub own: Option<u64>,
-    /// How many links its inode has, if there may be several; `u32::MAX` if more lead to it than it knows.
+    /// How many links its inode has, if there may be several; `u32::MAX` if more may lead to it than its link count.
     pub links: Option<u32>,
-    /// Its times and owner, if they are kept.
+    /// Its times and owner, if the scan keeps them.
     pub details: Option<Details>,
-    /// Whether it is a directory that is still open: more may come.
+    /// Whether it is a directory that is still open, so that its totals may grow.
     pub is_open: bool,
-    /// What tells it from another of its name.
+    /// Tells it from another entry of the same name.
     pub identification: Option<Identification>,
-    /// Where it is in the tree, once that is whole.
+    /// Its place in the tree, once the tree is complete.
     pub place: Option<Place>,
 }
 
 impl<'a> Item<'a> {
-    /// What the tree says of `child`.
+    /// The item of `child` in the tree.
     pub fn of(child: &Child<'a>) -> Self {
         let node = child.node();
         let totals = if child.id().is_some() { node.totals } else { Totals::of(child.size()) };
@@ -48,7 +48,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// The same, beside the tree.
+    /// The item of a child that is not in the tree yet.
     pub(super) fn into_owned(self) -> Item<'static> {
         Item { name: Cow::Owned(self.name.into_owned()), ..self }
     }
@@ -58,7 +58,7 @@ impl<'a> Item<'a> {
         self.mode.kind() == Kind::Directory
     }
 
-    /// What removing it alone would give back, as far as links tell.
+    /// How much removing it alone would free, judging by its link count.
     pub fn freed(&self) -> u64 {
         match (self.is_directory(), self.links) {
             (true, _) => self.totals.size.saturating_sub(self.totals.shared),
@@ -67,7 +67,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// What it is sorted by: the larger, the earlier.
+    /// Its sort key: larger keys come first.
     pub(super) fn number(&self, key: SortKey) -> (u64, u64) {
         let number = match key {
             SortKey::Size | SortKey::Change => self.totals.size,

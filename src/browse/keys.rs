@@ -1,9 +1,9 @@
-//! What each key does: the one table that keys and help have in common.
+//! What each key does: one table for the keys and the help.
 
-/// A key, or what the mouse does, as the terminal says it.
+/// A key or a mouse action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// A letter or sign.
+    /// A letter or another character.
     Char(char),
     /// An arrow.
     Up,
@@ -13,17 +13,17 @@ pub enum Key {
     Left,
     /// An arrow.
     Right,
-    /// A page back.
+    /// Page up.
     PageUp,
-    /// A page on.
+    /// Page down.
     PageDown,
-    /// To the first.
+    /// To the first line.
     Home,
-    /// To the last.
+    /// To the last line.
     End,
     /// Return.
     Enter,
-    /// The letter before the cursor.
+    /// Backspace.
     Backspace,
     /// Esc.
     Escape,
@@ -37,7 +37,7 @@ pub enum Key {
     Click(usize),
 }
 
-/// What is to be done.
+/// What the browser does for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Act {
     Up,
@@ -75,10 +75,10 @@ pub(super) enum Act {
     Interrupt,
 }
 
-/// Keys that belong together, with what each does; how help writes them, and what it says of them.
+/// Keys that belong together, with the action of each; their names in the help, and their description there.
 type KeyLine = (&'static [(Key, Act)], &'static str, &'static str);
 
-/// What each key does, as help says it; what belongs together has one line. In the order of help.
+/// The actions of all keys with their help texts, in the order of the help. Related keys share one line.
 pub(super) const KEYS: &[KeyLine] = &[
     (
         &[
@@ -147,7 +147,7 @@ pub(super) const KEYS: &[KeyLine] = &[
     (&[(Key::Char('?'), Act::Help), (Key::Char('q'), Act::Quit)], "? q", "this help, quit"),
 ];
 
-/// What `key` does in the list.
+/// The action of `key` in the list.
 pub(super) fn act(key: Key) -> Option<Act> {
     let mut all = KEYS.iter().flat_map(|(keys, ..)| *keys);
     all.find(|(known, _)| *known == key).map(|(_, act)| *act)

@@ -1,5 +1,5 @@
-//! The entries of the directory looked at, in order, without those that a pattern leaves out. Made once where the
-//! directory, the order or the pattern changes; what is drawn are a few of them.
+//! The entries of the current directory, sorted, without those that do not match the pattern. Built once for each
+//! change of directory, order or pattern; only a few of them are drawn.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,33 +13,33 @@ use crate::measure::Mode;
 use crate::tally::LiveDirectory;
 use crate::tree::{Child, DirectoryId, Place, Totals, Tree};
 
-/// What is listed of a directory in a whole tree.
+/// The list of a directory in a complete tree.
 #[derive(Debug, Default)]
 pub(super) struct SortedDirectory {
     places: Vec<Place>,
-    /// What each directory or file was before, by name, if that is to be shown.
+    /// The former entries by name, if changes are shown.
     before: Option<HashMap<Box<[u8]>, u64, RandomState>>,
-    /// How many there are without a pattern.
+    /// The number of entries without a pattern.
     pub(super) all: usize,
-    /// The largest of them.
+    /// The size of the largest entry.
     pub(super) largest: u64,
 }
 
-/// What is listed of a directory that may still be open: the first few.
+/// The list of a directory that may still be open: the first few entries.
 #[derive(Debug, Default)]
 pub(super) struct Page {
     pub(super) items: Vec<Item<'static>>,
-    /// How many there are that the pattern admits, and without it.
+    /// The number of entries that match the pattern, and of all entries.
     pub(super) admitted: usize,
     pub(super) all: usize,
-    /// The largest of them.
+    /// The size of the largest entry.
     pub(super) largest: u64,
-    /// What the directory comes to so far.
+    /// The totals of the directory so far.
     pub(super) totals: Totals,
 }
 
 impl SortedDirectory {
-    /// What is in `directory`, which was the one `before`, if that is known.
+    /// Lists `directory`; `before` is its former state, if known.
     pub(super) fn new(
         tree: &Tree,
         directory: DirectoryId,
@@ -60,7 +60,7 @@ impl SortedDirectory {
                 pattern.is_none_or(|pattern| pattern.is_match(child.name(), is_directory));
             let Some(place) = child.place().filter(|_| is_admitted) else { continue };
             index.largest = index.largest.max(child.size());
-            // Most are sorted by what is at hand.
+            // Most sort keys are at hand.
             let number = match sorting.by {
                 SortKey::Size => (child.size(), 0),
                 SortKey::Name => (0, 0),
@@ -69,9 +69,10 @@ impl SortedDirectory {
                 }
                 key => Item::of(&child).number(key),
             };
-            entries.push(SortedEntry { number, is_directory, entry: place });
+            let name = child.name();
+            entries.push(SortedEntry { number, name, is_directory, entry: place });
         }
-        sorting.sort(&mut entries, |place| tree.at(*place).name());
+        sorting.sort(&mut entries);
         index.places = entries.into_iter().map(|sorted| sorted.entry).collect();
         index
     }
@@ -88,22 +89,22 @@ impl SortedDirectory {
         &self.places
     }
 
-    /// What the size of a child of the directory has changed by, if it is known what it was.
+    /// By how much the size of a child has changed, if its former size is known.
     pub(super) fn change(&self, child: &Child<'_>) -> Option<i128> {
         let before = self.before.as_ref()?;
         let was = before.get(child.name()).copied().unwrap_or(0);
         Some(i128::from(child.size()) - i128::from(was))
     }
 
-    /// Where what is called `name` is listed.
+    /// The line of the entry called `name`.
     pub(super) fn position(&self, tree: &Tree, name: &[u8]) -> Option<usize> {
         self.places.iter().position(|place| tree.at(*place).name() == name)
     }
 }
 
 impl Page {
-    /// The first `most` of what is at `way` below `top`, from which a walk goes on; nothing if it is not there, or
-    /// is no directory any more.
+    /// The first `most` entries of the directory at `way` below `top`, from which a walk starts; none if it is gone or
+    /// no longer a directory.
     pub(super) fn of(
         top: &Arc<LiveDirectory>,
         way: &[Vec<u8>],
@@ -155,7 +156,7 @@ impl Page {
         Some(page.filled(below, sorting, pattern, most))
     }
 
-    /// With these items too, but no more than `most` of all.
+    /// Adds these items, and keeps no more than `most` of all.
     fn filled<'a>(
         mut self,
         items: impl Iterator<Item = Item<'a>>,
@@ -172,7 +173,7 @@ impl Page {
             self.admitted += 1;
             self.largest = self.largest.max(item.totals.size);
             all.push(item);
-            // So that a large directory is not held twice; and not sorted too often.
+            // So that a large directory is not copied as a whole, and not sorted too often.
             if all.len() >= most.saturating_mul(4).max(1 << 12) {
                 all = first(all, sorting, most);
             }
@@ -182,16 +183,17 @@ impl Page {
     }
 }
 
-/// The first `most` of `items`, in order.
+/// The first `most` of `items`, sorted.
 fn first<'a>(items: Vec<Item<'a>>, sorting: Sorting, most: usize) -> Vec<Item<'a>> {
     let mut entries: Vec<_> = items
         .iter()
         .map(|item| SortedEntry {
             number: item.number(sorting.by),
+            name: &item.name,
             is_directory: item.is_directory(),
             entry: item,
         })
         .collect();
-    sorting.sort(&mut entries, |item| &item.name);
+    sorting.sort(&mut entries);
     entries.iter().take(most).map(|sorted| sorted.entry.clone()).collect()
 }

@@ -1,24 +1,24 @@
-//! What is marked. A mark is a place in the tree, and holds all that is below it. Where the tree becomes another, marks
-//! are looked for by name, and only those are found that are the same inode, as far as was kept.
+//! Marks. A mark is a place in the tree, and covers everything below it. When a new tree replaces the old one, marks
+//! are found again by name, and kept only if they are the same inode, as far as the tree can tell.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::freed::Freed;
 use crate::tree::{Child, Inode, Place, Tree};
 
-/// What is marked in a tree.
+/// The marks in a tree.
 #[derive(Debug, Default)]
 pub struct Marks {
     places: BTreeSet<Place>,
     freed: Freed,
 }
 
-/// Marks by name, in no tree: the names on the way from the root, which is none of them, to the directory, and in
-/// that, by name, what is marked.
+/// Marks by name, without a tree: the names on the path from the root (without its own) to a directory, and the names
+/// of its marked entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedMarks(BTreeMap<Vec<Vec<u8>>, BTreeMap<Vec<u8>, Identification>>);
 
-/// What tells an entry from another that may come to have its name.
+/// Tells an entry from another that later gets its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Identification {
     file_type: u16,
@@ -27,11 +27,12 @@ pub struct Identification {
 }
 
 impl Identification {
-    /// That of `child`.
+    /// The identity of `child`.
     pub fn of(child: &Child<'_>) -> Self {
         let node = child.node();
         let is_directory = child.is_directory();
-        // Whatever is done in a directory changes its times, and what is linked elsewhere the number of links.
+        // Left out: what changes without a new identity. Any change in a directory changes its times, and any change
+        // of links the number of links.
         let inode = node.inode.map(|inode| Inode {
             links: None,
             details: inode.details.filter(|_| !is_directory),
@@ -42,14 +43,14 @@ impl Identification {
 }
 
 impl Identification {
-    /// Which inode it is, if that is kept.
+    /// The inode, if the tree keeps it.
     pub fn inode(&self) -> Option<Inode> {
         self.inode
     }
 }
 
 impl Marks {
-    /// Whether nothing is marked.
+    /// Whether there are no marks.
     pub fn is_empty(&self) -> bool {
         self.places.is_empty()
     }
@@ -59,22 +60,22 @@ impl Marks {
         self.places.len()
     }
 
-    /// Their places.
+    /// The marked places.
     pub fn places(&self) -> impl Iterator<Item = Place> {
         self.places.iter().copied()
     }
 
-    /// What they come to.
+    /// The total of the marks.
     pub fn freed(&self) -> &Freed {
         &self.freed
     }
 
-    /// Whether what is at `place` has a mark of its own.
+    /// Whether `place` itself is marked.
     pub fn is_marked(&self, place: Place) -> bool {
         self.places.contains(&place)
     }
 
-    /// Whether a directory that what is at `place` lies in is marked.
+    /// Whether a directory above `place` is marked.
     pub fn is_held(&self, tree: &Tree, place: Place) -> bool {
         if self.places.is_empty() {
             return false;
@@ -89,7 +90,7 @@ impl Marks {
         false
     }
 
-    /// Marks what is at `place`, if nothing that holds it is marked. Marks below it are absorbed.
+    /// Marks `place`, unless a directory above it is marked. Its mark replaces those below it.
     pub fn mark(&mut self, tree: &Tree, place: Place) {
         if self.is_marked(place) || self.is_held(tree, place) {
             return;
@@ -103,14 +104,14 @@ impl Marks {
         self.freed.mark(tree, place);
     }
 
-    /// Takes the mark off what is at `place`.
+    /// Unmarks `place`.
     pub fn unmark(&mut self, tree: &Tree, place: Place) {
         if self.places.remove(&place) {
             self.freed.unmark(tree, place);
         }
     }
 
-    /// Takes all marks off.
+    /// Removes all marks.
     pub fn clear(&mut self) {
         *self = Self::default();
     }
@@ -128,8 +129,8 @@ impl Marks {
         named
     }
 
-    /// What of `named` is found in `tree` and `may_be` marked, and how many marks are lost: what they named is not
-    /// there, or is another.
+    /// Finds the marks of `named` in `tree`, as far as each `may_be` marked, and counts the lost ones: their entry is
+    /// gone, or another one has its name.
     pub fn find(
         tree: &Tree,
         named: &NamedMarks,
@@ -169,7 +170,7 @@ impl NamedMarks {
         self.0.is_empty()
     }
 
-    /// Whether what is called `name` in the directory at `way` is marked.
+    /// Whether the entry called `name` in the directory at `way` is marked.
     pub fn contains(&self, way: &[Vec<u8>], name: &[u8]) -> bool {
         self.0.get(way).is_some_and(|marked| marked.contains_key(name))
     }
@@ -180,12 +181,12 @@ impl NamedMarks {
             && way.iter().enumerate().any(|(depth, name)| self.contains(&way[..depth], name))
     }
 
-    /// Marks what is called `name` there.
+    /// Marks the entry called `name` there.
     pub fn insert(&mut self, way: Vec<Vec<u8>>, name: Vec<u8>, identification: Identification) {
         self.0.entry(way).or_default().insert(name, identification);
     }
 
-    /// Leaves only those that are to be kept, by their ways and names.
+    /// Keeps only the marks for which `is_kept` is true, by the names of the directory and the name of the entry.
     pub fn retain(&mut self, is_kept: impl Fn(&[Vec<u8>], &[u8]) -> bool) {
         for (way, marked) in &mut self.0 {
             marked.retain(|name, _| is_kept(way, name));
@@ -193,7 +194,7 @@ impl NamedMarks {
         self.0.retain(|_, marked| !marked.is_empty());
     }
 
-    /// Takes the mark off it; false if there is none.
+    /// Unmarks it; false if it was not marked.
     pub fn remove(&mut self, way: &[Vec<u8>], name: &[u8]) -> bool {
         let Some(marked) = self.0.get_mut(way) else { return false };
         let is_removed = marked.remove(name).is_some();
@@ -203,13 +204,13 @@ impl NamedMarks {
         is_removed
     }
 
-    /// Takes all marks off.
+    /// Removes all marks.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// The names on the way from the root, which is none of them, to `directory`.
+/// The names on the path from the root (without its own) to `directory`.
 pub fn names(directory: &Child<'_>) -> Vec<Vec<u8>> {
     let mut names = Vec::new();
     let mut at = *directory;
@@ -221,7 +222,7 @@ pub fn names(directory: &Child<'_>) -> Vec<Vec<u8>> {
     names
 }
 
-/// The directory to which the names on `way` lead from the root.
+/// The directory at the path `way` from the root.
 pub fn descend<'a>(tree: &'a Tree, way: &[Vec<u8>]) -> Option<Child<'a>> {
     way.iter().try_fold(tree.root(), |directory, name| {
         directory.directories().find(|child| child.name() == name)

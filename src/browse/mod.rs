@@ -1,11 +1,11 @@
-//! Looks around in what was weighed, while it is weighed; marks some of it, and says what removing that would free.
+//! Browses a tree, even while it is being weighed; marks entries, and shows how much removing them would free.
 //!
-//! * `browser`: what is looked at. `update`: what keys do to it; `keys`: which do. Neither knows a terminal.
+//! * `browser`: the state. `update`: how keys change it; `keys`: the actions of keys. None of them uses a terminal.
 //! * `listing`, `item`, `sorting`, `pattern`: the entries of one directory, in order.
-//! * `marks`, `freed`, `protected`: what is marked, what that comes to, and what is not to be marked.
-//! * `removal`, `follow`: what is removed of what is marked, and what is looked at then.
-//! * `view` draws it, and is pure; `screen` is the loop, and the only one with a terminal, threads and signals. They
-//!   are there with the feature `tui`.
+//! * `marks`, `freed`, `protected`: the marks, their totals, and what must not be marked.
+//! * `removal`, `follow`: removes marked entries, and updates the tree and its totals.
+//! * `view` draws the state, and is pure. `screen` is the loop, and the only part with a terminal, threads and
+//!   signals. Both need the feature `tui`.
 
 mod browser;
 mod follow;

@@ -1,4 +1,4 @@
-//! Where the program was built without the feature `tui`: there is no screen.
+//! For builds without the feature `tui`, which have no screen.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::report::Request;
 /// Whether there is a screen to browse on.
 pub const IS_BUILT: bool = false;
 
-/// Nothing.
+/// Does nothing.
 ///
 /// # Errors
 /// Always.

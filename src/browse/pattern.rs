@@ -1,43 +1,43 @@
-//! What is typed to narrow a list, or to mark by: a glob, a size or an age.
+//! A typed pattern that filters a list or selects what to mark: a glob, a size or an age.
 
 use crate::filter::{Days, IgnoreRules};
 use crate::measure::parse_size;
 use crate::tree::{Details, Totals};
 
-/// What names match.
+/// A pattern for names.
 #[derive(Clone, Debug)]
 pub struct NamePattern {
     text: String,
     rules: IgnoreRules,
 }
 
-/// What is marked together.
+/// Selects entries to mark.
 #[derive(Clone, Debug)]
 pub enum MarkedBy {
-    /// What has such a name.
+    /// Entries whose names match.
     Name(NamePattern),
-    /// What is at least so large, or at most.
+    /// Entries of at least this size, or at most.
     Size {
         /// In the measure's unit.
         size: u64,
-        /// At most, rather than at least.
+        /// At most, instead of at least.
         is_most: bool,
     },
-    /// What was written to so many days ago.
+    /// Entries last written to before or after this many days ago.
     Age(Days),
-    /// What git ignores.
+    /// Entries that git ignores.
     Ignored,
 }
 
 impl NamePattern {
-    /// The glob in `text`; without any sign of one, what is in the middle of a name.
+    /// The glob in `text`; without a wildcard, it matches anywhere in a name.
     ///
     /// # Errors
-    /// Why it is no glob.
+    /// The reason if it is not a valid glob.
     pub fn parse(text: &str) -> Result<Self, String> {
         let is_glob = text.contains(['*', '?', '[']);
         let glob = if is_glob { text.to_owned() } else { format!("*{text}*") };
-        // A name has no slash, and what begins a comment or takes something back there is a letter here.
+        // A name has no slash, and the comment and negation characters of git's rules are literal here.
         let escaped = match glob.chars().next() {
             Some('!' | '#') => format!("\\{glob}"),
             _ => glob,
@@ -55,20 +55,20 @@ impl NamePattern {
         self.rules.decide(name, is_directory) == Some(true)
     }
 
-    /// As it was typed.
+    /// The text as typed.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
 impl MarkedBy {
-    /// What examples of it look like.
+    /// Examples of its syntax.
     pub const EXAMPLES: &str = "*.o, >100M, <1k, older 90d, newer 7d, ignored";
 
     /// Reads a glob, `>SIZE` or `<SIZE`, `older AGE` or `newer AGE`, or `ignored`.
     ///
     /// # Errors
-    /// Why it is none of them.
+    /// The reason if it is none of them.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let age = |days: &str, sign: &str| {
@@ -86,7 +86,7 @@ impl MarkedBy {
         }
     }
 
-    /// Whether an entry is to be marked; of its age there is nothing to be known without `details`.
+    /// Whether it selects the entry; an age selects nothing without `details`.
     pub(super) fn is_match(
         &self,
         (name, is_directory): (&[u8], bool),

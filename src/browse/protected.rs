@@ -1,4 +1,4 @@
-//! What is never marked: roots, mount points, the user's home directory, and what holds any of them.
+//! What must never be marked: roots, mount points, the user's home directory, and every directory above them.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -7,13 +7,13 @@ use crate::path;
 use crate::sys::{self, Symlinks};
 use crate::tree::{Child, Tree};
 
-/// Why something is not marked.
+/// Why an entry must not be marked.
 pub type Refusal = &'static str;
 
-/// Places that are kept from being marked, by their absolute paths.
+/// The absolute paths that must not be marked.
 #[derive(Clone, Debug, Default)]
 pub struct Protected {
-    /// What each root really is, by the name it was given. None of a snapshot's.
+    /// The real path of each root, by its given name. Empty for a snapshot.
     roots: HashMap<Vec<u8>, Vec<u8>>,
     mounts: BTreeSet<Vec<u8>>,
     home: Option<Vec<u8>>,
@@ -36,12 +36,12 @@ impl Protected {
         }
     }
 
-    /// What each root really is, by the name it was given.
+    /// The real path of each root, by the name it was given.
     pub(super) fn roots(&self) -> &HashMap<Vec<u8>, Vec<u8>> {
         &self.roots
     }
 
-    /// Why `child` is not to be marked, if it is not.
+    /// The reason why `child` must not be marked, if there is one.
     pub(super) fn refusal(&self, tree: &Tree, child: &Child<'_>) -> Option<Refusal> {
         let Some(parent) = child.parent() else { return Some("the root cannot be marked") };
         if parent.parent().is_none() && tree.is_above_roots() {
@@ -55,7 +55,7 @@ impl Protected {
         let is_elsewhere =
             |child: &Child<'_>| here.zip(mount(child)).is_some_and(|(here, other)| here != other);
         match child.id() {
-            // More lead to it than it knows.
+            // More may lead to it than its link count.
             None if child.inode().is_some_and(|inode| inode.links == Some(u32::MAX)) => {
                 return Some("it is a mount point, or may be reached by symlinks");
             }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::browser::{Browser, Dialog, Pending, Watched};
+use super::browser::{Browser, Dialog, PendingWork, Watched};
 use super::follow::Gone;
 use super::marks::names;
 use super::update::Command;
@@ -115,7 +115,7 @@ impl RemovalProgress {
 impl Browser {
     /// Whether something is removed, or put back.
     pub fn is_removing(&self) -> bool {
-        self.pending == Some(Pending::Removal)
+        self.pending == Some(PendingWork::Removal)
     }
 
     /// How many entries are to be deleted, where that is asked.
@@ -307,7 +307,7 @@ impl Browser {
             is_ending: false,
             gone,
         });
-        self.pending = Some(Pending::Removal);
+        self.pending = Some(PendingWork::Removal);
         targets
     }
 
@@ -425,7 +425,7 @@ impl Browser {
     /// What is put back now.
     pub fn begin_undo(&mut self) -> Option<Arc<Trashed>> {
         let trashed = self.removals.trashed.last().cloned()?;
-        self.pending = Some(Pending::Removal);
+        self.pending = Some(PendingWork::Removal);
         Some(trashed)
     }
 
@@ -495,12 +495,12 @@ impl Browser {
                 directory.parent().is_none() || scan.tree.is_above_roots() && way.len() == 1;
             if is_root {
                 self.removals.rescans.clear();
-                self.pending = Some(Pending::All);
+                self.pending = Some(PendingWork::All);
                 return Some(Command::Again { is_other_measure: false });
             }
             let path = directory.path();
             self.removals.takes_links = takes_links;
-            self.pending = Some(Pending::Directory(way));
+            self.pending = Some(PendingWork::Directory(way));
             return Some(Command::Rescan(path));
         }
         None

@@ -1,8 +1,8 @@
-//! The loop: the only place with a terminal, threads and signals. Keys, signals, and what a walk tells go into the
-//! state; what that asks for is done; and it is drawn anew.
+//! The loop: the only module with a terminal, threads and signals. It passes keys, signals and the walk's messages to
+//! the state, carries out the commands that result, and draws the screen again.
 //!
-//! It is drawn on the terminal itself, not on standard output, which is for paths. The terminal is as it was before
-//! after the end, while the process is stopped, and after a panic, when nothing is dropped any more.
+//! It draws on the terminal itself, because standard output is for paths. It restores the terminal at the end, while
+//! the process is stopped, and after a panic, when no destructor runs any more.
 
 use std::io;
 use std::iter;
@@ -46,13 +46,13 @@ use crate::walk::{Progress, WalkOptions};
 /// Whether there is a screen to browse on.
 pub const IS_BUILT: bool = true;
 
-/// Between two looks at a walk that goes on, and at signals.
+/// The interval between checks of the walk in progress and of signals.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long the end waits for what goes on beside the screen.
+/// The longest wait for background work at the end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a thread beside the screen tells.
+/// A message from a background thread.
 enum Told {
     Protected(Protected),
     Progress(Progress),
@@ -64,21 +64,21 @@ enum Told {
     Undone(Arc<Trashed>, Box<Removed>),
 }
 
-/// What it was asked for.
+/// The task of a background thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WorkKind {
-    /// All there is.
+    /// Scans everything.
     All,
-    /// One directory anew.
+    /// Scans one directory again.
     Directory,
-    /// What git ignores in one.
+    /// Finds what git ignores in one directory.
     Ignored,
 }
 
-/// Browses what `request` asks for, until that is ended.
+/// Browses what `request` asks for, until the user ends it.
 ///
 /// # Errors
-/// That there is no terminal, or it fails; or why a snapshot cannot be loaded or compared.
+/// If there is no terminal, or it fails; or if a snapshot cannot be loaded or compared.
 pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> {
     let on_screen =
         |error: io::Error| Problem::new(b"the terminal".to_vec(), Operation::Open, &error);
@@ -88,7 +88,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     let top = Arc::<LiveDirectory>::default();
     let (roots, is_walk) = match &request.source {
         Input::Roots(roots) => (roots.as_slice(), true),
-        Input::Snapshot(..) => (&[][..], false),
+        Input::Snapshots(..) | Input::History(..) => (&[][..], false),
     };
     let (roots, home) = (roots.to_vec(), options.home.clone().filter(|_| is_walk));
     let mut browser =
@@ -96,12 +96,12 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     if let [root] = &roots[..] {
         browser.call_root(root.as_encoded_bytes());
     }
-    // Before the file system is asked for anything.
+    // Before any access to the file system.
     screen.draw(&mut browser).map_err(on_screen)?;
     let (sender, told) = channel();
     if is_walk {
         let sender = sender.clone();
-        // It may be that what roots are on does not answer.
+        // The file system of the roots may not answer.
         thread::spawn(move || {
             let roots = roots.iter().map(|root| root.as_encoded_bytes());
             sender.send(Told::Protected(Protected::ask(roots, home.as_deref())))
@@ -122,7 +122,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     Ok(Ended { browsed, printed, signal: ended.signal, unfinished })
 }
 
-/// What ended the loop.
+/// Why the loop ended.
 #[derive(Default)]
 struct LoopEnd {
     command: Option<Command>,
@@ -139,25 +139,31 @@ fn browse(
     let (mut looked, mut pause) = (Instant::now(), INTERVAL);
     let (mut is_changed, mut is_known) = (true, Instant::now());
     loop {
-        // Nothing is sent to a terminal, perhaps a far one, on which nothing changes.
+        // Sends nothing to the terminal, which may be remote, while nothing changes.
         if mem::take(&mut is_changed) {
             screen.draw(browser)?;
         }
         let mut is_event = event::poll(INTERVAL)?;
         let start = Instant::now();
-        // Where the signal that says so is ignored, as with nohup, nobody else says that it is gone.
+        // If SIGHUP is ignored, as with nohup, only this shows that the terminal is gone.
         if is_known.elapsed() >= Duration::from_secs(1) {
             sys::terminal()?;
             is_known = start;
         }
-        // What has been typed meanwhile is drawn at once.
+        // Handles all typed keys before the next drawing.
         while is_event && start.elapsed() < INTERVAL {
             let event = event::read()?;
             is_changed |= matches!(event, Event::Resize(..));
             if let Some(key) = screen.key(&event) {
                 is_changed = true;
                 match key {
-                    Typed::Stop => screen.stop(true)?,
+                    // If nobody could continue it, Ctrl-Z does nothing.
+                    Typed::Stop if sys::stop_others() => {
+                        screen.stop()?;
+                        // The signal for the group was sent to this process too.
+                        signals.is_stopped.store(false, Ordering::SeqCst);
+                    }
+                    Typed::Stop => {}
                     Typed::Key(key) => {
                         let command = browser.press(key);
                         let is_end = matches!(command, Some(Command::Quit | Command::PrintPaths));
@@ -173,14 +179,14 @@ fn browse(
                     }
                 }
             }
-            // With none to wait, nothing would be looked for.
+            // A poll without a timeout would not look for new events.
             is_event = event::poll(Duration::from_millis(1))?;
         }
         if let Ok(signal @ 1..) = u8::try_from(signals.ended.load(Ordering::SeqCst)) {
             return Ok(LoopEnd { signal: Some(signal), ..LoopEnd::default() });
         }
         if signals.is_stopped.swap(false, Ordering::SeqCst) {
-            screen.stop(false)?;
+            screen.stop()?;
             is_changed = true;
         }
         let (is_told, problem) = work.take_told(browser);
@@ -202,16 +208,16 @@ fn browse(
             let start = Instant::now();
             browser.refresh();
             is_changed = true;
-            // However large the directory is, the walk has its locks most of the time.
+            // However large the directory is, its locks stay free for the walk most of the time.
             pause = INTERVAL.max(start.elapsed() * 10);
             looked = Instant::now();
         }
     }
 }
 
-/// What goes on beside the screen.
+/// The work in the background.
 struct Work<'a> {
-    /// What was asked for last, as a whole.
+    /// The last request for everything.
     request: Request,
     options: &'a BrowseOptions,
     sender: Sender<Told>,
@@ -225,7 +231,7 @@ impl Work<'_> {
         let sender = self.sender.clone();
         request.interrupt.is_asked.store(false, Ordering::SeqCst);
         thread::spawn(move || {
-            // Where nobody listens, the program has come to its end.
+            // If nobody receives it, the program is ending.
             let done = report::browse(&request, top, |progress| {
                 if let Some(progress) = progress {
                     let _ = sender.send(Told::Progress(progress.clone()));
@@ -246,7 +252,7 @@ impl Work<'_> {
             Command::Look => self.look(browser),
             Command::Remove(manner) => self.remove(browser, manner),
             Command::Undo => self.undo(browser),
-            // What filters and symlinks lead to depends on where the walk began.
+            // The effect of filters and symlinks depends on where the walk began.
             Command::Rescan(path) if walk.filter.is_off() && !walk.follow => {
                 self.start(WorkKind::Directory, self.of(path, walk.clone()), Arc::default());
             }
@@ -331,8 +337,8 @@ impl Work<'_> {
             Measure::Disk => Measure::Apparent,
             _ => Measure::Disk,
         };
-        if let Input::Snapshot(path, measure) = &mut self.request.source {
-            if path == Path::new("-") {
+        if let Input::Snapshots(paths, measure) = &mut self.request.source {
+            if paths.iter().any(|path| path == Path::new("-")) {
                 return browser.give_up("standard input cannot be read again");
             }
             if is_other_measure {
@@ -344,7 +350,7 @@ impl Work<'_> {
         self.start(WorkKind::All, self.request.clone(), Arc::default());
     }
 
-    /// Takes what has been told, and says whether anything has; and what keeps there from being anything to look at.
+    /// Receives all pending messages. Returns whether there were any, and the problem that leaves nothing to browse.
     fn take_told(&mut self, browser: &mut Browser) -> (bool, Option<Problem>) {
         for is_told in iter::once(false).chain(iter::repeat(true)) {
             match self.told.try_recv() {
@@ -364,7 +370,7 @@ impl Work<'_> {
                 }
                 Ok(Told::Done(WorkKind::Directory, Ok(browsed))) => {
                     if !browser.replace(&self.rules(), *browsed) {
-                        // It may be gone, and then what is above it has changed too.
+                        // It may be gone, and then the directories above it have changed too.
                         browser.look_at_all();
                         self.again(browser, false);
                     } else if let Some(next) = browser.next_rescan() {
@@ -387,7 +393,7 @@ impl Work<'_> {
         (true, None)
     }
 
-    /// Waits until what was being removed and is half done has been put back, but not for ever. False if it has not.
+    /// Waits until the removal has ended and has put back what it had moved; at most [`PATIENCE`]. False if it has not.
     fn end_removal(&self) -> bool {
         self.cancel();
         let end = Instant::now() + PATIENCE;
@@ -400,7 +406,7 @@ impl Work<'_> {
         }
     }
 
-    /// What a walk has come to that is ended now. One that does not end is not waited for.
+    /// Stops the walk and returns its result. Does not wait for a walk that does not stop.
     fn end(&self) -> Option<Browsed> {
         self.request.interrupt.is_asked.store(true, Ordering::SeqCst);
         let end = Instant::now() + PATIENCE;
@@ -416,12 +422,12 @@ impl Work<'_> {
     }
 }
 
-/// The terminal, while it is drawn on.
+/// The terminal in use.
 struct Screen {
     terminal: Terminal<CrosstermBackend<Box<dyn io::Write>>>,
 }
 
-/// What was typed.
+/// What the user typed.
 enum Typed {
     Key(Key),
     /// Ctrl-Z.
@@ -436,7 +442,7 @@ impl Screen {
             restore();
             before(panic);
         }));
-        // Before it is changed, so that it is put back whatever fails.
+        // Before the terminal changes, so that it is restored whatever fails.
         let screen = Self { terminal: Terminal::new(CrosstermBackend::new(out))? };
         enter()?;
         Ok(screen)
@@ -450,16 +456,12 @@ impl Screen {
         Ok(())
     }
 
-    /// Stops the process, with the terminal as it was, until it is continued; and those started with it, if the key
-    /// for that was typed.
-    fn stop(&mut self, is_typed: bool) -> io::Result<()> {
-        if is_typed && !sys::stop_others() {
-            return Ok(());
-        }
+    /// Stops the process until it is continued, and restores the terminal meanwhile.
+    fn stop(&mut self) -> io::Result<()> {
         restore();
         interrupt::stop()?;
         enter()?;
-        // Which clears it; Terminal::clear would wait for the terminal to say where its cursor is.
+        // This clears it; Terminal::clear would wait for the terminal to report its cursor position.
         let size = self.terminal.size()?;
         self.terminal.resize(size.into())
     }
@@ -508,18 +510,18 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         restore();
-        // Its hook would put back what is as it was already.
+        // The hook would restore a terminal that is already restored.
         drop(panic::take_hook());
     }
 }
 
-/// Takes the terminal.
+/// Takes over the terminal.
 fn enter() -> io::Result<()> {
     enable_raw_mode()?;
     execute!(sys::terminal()?, EnterAlternateScreen, EnableMouseCapture, Hide)
 }
 
-/// Puts the terminal back. Where that fails, as where it is gone, there is nothing left to put back.
+/// Restores the terminal. If that fails, for example because it is gone, nothing is left to restore.
 fn restore() {
     if let Ok(mut terminal) = sys::terminal() {
         let _ = execute!(terminal, Show, DisableMouseCapture, LeaveAlternateScreen);

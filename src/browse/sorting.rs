@@ -1,41 +1,41 @@
-//! In which order the entries of a directory are listed.
+//! The order of a directory's entries.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 
-/// What entries are listed by, and which way round.
+/// The order of entries, and its direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sorting {
-    /// By what.
+    /// The sort key.
     pub by: SortKey,
-    /// The other way round than usual.
+    /// Whether the usual direction is reversed.
     pub is_reversed: bool,
-    /// Directories before all else.
+    /// Whether directories come first.
     pub directories_first: bool,
 }
 
-/// What entries are listed by.
+/// A sort key.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SortKey {
-    /// The largest first.
+    /// Largest first.
     #[default]
     Size,
     /// By name, as bytes.
     Name,
-    /// The one with the most inodes first.
+    /// Most inodes first.
     Count,
-    /// What was written to last first.
+    /// Last written first.
     Modified,
-    /// What changed most first.
+    /// Largest change first.
     Change,
 }
 
 impl Sorting {
-    /// The same by `key`; the other way round if it is by that already.
+    /// Sorts by `key`; reverses the direction if it is the key already.
     pub fn by(self, key: SortKey) -> Self {
         Self { by: key, is_reversed: self.by == key && !self.is_reversed, ..self }
     }
 
-    /// What it is called.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match (self.by, self.is_reversed) {
             (SortKey::Size, false) => "by size",
@@ -51,30 +51,25 @@ impl Sorting {
         }
     }
 
-    /// Sorts `entries`, each with the number it is sorted by, the larger first, and whether it is a directory; what
-    /// is equal comes by name.
-    pub(super) fn sort<'a, T>(self, entries: &mut [SortedEntry<T>], name: impl Fn(&T) -> &'a [u8])
-    where
-        T: Copy + 'a,
-    {
-        let by_name =
-            |one: &SortedEntry<T>, other: &SortedEntry<T>| name(&one.entry).cmp(name(&other.entry));
+    /// Sorts `entries` by sort key, the larger first; equal ones by name.
+    pub(super) fn sort<T>(self, entries: &mut [SortedEntry<'_, T>]) {
         entries.sort_unstable_by(|one, other| {
             let directories = match self.directories_first {
                 true => other.is_directory.cmp(&one.is_directory),
                 false => Ordering::Equal,
             };
-            let numbers = Reverse(one.number).cmp(&Reverse(other.number));
-            let order = numbers.then_with(|| by_name(one, other));
+            let order = other.number.cmp(&one.number).then_with(|| one.name.cmp(other.name));
             directories.then(if self.is_reversed { order.reverse() } else { order })
         });
     }
 }
 
-/// An entry, and what it is sorted by; then by its size.
+/// An entry with its sort key, then its size, and its name. A million entries take twenty million comparisons: looking
+/// the names up in the tree each time took 6 s.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SortedEntry<T> {
+pub(super) struct SortedEntry<'a, T> {
     pub(super) number: (u64, u64),
+    pub(super) name: &'a [u8],
     pub(super) is_directory: bool,
     pub(super) entry: T,
 }

@@ -1,6 +1,6 @@
-//! What keys do to what is looked at. What else is to be done for one is told to whoever has a terminal and threads.
+//! What keys do to the state. Commands that need a terminal or threads are returned to the loop.
 
-use super::browser::{Bar, Browser, Dialog, Pending, Question, Scan, Watched};
+use super::browser::{Bar, Browser, Dialog, PendingWork, Question, Scan, Watched};
 use super::item::Item;
 use super::keys::{Act, Key, act};
 use super::marks::Marks;
@@ -13,34 +13,34 @@ use crate::render::name::escape;
 use crate::sys;
 use crate::tree::Child;
 
-/// What is to be done for a key beside changing what is looked at.
+/// What the loop must do for a key, besides the change of state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// The walk is to end.
+    /// Stop the walk.
     Stop,
-    /// All is to be looked at anew: in the other of apparent size and disk usage, if so.
+    /// Scan everything again, perhaps with the other measure: apparent size or disk usage.
     Again {
-        /// Whether sizes are to count the other of the two.
+        /// Whether to change to the other measure.
         is_other_measure: bool,
     },
-    /// The directory at this path is to be looked at anew.
+    /// Scan the directory at this path again.
     Rescan(Vec<u8>),
-    /// What git ignores in the directory at this path is to be looked for.
+    /// Find what git ignores in the directory at this path.
     FindIgnored(Vec<u8>),
-    /// The end.
+    /// End.
     Quit,
-    /// What the review shows is to be looked at again.
+    /// Look at the marked entries again, for the review.
     Look,
-    /// What was reviewed is to be removed.
+    /// Remove what was reviewed.
     Remove(Manner),
-    /// What was put in the trash last is to be put back.
+    /// Put the last entry back from the trash.
     Undo,
-    /// The end, with the marked paths on standard output.
+    /// End, and print the marked paths on standard output.
     PrintPaths,
 }
 
 impl Browser {
-    /// Does what `key` stands for.
+    /// Handles `key`.
     pub fn press(&mut self, key: Key) -> Option<Command> {
         self.said = None;
         let command = self.pressed(key);
@@ -63,7 +63,7 @@ impl Browser {
         }
     }
 
-    /// The screen has room for so many lines of the list.
+    /// Sets how many lines of the list fit on the screen.
     pub fn resize(&mut self, height: usize) {
         if self.height != height {
             self.height = height;
@@ -154,7 +154,7 @@ impl Browser {
         self.relist();
     }
 
-    /// Goes into the directory that is chosen.
+    /// Enters the chosen directory.
     fn open(&mut self) {
         let Some(item) = self.item(self.chosen).filter(Item::is_directory) else { return };
         let name = item.name.into_owned();
@@ -179,7 +179,7 @@ impl Browser {
         })
     }
 
-    /// Marks what is chosen, or takes its mark off, and goes down.
+    /// Marks or unmarks the chosen entry, and moves down.
     fn mark_chosen(&mut self) {
         let Some(item) = self.item(self.chosen).map(Item::into_owned) else { return };
         let refusal = match &mut self.seen {
@@ -209,7 +209,7 @@ impl Browser {
         }
     }
 
-    /// Marks all that is listed and `is_meant`.
+    /// Marks all listed entries for which `is_meant` is true.
     fn mark_all(&mut self, is_meant: impl Fn(&Item<'_>) -> bool) {
         let (mut marked, mut refused) = (0_usize, None);
         match &mut self.seen {
@@ -285,16 +285,16 @@ impl Browser {
             self.say("only in what has been scanned here");
             return None;
         };
-        self.pending = Some(Pending::Ignored(self.way.clone()));
+        self.pending = Some(PendingWork::Ignored(self.way.clone()));
         Some(Command::FindIgnored(path))
     }
 
-    /// Marks what is in `ignored`, which git ignores in the directory at this path.
+    /// Marks what git ignores in the directory at this path, by the walk `ignored`.
     pub fn mark_ignored(&mut self, ignored: &crate::tree::Tree) {
-        let Some(Pending::Ignored(way)) = self.pending.take() else { return };
+        let Some(PendingWork::Ignored(way)) = self.pending.take() else { return };
         let Watched::Whole(scan) = &mut self.seen else { return };
         let Some(here) = super::marks::descend(&scan.tree, &way) else { return };
-        // What counts in a walk of what is ignored is marked, and directories with all that is in them.
+        // Marks the files and directories that count in that walk; a marked directory covers everything in it.
         let mut found = Vec::new();
         let mut ahead = vec![(ignored.root(), here)];
         while let Some((ignored, here)) = ahead.pop() {
@@ -320,7 +320,7 @@ impl Browser {
         self.say(refused.map_or(marked.clone(), |why| format!("{marked}; not all: {why}")));
     }
 
-    /// The number of entries is typed before they are deleted.
+    /// Takes the number of entries that must be typed before they are deleted.
     fn type_number(&mut self, entries: u64, mut typed: String, key: Key) -> Option<Command> {
         match key {
             Key::Enter => return self.answer_delete(entries, &typed),
@@ -337,7 +337,7 @@ impl Browser {
         None
     }
 
-    /// In an overlay, keys scroll, or end it.
+    /// In a dialog, keys scroll or close it.
     fn scroll(&mut self, dialog: Dialog, key: Key) -> Option<Command> {
         let page = self.height.max(2) - 1;
         let moved = |first: usize| match key {
@@ -373,7 +373,7 @@ impl Browser {
     fn stop(&mut self, act: Act) -> Option<Command> {
         match &mut self.seen {
             Watched::Walk { is_walk: true, is_stopping, .. } => {
-                // Who presses it twice wants the end.
+                // Pressing it twice ends the program.
                 let was_asked = std::mem::replace(is_stopping, true);
                 Some(if was_asked && act == Act::Interrupt { Command::Quit } else { Command::Stop })
             }
@@ -392,11 +392,11 @@ impl Browser {
             self.say("once the scan is over");
             return None;
         }
-        self.pending = Some(Pending::All);
+        self.pending = Some(PendingWork::All);
         Some(Command::Again { is_other_measure: true })
     }
 
-    /// The directory looked at is to be looked at anew.
+    /// Scans the current directory again.
     fn again(&mut self) -> Option<Command> {
         if self.scan().is_none() || self.pending.is_some() {
             self.say("once the scan is over");
@@ -404,24 +404,24 @@ impl Browser {
         }
         match self.path_to_walk() {
             Some(path) if !self.way.is_empty() => {
-                self.pending = Some(Pending::Directory(self.way.clone()));
+                self.pending = Some(PendingWork::Directory(self.way.clone()));
                 Some(Command::Rescan(path))
             }
             _ => {
-                self.pending = Some(Pending::All);
+                self.pending = Some(PendingWork::All);
                 Some(Command::Again { is_other_measure: false })
             }
         }
     }
 
-    /// The path of the directory looked at, if it can be walked by itself.
+    /// The path of the current directory, if it can be scanned by itself.
     fn path_to_walk(&self) -> Option<Vec<u8>> {
         let scan = self.scan()?;
         let is_below_root = !(scan.tree.is_above_roots() && self.way.is_empty());
         (is_below_root && scan.browsed.is_walked).then(|| scan.here().path())
     }
 
-    /// Ends with the marked paths on standard output, if there are any that can stand there.
+    /// Ends with the marked paths on standard output, if there are any that can be printed.
     fn paths(&mut self) -> Option<Command> {
         let Some(scan) = self.scan() else {
             self.say("once the scan is over: Esc stops it");
@@ -439,14 +439,14 @@ impl Browser {
         Some(Command::PrintPaths)
     }
 
-    /// What is printed for the marked paths.
+    /// The output for the marked paths.
     pub fn printed_paths(&self) -> Vec<u8> {
         let end = if self.options.print0 { b'\0' } else { b'\n' };
         let paths = self.marked_paths().into_iter();
         paths.flat_map(|path| path.into_iter().chain([end])).collect()
     }
 
-    /// The directory looked at, as its head has it.
+    /// The current directory, as the head of the screen shows it.
     pub fn path(&self) -> Vec<u8> {
         let root = self.tree().map_or(&*self.root, |tree| tree.root().name());
         let names = self.way.iter().map(|name| &**name);
@@ -457,7 +457,7 @@ impl Browser {
 const NO_TIMES: &str = "times are not kept: start weigh with --details";
 const HELD: Refusal = "the directory it lies in is marked";
 
-/// Marks what is at `place`, or says why not.
+/// Marks `place`, or shows why it must not be marked.
 fn mark(
     scan: &mut Scan,
     place: crate::tree::Place,

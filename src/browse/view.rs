@@ -1,6 +1,7 @@
-//! Draws what is looked at. Pure: what is drawn depends on nothing but the state and the size of the screen.
+//! Draws the state. Pure: the result depends only on the state and the size of the screen.
 //!
-//! Where there are few columns the bars go first, then percentages, then what would be freed; sizes and names stay.
+//! In a narrow terminal, columns are dropped in this order: bars, percentages, times, counts, freed space, changes.
+//! Sizes and names stay.
 
 mod dialogs;
 mod list;
@@ -10,21 +11,21 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::terminal::Frame;
 
-use super::browser::{Browser, Dialog, Pending, Question, Watched};
+use super::browser::{Browser, Dialog, PendingWork, Question, Watched};
 use crate::measure::Measure;
 use crate::remove::Manner;
 use crate::render::name::{cells, escape, shorten};
 use crate::render::size::Format;
 
-/// The lines of the screen that are none of the list: its head and what is said below it.
+/// The lines of the screen outside the list: the head and the foot.
 const AROUND: u16 = 2;
 
-/// How many lines of the list there are on a screen with so many.
+/// How many lines of the list fit on a screen of this height.
 pub fn list_height(height: u16) -> usize {
     height.saturating_sub(AROUND).max(1).into()
 }
 
-/// Draws it all.
+/// Draws the whole screen.
 pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     let area = frame.area();
     let canvas = &mut Canvas { buffer: frame.buffer_mut(), area };
@@ -51,14 +52,14 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     }
 }
 
-/// What is drawn on.
+/// The drawing area.
 struct Canvas<'a> {
     buffer: &'a mut Buffer,
     area: Rect,
 }
 
 impl Canvas<'_> {
-    /// Writes `text`, which has been escaped, from the column `x` of a line on, in at most `width` cells. Returns
+    /// Writes `text`, which is already escaped, from the column `x` of a line on, in at most `width` cells. Returns
     /// the column after it.
     fn write(&mut self, (x, y): (usize, usize), text: &str, width: usize, style: Style) -> usize {
         let (Ok(column), Ok(line)) = (u16::try_from(x), u16::try_from(y)) else { return x };
@@ -68,7 +69,7 @@ impl Canvas<'_> {
         self.buffer.set_stringn(column, line, text, width, style).0.into()
     }
 
-    /// Gives a whole line a style.
+    /// Styles a whole line.
     fn paint(&mut self, y: usize, style: Style) {
         let Ok(y) = u16::try_from(y) else { return };
         self.buffer.set_style(Rect { y, height: 1, ..self.area }.intersection(self.area), style);
@@ -83,7 +84,7 @@ impl Canvas<'_> {
     }
 }
 
-/// Where we are, and how far that is known.
+/// The path of the current directory, and how complete it is.
 fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let width = canvas.width();
@@ -95,7 +96,7 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
     canvas.write((x, 0), &state, width, Style::new());
 }
 
-/// What is going on, the most important first.
+/// The activities, the most important first.
 fn state(browser: &Browser) -> Vec<String> {
     let mut parts = Vec::new();
     let count = |count: usize| Format::Count.write(count as u64);
@@ -113,9 +114,11 @@ fn state(browser: &Browser) -> Vec<String> {
         }
     }
     match &browser.pending {
-        Some(Pending::All | Pending::Directory(_)) => parts.push("scanning again".to_owned()),
-        Some(Pending::Removal) => parts.push(removing(browser)),
-        Some(Pending::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
+        Some(PendingWork::All | PendingWork::Directory(_)) => {
+            parts.push("scanning again".to_owned())
+        }
+        Some(PendingWork::Removal) => parts.push(removing(browser)),
+        Some(PendingWork::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
         None => {}
     }
     let (unread, _) = browser.unread();
@@ -139,7 +142,7 @@ fn state(browser: &Browser) -> Vec<String> {
     parts
 }
 
-/// How far a removal has come.
+/// The progress of a removal.
 fn removing(browser: &Browser) -> String {
     let Some(running) = &browser.removals.running else { return "putting back".to_owned() };
     let verb = match running.manner {
@@ -150,7 +153,7 @@ fn removing(browser: &Browser) -> String {
     format!("{verb} {}", short(running.removed))
 }
 
-/// As many of `parts` as fit, with what separates them.
+/// As many of `parts` as fit, with separators.
 fn fitting(parts: &[String], width: usize) -> String {
     let mut text = String::new();
     for part in parts {
@@ -163,7 +166,7 @@ fn fitting(parts: &[String], width: usize) -> String {
     text
 }
 
-/// A count in few cells: `1.2M`.
+/// A short count: `1.2M`.
 fn short(count: u64) -> String {
     Format::Decimal.write(count).trim_end_matches('B').to_owned()
 }
@@ -175,7 +178,7 @@ fn asked(question: Question) -> String {
     }
 }
 
-/// What was said, what is asked, or what is marked.
+/// The message, the prompt or the marks.
 fn foot(browser: &Browser, canvas: &mut Canvas<'_>) {
     let (width, y) = (canvas.width(), canvas.height().saturating_sub(1));
     canvas.paint(y, Style::new().add_modifier(Modifier::REVERSED));
@@ -183,7 +186,7 @@ fn foot(browser: &Browser, canvas: &mut Canvas<'_>) {
     if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
         let text = escape(text.as_bytes());
         let asked = asked(*question);
-        // What is typed last is to be seen.
+        // The end of the typed text stays visible.
         let asked = if cells(&asked) + cells(&text) < width { asked } else { String::new() };
         canvas.write((0, y), &shorten(&format!("{asked}{text}"), width), width, style);
         return;
@@ -221,7 +224,7 @@ fn foot(browser: &Browser, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// What is marked comes to, or else what is listed.
+/// The total of the marks, or else of the list.
 fn summary(browser: &Browser, width: usize) -> String {
     let write = |size| format(browser).write(size);
     let (count, marked) = browser.marked();
@@ -240,12 +243,12 @@ fn summary(browser: &Browser, width: usize) -> String {
     if cells(&long) <= width { long } else { shorten(&format!("{count} marked"), width) }
 }
 
-/// How sizes are written.
+/// The format of sizes.
 fn format(browser: &Browser) -> Format {
     browser.options.formats.of(browser.measure())
 }
 
-/// The style that a picture would give it.
+/// Converts a style of `nu_ansi_term` to ratatui's.
 fn style(style: nu_ansi_term::Style) -> Style {
     let color = |color: nu_ansi_term::Color| match color {
         nu_ansi_term::Color::Black => Color::Black,

@@ -1,4 +1,4 @@
-//! The flags as they are typed. Letters and meanings are dust's where it has them.
+//! The flags, before they are interpreted. Letters and meanings are those of dust, if dust has them.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -43,18 +43,17 @@ pub(super) struct Flags {
     #[command(flatten)]
     pub(super) print: PrintFlags,
 
-    /// What of these has a say in what counts, as it is typed; only where it is to be saved
-    /// or compared.
+    /// The flags that change what counts, as they were typed; only if a snapshot is saved or compared.
     #[arg(skip)]
     pub(super) counting: Vec<String>,
 
-    /// What lists directories.
+    /// The source of listings.
     #[arg(skip)]
     pub(super) source: Source,
 }
 
 impl Flags {
-    /// Whether something is to be printed, rather than weighed.
+    /// Whether to print something instead of weighing.
     pub(super) fn is_question(&self) -> bool {
         self.filters.type_list || self.print.completions.is_some() || self.print.man
     }
@@ -83,6 +82,10 @@ pub(super) struct CountFlags {
     /// Count a file once for each of its hard links
     #[arg(short = 'l', long)]
     pub(super) count_links: bool,
+
+    /// On Windows, open every file to count it once, however many hard links it has
+    #[arg(long, conflicts_with = "count_links", hide = Source::LISTS_LINKS)]
+    pub(super) exact_links: bool,
 
     /// Count only what deleting would free: no files that also have links elsewhere
     #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load"])]
@@ -181,6 +184,8 @@ pub(super) struct PrintFlags {
     pub(super) output_json: bool,
 
     /// Print a format for other programs: everything, like -j
+    ///
+    /// html and svg show the 5,000 largest entries, or as many as fit into 1 MB. -n shows another number.
     #[arg(long = "as", value_name = "FORM", conflicts_with = "output_json")]
     #[arg(value_parser = Flags::forms())]
     pub(super) form: Option<String>,

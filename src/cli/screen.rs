@@ -43,10 +43,10 @@ pub(super) struct ScreenFlags {
 impl Flags {
     /// What to keep of inodes, to be browsed in: of a snapshot, what it says.
     pub(super) fn browsed_inodes(&self) -> Inodes {
-        match (self.snapshots.details, &self.snapshots.load) {
+        match (self.snapshots.details, self.snapshots.load.is_empty()) {
             (true, _) => Inodes::All,
-            (false, Some(_)) => Inodes::DatedDirectories,
-            (false, None) => Inodes::Fingerprints,
+            (false, false) => Inodes::DatedDirectories,
+            (false, true) => Inodes::Fingerprints,
         }
     }
 

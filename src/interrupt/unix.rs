@@ -8,13 +8,13 @@ use signal_hook::{flag, low_level};
 
 use super::{Interrupt, ScreenSignals};
 
-/// From now on Ctrl-C is what `interrupt` says, and ends the program with `status`.
+/// From now on, Ctrl-C sets `interrupt`, and the program ends with `status`.
 ///
 /// # Errors
 /// The system's.
 pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
     let Interrupt { is_asked, ends_at_once } = interrupt;
-    // In the order in which the handler does it.
+    // In the order in which the handler runs them.
     flag::register_conditional_shutdown(SIGINT, status.into(), Arc::clone(ends_at_once))?;
     flag::register(SIGINT, Arc::clone(is_asked))?;
     flag::register(SIGINT, Arc::clone(ends_at_once))?;
@@ -29,7 +29,7 @@ pub fn outlive_size_limit() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
-/// From now on `signals` says what there is to be told.
+/// From now on, `signals` records the signals that concern the screen.
 ///
 /// # Errors
 /// The system's.

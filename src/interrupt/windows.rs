@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 
 use super::{Interrupt, ScreenSignals};
 
-/// From now on Ctrl-C is what `interrupt` says, and ends the program with `status`.
+/// From now on, Ctrl-C sets `interrupt`, and the program ends with `status`.
 ///
 /// # Errors
 /// The system's.
@@ -22,7 +22,7 @@ pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
     ctrlc::set_handler(handler).map_err(io::Error::other)
 }
 
-/// What cannot be written ends no process here.
+/// On Windows, a failed write does not end the process.
 ///
 /// # Errors
 /// None.
@@ -30,7 +30,7 @@ pub fn outlive_size_limit() -> io::Result<()> {
     Ok(())
 }
 
-/// The console ends a program by itself.
+/// The console ends the program by itself.
 ///
 /// # Errors
 /// None.
@@ -38,7 +38,7 @@ pub fn listen_for_screen(_: &ScreenSignals) -> io::Result<()> {
     Ok(())
 }
 
-/// Nothing stops here that could be continued.
+/// Windows has no job control.
 ///
 /// # Errors
 /// None.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::name;
 use super::size::Format;
 
-/// One line of at most `width` cells: entries, size, entries a second, the directory at hand. Times
-/// do not add up, so they are left out.
+/// One line of at most `width` cells: entries, size, entries per second, current directory. It leaves out times,
+/// because they do not add up.
 pub fn line(
     entries: u64,
     size: u64,

@@ -1,4 +1,4 @@
-//! What the walk did, for whoever asks how it came to take so long: a line a gear.
+//! What the walk did, for people who ask why it took so long: a line for each number of threads.
 
 use super::size::Format;
 use crate::gear::Gear;

@@ -1,9 +1,9 @@
-//! Everything, as [`Whole`] keeps it, while the walk goes on: what has been gathered of each directory that is open
-//! can be looked at from another thread.
+//! Everything that [`Whole`] keeps, also readable during the walk: another thread can read the content of each open
+//! directory.
 //!
-//! Nothing is copied. What is kept of an open directory lies behind a lock of its own until that closes and hands it
-//! to its parent; the walk takes that lock where it adds to a directory, once a directory or part of one, and so does
-//! whoever looks. Open directories know those below them, so that whoever looks comes from the root down.
+//! Nothing is copied. An open directory keeps its content behind a lock of its own, and hands it to its parent when it
+//! closes. The walk takes the lock once for each directory or part of one that it adds; readers take it too. Each open
+//! directory knows the open directories below it, so that readers can descend from the root.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::{Closed, Entry, Inodes, Tally, Whole};
 use crate::tree::{Child, Content, Tree};
 
-/// Keeps every entry, and lets somebody watch.
+/// Keeps every entry, and lets other threads read them.
 #[derive(Debug)]
 pub struct Live {
     whole: Whole,
@@ -24,43 +24,43 @@ pub struct Live {
 #[derive(Debug, Default)]
 pub struct LiveDirectory {
     name: Box<[u8]>,
-    /// Set when it has closed, with itself and its parent locked; where nothing in it counted, when it is dropped.
+    /// Set on closing, while the directory and its parent are locked; if nothing in it counted, when it is dropped.
     is_closed: AtomicBool,
-    /// Guards what has been gathered. No system call is made under it.
+    /// Guards the content. No system call is made under it.
     gathered: Mutex<Gathered>,
 }
 
-/// What an open directory has.
+/// The state of an open directory.
 #[derive(Debug, Default)]
 struct Gathered {
     content: Content,
     seen: Seen,
-    /// Those below it that are open, and some that have closed since they were last sorted out.
+    /// The open directories below it, and some that have closed since the last cleanup.
     below: Vec<Arc<LiveDirectory>>,
-    /// How many there may be before they are sorted out again.
+    /// How many of them trigger the next cleanup.
     most_below: usize,
 }
 
-/// What has been met so far. Each link of an inode has its share of the weight, as in the progress of a walk.
+/// The totals so far. Each link of an inode counts a share of its weight, as in the progress of a walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
     /// Weight, in the measure's unit.
     pub size: f64,
-    /// How many entries.
+    /// The number of entries.
     pub entries: u64,
 }
 
-/// What is gathered in one directory, or a part of it.
+/// The content of one directory, or of a part of it.
 #[derive(Debug, Default)]
 pub struct LivePart {
-    /// Where it is to be seen, if it belongs to a directory as a whole.
+    /// Where readers find it, if it belongs to a whole directory.
     open: Option<Arc<LiveDirectory>>,
     content: Content,
     seen: Seen,
 }
 
 impl Live {
-    /// Keeps what `whole` keeps, to be seen from `top` on, which nothing has been seen of yet.
+    /// Keeps what `whole` keeps, for readers that start at `top`, a new directory.
     pub fn new(whole: Whole, top: Arc<LiveDirectory>) -> Self {
         Self { whole, top, is_stopped: Arc::default() }
     }
@@ -124,7 +124,7 @@ impl Tally for Live {
         };
         match &parent.open {
             Some(above) => {
-                // First, so that nobody sees what is closed twice, or not at all.
+                // Locks the parent first, so that no reader finds the closed directory twice or not at all.
                 let mut gathered = above.gathered();
                 let (content, seen) = part.take();
                 self.of_closed().close(&mut gathered.content, directory, content);
@@ -147,7 +147,7 @@ impl Tally for Live {
 }
 
 impl LivePart {
-    /// Takes out all that has been gathered.
+    /// Takes the whole content.
     fn take(&mut self) -> (Content, Seen) {
         let (mut content, mut seen) = (mem::take(&mut self.content), self.seen);
         if let Some(open) = &self.open {
@@ -161,7 +161,7 @@ impl LivePart {
     }
 }
 
-/// Also where nothing in it counted, and nobody closes it.
+/// Closes the directory also if nothing in it counted and `close` is never called.
 impl Drop for LivePart {
     fn drop(&mut self) {
         if let Some(open) = &self.open {
@@ -171,17 +171,17 @@ impl Drop for LivePart {
 }
 
 impl LiveDirectory {
-    /// Its name, as bytes; that of the root is not known here.
+    /// Its name, as bytes; empty for the root.
     pub fn name(&self) -> &[u8] {
         &self.name
     }
 
-    /// Whether it has closed: what was in it is in its parent now, or it is the root.
+    /// Whether it has closed: its content is now in its parent, or it is the root.
     pub fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// What has been met in it and below so far.
+    /// The totals so far of this directory and everything below it.
     pub fn seen(&self) -> Seen {
         let (mut seen, mut below) = {
             let gathered = self.gathered();
@@ -200,22 +200,22 @@ impl LiveDirectory {
         self.gathered().open_below().find(|below| &*below.name == name).cloned()
     }
 
-    /// What `look` makes of what is in it: what has closed, and what is open; nothing if it has closed itself. The
-    /// walk waits for it where it comes to add something.
+    /// Calls `look` on its closed and its open entries, and returns the result; none if it has closed itself.
+    /// Meanwhile the walk waits before it adds to this directory.
     pub fn look<R>(&self, look: impl FnOnce(&Content, &[Arc<LiveDirectory>]) -> R) -> Option<R> {
         let mut gathered = self.gathered();
         gathered.sort_out();
         (!self.is_closed()).then(|| look(&gathered.content, &gathered.below))
     }
 
-    /// What `look` makes of the closed entry called `name` in it.
+    /// Calls `look` on the closed entry called `name` in it, and returns the result.
     pub fn closed<R>(&self, name: &[u8], look: impl FnOnce(Child<'_>) -> R) -> Option<R> {
         let gathered = self.gathered();
         let child = gathered.content.children().find(|child| child.name() == name);
         child.map(look)
     }
 
-    /// One called `name` begins in it.
+    /// Opens a directory called `name` in it.
     fn open(&self, name: &[u8]) -> Arc<Self> {
         let open = Arc::new(Self {
             name: name.into(),
@@ -231,12 +231,12 @@ impl LiveDirectory {
     }
 
     fn gathered(&self) -> MutexGuard<'_, Gathered> {
-        // A tally that panicked has ended the walk.
+        // If a tally panicked, the walk has ended.
         self.gathered.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Lets go of what is below in a loop: the nested drops of a deep chain would overflow the stack.
+/// Drops the directories below in a loop: nested drops of a deep chain would overflow the stack.
 impl Drop for LiveDirectory {
     fn drop(&mut self) {
         let mut below = mem::take(&mut self.gathered().below);
@@ -253,7 +253,7 @@ impl Gathered {
         self.below.iter().filter(|below| !below.is_closed())
     }
 
-    /// Lets go of those that have closed. As often as their number doubles, so that each is looked at a few times.
+    /// Removes the closed ones. Runs whenever the number doubles, so that each is checked only a few times.
     fn sort_out(&mut self) {
         const AT_LEAST: usize = 16;
         self.below.retain(|below| !below.is_closed());

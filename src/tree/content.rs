@@ -1,12 +1,12 @@
-//! What a tree grows from: the content of directories that are still open.
+//! The content of open directories, from which a tree is built.
 
 use std::cell::Cell;
 use std::mem;
 
 use super::{Child, DirectoryId, Node, PackedDirectory, Shape, Tree, adopt, children, record};
 
-/// What is kept of one directory, or of a part of a large one, while it is open: its leaves, packed, and the
-/// directories in it with all that is below them.
+/// What is kept of one open directory, or of a part of a large one: its leaves, packed, and its subdirectories with
+/// everything below them.
 #[derive(Debug, Default)]
 pub struct Content {
     leaves: Vec<u8>,
@@ -15,12 +15,12 @@ pub struct Content {
 }
 
 thread_local! {
-    /// The room in which this thread has gathered leaves, for those of the next directory.
+    /// Memory for leaves that this thread reuses for the next directory.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 impl Content {
-    /// Adds an entry that is no directory.
+    /// Adds an entry that is not a directory.
     #[inline]
     pub fn push(&mut self, leaf: &Node<'_>) {
         if self.leaves.capacity() == 0 {
@@ -29,9 +29,9 @@ impl Content {
         record::push(&mut self.leaves, leaf);
     }
 
-    /// Adds what is in `other`; where nothing was, in as little room as it takes.
+    /// Adds everything in `other`. If this was empty, it takes only as much memory as needed.
     pub fn append(&mut self, mut other: Content) {
-        /// Room that grew beyond this is not kept for the next directory, in bytes.
+        /// More memory than this is not kept for the next directory, in bytes.
         const LARGE: usize = 64 << 10;
         self.leaves.extend_from_slice(&other.leaves);
         other.leaves.clear();
@@ -56,12 +56,17 @@ impl Content {
         self.append_directories(content.closed(directory));
     }
 
-    /// The tree of which this is the root's content.
+    /// Adds the root of a tree, if it is a directory, with everything below it.
+    pub fn adopt(&mut self, tree: Tree) {
+        self.append_directories(tree.directories);
+    }
+
+    /// The tree whose root has this content.
     pub fn finish(self, root: &Node<'_>, shape: Shape) -> Tree {
         Tree { directories: self.closed(root), shape }
     }
 
-    /// The smaller ones move: nobody asks for the order.
+    /// Moves the smaller list, because the order does not matter.
     fn append_directories(&mut self, mut others: Vec<PackedDirectory>) {
         let directories = &mut self.below.directories;
         if directories.len() < others.len() {
@@ -74,7 +79,7 @@ impl Content {
         let Self { leaves: mut block, below: Tree { mut directories, .. } } = self;
         let mut head = SPARE.take();
         record::push_directory(&mut head, node);
-        // In place: a block may be most of the memory that is taken.
+        // In place, because a block may be most of the memory in use.
         block.reserve_exact(head.len());
         block.splice(0..0, head.iter().copied());
         head.clear();

@@ -1,12 +1,12 @@
-//! How a node is packed: length of name, name, type and permissions, size, and what is kept of the inode; of a
-//! directory also what it comes to. Numbers are LEB128. The two lowest bits of the length say what of the inode
-//! there is; or that there is more besides, and then a byte after the size says what. So keeping everything costs
-//! little more than the names.
+//! The packed form of a node: length of the name, name, type and permissions, size, and what is kept of the inode;
+//! for a directory also its totals. Numbers are LEB128. The two lowest bits of the length say how much of the inode
+//! there is, or that there is more, and then a byte after the size says what. So to keep everything takes little
+//! more than the names.
 
 use super::{Details, Inode, Node, Totals};
 use crate::measure::Mode;
 
-/// The inode is kept, and the details.
+/// The inode is kept, and its details.
 const INODE: u64 = 1;
 const DETAILS: u64 = 2;
 /// There is more: no details are kept without their inode.
@@ -15,7 +15,7 @@ const MORE: u64 = DETAILS;
 const BESIDE: u64 = 4;
 const FINGERPRINT: u64 = 8;
 
-/// Packs an entry that is no directory.
+/// Packs an entry that is not a directory.
 pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let Node { name, mode, inode, fingerprint, .. } = *node;
     let details = inode.and_then(|inode| inode.details);
@@ -56,7 +56,7 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     }
 }
 
-/// Packs what is known of a directory: before its leaves.
+/// Packs a directory's own record, which comes before its leaves.
 pub(super) fn push_directory(block: &mut Vec<u8>, node: &Node<'_>) {
     let Node { own, totals: Totals { entries, shared, .. }, .. } = *node;
     push(block, node);
@@ -68,7 +68,7 @@ pub(super) fn push_directory(block: &mut Vec<u8>, node: &Node<'_>) {
     }
 }
 
-/// The name of what is packed first in `block`.
+/// The name of the first record in `block`.
 #[inline]
 pub(super) fn name(mut block: &[u8]) -> &[u8] {
     take_name(&mut block).map_or(b"", |(_, name)| name)
@@ -80,7 +80,7 @@ pub(super) fn mode(mut block: &[u8]) -> Mode {
     take_name(&mut block).and_then(|_| take_mode(&mut block)).unwrap_or_default()
 }
 
-/// Takes an entry that is no directory off `block`.
+/// Takes the record of an entry that is not a directory from `block`.
 #[inline]
 pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let (flags, name) = take_name(block)?;
@@ -98,7 +98,7 @@ pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     Some(Node { name, mode, own: None, totals, inode, fingerprint })
 }
 
-/// Takes what is known of a directory off `block`.
+/// Takes a directory's own record from `block`.
 pub(super) fn take_directory<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let mut node = take(block)?;
     node.totals.entries = take_number(block)?;
@@ -144,7 +144,7 @@ fn take_inode(block: &mut &[u8], flags: u64) -> Option<Inode> {
     Some(Inode { identity, links, details })
 }
 
-/// Numbers below 0 too, as zigzag: 0, -1, 1, -2, …
+/// Packs a number that may be negative, as zigzag: 0, -1, 1, -2, …
 fn push_signed(block: &mut Vec<u8>, number: i64) {
     push_number(block, (number << 1 ^ number >> 63) as u64);
 }

@@ -1,7 +1,7 @@
-//! Whoever watches: shows the progress, changes gears, and does not wait for what never answers.
+//! The monitor shows the progress, changes the number of threads, and does not wait for storage that never answers.
 //!
-//! It is the thread that called for the walk, which has nothing else to do. A look costs a few
-//! microseconds; a walk that is over within the first 5 milliseconds is never looked at.
+//! It is the thread that called the walk, which has nothing else to do. A look costs a few microseconds, and a walk
+//! that ends within the first 5 milliseconds gets none.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -16,24 +16,23 @@ use crate::problem::Problem;
 use crate::sys::{self, Storage, Usage};
 use crate::tally::Tally;
 
-/// Between two looks at the progress. Longer than a worker needs to notice an interrupt, unless it
-/// waits for storage.
+/// The time between two updates of the progress. A worker notices an interrupt sooner, unless it waits for storage.
 const SHOWN: Duration = Duration::from_millis(100);
 
 /// Watches one walk.
 pub(super) struct Monitor<T: Tally> {
     walk: Arc<Walk<T>>,
-    /// How many threads may be at work now.
+    /// How many threads may work now.
     threads: usize,
     /// None if the number of threads is fixed.
     gearbox: Option<Gearbox>,
-    /// What was seen at the last look, and when the present gear was engaged.
+    /// The counts at the last look, and when the current gear began.
     last: Look,
     engaged: Look,
     gears: Vec<Gear>,
 }
 
-/// What there is to be seen.
+/// The counts at one time.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     at: Instant,
@@ -42,16 +41,15 @@ struct Look {
 }
 
 impl<T: Tally + 'static> Monitor<T> {
-    /// Watches `walk`, which begins now, on the calling thread.
+    /// Watches `walk`, which begins now, from the calling thread.
     pub(super) fn new(walk: Arc<Walk<T>>) -> Self {
         let now = Look { at: Instant::now(), usage: sys::usage(), counts: Counts::default() };
         let gears = Vec::new();
         Self { walk, threads: 1, gearbox: None, last: now, engaged: now, gears }
     }
 
-    /// Watches `workers`, who go on with the walk, until there is word that it is `done`, or nothing
-    /// more is to be expected of it. About ten times a second, says how far it has come. Returns
-    /// what was done with each number of threads.
+    /// Watches `workers` go on with the walk until it is `done`, or until nothing more can be expected. Reports the
+    /// progress about ten times a second. Returns what was done with each number of threads.
     pub(super) fn watch(
         mut self,
         workers: usize,
@@ -80,13 +78,13 @@ impl<T: Tally + 'static> Monitor<T> {
         self.end()
     }
 
-    /// The walk is over: what was done with each number of threads.
+    /// The walk is over. Returns what was done with each number of threads.
     pub(super) fn end(mut self) -> Vec<Gear> {
         self.end_gear(Look::now(&self.walk));
         self.gears
     }
 
-    /// Changes gears, if that is called for.
+    /// Changes gears if necessary.
     fn look(&mut self) {
         let Some(gearbox) = &mut self.gearbox else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
@@ -99,8 +97,8 @@ impl<T: Tally + 'static> Monitor<T> {
         }
     }
 
-    /// After an interrupt, waits for the workers to notice, but not for one that storage does not
-    /// answer: its directory is settled without it.
+    /// After an interrupt, waits until the workers notice it, but not for workers to which storage does not answer:
+    /// their directories are settled without them.
     fn give_up(&self, done: &Receiver<()>) {
         let walk = &self.walk;
         let mut before: Option<Vec<Arc<_>>> = None;
@@ -136,7 +134,7 @@ impl<T: Tally + 'static> Monitor<T> {
         Progress { entries, size, problems, directory }
     }
 
-    /// Adds up what was done since the present number of threads was engaged.
+    /// Adds up what was done since the current number of threads began.
     fn end_gear(&mut self, now: Look) {
         let threads = self.threads;
         let i = self.gears.iter().position(|gear| gear.threads == threads).unwrap_or_else(|| {
@@ -152,7 +150,7 @@ impl<T: Tally + 'static> Monitor<T> {
     }
 }
 
-/// Who answers for what a worker is waiting for now, and whether it has to seek.
+/// What kind of storage a worker waits for now, and whether it has to seek.
 fn what_is_waited_for<T: Tally>(walk: &Walk<T>) -> (Storage, bool) {
     let places = walk.workers.places();
     places.first().map_or((Storage::Local, false), |dir| {

@@ -15,8 +15,8 @@
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
-//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
-//!   [`export`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
+//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`history`], [`alike`],
+//!   [`export`], [`parquet`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
 //! * What is deleted: [`removing`], [`races`], [`freeing`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
@@ -64,6 +64,8 @@ mod gitignore;
 mod golden;
 mod groups;
 mod help;
+mod history;
+mod html;
 mod interrupt;
 mod json;
 mod kernel;
@@ -75,6 +77,8 @@ mod mounts;
 mod names;
 mod numbers;
 mod pages;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod races;
 mod random;
 mod readme;
@@ -85,6 +89,8 @@ mod roots;
 mod saving;
 mod screen;
 mod selection;
+mod several;
+mod shares;
 mod shown;
 mod signals;
 mod since;

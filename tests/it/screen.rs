@@ -179,6 +179,31 @@ fn while_it_is_stopped_the_terminal_is_as_it_was() {
     assert_eq!(terminal.settings(), before);
 }
 
+/// It stopped a second time once it was continued.
+#[test]
+fn ctrl_z_stops_it_once() {
+    let fixture = tree();
+    let mut terminal = Terminal::new();
+    let before = terminal.settings();
+    let script =
+        "set -m; \"$0\" \"$@\"; stty -a > stopped; echo to the front; fg; echo it ended: $?";
+    let child = weigh("-u tree")
+        .within(fixture.path())
+        .env("PATH", "/usr/bin:/bin")
+        .on(&terminal)
+        .under(["bash", "-c", script])
+        .spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"\x1a");
+    terminal.wait_for("to the front");
+    terminal.wait_for("three");
+    terminal.type_in(b"q");
+    terminal.wait_for("it ended: 0");
+    end(child);
+    assert_eq!(fs::read_to_string(fixture.at("stopped")).unwrap(), before);
+    assert_eq!(terminal.settings(), before);
+}
+
 /// The snapshot comes from a pipe, and keys from the terminal.
 #[test]
 fn a_snapshot_from_a_pipe_is_browsed() {

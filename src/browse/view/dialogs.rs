@@ -1,4 +1,4 @@
-//! What lies over the list: help, more about a line, what is marked, what could not be read.
+//! The dialogs over the list: help, details of a line, marks, errors.
 
 use std::collections::HashMap;
 
@@ -25,7 +25,7 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
         Dialog::Delete { .. } => return review(browser, 0, height, canvas),
         Dialog::Prompt(..) => return,
     };
-    // Where all fits, the title does without a line.
+    // The title is shown only if all lines fit below it.
     let has_title = lines.len() < height;
     let height = height - usize::from(has_title);
     let first = first.min(lines.len().saturating_sub(height));
@@ -38,7 +38,7 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
     }
 }
 
-/// All keys: in two columns where there is room.
+/// All keys, in two columns if there is room.
 fn help(width: usize) -> Vec<String> {
     let line = |keys: &str, help: &str, width: usize| {
         let blank = width.saturating_sub(cells(keys) + 2);
@@ -66,7 +66,7 @@ fn help(width: usize) -> Vec<String> {
     lines.collect()
 }
 
-/// All that is known of what is chosen.
+/// All details of the chosen entry.
 fn info(browser: &Browser) -> Vec<String> {
     let Some(item) = browser.item(browser.chosen) else { return Vec::new() };
     let write = |size| format(browser).write(size);
@@ -120,7 +120,7 @@ fn kind(item: &Item<'_>) -> &'static str {
     }
 }
 
-/// What is marked, what it comes to, and what removing it frees.
+/// The marked entries, their total, and how much removing them frees.
 fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
     let write = |size| format(browser).write(size);
@@ -191,7 +191,7 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
     }
 }
 
-/// What could not be read.
+/// The paths that could not be read.
 fn problems(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_>) {
     let (count, problems) = browser.unread();
     let title = match (count, problems.len()) {

@@ -1,4 +1,4 @@
-//! The entries of the directory looked at, a line each.
+//! The entries of the current directory, one per line.
 
 use ratatui_core::style::{Color, Modifier, Style};
 
@@ -9,7 +9,7 @@ use crate::measure::Kind;
 use crate::render::name::{cells, escape, shorten};
 use crate::render::size::Format;
 
-/// What a line says beside the name.
+/// The other columns of a line.
 struct Fields<'a> {
     item: Item<'a>,
     mark: char,
@@ -20,7 +20,7 @@ struct Fields<'a> {
     time: String,
 }
 
-/// How wide each column is; none where it is not shown.
+/// The width of each column; 0 if it is not shown.
 #[derive(Default)]
 struct Widths {
     size: usize,
@@ -32,9 +32,9 @@ struct Widths {
     percent: usize,
 }
 
-/// The cursor, and the mark with a blank after it.
+/// The width of the cursor, the mark and a blank.
 const BEFORE: usize = 3;
-/// As much of a name as is worth a column less.
+/// The least room for names: a column that would leave less is dropped.
 const NAME: usize = 8;
 
 pub(super) fn draw(browser: &Browser, canvas: &mut Canvas<'_>) {
@@ -105,7 +105,7 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
     })
 }
 
-/// What fits beside names, the most important first.
+/// The widths of the columns that fit beside names. The most important columns come first.
 fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
     const BAR: (usize, usize) = (8, 24);
     let widest = |of: fn(&Fields<'_>) -> usize| lines.iter().map(of).max().unwrap_or(0);
@@ -114,12 +114,12 @@ fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
         if !is_shown || widest == 0 {
             return 0;
         }
-        // What is less important does not come in place of what does not fit.
+        // After a column that does not fit, no less important one is shown.
         room = room.saturating_sub(widest + 1);
         if room > 0 { widest } else { 0 }
     };
     let columns = browser.columns;
-    // Sizes keep their place from one directory to the next.
+    // Sizes keep their position from one directory to the next.
     let size = column(true, widest(|fields| cells(&fields.size)).max(6));
     let change = column(true, widest(|fields| cells(&fields.change)));
     let freed = column(
@@ -200,18 +200,18 @@ fn line(
     }
 }
 
-/// A bar of up to `width` cells, which the largest has.
+/// A bar of up to `width` cells; the largest entry fills it.
 fn bar(size: u64, largest: u64, width: usize) -> String {
     let cells = u128::from(size) * width as u128 / u128::from(largest.max(1));
     "█".repeat((cells.min(width as u128) as usize).max(usize::from(size > 0)))
 }
 
-/// A part of the whole, as the picture has it.
+/// A percentage, written as in a picture.
 fn percent(size: u64, whole: u64) -> String {
     if size == 0 || whole == 0 {
         return "0%".to_owned();
     }
-    // In a snapshot that somebody made, a part may be larger than the whole.
+    // In a snapshot from another source, a part may be larger than the whole.
     let percent = (size as f64 / whole as f64 * 100.0).min(100.0);
     if percent < 0.5 { "<1%".to_owned() } else { format!("{percent:.0}%") }
 }
