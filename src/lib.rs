@@ -49,7 +49,7 @@
 //! main       cli browse remove report render terminal problem interrupt
 //! browse     remove report filter snapshot walk total tally tree render sys measure problem path interrupt
 //! cli        browse remove report snapshot walk tally tree render filter sys measure problem path terminal interrupt
-//! remove     render tree sys problem path
+//! remove     render tree sys measure problem path
 //! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
 //! render     diff history snapshot tree measure problem bounds path gear weighed

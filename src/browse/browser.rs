@@ -41,6 +41,8 @@ pub struct BrowseOptions {
     pub print0: bool,
     /// Whether nothing may be removed (`--read-only`).
     pub read_only: bool,
+    /// Whether a filter leaves something out: the trash takes no directory then.
+    pub is_filtered: bool,
     /// Where the trash and the log are; if this is unknown, nothing is removed.
     pub places: Option<Places>,
     /// The user's home directory, from the environment.

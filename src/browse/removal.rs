@@ -261,7 +261,17 @@ impl Browser {
 
     /// Puts what was reviewed in the trash.
     pub(super) fn ask_to_trash(&mut self, review: Dialog) -> Option<Command> {
-        match self.reviewed() {
+        let targets = self.removals.review.iter().flat_map(|review| &review.marks);
+        let mut targets = targets.filter_map(|mark| mark.target.as_ref());
+        let reviewed = match self.reviewed() {
+            // A directory would take along what is not listed.
+            Ok(_) if self.options.is_filtered && targets.any(Target::is_directory) => Err(
+                "a filter is on, and a directory goes into the trash with everything in it: D deletes what is listed"
+                    .to_owned(),
+            ),
+            reviewed => reviewed,
+        };
+        match reviewed {
             Ok(_) => Some(Command::Remove(Manner::Trash)),
             Err(why) => {
                 self.say(why);

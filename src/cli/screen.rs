@@ -44,7 +44,8 @@ impl Flags {
     /// What to keep of inodes, to be browsed in: of a snapshot, what it says.
     pub(super) fn browsed_inodes(&self) -> Inodes {
         match (self.snapshots.details, self.snapshots.load.is_empty()) {
-            (true, _) => Inodes::All,
+            (true, false) => Inodes::All,
+            (true, true) => Inodes::AllFingerprints,
             (false, false) => Inodes::DatedDirectories,
             (false, true) => Inodes::Fingerprints,
         }
@@ -83,6 +84,7 @@ impl Flags {
             knows_freed: !walk.follow,
             print0: self.screen.print0,
             read_only: self.screen.read_only,
+            is_filtered: !walk.filter.is_off(),
             places: Some(Places::of(|name| env::var_os(name).map(PathBuf::from))),
             home: env::var_os(HOME).filter(|home| !home.is_empty()).map(PathBuf::from),
             ignored: Git { ignored: Ignored::Only, config: config.into() },

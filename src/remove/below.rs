@@ -8,6 +8,7 @@ use std::io::{self, ErrorKind};
 
 use super::explain::explain;
 use super::outcome::{RemovalStep, Stop, TargetOutcome, Watcher};
+use super::private::random_name;
 use super::target::{KnownEntry, checked, ensure_here};
 use crate::path;
 use crate::render::name::escape;
@@ -16,9 +17,10 @@ use crate::tree::{Child, Step, Traversal, Tree};
 
 /// What removes what is in a directory.
 pub(super) struct Below<'a, 'w> {
-    /// Where entries are looked at again before they are removed.
-    pub(super) inner: &'a HeldDirectory,
-    /// The path of that, to be said.
+    /// The private directory that entries are moved into to be looked at again. Without one, on a file system that is
+    /// full, each entry gets a random name in its own directory instead.
+    pub(super) inner: Option<&'a HeldDirectory>,
+    /// The path of the private directory.
     pub(super) inner_path: &'a [u8],
     /// The path of the directory that the target was in.
     pub(super) around: &'a [u8],
@@ -179,10 +181,10 @@ impl Below<'_, '_> {
         around: &ExactStat,
         name: &[u8],
         (known, entered): (&KnownEntry, Option<&ExactStat>),
-        path: impl FnOnce() -> Vec<u8>,
+        path: impl Fn() -> Vec<u8>,
     ) -> Result<EntryFate, Stop> {
         let mut now = None;
-        match self.try_entry(held, around, name, (known, entered), &mut now) {
+        match self.try_entry(held, around, name, (known, entered), &mut now, &path) {
             Ok(()) => {
                 self.watcher.removed += 1;
                 self.outcome.removed += 1;
@@ -206,6 +208,7 @@ impl Below<'_, '_> {
         name: &[u8],
         (known, entered): (&KnownEntry, Option<&ExactStat>),
         seen: &mut Option<ExactStat>,
+        path: &impl Fn() -> Vec<u8>,
     ) -> Result<(), Stop> {
         let entry = checked(name)?;
         self.watcher.before(RemovalStep::Look, name)?;
@@ -216,14 +219,24 @@ impl Below<'_, '_> {
         if entered.is_some_and(|entered| !entered.is_same(&now)) {
             return Err(Stop::Because(io::Error::other("it has been replaced meanwhile")));
         }
+        let random = if self.inner.is_some() { None } else { Some(random_name()?) };
+        let (to, new) = (self.inner.unwrap_or(held), random.as_deref().unwrap_or(&entry));
         self.watcher.before(RemovalStep::Move, name)?;
-        held.move_to(&entry, self.inner, &entry)?;
-        let removed = self.remove_moved(&entry, &now);
+        held.move_to(&entry, to, new)?;
+        let removed = self.remove_moved(to, new, name, &now);
         removed.inspect_err(|_| {
             // It is not cancelled here.
             let _ = self.watcher.before(RemovalStep::PutBack, name);
-            if let Err(error) = self.inner.move_to(&entry, held, &entry) {
-                let at = path::join_all([self.inner_path, name]);
+            if let Err(error) = to.move_to(new, held, &entry) {
+                let at = match &random {
+                    None => path::join_all([self.inner_path, name]),
+                    Some(random) => {
+                        let mut at = path::join_all([self.around, &path()]);
+                        at.truncate(at.len().saturating_sub(name.len()));
+                        at.extend_from_slice(random.to_bytes());
+                        at
+                    }
+                };
                 let message = format!("it could not be put back ({})", explain(&error, None, None));
                 self.outcome.add_as(at.clone(), &error, message);
                 self.left.get_or_insert(at);
@@ -232,15 +245,20 @@ impl Below<'_, '_> {
     }
 
     /// Removes what was moved, if it is what was looked at before.
-    fn remove_moved(&mut self, name: &CStr, before: &ExactStat) -> Result<(), Stop> {
-        self.watcher.before(RemovalStep::LookAgain, name.to_bytes())?;
-        if !self.inner.stat_of(name)?.is_same(before) {
+    fn remove_moved(
+        &mut self,
+        at: &HeldDirectory,
+        moved: &CStr,
+        name: &[u8],
+        before: &ExactStat,
+    ) -> Result<(), Stop> {
+        self.watcher.before(RemovalStep::LookAgain, name)?;
+        if !at.stat_of(moved)?.is_same(before) {
             return Err(Stop::Because(io::Error::other("it was replaced while it was moved")));
         }
-        self.watcher.before(RemovalStep::Remove, name.to_bytes())?;
-        let is_directory = before.is_directory();
-        let removed = self.inner.remove(name, is_directory);
-        Ok(removed.map_err(|error| name_new(self.inner, name, error))?)
+        self.watcher.before(RemovalStep::Remove, name)?;
+        let removed = at.remove(moved, before.is_directory());
+        Ok(removed.map_err(|error| name_new(at, moved, error))?)
     }
 
     /// Says why what is at `path`, which begins with the target's name, is kept.

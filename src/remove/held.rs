@@ -19,6 +19,7 @@ pub struct HeldMount {
     known: KnownEntry,
     home: Option<PathBuf>,
     by_steps: bool,
+    has_room: bool,
     /// What came of opening it. Who opens it is the thread that removes, for that may take long.
     opened: OnceLock<Result<OpenedMount, String>>,
 }
@@ -35,12 +36,21 @@ impl HeldMount {
     /// The directory at `path`, of which the scan knows `known`.
     pub fn new(path: PathBuf, known: KnownEntry, home: Option<&Path>) -> Self {
         let (home, opened) = (home.map(Path::to_owned), OnceLock::new());
-        Self { path, known, home, by_steps: false, opened }
+        Self { path, known, home, by_steps: false, has_room: true, opened }
     }
 
     /// The same, where ways from it are gone as on a kernel without openat2(2).
     pub fn by_steps(self) -> Self {
         Self { by_steps: true, opened: OnceLock::new(), ..self }
+    }
+
+    /// The same, as on a file system that has no room for a private directory.
+    pub fn without_room(self) -> Self {
+        Self { has_room: false, ..self }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        self.has_room
     }
 
     /// Its path when it was scanned.

@@ -92,7 +92,7 @@ fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<Hel
 }
 
 /// A name that nobody guesses: std seeds its hashers from the system's random numbers.
-fn random_name() -> io::Result<CString> {
+pub(super) fn random_name() -> io::Result<CString> {
     let number = RandomState::new().build_hasher().finish();
     CString::new(format!(".weigh-{number:016x}")).map_err(io::Error::other)
 }

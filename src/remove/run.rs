@@ -1,7 +1,7 @@
 //! The targets, one after the other, each on the way that the page above says.
 
 use std::ffi::CStr;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::log::{Log, Places};
 use super::outcome::{
     Fate, RemovalEvent, RemovalStep, Removed, Stop, TargetOutcome, Watcher, because,
 };
-use super::private::Private;
+use super::private::{Private, random_name};
 use super::target::{Target, checked};
 use super::trash::{TrashDirectory, Trashed};
 use crate::path;
@@ -71,7 +71,8 @@ pub fn remove(
         run.watcher.done(&outcome);
         removed.outcomes.push(outcome);
     }
-    removed.left.extend(run.leave());
+    run.leave();
+    removed.left = run.left;
     removed.is_cancelled = run.watcher.is_cancelled;
     removed.unlogged = run.log.trouble;
     removed
@@ -110,6 +111,8 @@ struct Run<'w> {
     parent: Option<Parent>,
     /// Whether the log says that something is done to the target.
     has_begun: bool,
+    /// Private directories that could not be removed.
+    left: Vec<Problem>,
 }
 
 /// A directory in which targets are.
@@ -131,7 +134,7 @@ impl<'w> Run<'w> {
         watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
     ) -> Self {
         let (log, watcher) = (Log::open(places), Watcher::new(watch));
-        Self { places, log, watcher, parent: None, has_begun: false }
+        Self { places, log, watcher, parent: None, has_begun: false, left: Vec::new() }
     }
 
     /// Comes to the directory that `target` is in, and leaves the one before.
@@ -143,10 +146,7 @@ impl<'w> Run<'w> {
         {
             return Ok(());
         }
-        if let Some(problem) = self.leave() {
-            // Said where it was left.
-            return Err(because(problem.message));
-        }
+        self.leave();
         self.watcher.before(RemovalStep::Enter, target.way.last().map_or(b"", |name| name))?;
         let (held, stat) = target.enter()?;
         let path = target.directory_path();
@@ -166,19 +166,19 @@ impl<'w> Run<'w> {
     }
 
     /// Leaves the directory that the last target was in, and removes what was made there.
-    fn leave(&mut self) -> Option<Problem> {
-        let mut parent = self.parent.take()?;
+    fn leave(&mut self) {
+        let Some(mut parent) = self.parent.take() else { return };
         let taken_down = parent.private.take_down(&parent.held);
         if let Ok(stat) = parent.held.stat() {
             self.watcher.left(&stat, parent.target);
         }
-        let error = taken_down.err()?;
+        let Err(error) = taken_down else { return };
         let message = format!(
             "a directory that was made for this is still there: {}",
             explain(&error, Some(&parent.stat), None)
         );
         let (path, code) = (parent.private.path().to_vec(), error.raw_os_error());
-        Some(Problem { path, operation: Operation::Remove, code, message })
+        self.left.push(Problem { path, operation: Operation::Remove, code, message });
     }
 
     /// Looks at `target`: what it is, if it is what was scanned and reviewed.
@@ -210,14 +210,30 @@ impl<'w> Run<'w> {
         let Some(parent) = &mut self.parent else { return Err(Stop::Cancelled) };
         self.log.begin(Manner::Delete, target, parent.private.path(), &target.name);
         self.has_begun = true;
-        parent.private.make(&parent.held, &parent.stat, &mut self.watcher)?;
-        let Some((private, inner)) = parent.private.held() else { return Err(Stop::Cancelled) };
+        let made = match parent.mount.has_room() {
+            true => parent.private.make(&parent.held, &parent.stat, &mut self.watcher),
+            false => Err(io::Error::from(ErrorKind::StorageFull).into()),
+        };
+        let random = match made {
+            Ok(()) => None,
+            // A directory needs a block or an inode, and whoever deletes may do so because there is none.
+            Err(Stop::Because(error)) if is_full(&error) => Some(random_name()?),
+            Err(stop) => return Err(stop),
+        };
+        let (place, place_path, new, inner) = match (&random, parent.private.held()) {
+            (Some(new), _) => (&parent.held, &*parent.path, &**new, None),
+            (None, Some((held, inner))) => (held, parent.private.path(), &*name, Some(inner)),
+            (None, None) => return Err(Stop::Cancelled),
+        };
+        if random.is_some() {
+            self.log.begin(Manner::Delete, target, place_path, new.to_bytes());
+        }
         self.watcher.before(RemovalStep::Move, &target.name)?;
-        parent.held.move_to(&name, private, &name)?;
+        parent.held.move_to(&name, place, new)?;
         let moved = Moved {
-            name: &name,
+            name: new,
             before: &now,
-            private,
+            place,
             inner,
             inner_path: parent.private.path(),
             around: &parent.path,
@@ -231,13 +247,13 @@ impl<'w> Run<'w> {
         };
         // It is not cancelled here.
         let _ = self.watcher.before(RemovalStep::PutBack, &target.name);
-        let is_back = private.move_to(&name, &parent.held, &name);
+        let is_back = place.move_to(new, &parent.held, &name);
         match is_back {
             Ok(()) if matches!(outcome.fate, Fate::Left(_)) => {}
             Ok(()) if outcome.removed > 0 => outcome.fate = Fate::Partly,
             Ok(()) => {}
             Err(error) => {
-                let at = path::join_all([parent.private.path(), &*target.name]);
+                let at = path::join_all([place_path, new.to_bytes()]);
                 let why = match error.kind() {
                     ErrorKind::AlreadyExists => "something else has its name now".to_owned(),
                     _ => explain(&error, Some(&parent.stat), Some(&now)),
@@ -259,7 +275,8 @@ impl<'w> Run<'w> {
             Some(trash) => Arc::clone(trash),
             None => {
                 let found =
-                    TrashDirectory::find(&parent.held, &parent.stat, &parent.path, self.places)?;
+                    TrashDirectory::find(&parent.held, &parent.stat, &parent.path, self.places);
+                let found = found.map_err(no_trash)?;
                 Arc::clone(parent.trash.insert(Arc::new(found)))
             }
         };
@@ -269,7 +286,8 @@ impl<'w> Run<'w> {
         if trash.is_in(&parent.stat) && parent.path.starts_with(&trash.path) {
             return Err(because("it is in the trash already; it can be deleted"));
         }
-        let noted = trash.note(&target.name, &target.path()).map_err(full)?;
+        let noted =
+            trash.note(&target.name, &target.path()).map_err(|error| no_trash(error.into()))?;
         self.log.begin(Manner::Trash, target, &trash.path, noted.to_bytes());
         self.has_begun = true;
         let moved = (|| {
@@ -280,7 +298,7 @@ impl<'w> Run<'w> {
         if let Err(stop) = moved {
             // What cannot be taken back says where something was that is still there.
             let _ = trash.forget(&noted);
-            return Err(stop);
+            return Err(no_trash(stop));
         }
         let looked = self.watcher.before(RemovalStep::LookAgain, &target.name);
         let is_same = trash.files.stat_of(&noted).is_ok_and(|stat| stat.is_same(&now));
@@ -322,6 +340,15 @@ impl<'w> Run<'w> {
         self.has_begun = true;
         self.watcher.before(RemovalStep::Move, name.to_bytes())?;
         trash.files.move_to(name, &parent.held, &old)?;
+        if !parent.held.stat_of(&old).is_ok_and(is_same) {
+            let _ = self.watcher.before(RemovalStep::PutBack, name.to_bytes());
+            if let Err(error) = parent.held.move_to(&old, &trash.files, name) {
+                let message = format!("it could not be put back: {}", explain(&error, None, None));
+                outcome.add_as(target.path(), &error, message);
+                outcome.fate = Fate::Left(target.path());
+            }
+            return Err(because("it was replaced while it was moved"));
+        }
         outcome.fate = Fate::Restored;
         // What it says is not true any more; whoever empties the trash removes it.
         let _ = trash.forget(name);
@@ -329,13 +356,16 @@ impl<'w> Run<'w> {
     }
 }
 
-/// A target in its private directory.
+/// A target that was moved.
 struct Moved<'a> {
+    /// Its name where it is now.
     name: &'a CStr,
     /// What it was before it was moved.
     before: &'a ExactStat,
-    private: &'a HeldDirectory,
-    inner: &'a HeldDirectory,
+    /// The directory where it is now.
+    place: &'a HeldDirectory,
+    /// The private directory for what is in it, if there is one.
+    inner: Option<&'a HeldDirectory>,
     inner_path: &'a [u8],
     around: &'a [u8],
 }
@@ -348,16 +378,16 @@ impl Moved<'_> {
         watcher: &mut Watcher<'_>,
         outcome: &mut TargetOutcome,
     ) -> Result<(), Stop> {
-        let Self { name, before, private, inner, inner_path, around } = *self;
+        let Self { name, before, place, inner, inner_path, around } = *self;
         watcher.before(RemovalStep::LookAgain, &target.name)?;
-        if !private.stat_of(name)?.is_same(before) {
+        if !place.stat_of(name)?.is_same(before) {
             return Err(because("it was replaced while it was moved"));
         }
         if before.is_directory() {
             let scanned =
                 target.below.as_ref().ok_or_else(|| because("nothing in it was scanned"))?;
             let mut below = Below { inner, inner_path, around, watcher, outcome, left: None };
-            let removed = below.remove(private, name, before, scanned);
+            let removed = below.remove(place, name, before, scanned);
             if let Some(at) = below.left.take() {
                 outcome.fate = Fate::Left(at);
             }
@@ -367,17 +397,22 @@ impl Moved<'_> {
             }
         }
         watcher.before(RemovalStep::Remove, &target.name)?;
-        let removed = private.remove(name, before.is_directory());
-        Ok(removed.map_err(|error| name_new(private, name, error))?)
+        let removed = place.remove(name, before.is_directory());
+        Ok(removed.map_err(|error| name_new(place, name, error))?)
     }
 }
 
-/// Why nothing can be written down in the trash.
-fn full(error: std::io::Error) -> Stop {
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => because(
-            "the trash needs room for a note of where it was, and there is none; it can be deleted",
+/// Whether the file system, or the user's share of it, has no room.
+fn is_full(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
+
+/// Why the trash cannot take it: says so if the trash has no room.
+fn no_trash(stop: Stop) -> Stop {
+    match stop {
+        Stop::Because(error) if is_full(&error) => because(
+            "the disk is full: there is no room for its info file in the trash; D deletes it",
         ),
-        _ => error.into(),
+        stop => stop,
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::explain::explain;
 use super::held::HeldMount;
+use crate::measure::{Kind, Mode};
 use crate::path;
 use crate::sys::{ExactStat, HeldDirectory, MountedIdentity, Stat};
 use crate::tree::{Child, Place, Tree};
@@ -50,6 +51,10 @@ impl KnownEntry {
             links: node.inode.and_then(|inode| inode.links),
             fingerprint: node.fingerprint,
         }
+    }
+
+    fn is_directory(&self) -> bool {
+        Mode(self.file_type).kind() == Kind::Directory
     }
 
     /// Whether there were several links to it.
@@ -103,6 +108,11 @@ impl Target {
         let mut path = self.directory_path();
         path::join(&mut path, &self.name);
         path
+    }
+
+    /// Whether it was scanned as a directory.
+    pub fn is_directory(&self) -> bool {
+        self.known.is_directory()
     }
 
     /// The same with what was scanned in it, which is at `place` in `tree`: without that, no directory is deleted.

@@ -56,7 +56,8 @@ pub fn make_directories(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn only_owner(options: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt;
-    options.mode(0o600);
+    // A pipe that nobody reads is an error, and is not waited for.
+    options.mode(0o600).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
 }
 
 #[cfg(windows)]

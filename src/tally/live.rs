@@ -9,7 +9,7 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Closed, Entry, Inodes, Tally, Whole};
+use super::{Closed, Entry, Tally, Whole};
 use crate::tree::{Child, Content, Tree};
 
 /// Keeps every entry, and lets other threads read them.
@@ -74,9 +74,9 @@ impl Live {
     /// What is kept of a directory that closes now.
     fn of_closed(&self) -> Whole {
         // Whatever was left out for it was left out after it was set.
-        match (self.whole.inodes, self.is_stopped.load(Ordering::SeqCst)) {
-            (Inodes::Fingerprints, true) => Whole { inodes: Inodes::Directories },
-            _ => self.whole,
+        match self.is_stopped.load(Ordering::SeqCst) {
+            true => Whole { inodes: self.whole.inodes.without_fingerprints() },
+            false => self.whole,
         }
     }
 }

@@ -329,6 +329,27 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
 }
 
 /// A root, the user's home, and what holds it are never marked; nor where something is mounted, nor what holds that.
+/// A root that lies in another one is counted there, and is a root all the same.
+#[test]
+fn a_root_within_another_is_not_marked() {
+    let fixture = Fixture::new().file("tree/a/root/file", 10_000).file("tree/b", 20_000);
+    let roots = [fixture.at("tree"), fixture.at("tree/a/root")];
+    let mut request = Request::of_roots(roots.clone().map(PathBuf::into_os_string));
+    request.keep = Keep::Everything(Inodes::Fingerprints);
+    let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
+    let roots = roots.each_ref().map(|root| root.as_os_str().as_encoded_bytes());
+    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
+    let mut browser = Browser::new(options, Protected::ask(roots, None), Arc::default(), true);
+    browser.resize(10);
+    browser.finish(browsed);
+    press(&mut browser, "n^ ");
+    assert_eq!(browser.said(), Some("not marked: a: a root lies in it"));
+    press(&mut browser, "^> ");
+    assert_eq!(browser.said(), Some("not marked: root: it is a root"));
+    press(&mut browser, "hj ");
+    assert_eq!(browser.marked().0, 1);
+}
+
 #[test]
 #[ignore = "mounts a tmpfs"]
 fn what_is_protected_is_not_marked() {

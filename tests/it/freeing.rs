@@ -234,6 +234,21 @@ fn what_goes_is_what_was_marked_however_it_is_sorted_and_scrolled() {
     }
 }
 
+/// With a filter, a directory holds more than is listed, and the trash would take it.
+#[test]
+fn with_a_filter_no_directory_goes_into_the_trash() {
+    let fixture = fixture();
+    let options = BrowseOptions { is_filtered: true, ..BrowseOptions::default() };
+    let mut screen = Screen::with(&fixture.at("tree"), &fixture.at("home"), options);
+    screen.press("nkkkk vdt");
+    assert!(screen.said().starts_with("a filter is on"), "{}", screen.said());
+    assert!(fixture.at("tree/a").exists());
+    screen.press("\x1bU^^^v dt");
+    assert!(screen.said().starts_with("1 in the trash"), "{}", screen.said());
+    assert!(!fixture.at("tree/b").exists());
+    screen.check("with a filter");
+}
+
 /// A rescan that ends while the review is open ends that: the marks may be others.
 #[test]
 fn a_review_ends_when_the_scan_becomes_another() {

@@ -70,10 +70,19 @@ impl Scanned {
         remove::targets(&self.tree, places.to_vec(), root, self.places.home.as_deref())
     }
 
+    fn mount(&self) -> remove::HeldMount {
+        let known = remove::KnownEntry::of(&self.tree.root());
+        remove::HeldMount::new(self.top.clone(), known, None)
+    }
+
     /// What is held where there is no openat2(2).
     fn by_steps(&self) -> Arc<remove::HeldMount> {
-        let known = remove::KnownEntry::of(&self.tree.root());
-        Arc::new(remove::HeldMount::new(self.top.clone(), known, None).by_steps())
+        Arc::new(self.mount().by_steps())
+    }
+
+    /// What is held on a file system that is full.
+    pub fn without_room(&self) -> Arc<remove::HeldMount> {
+        Arc::new(self.mount().without_room())
     }
 
     fn delete(&self, names: &[&str]) -> Removed {
@@ -339,11 +348,16 @@ fn it_can_be_cancelled_between_any_two_calls() {
         ControlFlow::Continue(())
     });
     assert!(calls > 20);
-    for last in 1..=calls {
+    for last in (1..=calls).chain(1_001..1_000 + calls - 2) {
         let fixture = tree();
         let scanned = Scanned::of(&fixture);
+        let mut targets = scanned.targets(&["a", "c"]);
+        if last > 1_000 {
+            targets.iter_mut().for_each(|target| target.mount = scanned.without_room());
+        }
+        let last = last % 1_000;
         let mut call = 0;
-        let removed = scanned.delete_with(&scanned.targets(&["a", "c"]), |_| {
+        let removed = scanned.delete_with(&targets, |_| {
             call += 1;
             if call < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         });
@@ -358,6 +372,71 @@ fn it_can_be_cancelled_between_any_two_calls() {
             assert_eq!(matches!(outcome.fate, Fate::Partly), !is_whole, "{last}: {outcome:?}");
         }
     }
+}
+
+/// A log that nobody reads, and that would block, is none.
+#[test]
+fn a_log_that_is_a_pipe_stops_nothing() {
+    let fixture = tree().fifo("home/.local/state/weigh/deleted.ndjson");
+    let scanned = Scanned::of(&fixture);
+    let targets = scanned.targets(&["a"]);
+    let places = scanned.places.clone();
+    let (sender, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut watch = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+        sender.send(remove(&targets, Manner::Delete, &places, &mut watch))
+    });
+    let removed = told.recv_timeout(crate::run::PATIENCE).expect("it waits for a reader");
+    assert!(removed.unlogged.is_some());
+    assert!(!exists(fixture.at("tree/a")));
+}
+
+/// What has come to be in the trash under that name between the look and the move goes back there.
+#[test]
+fn what_is_swapped_in_the_trash_is_not_put_back() {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let targets = scanned.targets(&["c"]);
+    let removed = remove(&targets, Manner::Trash, &scanned.places, &mut nothing);
+    let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+    let place = path::from_bytes(&trashed.place()).into_owned();
+    let other = fixture.at("home/other");
+    let removed = undo(&trashed, &scanned.places, &mut |event| {
+        if let RemovalEvent::Before { step: RemovalStep::Move, .. } = event {
+            fs::rename(&place, &other).unwrap();
+            fs::write(&place, "other").unwrap();
+        }
+        ControlFlow::Continue(())
+    });
+    let why = kept(removed);
+    assert_eq!(why, "it was replaced while it was moved");
+    assert!(!exists(fixture.at("tree/c")));
+    assert_eq!(fs::read(&place).unwrap(), b"other");
+    assert_eq!(fs::metadata(other).unwrap().len(), 9_000);
+}
+
+/// What cannot be tidied up in one directory is said with its own path, and stops nothing in another.
+#[test]
+fn a_private_directory_that_stays_stops_no_other_target() {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let removed = scanned.delete_with(&scanned.targets(&["a/one", "d/four", "c"]), |event| {
+        if let RemovalEvent::Before { step: RemovalStep::Remove, target: 0, .. } = event {
+            let mut entries = fs::read_dir(fixture.at("tree/a")).unwrap().map(Result::unwrap);
+            let is_private =
+                |it: &fs::DirEntry| it.file_name().to_string_lossy().starts_with(".weigh-");
+            fs::write(entries.find(is_private).unwrap().path().join("theirs"), "x").unwrap();
+        }
+        ControlFlow::Continue(())
+    });
+    for outcome in &removed.outcomes {
+        assert!(matches!(outcome.fate, Fate::Deleted), "{removed:#?}");
+    }
+    let [left] = &removed.left[..] else { panic!("{removed:#?}") };
+    let place = path::from_bytes(&left.path);
+    assert!(place.starts_with(fixture.at("tree/a").canonicalize().unwrap()), "{left:?}");
+    assert_eq!(fs::read(place.join("theirs")).unwrap(), b"x");
 }
 
 #[test]

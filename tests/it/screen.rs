@@ -256,35 +256,66 @@ fn it_is_no_setting() {
     }
 }
 
-/// Deleting on the screen: the review, the question, and what is listed then.
-#[test]
-fn what_is_deleted_on_the_screen_is_gone() {
-    let fixture = tree().dir("home");
+/// Deletes what the keys `mark`, in a review whose number of entries is `entries`; waits for the log's second line.
+fn delete_on_screen(fixture: &Fixture, flags: &str, mark: &str, entries: u32) -> String {
     let mut terminal = Terminal::new();
     let home = fixture.at("home");
-    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", &home);
+    let child = weigh(flags).arg("tree").within(fixture.path()).env("HOME", &home);
     let child = child.on(&terminal).spawn();
     terminal.wait_for("three");
-    terminal.type_in(b"n ");
+    terminal.type_in(mark.as_bytes());
     terminal.wait_for("1 marked");
     terminal.type_in(b"d");
     terminal.wait_for("delete");
-    // What is marked is looked at beside the screen.
+    // The background thread looks at the marked entries.
     std::thread::sleep(Duration::from_millis(500));
     terminal.type_in(b"D");
     terminal.wait_for("many");
-    terminal.type_in(b"1\r");
+    terminal.type_in(format!("{entries}\r").as_bytes());
     let limit = Instant::now() + PATIENCE;
     let log = home.join(".local/state/weigh/deleted.ndjson");
-    while std::fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 2 {
+    while fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 2 {
         assert!(Instant::now() < limit, "nothing is deleted");
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert!(!fixture.at("tree/one").exists() && fixture.at("tree/three/link").exists());
-    terminal.type_in(b"q");
+    // The first one closes what says that not all is gone, if that is there.
+    terminal.type_in(b"qq");
     assert_eq!(end(child).1.code(), Some(0));
-    let log = std::fs::read_to_string(log).unwrap();
-    assert!(log.contains(r#""result":"deleted","removed":1"#), "{log}");
+    fs::read_to_string(log).unwrap()
+}
+
+/// Deleting on the screen: the review, the question, and what is listed then.
+#[test]
+fn what_is_deleted_on_the_screen_is_gone() {
+    for flags in ["--ui", "--ui --details"] {
+        let fixture = tree().dir("home");
+        let log = delete_on_screen(&fixture, flags, "n ", 1);
+        assert!(!fixture.at("tree/one").exists() && fixture.at("tree/three/link").exists());
+        assert!(log.contains(r#""result":"deleted","removed":1"#), "{log}");
+    }
+}
+
+/// What a filter leaves out is neither deleted nor put in the trash with the directory that it is in.
+#[test]
+fn what_a_filter_leaves_out_stays() {
+    let fixture = tree().dir("home").file("tree/three/kept", 10);
+    let mut terminal = Terminal::new();
+    let child = weigh("--ui --exclude kept").arg("tree").within(fixture.path());
+    let child = child.env("HOME", fixture.at("home")).on(&terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"nj ");
+    terminal.wait_for("1 marked");
+    terminal.type_in(b"d");
+    terminal.wait_for("delete");
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"t");
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"qq");
+    assert_eq!(end(child).1.code(), Some(0));
+    assert!(fixture.at("tree/three/four").exists());
+    let log = delete_on_screen(&fixture, "--ui --exclude kept", "nj ", 3);
+    assert!(log.contains(r#""result":"partly","removed":2"#), "{log}");
+    assert!(fixture.at("tree/three/kept").exists() && !fixture.at("tree/three/four").exists());
 }
 
 /// With --read-only, nothing is.
