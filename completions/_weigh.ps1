@@ -101,7 +101,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--details', '--details', [CompletionResultType]::ParameterName, 'Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Look around on the terminal while it scans; mark, and see what that would free')
             [CompletionResult]::new('--ui', '--ui', [CompletionResultType]::ParameterName, 'Look around on the terminal while it scans; mark, and see what that would free')
-            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Let --ui delete nothing')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Turn off deleting in --ui')
             [CompletionResult]::new('--print0', '--print0', [CompletionResultType]::ParameterName, 'End paths that --ui prints with NUL instead of a newline')
             [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Print everything as JSON')
             [CompletionResult]::new('--output-json', '--output-json', [CompletionResultType]::ParameterName, 'Print everything as JSON')

@@ -98,7 +98,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --details 'Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet'
             cand -u 'Look around on the terminal while it scans; mark, and see what that would free'
             cand --ui 'Look around on the terminal while it scans; mark, and see what that would free'
-            cand --read-only 'Let --ui delete nothing'
+            cand --read-only 'Turn off deleting in --ui'
             cand --print0 'End paths that --ui prints with NUL instead of a newline'
             cand -j 'Print everything as JSON'
             cand --output-json 'Print everything as JSON'

@@ -108,7 +108,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
         let log = escape(log.as_os_str().as_encoded_bytes());
         say(&format!(
-            "weigh: deleting did not come to its end: the last lines of {log} say where it is\n"
+            "weigh: a delete did not finish: the last lines of {log} say where the entries are\n"
         ));
     }
     let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
@@ -122,7 +122,9 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     }
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,
-        None => u8::from(printed.is_err() || !weighed.is_complete()) * INCOMPLETE,
+        None => {
+            u8::from(printed.is_err() || ended.unfinished || !weighed.is_complete()) * INCOMPLETE
+        }
     })
 }
 

@@ -142,7 +142,7 @@ impl Browser {
     pub fn quit_after_removal(&mut self) {
         self.end_removal();
         self.removals.is_quitting = true;
-        self.say("putting back what is half done; q again does not wait for that");
+        self.say("finishing the current entry; q again quits at once");
     }
 
     /// Whether all is to end with the removal.
@@ -154,18 +154,18 @@ impl Browser {
     pub(super) fn no_removal(&self) -> Option<&'static str> {
         match &self.seen {
             _ if self.options.read_only => {
-                Some("nothing is deleted: it was started with --read-only")
+                Some("deleting is off: weigh was started with --read-only")
             }
-            Watched::Walk { is_walk: false, .. } => Some("a snapshot is only looked at"),
-            Watched::Walk { .. } => Some("nothing is deleted while it scans: Esc stops that"),
-            Watched::Whole(scan) if !scan.browsed.is_walked => Some("a snapshot is only looked at"),
-            _ if !self.options.knows_freed => {
-                Some("nothing is deleted where symlinks are followed (-L)")
+            Watched::Walk { is_walk: false, .. } => Some("deleting is off: this is a snapshot"),
+            Watched::Walk { .. } => Some("deleting is off during the scan: Esc stops the scan"),
+            Watched::Whole(scan) if !scan.browsed.is_walked => {
+                Some("deleting is off: this is a snapshot")
             }
+            _ if !self.options.knows_freed => Some("deleting is off: symlinks are followed (-L)"),
             _ if self.options.places.is_none() => {
-                Some("nothing is deleted: nobody knows where to log it")
+                Some("deleting is off: weigh does not know where to log it")
             }
-            _ if self.pending.is_some() => Some("nothing is deleted while something else goes on"),
+            _ if self.pending.is_some() => Some("deleting is off while weigh does something else"),
             _ => None,
         }
     }
@@ -237,11 +237,11 @@ impl Browser {
             return Err("nothing is marked: Space marks".to_owned());
         };
         if !review.is_looked {
-            return Err("what is marked is still being looked at".to_owned());
+            return Err("weigh is still looking at the marked entries".to_owned());
         }
         let targets = review.marks.iter().filter_map(|mark| mark.target.as_ref());
         match targets.map(|target| target.totals.0).sum() {
-            0 => Err("nothing of it can be removed".to_owned()),
+            0 => Err("none of them can be removed".to_owned()),
             entries => Ok(entries),
         }
     }
@@ -520,7 +520,7 @@ impl Browser {
     pub(super) fn end_review(&mut self) {
         if self.removals.review.take().is_some() {
             self.dialog = None;
-            self.say("what was scanned has changed: review it again");
+            self.say("the scan has changed: review the marks again");
         }
     }
 

@@ -287,5 +287,5 @@ pub(super) fn name_new(around: &HeldDirectory, name: &CStr, error: io::Error) ->
     if names.len() > NAMED {
         named.push("…".to_owned());
     }
-    io::Error::other(format!("it holds what was not scanned: {}", named.join(", ")))
+    io::Error::other(format!("it contains entries that were not scanned: {}", named.join(", ")))
 }

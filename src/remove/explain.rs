@@ -33,9 +33,9 @@ pub(super) fn explain(
              in a lower layer of an overlay"
         }
         ErrorKind::ResourceBusy => "something is mounted on it, or the system uses it",
-        ErrorKind::InvalidInput => "its file system cannot move it without replacing what is there",
+        ErrorKind::InvalidInput => "its file system has no move that never replaces",
         ErrorKind::NotFound | ErrorKind::NotADirectory => "it is not there any more",
-        ErrorKind::DirectoryNotEmpty => "there is something in it that was not scanned",
+        ErrorKind::DirectoryNotEmpty => "it contains entries that were not scanned",
         // What is left of what is_vanished knows is ELOOP, which std has no stable name for.
         _ if is_vanished(error) => "there is a symlink on the way to it",
         _ => return reason(error),

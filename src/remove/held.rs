@@ -93,7 +93,7 @@ impl HeldMount {
             return Err(io::Error::other("it is a root of the scan"));
         }
         if homes.contains(&it.stat.identity()) {
-            return Err(io::Error::other("it is your home directory, or holds it"));
+            return Err(io::Error::other("it is your home directory or contains it"));
         }
         Ok(())
     }

@@ -58,7 +58,7 @@ impl Log {
         let run = RandomState::new().build_hasher().finish();
         let mut log = Self { file: None, path, trouble: None, run, is_torn: false };
         let opened = match log.path.as_os_str().is_empty() {
-            true => Err(io::Error::other("neither XDG_STATE_HOME nor HOME says where it is to be")),
+            true => Err(io::Error::other("neither XDG_STATE_HOME nor HOME is set")),
             false => AppendedFile::open(&log.path),
         };
         match opened {

@@ -174,7 +174,7 @@ impl<'w> Run<'w> {
         }
         let Err(error) = taken_down else { return };
         let message = format!(
-            "a directory that was made for this is still there: {}",
+            "weigh could not remove its private directory: {}",
             explain(&error, Some(&parent.stat), None)
         );
         let (path, code) = (parent.private.path().to_vec(), error.raw_os_error());
@@ -193,7 +193,7 @@ impl<'w> Run<'w> {
                 if !now.is_same(seen)
                     || !(target.known.has_links() || now.is_untouched_since(seen)) =>
             {
-                Err(because("it has changed since it was reviewed"))
+                Err(because("it has changed since the review"))
             }
             Some(_) if now.is_directory() => {
                 ensure_nothing_mounted(&target.path())?;
@@ -281,10 +281,10 @@ impl<'w> Run<'w> {
             }
         };
         if trash.is_in(&now) {
-            return Err(because("it is the trash, or holds it"));
+            return Err(because("it is the trash or contains it"));
         }
         if trash.is_in(&parent.stat) && parent.path.starts_with(&trash.path) {
-            return Err(because("it is in the trash already; it can be deleted"));
+            return Err(because("it is already in the trash; D deletes it"));
         }
         let noted =
             trash.note(&target.name, &target.path()).map_err(|error| no_trash(error.into()))?;

@@ -84,9 +84,7 @@ impl KnownEntry {
     /// Whether this is what was scanned; if not, why not.
     pub(super) fn check(&self, now: &ExactStat) -> io::Result<()> {
         let Some(fingerprint) = self.fingerprint else {
-            return Err(io::Error::other(
-                "it was not read to its end, or too little is known of it",
-            ));
+            return Err(io::Error::other("it was not read completely"));
         };
         if self.links == Some(u32::MAX) {
             return Err(io::Error::other("something is mounted on it, or symlinks lead to it"));
@@ -100,7 +98,7 @@ impl KnownEntry {
     }
 }
 
-const CHANGED: &str = "it has changed since it was scanned";
+const CHANGED: &str = "it has changed since the scan";
 
 impl Target {
     /// Its path.
@@ -145,11 +143,11 @@ impl Target {
             return Err(io::Error::other("it is on another mount or subvolume"));
         }
         if self.directory.fingerprint.is_none() {
-            return Err(io::Error::other("the directory it is in was not read to its end"));
+            return Err(io::Error::other("its directory was not read completely"));
         }
         match self.directory.check(&stat) {
             Ok(()) => Ok((directory, stat)),
-            Err(_) => Err(io::Error::other("the directory it was in is another one now")),
+            Err(_) => Err(io::Error::other("its directory has been replaced")),
         }
     }
 

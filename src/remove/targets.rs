@@ -67,7 +67,7 @@ fn target(
         at = above;
     }
     let Some(real) = root(at.name()) else {
-        return Err(io::Error::other("nobody knows where the root is that it lies in"));
+        return Err(io::Error::other("the path of its root is not known"));
     };
     let real = real.into_os_string().into_encoded_bytes();
     let names = names.iter().rev().copied();

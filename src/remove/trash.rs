@@ -69,7 +69,8 @@ impl TrashDirectory {
             Some(held) => (held, format!(".Trash/{user}")),
             None => {
                 let name = format!(".Trash-{user}");
-                (own(&top, &CString::new(&*name).unwrap_or_default())?, name)
+                let held = own(&top, &CString::new(&*name).unwrap_or_default());
+                (held.map_err(not_allowed)?, name)
             }
         };
         let path = path::join_all([top_path, name.as_bytes()]);
@@ -148,7 +149,17 @@ impl TrashDirectory {
     }
 }
 
-const ELSEWHERE: &str = "there is no trash on its file system, or subvolume; it can be deleted";
+/// A plain user may seldom make a directory at the top of a mount: says what that is about.
+fn not_allowed(stop: Stop) -> Stop {
+    match stop {
+        Stop::Because(error) if error.kind() == ErrorKind::PermissionDenied => because(
+            "there is no trash on its file system, and you may not make one at the top; D deletes it",
+        ),
+        stop => stop,
+    }
+}
+
+const ELSEWHERE: &str = "there is no trash on its file system or subvolume; D deletes it";
 
 /// That of the home directory, if that is on the same mount, and the user's.
 fn of_home(data: &Path, around: &ExactStat) -> Result<Option<TrashDirectory>, Stop> {

@@ -276,15 +276,15 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
         assert!(fixture.at("tree/a/one").exists());
     };
     let read_only = BrowseOptions { read_only: true, ..BrowseOptions::default() };
-    let why = "nothing is deleted: it was started with --read-only";
+    let why = "deleting is off: weigh was started with --read-only";
     is_refused(Screen::with(&root, &home, read_only), why);
     let mut loaded = Screen::new(&root, &home);
     loaded.browser.finish(Browsed { is_walked: false, ..browsed(&root) });
-    is_refused(loaded, "a snapshot is only looked at");
+    is_refused(loaded, "deleting is off: this is a snapshot");
     let mut walking = Screen::new(&root, &home);
     let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
     walking.browser = Browser::new(options, Protected::default(), Arc::default(), true);
-    is_refused(walking, "nothing is deleted while it scans: Esc stops that");
+    is_refused(walking, "deleting is off during the scan: Esc stops the scan");
 }
 
 /// After a stopped walk, only what was read to its end goes.
@@ -305,7 +305,7 @@ fn after_a_stopped_walk_only_what_was_read_to_its_end_goes() {
     let root = |_: &[u8]| Some(fixture.at("tree"));
     for target in remove::targets(tree, places, root, None) {
         let why = remove::look(&mut target.unwrap()).unwrap_err().to_string();
-        assert!(why.contains("was not read to its end"), "{why}");
+        assert!(why.contains("was not read completely"), "{why}");
     }
 }
 

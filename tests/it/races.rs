@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use weigh::remove::{Fate, Manner, RemovalEvent, Removed, remove};
+use weigh::remove::{Fate, Manner, Places, RemovalEvent, Removed, remove};
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;
@@ -236,7 +236,12 @@ fn delete_all(top: &Path) {
     let targets = scanned.targets(&["0", "1", "2", "3"]);
     // A call that hangs can be cancelled once it has come back.
     let mut calls = 0;
-    let removed = remove(&targets, Manner::Delete, &scanned.places, &mut |_: RemovalEvent<'_>| {
+    // Into the trash of the mount, if there is such a file.
+    let (manner, places) = match top.join("to the trash").exists() {
+        true => (Manner::Trash, Places { data: None, ..scanned.places.clone() }),
+        false => (Manner::Delete, scanned.places.clone()),
+    };
+    let removed = remove(&targets, manner, &places, &mut |_: RemovalEvent<'_>| {
         calls += 1;
         ControlFlow::Continue(())
     });
@@ -537,6 +542,16 @@ fn a_plain_user_deletes_what_is_theirs_and_is_told_why_not() {
     command.args(["--exact", test, "--include-ignored"]).env(DELETED, fixture.path());
     command.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
     crate::run::become_nobody(&mut command);
+    // They may make no trash at the top of the mount.
+    fs::write(fixture.at("to the trash"), "").unwrap();
+    assert!(command.status().unwrap().success());
+    let said = fs::read_to_string(fixture.at("said")).unwrap();
+    assert_eq!(
+        said.matches("no trash on its file system, and you may not make one").count(),
+        4,
+        "{said}"
+    );
+    fs::remove_file(fixture.at("to the trash")).unwrap();
     assert!(command.status().unwrap().success());
     let said = fs::read_to_string(fixture.at("said")).unwrap();
     // What is in a directory of theirs they may remove, whoever owns it; not what is in another's.

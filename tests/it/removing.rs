@@ -237,11 +237,11 @@ fn what_was_not_scanned_is_kept_and_named() {
     assert!(matches!(outcome.fate, Fate::Partly), "{outcome:?}");
     assert_eq!(outcome.removed, 4);
     let messages: Vec<_> = outcome.problems.iter().map(|one| one.message.as_str()).collect();
-    assert_eq!(messages, ["it holds what was not scanned: new"]);
+    assert_eq!(messages, ["it contains entries that were not scanned: new"]);
     assert_eq!(fs::read(fixture.at("tree/a/b/new")).unwrap(), b"new");
     assert!(exists(fixture.at("tree/a/fresh")));
     assert_eq!(fs::read_dir(fixture.at("tree")).unwrap().count(), 3);
-    assert!(scanned.log().contains(r#""result":"partly","removed":4,"why":"it holds"#));
+    assert!(scanned.log().contains(r#""result":"partly","removed":4,"why":"it contains"#));
 }
 
 #[test]
@@ -289,7 +289,7 @@ fn home_and_what_holds_it_are_refused() {
     for (name, is_kept) in [("a/b", true), ("a", true), ("d", false)] {
         let looked = look(&mut scanned.unreviewed(&[name])[0]);
         let why = looked.map_err(|error| error.to_string());
-        let refusal = "it is your home directory, or holds it".to_owned();
+        let refusal = "it is your home directory or contains it".to_owned();
         assert_eq!(why, if is_kept { Err(refusal) } else { Ok(()) });
     }
 }
@@ -509,8 +509,8 @@ fn the_trash_has_room_for_several_of_one_name() {
     let data = |name: &str| (name == "XDG_DATA_HOME").then(|| fixture.at("home/.local/share"));
     let places = Places { data: Places::of(data).data, ..scanned.places.clone() };
     for (name, why) in [
-        (".local", "it is the trash, or holds it"),
-        (".local/share/Trash/files", "it is the trash, or holds it"),
+        (".local", "it is the trash or contains it"),
+        (".local/share/Trash/files", "it is the trash or contains it"),
     ] {
         let targets = scanned.targets(&[name]);
         let said = kept(remove(&targets, Manner::Trash, &places, &mut nothing));

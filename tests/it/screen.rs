@@ -318,6 +318,54 @@ fn what_a_filter_leaves_out_stays() {
     assert!(fixture.at("tree/three/kept").exists() && !fixture.at("tree/three/four").exists());
 }
 
+/// A call that hangs: the screen goes on, and the end does not wait for it for ever. The log says where the file is.
+#[test]
+#[ignore = "needs strace"]
+fn a_delete_that_hangs_is_left_and_the_log_says_where_it_is() {
+    let fixture = tree().dir("home");
+    let mut terminal = Terminal::new();
+    let home = fixture.at("home");
+    let before = terminal.settings();
+    let trace = fixture.at("trace").to_string_lossy().into_owned();
+    // strace lets go of it only after that.
+    let hang = "inject=unlinkat:delay_enter=20000000";
+    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", &home);
+    let child =
+        child.under(["strace", "-f", "-q", "-o", &trace, "-e", "trace=unlinkat", "-e", hang]);
+    let child = child.env("PATH", "/usr/bin:/bin").on(&terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"n d");
+    terminal.wait_for("delete");
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"D");
+    terminal.wait_for("many");
+    terminal.type_in(b"1\r");
+    let log = home.join(".local/state/weigh/deleted.ndjson");
+    let limit = Instant::now() + PATIENCE;
+    while fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 1 {
+        assert!(Instant::now() < limit, "nothing is deleted");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Keys are answered meanwhile.
+    terminal.type_in(b"?");
+    terminal.wait_for("PgUp");
+    terminal.type_in(b"q");
+    let start = Instant::now();
+    terminal.type_in(b"q");
+    terminal.wait_for("finishing");
+    terminal.type_in(b"q");
+    terminal.wait_for("did not finish:");
+    assert!(start.elapsed() < Duration::from_secs(15), "it waited for the call");
+    let (_, status) = end(child);
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(terminal.settings(), before);
+    let log = fs::read_to_string(&log).unwrap();
+    let [line] = log.lines().collect::<Vec<_>>()[..] else { panic!("{log}") };
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(line["event"], "begin");
+    assert_eq!(fs::metadata(line["at"].as_str().unwrap()).unwrap().len(), 30_000);
+}
+
 /// With --read-only, nothing is.
 #[test]
 fn nothing_is_deleted_with_read_only() {

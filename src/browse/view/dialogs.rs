@@ -21,7 +21,7 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
         Dialog::Info { first } => ("about it", info(browser), *first),
         Dialog::Review { first } => return review(browser, *first, height, canvas),
         Dialog::Errors { first } => return problems(browser, *first, height, canvas),
-        Dialog::Kept { first } => ("not all is gone", browser.kept_lines(), *first),
+        Dialog::Kept { first } => ("not everything was removed", browser.kept_lines(), *first),
         Dialog::Delete { .. } => return review(browser, 0, height, canvas),
         Dialog::Prompt(..) => return,
     };
@@ -156,7 +156,9 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         .filter_map(|mark| Some((mark.place, mark.refusal.as_ref()?)))
         .collect();
     match &browser.removals.review {
-        Some(review) if !review.is_looked => head.push("looking at them again …".to_owned()),
+        Some(review) if !review.is_looked => {
+            head.push("weigh is looking at them again …".to_owned())
+        }
         Some(_) if !refusals.is_empty() => {
             head.push(format!("{} of them are left out", refusals.len()));
         }

@@ -21,7 +21,7 @@ impl HeldDirectory {
     /// # Errors
     /// Always.
     pub fn open(_: &CStr) -> io::Result<Self> {
-        Err(io::Error::new(ErrorKind::Unsupported, "weigh removes nothing on this system"))
+        Err(io::Error::new(ErrorKind::Unsupported, "weigh deletes only on Linux"))
     }
 
     /// There is none.
