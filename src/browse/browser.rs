@@ -62,7 +62,7 @@ pub struct Ended {
     pub printed: Option<Vec<u8>>,
     /// The number of the signal that ended it, if any.
     pub signal: Option<u8>,
-    /// Whether something was being removed, and did not come to its end.
+    /// Whether a removal did not finish in time.
     pub unfinished: bool,
 }
 
@@ -155,11 +155,11 @@ pub(super) enum Dialog {
     Errors {
         first: usize,
     },
-    /// Why not all is gone that was to be removed.
+    /// Why the last removal kept entries.
     Kept {
         first: usize,
     },
-    /// How many entries there are is to be typed before they are deleted.
+    /// Asks for the number of entries before it deletes them.
     Delete {
         entries: u64,
         typed: String,

@@ -1,4 +1,4 @@
-//! What is looked at follows what was removed, so that every figure is what a fresh scan would say.
+//! Updates the scan after a removal, so that every figure is the same as in a new scan.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -9,14 +9,14 @@ use crate::sys::Identity;
 use crate::total::{Rules, add_up_all};
 use crate::tree::{Child, DirectoryId, Place, Tree};
 
-/// What has happened to a scan.
+/// The changes of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Gone {
-    /// The names of what is gone, by the way to the directory that it was in.
+    /// The names of removed entries, by the path of their directory.
     pub(super) names: BTreeMap<Vec<Vec<u8>>, BTreeSet<Vec<u8>>>,
-    /// Whether its inodes have lost links: not if it has been moved away.
+    /// Whether their inodes have lost links: not if the entries were moved.
     pub(super) are_unlinked: bool,
-    /// What directories weigh themselves now.
+    /// The weights of directories themselves.
     pub(super) own: Vec<(Vec<Vec<u8>>, u64)>,
 }
 
@@ -31,8 +31,8 @@ impl Gone {
 }
 
 impl Scan {
-    /// Takes out what is `gone`, and adds up anew by `rules`. Returns what was marked and is still there, to be marked
-    /// again.
+    /// Removes what is `gone` from the tree, and adds up again by `rules`. Returns the marks on other entries, which
+    /// must be marked again.
     pub(super) fn follow(&mut self, gone: &Gone, rules: &Rules) -> NamedMarks {
         let mut named = self.marks.named(&self.tree);
         named.retain(|way, name| !gone.contains(way, name));
@@ -70,8 +70,8 @@ impl Scan {
         named
     }
 
-    /// Puts `new` where the directory `old` is, and adds up anew by `rules`. If what is not there any more has lost
-    /// links, their inodes have, wherever the others are.
+    /// Replaces the directory `old` by `new`, and adds up again by `rules`. If entries were unlinked, the inodes of
+    /// links that are gone have fewer links everywhere.
     pub(super) fn replace(
         &mut self,
         old: DirectoryId,
@@ -97,7 +97,7 @@ impl Scan {
         add_up_all(&mut self.tree, rules, relinked.into_iter().chain([place]));
     }
 
-    /// How many links of which inodes are at `places`.
+    /// The number of links to each inode at `places`.
     fn links_at(&self, places: &BTreeSet<Place>) -> HashMap<Identity, u32> {
         let mut lost = HashMap::new();
         let mut leaf = |leaf: Child<'_>| {
@@ -118,8 +118,8 @@ impl Scan {
         lost
     }
 
-    /// The way to the innermost directory that was scanned on the way to the absolute `path`, where `roots` has what
-    /// each root really is, by its name.
+    /// The names of the innermost scanned directory on the way to the absolute `path`. `roots` has the real path of
+    /// each root by its name.
     pub(super) fn way_to(
         &self,
         path: &[u8],

@@ -1,5 +1,5 @@
-//! What is removed of what is marked: the review, which looks at it again; the question; and what came of it. The
-//! targets are those that the review showed, whatever is listed, sorted or chosen meanwhile.
+//! Removes marked entries: the review, which looks at them again; the question; the progress and the result. The
+//! targets are those that the review showed, even if the list changes meanwhile.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -19,34 +19,34 @@ use crate::sys::ExactStat;
 use crate::total::Rules;
 use crate::tree::Place;
 
-/// All about removing.
+/// The state of removing.
 #[derive(Debug, Default)]
 pub(super) struct Removals {
     pub(super) review: Option<Review>,
-    /// How many reviews there have been: what belongs to an earlier one comes too late.
+    /// The number of the last review. Results of earlier ones are ignored.
     reviews: u64,
     pub(super) running: Option<RunningRemoval>,
-    /// What is in the trash, the last one last.
+    /// What this run has moved into the trash, in this order.
     trashed: Vec<Arc<Trashed>>,
-    /// Why not all is gone that was to go, the last time.
+    /// Why the last removal kept entries.
     pub(super) problems: Vec<Problem>,
-    /// Whether all is to end with what is running.
+    /// Whether the program ends after the removal.
     is_quitting: bool,
-    /// The ways to directories that are to be looked at anew.
+    /// The directories to scan again.
     rescans: VecDeque<Rescan>,
-    /// Whether what is being looked at anew has lost links.
+    /// Whether the directory that is being scanned has lost links.
     pub(super) takes_links: bool,
 }
 
-/// A directory that is to be looked at anew.
+/// A directory to scan again.
 #[derive(Debug)]
 struct Rescan {
     way: Vec<Vec<u8>>,
-    /// Whether something in it has been deleted that no figure has followed.
+    /// Whether entries in it were deleted that are still in the tree.
     takes_links: bool,
 }
 
-/// What is marked, looked at again.
+/// The marked entries, which are looked at again.
 #[derive(Debug)]
 pub(super) struct Review {
     number: u64,
@@ -54,47 +54,47 @@ pub(super) struct Review {
     pub(super) is_looked: bool,
 }
 
-/// Something marked.
+/// A marked entry.
 #[derive(Debug)]
 pub(super) struct ReviewedMark {
     pub(super) place: Place,
-    /// The way to the directory that it is in.
+    /// The names of its directory.
     way: Vec<Vec<u8>>,
     target: Option<Target>,
-    /// Why it is not to be removed.
+    /// The reason why it must not be removed.
     pub(super) refusal: Option<String>,
 }
 
-/// What is being removed.
+/// A removal in progress.
 #[derive(Debug)]
 pub(super) struct RunningRemoval {
     pub(super) manner: Manner,
-    /// What the targets are called in the tree.
+    /// The directory and the name of each target.
     names: Vec<(Vec<Vec<u8>>, Vec<u8>)>,
-    /// How many entries there are.
+    /// The number of entries.
     pub(super) entries: u64,
     pub(super) removed: u64,
-    /// The name of the last one.
+    /// The name of the last entry.
     pub(super) name: Vec<u8>,
     pub(super) is_ending: bool,
     gone: Gone,
 }
 
-/// How far a removal has come since it was last told.
+/// The progress of a removal since the last report.
 #[derive(Debug, Default)]
 pub struct RemovalProgress {
-    /// How many entries are gone.
+    /// The number of removed entries.
     pub removed: u64,
-    /// The name of the last one.
+    /// The name of the last entry.
     pub name: Vec<u8>,
-    /// The numbers of the targets that are gone since.
+    /// The numbers of targets that have been removed since.
     pub gone: Vec<usize>,
-    /// What directories are now in which targets were, by the number of one in each.
+    /// The attributes of finished directories, each with the number of a target in it.
     pub directories: Vec<(usize, ExactStat)>,
 }
 
 impl RemovalProgress {
-    /// Takes what `event` says.
+    /// Adds `event`.
     pub fn take(&mut self, event: RemovalEvent<'_>) {
         match event {
             RemovalEvent::Before { name, removed, .. } => {
@@ -113,12 +113,12 @@ impl RemovalProgress {
 }
 
 impl Browser {
-    /// Whether something is removed, or put back.
+    /// Whether a removal or an undo is in progress.
     pub fn is_removing(&self) -> bool {
         self.pending == Some(PendingWork::Removal)
     }
 
-    /// How many entries are to be deleted, where that is asked.
+    /// The number of entries in the question, if it is open.
     pub fn asked_entries(&self) -> Option<u64> {
         match &self.dialog {
             Some(Dialog::Delete { entries, .. }) => Some(*entries),
@@ -126,31 +126,31 @@ impl Browser {
         }
     }
 
-    /// Whether something lies over the list.
+    /// Whether a dialog is open.
     pub fn has_dialog(&self) -> bool {
         self.dialog.is_some()
     }
 
-    /// It is to come to its end.
+    /// Shows that the removal is ending.
     pub fn end_removal(&mut self) {
         if let Some(running) = &mut self.removals.running {
             running.is_ending = true;
         }
     }
 
-    /// The same, and then all is.
+    /// The same, and ends the program after it.
     pub fn quit_after_removal(&mut self) {
         self.end_removal();
         self.removals.is_quitting = true;
         self.say("finishing the current entry; q again quits at once");
     }
 
-    /// Whether all is to end with the removal.
+    /// Whether the program ends after the removal.
     pub fn is_quitting(&self) -> bool {
         self.removals.is_quitting
     }
 
-    /// Why nothing is to be removed, if nothing is.
+    /// Why deleting is off, if it is.
     pub(super) fn no_removal(&self) -> Option<&'static str> {
         match &self.seen {
             _ if self.options.read_only => {
@@ -170,7 +170,7 @@ impl Browser {
         }
     }
 
-    /// Opens the review; whoever has threads is to look at what it shows.
+    /// Opens the review. The loop must look at the marked entries.
     pub(super) fn open_review(&mut self) -> Option<Command> {
         self.dialog = Some(Dialog::Review { first: 0 });
         self.removals.review = None;
@@ -207,7 +207,7 @@ impl Browser {
         Some(Command::Look)
     }
 
-    /// What is to be looked at for the review: the review's number, and the targets, each with its own.
+    /// The number of the review, and its targets with their numbers.
     pub fn to_be_looked_at(&mut self) -> (u64, Vec<(usize, Target)>) {
         let Some(review) = &mut self.removals.review else { return (0, Vec::new()) };
         let marks = review.marks.iter_mut().enumerate();
@@ -215,7 +215,7 @@ impl Browser {
         (review.number, targets.collect())
     }
 
-    /// What came of looking, and why what is not to be removed is not.
+    /// Takes the targets back, with the reasons why some must not be removed.
     pub fn looked(&mut self, number: u64, looked: Vec<(usize, Target, Option<String>)>) {
         let review = self.removals.review.as_mut().filter(|review| review.number == number);
         let Some(review) = review else { return };
@@ -228,7 +228,7 @@ impl Browser {
         review.is_looked = true;
     }
 
-    /// How many entries the review would remove, if it has come to an end and there are any; or else why not.
+    /// The number of entries that the review would remove, or why it cannot remove any.
     fn reviewed(&self) -> Result<u64, String> {
         if let Some(why) = self.no_removal() {
             return Err(why.to_owned());
@@ -246,7 +246,7 @@ impl Browser {
         }
     }
 
-    /// Asks for the number of entries, before they are deleted.
+    /// Asks for the number of entries before it deletes them.
     pub(super) fn ask_to_delete(&mut self, review: Dialog) {
         match self.reviewed() {
             Ok(entries) => {
@@ -259,7 +259,7 @@ impl Browser {
         }
     }
 
-    /// Puts what was reviewed in the trash.
+    /// Moves the reviewed entries into the trash.
     pub(super) fn ask_to_trash(&mut self, review: Dialog) -> Option<Command> {
         let targets = self.removals.review.iter().flat_map(|review| &review.marks);
         let mut targets = targets.filter_map(|mark| mark.target.as_ref());
@@ -281,7 +281,7 @@ impl Browser {
         }
     }
 
-    /// What was typed when it asked how many entries there are.
+    /// Checks the typed number of entries.
     pub(super) fn answer_delete(&mut self, entries: u64, typed: &str) -> Option<Command> {
         if typed.trim().parse() == Ok(entries) && self.reviewed() == Ok(entries) {
             return Some(Command::Remove(Manner::Delete));
@@ -291,7 +291,7 @@ impl Browser {
         None
     }
 
-    /// The targets that were reviewed, with what was scanned in them; from now on they are being removed.
+    /// Begins the removal, and returns its targets with their scanned content.
     pub fn begin_removal(&mut self, manner: Manner) -> Vec<Target> {
         let Watched::Whole(scan) = &self.seen else { return Vec::new() };
         let Some(review) = self.removals.review.take() else { return Vec::new() };
@@ -321,7 +321,7 @@ impl Browser {
         targets
     }
 
-    /// How far it has come.
+    /// Takes a report of progress.
     pub fn removal_progress(&mut self, progress: RemovalProgress) {
         let measure = self.measure();
         let Some(running) = &mut self.removals.running else { return };
@@ -339,7 +339,7 @@ impl Browser {
         }
     }
 
-    /// What is listed follows what is gone, by the `rules` of the walk. Returns whether anything has changed.
+    /// Updates the tree by the `rules` of the walk. Returns whether anything has changed.
     pub fn follow(&mut self, rules: &Rules) -> bool {
         let Some(running) = &mut self.removals.running else { return false };
         if running.gone.is_empty() {
@@ -354,7 +354,7 @@ impl Browser {
         true
     }
 
-    /// It has come to its end. What was touched and cannot be followed is looked at anew, one after the other.
+    /// Ends the removal. Directories that cannot be updated are scanned again, one after the other.
     pub fn removed(&mut self, removed: Removed, rules: &Rules) -> Option<Command> {
         self.follow(rules);
         let running = self.removals.running.take()?;
@@ -377,7 +377,7 @@ impl Browser {
                 Fate::Restored => {}
                 Fate::Kept => {
                     kept += 1;
-                    // Something that is new may be in it.
+                    // It may have new entries.
                     if is_said {
                         self.rescan_later(inside, false);
                     }
@@ -395,7 +395,7 @@ impl Browser {
         self.removals.problems.extend(removed.left);
         self.removals.problems.extend(removed.unlogged);
         if running.manner == Manner::Trash && places.is_empty() {
-            // It may have been made for what then could not be moved there.
+            // The trash may have been made even if nothing could be moved there.
             let data = self.options.places.as_ref().and_then(|places| places.data.as_ref());
             let trash = data.map(|data| data.join("Trash/files/x"));
             places.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
@@ -422,7 +422,7 @@ impl Browser {
         self.next_rescan()
     }
 
-    /// What is to be put back from the trash, if anything is there.
+    /// Starts an undo, if this run has moved anything into the trash.
     pub(super) fn ask_to_undo(&mut self) -> Option<Command> {
         match self.no_removal() {
             Some(why) => self.say(why),
@@ -432,14 +432,14 @@ impl Browser {
         None
     }
 
-    /// What is put back now.
+    /// The entry to put back.
     pub fn begin_undo(&mut self) -> Option<Arc<Trashed>> {
         let trashed = self.removals.trashed.last().cloned()?;
         self.pending = Some(PendingWork::Removal);
         Some(trashed)
     }
 
-    /// What came of it.
+    /// Takes the result of the undo.
     pub fn undone(&mut self, trashed: &Trashed, removed: Removed) -> Option<Command> {
         self.pending = None;
         let path = escape(&trashed.path());
@@ -454,7 +454,7 @@ impl Browser {
             Some((_, problems)) => {
                 let why = problems.first().map_or("cancelled", |problem| &problem.message);
                 self.say(format!("not put back: {path}: {why}"));
-                // The log may have grown.
+                // The log may be in the tree, and is longer now.
                 self.rescan_places(&[]);
                 self.next_rescan()
             }
@@ -462,12 +462,12 @@ impl Browser {
         }
     }
 
-    /// The directories that these are in, and the log, if they were scanned, are to be looked at anew.
+    /// Scans the directories of `places` and of the log again, if they are in the tree.
     fn rescan_places(&mut self, places: &[Vec<u8>]) {
         let log = self.options.places.as_ref().and_then(remove::Places::log);
         let log = log.map(|log| log.into_os_string().into_encoded_bytes());
         let info = places.iter().filter_map(|place| {
-            // Beside the files in the trash are their notes.
+            // Their info files are beside them.
             let end = place.windows(7).rposition(|part| part == b"/files/")?;
             Some(place[..end].iter().chain(b"/x").copied().collect())
         });
@@ -495,7 +495,7 @@ impl Browser {
         rescans.push_back(Rescan { way, takes_links });
     }
 
-    /// The next directory that is to be looked at anew.
+    /// The next directory to scan again.
     pub fn next_rescan(&mut self) -> Option<Command> {
         self.removals.takes_links = false;
         while let Some(Rescan { way, takes_links }) = self.removals.rescans.pop_front() {
@@ -516,7 +516,7 @@ impl Browser {
         None
     }
 
-    /// The tree has become another: what was reviewed may not be what is marked any more.
+    /// Closes the review, because the tree has changed and the marks may be others.
     pub(super) fn end_review(&mut self) {
         if self.removals.review.take().is_some() {
             self.dialog = None;
@@ -524,12 +524,12 @@ impl Browser {
         }
     }
 
-    /// Why not all is gone that was to be removed, the last time.
+    /// Why the last removal kept entries.
     pub fn kept(&self) -> &[Problem] {
         &self.removals.problems
     }
 
-    /// The same, a line each.
+    /// The same as lines.
     pub(super) fn kept_lines(&self) -> Vec<String> {
         let line = |problem: &Problem| {
             let line = errors::one(problem);

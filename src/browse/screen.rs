@@ -57,7 +57,7 @@ enum Told {
     Protected(Protected),
     Progress(Progress),
     Done(WorkKind, Result<Box<Browsed>, Problem>),
-    /// Of the review with this number, by the numbers of the marks, why they are not to be removed.
+    /// The targets of the review with this number, and why some must not be removed.
     Looked(u64, Vec<(usize, Target, Option<String>)>),
     Removing(RemovalProgress),
     Removed(Box<Removed>),
@@ -168,7 +168,7 @@ fn browse(
                         let command = browser.press(key);
                         let is_end = matches!(command, Some(Command::Quit | Command::PrintPaths));
                         if is_end && browser.is_removing() && work.cancel() {
-                            // What is half done is put back first; who does not wait for that presses it again.
+                            // First puts back the entry that it is working on. A second time does not wait for that.
                             browser.quit_after_removal();
                         } else if is_end {
                             return Ok(LoopEnd { command, ..LoopEnd::default() });
@@ -222,7 +222,7 @@ struct Work<'a> {
     options: &'a BrowseOptions,
     sender: Sender<Told>,
     told: Receiver<Told>,
-    /// What is being removed is to be put back.
+    /// Whether the removal is cancelled.
     is_cancelled: Arc<AtomicBool>,
 }
 
@@ -270,7 +270,7 @@ impl Work<'_> {
         }
     }
 
-    /// Cancels what is being removed; false if that has been asked for.
+    /// Cancels the removal; false if it is cancelled already.
     fn cancel(&self) -> bool {
         !self.is_cancelled.swap(true, Ordering::SeqCst)
     }
@@ -320,7 +320,7 @@ impl Work<'_> {
         });
     }
 
-    /// How a walk adds up.
+    /// The rules by which the walk adds up.
     fn rules(&self) -> Rules {
         let WalkOptions { measure, sizes, follow, count_links, unique, .. } = self.request.walk;
         Rules { measure, sizes, follow, count_links, unique }

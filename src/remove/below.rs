@@ -1,6 +1,6 @@
-//! Removes what was scanned in a directory that has been moved into a private one: an entry at a time, each moved into
-//! another private directory, looked at there, and removed, or put back. Whoever still has the directory open, as a
-//! build that runs, may give a name to another file at any time; that file is kept.
+//! Removes the scanned content of a directory that has been moved into a private one. It moves each entry into another
+//! private directory, looks at it there, and removes it or puts it back. A program that still has the directory open,
+//! such as a build, may give a name to another file at any time; that file is kept.
 
 use std::collections::VecDeque;
 use std::ffi::CStr;
@@ -15,45 +15,45 @@ use crate::render::name::escape;
 use crate::sys::{ExactStat, HeldDirectory};
 use crate::tree::{Child, Step, Traversal, Tree};
 
-/// What removes what is in a directory.
+/// Removes the content of a directory.
 pub(super) struct Below<'a, 'w> {
     /// The private directory that entries are moved into to be looked at again. Without one, on a file system that is
     /// full, each entry gets a random name in its own directory instead.
     pub(super) inner: Option<&'a HeldDirectory>,
     /// The path of the private directory.
     pub(super) inner_path: &'a [u8],
-    /// The path of the directory that the target was in.
+    /// The path of the target's directory.
     pub(super) around: &'a [u8],
     pub(super) watcher: &'a mut Watcher<'w>,
     pub(super) outcome: &'a mut TargetOutcome,
-    /// What could not be put back is here: the first of it.
+    /// Where the first entry is that could not be put back.
     pub(super) left: Option<Vec<u8>>,
 }
 
-/// A directory that has been entered.
+/// A directory whose content is being removed.
 #[derive(Debug)]
 struct Entered<'t> {
     child: Child<'t>,
     stat: ExactStat,
-    /// Where its path ends, in that of whatever is in it.
+    /// The length of its path.
     end: usize,
-    /// Whether something in it is not gone.
+    /// Whether some of its content is kept.
     has_rest: bool,
 }
 
-/// What became of one entry.
+/// The result for one entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EntryFate {
     Gone,
     Kept,
 }
 
-/// The directories on the way to the one that is open, of which only the innermost are held.
+/// The directories above the current one, of which only the innermost are held open.
 #[derive(Debug, Default)]
 struct HeldWay(VecDeque<HeldDirectory>);
 
 impl HeldWay {
-    /// However deep a tree is, no more way are taken.
+    /// However deep the tree is, no more are open.
     const MOST: usize = 32;
 
     fn enter(&mut self, held: HeldDirectory) {
@@ -63,7 +63,7 @@ impl HeldWay {
         }
     }
 
-    /// Leaves the innermost for the one around it, which is `around`.
+    /// Returns from the innermost to its parent, which must be `around`.
     fn leave(&mut self, around: &ExactStat) -> io::Result<()> {
         let inner = self.0.pop_back();
         if let (Some(inner), true) = (inner, self.0.is_empty()) {
@@ -82,8 +82,8 @@ impl HeldWay {
 }
 
 impl Below<'_, '_> {
-    /// Removes what was `scanned` in the directory called `name` in `private`, but not that itself. Whether nothing of
-    /// what was scanned is left; an error only where it was cancelled or lost its way.
+    /// Removes what was `scanned` in the directory `name` of `private`, but not the directory itself. Returns whether
+    /// all of it is gone, or an error if it was cancelled or cannot find the way back up.
     pub(super) fn remove(
         &mut self,
         private: &HeldDirectory,
@@ -108,7 +108,7 @@ impl Below<'_, '_> {
                     };
                     let stat = match entered {
                         Ok(stat) => stat,
-                        // It is gone already.
+                        // Somebody else has removed it.
                         Err(Stop::Because(error)) if error.kind() == ErrorKind::NotFound => {
                             continue;
                         }
@@ -143,7 +143,7 @@ impl Below<'_, '_> {
         Ok(is_gone)
     }
 
-    /// Enters a directory in the innermost that is held.
+    /// Opens a directory in the innermost one.
     fn enter(&mut self, way: &mut HeldWay, child: &Child<'_>) -> Result<ExactStat, Stop> {
         self.watcher.before(RemovalStep::Enter, child.name())?;
         let name = checked(child.name())?;
@@ -156,7 +156,7 @@ impl Below<'_, '_> {
         Ok(stat)
     }
 
-    /// Removes what is directly in a directory and is none. Whether something is left.
+    /// Removes the entries of a directory that are not directories. Returns whether some are kept.
     fn leaves(
         &mut self,
         held: &HeldDirectory,
@@ -174,7 +174,7 @@ impl Below<'_, '_> {
         Ok(has_rest)
     }
 
-    /// Removes one entry, if it is what was scanned, and still is what was `entered`.
+    /// Removes one entry if it is what was scanned and, for a directory, what was `entered`.
     fn entry(
         &mut self,
         held: &HeldDirectory,
@@ -225,7 +225,7 @@ impl Below<'_, '_> {
         held.move_to(&entry, to, new)?;
         let removed = self.remove_moved(to, new, name, &now);
         removed.inspect_err(|_| {
-            // It is not cancelled here.
+            // This step cannot be cancelled.
             let _ = self.watcher.before(RemovalStep::PutBack, name);
             if let Err(error) = to.move_to(new, held, &entry) {
                 let at = match &random {
@@ -244,7 +244,7 @@ impl Below<'_, '_> {
         })
     }
 
-    /// Removes what was moved, if it is what was looked at before.
+    /// Removes the entry that was moved, if it is the one that was looked at `before`.
     fn remove_moved(
         &mut self,
         at: &HeldDirectory,
@@ -261,7 +261,7 @@ impl Below<'_, '_> {
         Ok(removed.map_err(|error| name_new(at, moved, error))?)
     }
 
-    /// Says why what is at `path`, which begins with the target's name, is kept.
+    /// Reports why the entry at `path` is kept. The path begins with the target's name.
     fn say(
         &mut self,
         path: &[u8],
@@ -274,9 +274,9 @@ impl Below<'_, '_> {
     }
 }
 
-/// What removing a directory says, with the names of what is still in it.
+/// The error of removing a directory, with the names of entries that are still in it.
 pub(super) fn name_new(around: &HeldDirectory, name: &CStr, error: io::Error) -> io::Error {
-    /// As many are named.
+    /// The number of names in the message.
     const NAMED: usize = 3;
     if error.kind() != ErrorKind::DirectoryNotEmpty {
         return error;

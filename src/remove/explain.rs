@@ -1,11 +1,11 @@
-//! Why something cannot be moved or removed, in words that say what stands in the way.
+//! Explains in words why an entry cannot be moved or removed.
 
 use std::io::{self, ErrorKind};
 
 use crate::problem::reason;
 use crate::sys::{ExactStat, is_vanished, user_id};
 
-/// What `error` means for an entry that is `it`, in the directory `around`, as far as both are known.
+/// The meaning of `error` for the entry `it` in the directory `around`, if these are known.
 pub(super) fn explain(
     error: &io::Error,
     around: Option<&ExactStat>,
@@ -36,7 +36,7 @@ pub(super) fn explain(
         ErrorKind::InvalidInput => "its file system has no move that never replaces",
         ErrorKind::NotFound | ErrorKind::NotADirectory => "it is not there any more",
         ErrorKind::DirectoryNotEmpty => "it contains entries that were not scanned",
-        // What is left of what is_vanished knows is ELOOP, which std has no stable name for.
+        // Of the errors that is_vanished knows, ELOOP is left. std has no stable name for it.
         _ if is_vanished(error) => "there is a symlink on the way to it",
         _ => return reason(error),
     };

@@ -1,5 +1,5 @@
-//! A mount that was scanned: its topmost directory that was, held, so that whatever becomes of the paths that led to
-//! it, what is removed lies below it.
+//! The topmost scanned directory of a mount, held open. Whatever happens to the paths that led to it, everything that
+//! is removed is below it.
 
 use std::collections::HashSet;
 use std::ffi::CString;
@@ -12,7 +12,7 @@ use super::target::KnownEntry;
 use crate::path;
 use crate::sys::{ExactStat, HeldDirectory, Identity, mount_points};
 
-/// The topmost scanned directory of a mount, held from when it is first asked for.
+/// The topmost scanned directory of a mount. It is opened when it is first needed.
 #[derive(Debug)]
 pub struct HeldMount {
     path: PathBuf,
@@ -20,7 +20,7 @@ pub struct HeldMount {
     home: Option<PathBuf>,
     by_steps: bool,
     has_room: bool,
-    /// What came of opening it. Who opens it is the thread that removes, for that may take long.
+    /// The result of opening it. The thread that removes opens it, because that may take long.
     opened: OnceLock<Result<OpenedMount, String>>,
 }
 
@@ -28,23 +28,23 @@ pub struct HeldMount {
 struct OpenedMount {
     held: HeldDirectory,
     stat: ExactStat,
-    /// The user's home directory, and all that it lies in.
+    /// The user's home directory, and all directories above it.
     homes: HashSet<Identity>,
 }
 
 impl HeldMount {
-    /// The directory at `path`, of which the scan knows `known`.
+    /// The directory at `path`. `known` is from the scan.
     pub fn new(path: PathBuf, known: KnownEntry, home: Option<&Path>) -> Self {
         let (home, opened) = (home.map(Path::to_owned), OnceLock::new());
         Self { path, known, home, by_steps: false, has_room: true, opened }
     }
 
-    /// The same, where ways from it are gone as on a kernel without openat2(2).
+    /// The same, but opens directories as on a kernel without openat2(2).
     pub fn by_steps(self) -> Self {
         Self { by_steps: true, opened: OnceLock::new(), ..self }
     }
 
-    /// The same, as on a file system that has no room for a private directory.
+    /// The same, but as on a full file system, without private directories.
     pub fn without_room(self) -> Self {
         Self { has_room: false, ..self }
     }
@@ -69,7 +69,7 @@ impl HeldMount {
         let held = if self.by_steps { held.by_steps() } else { held };
         let stat = held.stat()?;
         self.known.check_identity(&stat)?;
-        // Where it is not there, it is not below either.
+        // If it does not exist, nothing contains it.
         let homes = self.home.as_deref().and_then(|home| chain(home).ok()).unwrap_or_default();
         Ok(OpenedMount { held, stat, homes })
     }
@@ -82,8 +82,8 @@ impl HeldMount {
         self.opened().map(|opened| &opened.stat)
     }
 
-    /// Refuses the user's home directory, and what holds it, by whatever path it was come to; and the directory that
-    /// is held.
+    /// Refuses the user's home directory, all directories above it, by whatever path they were found, and the held
+    /// directory itself.
     pub(super) fn ensure_not_protected(&self, it: &ExactStat) -> io::Result<()> {
         if !it.is_directory() {
             return Ok(());
@@ -99,7 +99,7 @@ impl HeldMount {
     }
 }
 
-/// Refuses the directory at `path` if something is mounted on it or below, as far as the system tells.
+/// Refuses the directory at `path` if something is mounted on it or below it, as far as the system tells.
 pub(super) fn ensure_nothing_mounted(path: &[u8]) -> io::Result<()> {
     let mut below = path.to_vec();
     path::join(&mut below, b"");
@@ -110,12 +110,12 @@ pub(super) fn ensure_nothing_mounted(path: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Which directories the one at `path` is, and lies in.
+/// The identities of the directory at `path` and of all directories above it.
 fn chain(path: &Path) -> io::Result<HashSet<Identity>> {
     let path = CString::new(path.as_os_str().as_encoded_bytes())?;
     let mut held = HeldDirectory::open(&path)?;
     let mut met = HashSet::new();
-    // The topmost directory lies in itself.
+    // The root directory is its own parent.
     while met.insert(held.stat()?.stat.identity()) {
         held = held.up()?;
     }

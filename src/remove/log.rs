@@ -1,5 +1,5 @@
-//! The log of what was deleted: one line of JSON before each target is touched, and one after. The line before says
-//! where what is being removed is moved to, so that after a crash nothing is anywhere that no line names.
+//! The log of deletes: one line of JSON before each target is touched, and one after. The first line says where the
+//! target is moved to, so that a line names everything that a crash leaves behind.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
@@ -12,21 +12,21 @@ use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::sys::{self, AppendedFile};
 
-/// Where users keep things, by the XDG base directory specification.
+/// The directories of the user, by the XDG base directory specification.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
     /// The home directory.
     pub home: Option<PathBuf>,
-    /// Where programs keep their data: the trash is there.
+    /// The directory for data of programs, with the trash.
     pub data: Option<PathBuf>,
-    /// Where they keep what happened: the log is there.
+    /// The directory for the state of programs, with the log.
     pub state: Option<PathBuf>,
 }
 
 impl Places {
-    /// What the environment says, of which `variable` tells.
+    /// From the environment: `variable` returns a variable's value.
     pub fn of(variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
-        // A path that is not absolute is to be ignored.
+        // The specification says to ignore relative paths.
         let absolute = |name| variable(name).filter(|path| path.is_absolute());
         let home = absolute("HOME");
         let below = |path| home.as_ref().map(|home| home.join(path));
@@ -35,20 +35,20 @@ impl Places {
         Self { home, data, state }
     }
 
-    /// Where the log is.
+    /// The path of the log.
     pub fn log(&self) -> Option<PathBuf> {
         self.state.as_ref().map(|state| state.join("weigh/deleted.ndjson"))
     }
 }
 
-/// The log, or why there is none.
+/// The log, or the reason why there is none.
 pub(super) struct Log {
     file: Option<AppendedFile>,
     path: PathBuf,
     pub(super) trouble: Option<Problem>,
-    /// Tells the lines of this run from those of others.
+    /// A random number for the lines of this run.
     run: u64,
-    /// Whether the last line may lack its end.
+    /// Whether the last line may be incomplete.
     is_torn: bool,
 }
 
@@ -68,7 +68,7 @@ impl Log {
         log
     }
 
-    /// Something is about to be done to `target`, which is moved into the directory `into`, as `name`.
+    /// Logs that `target` is about to be moved into the directory `into`, as `name`.
     pub(super) fn begin(&mut self, manner: Manner, target: &Target, into: &[u8], name: &[u8]) {
         let (entries, size) = target.totals;
         self.line(|out, run| {
@@ -80,7 +80,7 @@ impl Log {
         });
     }
 
-    /// This came of it.
+    /// Logs the outcome.
     pub(super) fn end(&mut self, manner: Manner, target: &Target, outcome: &TargetOutcome) {
         self.line(|out, run| {
             write!(out, r#"{{"time":{},"run":"{run:016x}","event":"end""#, sys::now())?;

@@ -1,31 +1,29 @@
-//! Deletes what is marked, or puts it in the trash. What cannot be undone is refused where there is a doubt, and the
-//! reason is said.
+//! Deletes marked entries, or moves them into the trash. Nobody can undo a delete, so in doubt it refuses and says why.
 //!
-//! The way of each [`Target`]:
+//! What happens to each [`Target`]:
 //!
-//! 1. The directory it lies in is come to by names, from a directory of its mount that is held ([`HeldMount`]): by no
-//!    symlink, and onto no other mount. It has to be the directory that was scanned.
-//! 2. The target is looked at: it has to be what was scanned, and what the review showed.
-//! 3. A line in the log says where it goes; then it is moved into a private directory made beside it, on the same
-//!    file system, replacing nothing. Nobody else comes there by the old name.
-//! 4. It is looked at again. If it is something else, it is put back. Otherwise it is removed; of a directory, what was
-//!    scanned in it, an entry at a time, each moved and looked at again before it is removed. What is new is named,
-//!    and what is left of the directory is put back.
-//! 5. A line in the log says what came of it.
+//! 1. It opens the target's directory by names, from a held directory of the same mount ([`HeldMount`]). It follows no
+//!    symlink and enters no other mount. The directory must be the one that was scanned.
+//! 2. It looks at the target, which must be what was scanned and what the review showed.
+//! 3. It writes to the log where the target goes. Then it makes a private directory beside the target, and moves the
+//!    target into it without replacing anything. No other program reaches the target by its old path.
+//! 4. It looks again. If this is something else, it puts it back. If not, it removes it. In a directory, it moves,
+//!    looks at, and removes one scanned entry after the other. It names new entries, and puts back what is left.
+//! 5. It writes the result to the log.
 //!
-//! An inode number alone identifies nothing, for file systems use it anew. What was scanned has a fingerprint of the
-//! inode, its birth, length and times; the review keeps all of them, to the nanosecond. To look and then remove by
-//! name leaves a moment in which another file may get that name: a program that writes a file anew does just that. A
-//! move takes along whatever has the name, and what was moved can be looked at in peace. It costs one call more for
-//! each entry.
+//! An inode number is no identity, because file systems use it again. The scan keeps a fingerprint of the inode, its
+//! birth, length and times; the review keeps them exactly, in nanoseconds. Between looking at a name and removing it,
+//! another file may get that name, as when a program writes a file again. A move takes whatever has the name, and no
+//! other program expects it at its new place. The price is one more system call for each entry.
 //!
-//! * `target`, `targets`, `held`: what is to go, and how it is found. `explain`: why something cannot be done.
-//! * `run`: the targets, one after the other. `private`: the directory in which they are looked at again. `below`: what
-//!   is in a directory.
-//! * `trash`: by the freedesktop specification, on the same mount only. `log`: what was done, a line before and after.
+//! A full file system has no room for a private directory. There, entries get a random name in their own directory.
 //!
-//! Nothing recurses, and a bounded number of directories is open at a time. Errors do not stop it. It can be
-//! cancelled between two calls; then what was moved is put back.
+//! * `target`, `targets`, `held`: the targets, and how to find them. `explain`: why something is not possible.
+//! * `run`: the targets one by one. `private`: the private directory. `below`: the content of a directory.
+//! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after.
+//!
+//! Nothing recurses, and the number of open directories is bounded. Errors do not stop it. It can be cancelled between
+//! two system calls, and then puts back what it has moved.
 
 mod below;
 mod explain;

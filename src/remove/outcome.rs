@@ -1,4 +1,4 @@
-//! What came of a removal, and what is said while it goes on.
+//! The outcome of a removal, and the events during it.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -7,87 +7,87 @@ use super::trash::Trashed;
 use crate::problem::{Operation, Problem};
 use crate::sys::ExactStat;
 
-/// What came of one target.
+/// The outcome for one target.
 #[derive(Debug)]
 pub struct TargetOutcome {
-    /// What became of it.
+    /// Where it is now.
     pub fate: Fate,
-    /// How many entries were deleted, itself included.
+    /// The number of deleted entries, itself included.
     pub removed: u64,
-    /// Why not all is gone: the first of them.
+    /// The first reasons why some of it is kept.
     pub problems: Vec<Problem>,
-    /// How many more there are.
+    /// The number of further reasons.
     pub unnamed: u64,
 }
 
-/// What became of a target.
+/// Where a target is after a removal.
 #[derive(Debug)]
 pub enum Fate {
-    /// It is gone, with all that was in it.
+    /// It is deleted, with its content.
     Deleted,
     /// It is in the trash.
     Trashed(Box<Trashed>),
     /// It has been put back from the trash.
     Restored,
-    /// It is where it was, and nothing of it was removed.
+    /// It is in its place, and nothing of it was removed.
     Kept,
-    /// Some of it is gone; the rest is where it was.
+    /// Some of it was removed; the rest is in its place.
     Partly,
-    /// It, or some of it, could not be put back: it is at this path now.
+    /// It, or some of it, could not be put back, and is now at this path.
     Left(Vec<u8>),
 }
 
-/// What came of all targets.
+/// The outcome of all targets.
 #[derive(Debug, Default)]
 pub struct Removed {
     /// In the order of the targets.
     pub outcomes: Vec<TargetOutcome>,
     /// Whether it was cancelled.
     pub is_cancelled: bool,
-    /// What could not be tidied up.
+    /// Private directories that could not be removed.
     pub left: Vec<Problem>,
-    /// Why the log says nothing of some of it.
+    /// Why the log is incomplete.
     pub unlogged: Option<Problem>,
 }
 
-/// What is about to be done, or has been.
+/// An event during a removal.
 #[derive(Clone, Copy, Debug)]
 pub enum RemovalEvent<'a> {
-    /// A call is about to be made; this is where it can be cancelled.
+    /// A system call follows. The removal can be cancelled here.
     Before {
-        /// What it is for.
+        /// Its purpose.
         step: RemovalStep,
         /// The number of the target.
         target: usize,
-        /// The name of the entry that it is about.
+        /// The name of the entry.
         name: &'a [u8],
-        /// How many entries have been deleted.
+        /// The number of deleted entries so far.
         removed: u64,
     },
-    /// A target is done.
+    /// A target is finished.
     Done {
         /// Its number.
         target: usize,
-        /// What came of it.
+        /// Its outcome.
         outcome: &'a TargetOutcome,
     },
-    /// All targets in one directory are done.
+    /// All targets in one directory are finished.
     Left {
         /// The number of one of them.
         target: usize,
-        /// What the directory is now.
+        /// The directory's attributes now.
         stat: &'a ExactStat,
     },
 }
 
-/// What a call is for.
+/// The purpose of a system call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RemovalStep {
-    /// To come to a directory.
+    /// To open a directory.
     Enter,
     /// To look at an entry.
     Look,
-    /// To make a private directory beside it, or a place in the trash.
+    /// To make a private directory beside it, or an info file in the trash.
     Prepare,
     /// To move it there.
     Move,
@@ -95,11 +95,11 @@ pub enum RemovalStep {
     LookAgain,
     /// To remove it there.
     Remove,
-    /// To put it back. This is not cancelled.
+    /// To put it back. This cannot be cancelled.
     PutBack,
 }
 
-/// Why something was not done to its end.
+/// Why a step stopped early.
 #[derive(Debug)]
 pub(super) enum Stop {
     Cancelled,
@@ -117,7 +117,7 @@ pub(super) fn because(message: impl Into<String>) -> Stop {
     Stop::Because(io::Error::other(message.into()))
 }
 
-/// Who is told of each call, and may cancel.
+/// Calls the watcher before each system call, and remembers if it cancelled.
 pub(super) struct Watcher<'w> {
     watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
     pub(super) target: usize,
@@ -130,7 +130,7 @@ impl<'w> Watcher<'w> {
         Self { watch, target: 0, removed: 0, is_cancelled: false }
     }
 
-    /// A call is about to be made.
+    /// Reports the next system call.
     pub(super) fn before(&mut self, step: RemovalStep, name: &[u8]) -> Result<(), Stop> {
         let (target, removed) = (self.target, self.removed);
         let event = RemovalEvent::Before { step, target, name, removed };
@@ -139,7 +139,7 @@ impl<'w> Watcher<'w> {
         if self.is_cancelled && may_stop { Err(Stop::Cancelled) } else { Ok(()) }
     }
 
-    /// What the directory is now that `target` was in.
+    /// Reports the attributes of the directory of `target`.
     pub(super) fn left(&mut self, stat: &ExactStat, target: usize) {
         let event = RemovalEvent::Left { target, stat };
         self.is_cancelled |= (self.watch)(event).is_break();
@@ -152,14 +152,14 @@ impl<'w> Watcher<'w> {
 }
 
 impl TargetOutcome {
-    /// Nothing has been done.
+    /// Nothing has been done to the target.
     pub(super) fn kept() -> Self {
         Self { fate: Fate::Kept, removed: 0, problems: Vec::new(), unnamed: 0 }
     }
 
-    /// Says why something at `path` is not gone, in the words of `message`.
+    /// Adds a reason: why the entry at `path` is kept.
     pub(super) fn add_as(&mut self, path: Vec<u8>, error: &io::Error, message: String) {
-        /// More are counted. A tree in which nothing can be removed may have millions.
+        /// Further reasons are only counted, because a tree that cannot be removed may have millions.
         const NAMED: usize = 1_000;
         if self.problems.len() < NAMED {
             let code = error.raw_os_error();
@@ -171,7 +171,7 @@ impl TargetOutcome {
 }
 
 impl Fate {
-    /// What the log calls it.
+    /// Its name in the log.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Fate::Deleted => "deleted",

@@ -1,7 +1,7 @@
-//! A private directory, made beside what is to go: whatever is moved into it keeps its name, and nobody else comes to
-//! it by the old path.
+//! A private directory beside a target. The target is moved into it under its own name, where no other program reaches
+//! it by its old path.
 //!
-//! In it is another one, for what lies in a directory that was moved: its entries come there one at a time.
+//! It contains another private directory. If the target is a directory, its entries are moved there one by one.
 
 use std::ffi::{CStr, CString};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -27,24 +27,24 @@ struct Made {
 }
 
 impl Private {
-    /// A name for one in the directory at `path`, which is not made yet.
+    /// A private directory in the directory at `path`. Only its name is chosen; it is not made yet.
     pub(super) fn new(path: &[u8]) -> io::Result<Self> {
         let name = random_name()?;
         let path = path::join_all([path, name.as_bytes()]);
         Ok(Self { name, path, made: None })
     }
 
-    /// Where it is, or will be.
+    /// Its path, even before it is made.
     pub(super) fn path(&self) -> &[u8] {
         &self.path
     }
 
-    /// The directory, and the one in it, if they have been made.
+    /// The directory and the one in it, if they have been made.
     pub(super) fn held(&self) -> Option<(&HeldDirectory, &HeldDirectory)> {
         self.made.as_ref().map(|made| (&made.held, &made.inner))
     }
 
-    /// Makes it in `parent`, which is `around`, unless it is there.
+    /// Makes it in `parent`, whose attributes are `around`, unless it exists.
     pub(super) fn make(
         &mut self,
         parent: &HeldDirectory,
@@ -63,22 +63,22 @@ impl Private {
             let inner = inner.inspect_err(|_| drop(held.remove(&inner_name, true)))?;
             Ok(Made { held, inner_name, inner })
         });
-        // What cannot be used is ours and empty, or it is not there.
+        // If it cannot be used, it is our own and empty, or it does not exist.
         let made = made.inspect_err(|_| drop(parent.remove(&self.name, true)))?;
         self.made = Some(made);
         Ok(())
     }
 
-    /// Removes it from `parent`, if nothing is in it.
+    /// Removes it from `parent`, if it is empty.
     pub(super) fn take_down(&mut self, parent: &HeldDirectory) -> io::Result<()> {
         let Some(made) = self.made.take() else { return Ok(()) };
-        // Whether it worked is seen by the next call.
+        // The next call fails if this one did.
         let _ = made.held.remove(&made.inner_name, true);
         parent.remove(&self.name, true)
     }
 }
 
-/// Opens what was just made, and makes sure that it is.
+/// Opens a directory that was just made, and checks that it is this directory.
 fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<HeldDirectory, Stop> {
     let held = parent.descend(&[name])?;
     let stat = held.stat()?;
@@ -91,7 +91,7 @@ fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<Hel
     }
 }
 
-/// A name that nobody guesses: std seeds its hashers from the system's random numbers.
+/// A name that nobody can guess: std seeds its hashers with random numbers of the system.
 pub(super) fn random_name() -> io::Result<CString> {
     let number = RandomState::new().build_hasher().finish();
     CString::new(format!(".weigh-{number:016x}")).map_err(io::Error::other)

@@ -1,4 +1,4 @@
-//! The targets, one after the other, each on the way that the page above says.
+//! Removes the targets one by one, in the steps that the module above lists.
 
 use std::ffi::CStr;
 use std::io::{self, ErrorKind};
@@ -19,19 +19,19 @@ use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::{ExactStat, HeldDirectory};
 
-/// How targets go.
+/// What happens to targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// For ever.
+    /// They are deleted.
     Delete,
-    /// Into the trash: that frees nothing until it is emptied.
+    /// They are moved into the trash. This frees nothing until the trash is emptied.
     Trash,
-    /// Back from it.
+    /// They are put back from the trash.
     Restore,
 }
 
 impl Manner {
-    /// What the log calls it.
+    /// Its name in the log.
     pub(super) fn name(self) -> &'static str {
         match self {
             Manner::Delete => "delete",
@@ -41,8 +41,8 @@ impl Manner {
     }
 }
 
-/// Deletes `targets`, or puts them in the trash. `watch` is told before each call, and after each target, and can end
-/// it; what was moved and not removed is put back then.
+/// Deletes `targets`, or moves them into the trash. `watch` is called before each system call and after each target,
+/// and can cancel; then what was moved but not removed is put back.
 pub fn remove(
     targets: &[Target],
     manner: Manner,
@@ -78,7 +78,7 @@ pub fn remove(
     removed
 }
 
-/// Puts back what was put in the trash, if nothing else has its name by now.
+/// Puts an entry back from the trash, unless something else has its name now.
 pub fn undo(
     trashed: &Trashed,
     places: &Places,
@@ -102,20 +102,20 @@ pub fn undo(
     Removed { outcomes: vec![outcome], is_cancelled, left: Vec::new(), unlogged: run.log.trouble }
 }
 
-/// What is under way.
+/// The state of a removal.
 struct Run<'w> {
     places: &'w Places,
     log: Log,
     watcher: Watcher<'w>,
-    /// The directory that the last target was in.
+    /// The directory of the last target.
     parent: Option<Parent>,
-    /// Whether the log says that something is done to the target.
+    /// Whether the log has a line for the current target.
     has_begun: bool,
     /// Private directories that could not be removed.
     left: Vec<Problem>,
 }
 
-/// A directory in which targets are.
+/// A directory with targets.
 struct Parent {
     mount: Arc<HeldMount>,
     way: Vec<Vec<u8>>,
@@ -124,7 +124,7 @@ struct Parent {
     path: Vec<u8>,
     private: Private,
     trash: Option<Arc<TrashDirectory>>,
-    /// The number of a target in it.
+    /// The number of one target in it.
     target: usize,
 }
 
@@ -137,7 +137,7 @@ impl<'w> Run<'w> {
         Self { places, log, watcher, parent: None, has_begun: false, left: Vec::new() }
     }
 
-    /// Comes to the directory that `target` is in, and leaves the one before.
+    /// Opens the directory of `target`, and leaves the one before.
     fn enter(&mut self, target: &Target) -> Result<(), Stop> {
         self.has_begun = false;
         if let Some(parent) = &self.parent
@@ -165,7 +165,7 @@ impl<'w> Run<'w> {
         Ok(())
     }
 
-    /// Leaves the directory that the last target was in, and removes what was made there.
+    /// Leaves the directory of the last target, and removes its private directory.
     fn leave(&mut self) {
         let Some(mut parent) = self.parent.take() else { return };
         let taken_down = parent.private.take_down(&parent.held);
@@ -181,14 +181,14 @@ impl<'w> Run<'w> {
         self.left.push(Problem { path, operation: Operation::Remove, code, message });
     }
 
-    /// Looks at `target`: what it is, if it is what was scanned and reviewed.
+    /// Looks at `target`: returns its attributes if it is what was scanned and reviewed.
     fn look(&mut self, target: &Target, name: &CStr) -> Result<ExactStat, Stop> {
         self.watcher.before(RemovalStep::Look, &target.name)?;
         let parent = self.parent.as_ref().ok_or(Stop::Cancelled)?;
         let now = target.look(&parent.held, &parent.stat, name)?;
         match &target.seen {
             None => Err(because("it has not been reviewed")),
-            // A link that was removed since, as one before this one, has changed the inode that the others lead to.
+            // If another link was removed since, as by this run, the inode has changed for all its links.
             Some(seen)
                 if !now.is_same(seen)
                     || !(target.known.has_links() || now.is_untouched_since(seen)) =>
@@ -216,7 +216,7 @@ impl<'w> Run<'w> {
         };
         let random = match made {
             Ok(()) => None,
-            // A directory needs a block or an inode, and whoever deletes may do so because there is none.
+            // A new directory needs a block or an inode. Often people delete because there is none left.
             Err(Stop::Because(error)) if is_full(&error) => Some(random_name()?),
             Err(stop) => return Err(stop),
         };
@@ -245,7 +245,7 @@ impl<'w> Run<'w> {
             self.watcher.removed += 1;
             return Ok(());
         };
-        // It is not cancelled here.
+        // This step cannot be cancelled.
         let _ = self.watcher.before(RemovalStep::PutBack, &target.name);
         let is_back = place.move_to(new, &parent.held, &name);
         match is_back {
@@ -296,7 +296,7 @@ impl<'w> Run<'w> {
             Ok(())
         })();
         if let Err(stop) = moved {
-            // What cannot be taken back says where something was that is still there.
+            // If this fails, the info file stays, and names a file that is still in its place.
             let _ = trash.forget(&noted);
             return Err(no_trash(stop));
         }
@@ -350,7 +350,7 @@ impl<'w> Run<'w> {
             return Err(because("it was replaced while it was moved"));
         }
         outcome.fate = Fate::Restored;
-        // What it says is not true any more; whoever empties the trash removes it.
+        // If this fails, the info file stays until the trash is emptied.
         let _ = trash.forget(name);
         Ok(())
     }
@@ -358,20 +358,20 @@ impl<'w> Run<'w> {
 
 /// A target that was moved.
 struct Moved<'a> {
-    /// Its name where it is now.
+    /// Its name at its current place.
     name: &'a CStr,
-    /// What it was before it was moved.
+    /// Its attributes before the move.
     before: &'a ExactStat,
-    /// The directory where it is now.
+    /// The directory that it is in now.
     place: &'a HeldDirectory,
-    /// The private directory for what is in it, if there is one.
+    /// The private directory for its entries, if there is one.
     inner: Option<&'a HeldDirectory>,
     inner_path: &'a [u8],
     around: &'a [u8],
 }
 
 impl Moved<'_> {
-    /// Looks at it again, and removes it with what was scanned in it.
+    /// Looks at it again, and removes it with its scanned content.
     fn remove(
         &self,
         target: &Target,
@@ -392,7 +392,7 @@ impl Moved<'_> {
                 outcome.fate = Fate::Left(at);
             }
             if !removed? {
-                // Why, has been said.
+                // The reasons have been reported.
                 return Err(Stop::Cancelled);
             }
         }
@@ -407,7 +407,7 @@ fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
-/// Why the trash cannot take it: says so if the trash has no room.
+/// The same, but explains a full disk.
 fn no_trash(stop: Stop) -> Stop {
     match stop {
         Stop::Because(error) if is_full(&error) => because(

@@ -1,4 +1,4 @@
-//! What is to go: where it is by name, and what tells it from anything else of that name.
+//! A target: where it is, and what tells it from another entry with the same name.
 
 use std::ffi::{CStr, CString};
 use std::io;
@@ -20,29 +20,29 @@ pub struct KnownEntry {
     fingerprint: Option<u32>,
 }
 
-/// Something that is to go.
+/// An entry to be removed.
 #[derive(Debug)]
 pub struct Target {
-    /// What it lies on.
+    /// The mount that it is on.
     pub mount: Arc<HeldMount>,
-    /// The names of the directories from there to the one that it lies in.
+    /// The names of the directories between the held directory and the target.
     pub way: Vec<Vec<u8>>,
     /// Its name.
     pub name: Vec<u8>,
-    /// What is known of the directory that it lies in.
+    /// What the scan knows of its directory.
     pub directory: KnownEntry,
-    /// What is known of the target.
+    /// What the scan knows of the target.
     pub known: KnownEntry,
-    /// What was scanned of it, if it is a directory: itself, as the root, and all below it.
+    /// Its scanned content if it is a directory: a tree whose root is the target.
     pub below: Option<Tree>,
-    /// What the review found; without it nothing is removed.
+    /// Its attributes in the review. Without them nothing is removed.
     pub seen: Option<ExactStat>,
-    /// How many entries it comes to, and how large it is: for the log alone.
+    /// Its number of entries and its size, for the question and the log.
     pub totals: (u64, u64),
 }
 
 impl KnownEntry {
-    /// What the tree has of `child`.
+    /// What the tree keeps of `child`.
     pub fn of(child: &Child<'_>) -> Self {
         let node = child.node();
         Self {
@@ -57,12 +57,12 @@ impl KnownEntry {
         Mode(self.file_type).kind() == Kind::Directory
     }
 
-    /// Whether there were several links to it.
+    /// Whether it had several links.
     pub(super) fn has_links(&self) -> bool {
         self.links.is_some()
     }
 
-    /// Whether this is the directory that was scanned, whatever has been done in it; if not, why not.
+    /// Checks that `now` is the scanned directory, even if its content has changed.
     pub(super) fn check_identity(&self, now: &ExactStat) -> io::Result<()> {
         match self.fingerprint {
             Some(_) => self.check(now),
@@ -81,7 +81,7 @@ impl KnownEntry {
         }
     }
 
-    /// Whether this is what was scanned; if not, why not.
+    /// Checks that `now` is what was scanned.
     pub(super) fn check(&self, now: &ExactStat) -> io::Result<()> {
         let Some(fingerprint) = self.fingerprint else {
             return Err(io::Error::other("it was not read completely"));
@@ -90,7 +90,7 @@ impl KnownEntry {
             return Err(io::Error::other("something is mounted on it, or symlinks lead to it"));
         }
         self.check_inode(now)?;
-        // Links may have been removed since: what has one now may have had two.
+        // Links may have been removed since: an inode with one link may have had two.
         let linked = Stat { links: 2, ..now.stat };
         let is_same = now.stat.fingerprint() == fingerprint
             || self.links.is_some() && linked.fingerprint() == fingerprint;
@@ -113,13 +113,13 @@ impl Target {
         self.known.is_directory()
     }
 
-    /// The same with what was scanned in it, which is at `place` in `tree`: without that, no directory is deleted.
+    /// The same with its scanned content, which is at `place` in `tree`. Without it no directory is deleted.
     pub fn with_content(self, tree: &Tree, place: Place) -> Self {
         let below = tree.at(place).id().map(|id| tree.part(id));
         Self { below, ..self }
     }
 
-    /// The same without what was scanned in it.
+    /// The same without its content.
     pub(super) fn without_content(&self) -> Self {
         let Self { directory, known, seen, totals, .. } = *self;
         let (mount, below) = (Arc::clone(&self.mount), None);
@@ -127,13 +127,13 @@ impl Target {
         Self { mount, way, name, directory, known, below, seen, totals }
     }
 
-    /// That of the directory it lies in.
+    /// The path of its directory.
     pub(super) fn directory_path(&self) -> Vec<u8> {
         let names = self.way.iter().map(|name| &**name);
         path::join_all([self.mount.path()].into_iter().chain(names))
     }
 
-    /// The directory that it lies in, if that is the one that was scanned.
+    /// Opens its directory, which must be the one that was scanned.
     pub(super) fn enter(&self) -> io::Result<(HeldDirectory, ExactStat)> {
         let names = self.way.iter().map(|name| checked(name)).collect::<io::Result<Vec<_>>>()?;
         let directory = self.mount.held()?.descend(&names)?;
@@ -151,7 +151,7 @@ impl Target {
         }
     }
 
-    /// Looks at it: whether it is what was scanned, and may go.
+    /// Returns its attributes if it is what was scanned and may be removed.
     pub(super) fn look(
         &self,
         directory: &HeldDirectory,
@@ -163,7 +163,7 @@ impl Target {
         ensure_here(around, &now)?;
         self.mount.ensure_not_protected(&now)?;
         let refuse = |why: &str| Err(io::Error::other(why));
-        // The private directory could be made there, and never be removed again.
+        // In an append-only directory, weigh could make a private directory but never remove it.
         match (around, &now) {
             (ExactStat { is_immutable: true, .. }, _) => refuse("its directory is immutable"),
             (ExactStat { is_append_only: true, .. }, _) => refuse("its directory is append-only"),
@@ -174,10 +174,10 @@ impl Target {
     }
 }
 
-/// Looks at `target` for the review, and keeps what it is now.
+/// Looks at `target` for the review, and keeps its attributes.
 ///
 /// # Errors
-/// Why it is not to be removed: it has changed, for one.
+/// The reason why it must not be removed, such as a change.
 pub fn look(target: &mut Target) -> io::Result<()> {
     target.seen = None;
     let name = checked(&target.name)?;
@@ -190,7 +190,7 @@ pub fn look(target: &mut Target) -> io::Result<()> {
     Ok(())
 }
 
-/// `name` as the system takes it, if it is one entry of a directory.
+/// `name` for a system call, if it can be the name of an entry.
 pub(super) fn checked(name: &[u8]) -> io::Result<CString> {
     match name {
         b"" | b"." | b".." => Err(io::Error::other("it has no name of its own")),

@@ -1,4 +1,4 @@
-//! Targets from places in the tree of a scan: each by names from the topmost directory of its mount that was scanned.
+//! Makes targets of places in a scanned tree.
 
 use std::collections::HashMap;
 use std::io;
@@ -10,10 +10,10 @@ use super::target::{KnownEntry, Target};
 use crate::path;
 use crate::tree::{Child, DirectoryId, Place, Tree};
 
-/// What is at `places` in `tree`, each as a target, or why it is none. `root` says what path the root of a scan with
-/// this name has; `home` is the user's home directory.
+/// A target for each of `places` in `tree`, or the reason why there is none. `root` returns the real path of the root
+/// with a name; `home` is the user's home directory.
 ///
-/// The system is asked for nothing. What was scanned in a directory is added by [`Target::with_content`].
+/// Makes no system calls. [`Target::with_content`] adds the content of directories.
 pub fn targets(
     tree: &Tree,
     places: impl IntoIterator<Item = Place>,

@@ -1,5 +1,5 @@
-//! The trash, by the freedesktop specification (1.0): that of the user's home directory, or that of the mount. Nothing
-//! is copied: what is not on the same mount as a trash stays where it is.
+//! The trash of the freedesktop specification (1.0): in the user's home directory, or at the top of the mount. Nothing
+//! is copied: an entry stays where it is if there is no trash on its mount.
 
 use std::ffi::{CStr, CString};
 use std::io::{self, ErrorKind};
@@ -19,15 +19,15 @@ use crate::sys::{self, ExactStat, HeldDirectory, Identity, user_id};
 pub(super) struct TrashDirectory {
     pub(super) files: HeldDirectory,
     pub(super) info: HeldDirectory,
-    /// Where its files are.
+    /// The path of its directory `files`.
     pub(super) path: Vec<u8>,
-    /// The directory from which paths are written; none where they are absolute.
+    /// The directory to which paths in info files are relative; none if they are absolute.
     top: Option<Vec<u8>>,
-    /// What it lies in, itself included.
+    /// Its identity, and those of all directories above it.
     around: Vec<Identity>,
 }
 
-/// Something that has been put in the trash, and can be put back.
+/// An entry in the trash that can be put back.
 #[derive(Debug)]
 pub struct Trashed {
     pub(super) trash: Arc<TrashDirectory>,
@@ -37,19 +37,19 @@ pub struct Trashed {
 }
 
 impl Trashed {
-    /// Where it was.
+    /// Its old path.
     pub fn path(&self) -> Vec<u8> {
         self.target.path()
     }
 
-    /// Where it is.
+    /// Its path in the trash.
     pub fn place(&self) -> Vec<u8> {
         path::join_all([&*self.trash.path, self.name.to_bytes()])
     }
 }
 
 impl TrashDirectory {
-    /// The one for what is in the directory `parent`, which is `around`, at `path`. It is made if there is none.
+    /// The trash for entries of the directory `parent` at `path`, whose attributes are `around`. Makes it if needed.
     pub(super) fn find(
         parent: &HeldDirectory,
         around: &ExactStat,
@@ -94,14 +94,14 @@ impl TrashDirectory {
         Ok(Self { files, info, path, top, around })
     }
 
-    /// Whether what is `it` holds the trash.
+    /// Whether the directory `it` is the trash or contains it.
     pub(super) fn is_in(&self, it: &ExactStat) -> bool {
         it.is_directory() && self.around.contains(&it.stat.identity())
     }
 
-    /// Takes a name for what is at `path`, and writes down where that was.
+    /// Chooses a free name for the entry at `path`, and writes its info file.
     pub(super) fn note(&self, name: &[u8], path: &[u8]) -> io::Result<CString> {
-        /// A trash with as many files of one name is full.
+        /// With so many files of one name, the trash counts as full.
         const TRIES: usize = 100_000;
         let content = self.content(path);
         for number in 1..=TRIES {
@@ -120,7 +120,7 @@ impl TrashDirectory {
         Err(ErrorKind::AlreadyExists.into())
     }
 
-    /// Takes the note back.
+    /// Removes the info file.
     pub(super) fn forget(&self, name: &CStr) -> io::Result<()> {
         self.info.remove(&info_name(name)?, false)
     }
@@ -149,7 +149,7 @@ impl TrashDirectory {
     }
 }
 
-/// A plain user may seldom make a directory at the top of a mount: says what that is about.
+/// Explains that a plain user usually may not make a directory at the top of a mount.
 fn not_allowed(stop: Stop) -> Stop {
     match stop {
         Stop::Because(error) if error.kind() == ErrorKind::PermissionDenied => because(
@@ -161,7 +161,7 @@ fn not_allowed(stop: Stop) -> Stop {
 
 const ELSEWHERE: &str = "there is no trash on its file system or subvolume; D deletes it";
 
-/// That of the home directory, if that is on the same mount, and the user's.
+/// The trash in the home directory, if that is on the same mount and belongs to the user.
 fn of_home(data: &Path, around: &ExactStat) -> Result<Option<TrashDirectory>, Stop> {
     let existing = data.ancestors().find_map(|above| {
         let held = HeldDirectory::open(&CString::new(above.as_os_str().as_encoded_bytes()).ok()?);
@@ -179,7 +179,7 @@ fn of_home(data: &Path, around: &ExactStat) -> Result<Option<TrashDirectory>, St
     TrashDirectory::within(&own(&held, c"Trash")?, &path, None, around).map(Some)
 }
 
-/// The topmost directory of the mount, and how many levels that is up from `parent`.
+/// The topmost directory of the mount, and the number of levels between it and `parent`.
 fn topmost(parent: &HeldDirectory, around: &ExactStat) -> Result<(HeldDirectory, usize), Stop> {
     let (mut at, mut stat, mut levels) = (parent.descend::<CString>(&[])?, *around, 0);
     while !stat.stat.mount_point {
@@ -209,8 +209,8 @@ fn without_last(path: &[u8], levels: usize) -> &[u8] {
     left
 }
 
-/// The user's directory in one that all share, if an administrator made that as the specification has it: a directory,
-/// no symlink, and sticky.
+/// The user's directory in the trash that all users share, if an administrator has made one by the specification: a
+/// sticky directory, and no symlink.
 fn shared(top: &HeldDirectory, user: u32) -> Option<HeldDirectory> {
     let name = c".Trash";
     let stat = top.stat_of(name).ok()?;
@@ -222,7 +222,7 @@ fn shared(top: &HeldDirectory, user: u32) -> Option<HeldDirectory> {
     own(&held, &CString::new(user.to_string()).ok()?).ok()
 }
 
-/// The user's directory called `name`, which is made if it is not there.
+/// The user's directory `name`. Makes it if necessary.
 fn own(parent: &HeldDirectory, name: &CStr) -> Result<HeldDirectory, Stop> {
     match parent.make_directory(name) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.into()),
@@ -235,7 +235,7 @@ fn own(parent: &HeldDirectory, name: &CStr) -> Result<HeldDirectory, Stop> {
     }
 }
 
-/// Which directories it is, and lies in.
+/// The identities of the directory and of all directories above it.
 fn chain(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
     let mut met = vec![held.stat()?.stat.identity()];
     let mut at = held.up()?;
@@ -249,15 +249,15 @@ fn chain(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
     }
 }
 
-/// What `name` is called in the trash, the first time or a later one, so that its note has room for its name too.
+/// The name of `name` in the trash at the `number`th try. Leaves room for the ending of the info file.
 fn numbered(name: &[u8], number: usize) -> Vec<u8> {
-    /// No name is longer on any file system that is usual (NAME_MAX).
+    /// The longest name on all common file systems (NAME_MAX).
     const LONGEST: usize = 255;
     let end = if number > 1 { format!(".{number}") } else { String::new() };
     let most = LONGEST - INFO.len() - end.len();
     let mut cut = name.len().min(most);
     if cut < name.len() {
-        // Not within a character.
+        // Does not cut a character.
         while cut > 1 && name.get(cut).is_some_and(|byte| *byte & 0xc0 == 0x80) {
             cut -= 1;
         }

@@ -1,4 +1,4 @@
-//! A file that only ever grows, a line at a time.
+//! A file to which lines are appended.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -56,7 +56,7 @@ pub fn make_directories(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn only_owner(options: &mut OpenOptions) {
     use std::os::unix::fs::OpenOptionsExt;
-    // A pipe that nobody reads is an error, and is not waited for.
+    // Does not wait for the reader of a pipe.
     options.mode(0o600).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
 }
 

@@ -1,9 +1,9 @@
-//! Directories that are held to move and remove what is in them, by name, and never by a path from the top. Linux
-//! alone has all that takes; elsewhere nothing is held, and so nothing is removed.
+//! Directories that are held open to move and remove their entries by name, never by a path. Only Linux has all the
+//! necessary system calls. On other systems no directory is held, and so nothing is removed.
 
 #[cfg(target_os = "linux")]
 mod linux;
-/// On Linux it is compiled for tests, so that what is wrong with it is seen.
+/// Compiled for tests on Linux, too, to find mistakes in it.
 #[cfg(any(test, not(target_os = "linux")))]
 #[cfg_attr(target_os = "linux", allow(dead_code))]
 mod other;

@@ -1,4 +1,4 @@
-//! Linux: openat2, renameat2, statx and unlinkat, each relative to a directory that is held.
+//! Linux: openat2, renameat2, statx and unlinkat, each relative to a held directory.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -14,30 +14,30 @@ use rustix::io::{Errno, retry_on_intr};
 use crate::sys::ExactStat;
 use crate::sys::source::linux_stat;
 
-/// A directory that is held: what is in it is meant wherever it is moved to, and whatever takes its place.
+/// A directory that is held open. It stays the same directory even if it is moved or replaced.
 #[derive(Debug)]
 pub struct HeldDirectory {
     fd: OwnedFd,
-    /// Whether the way to another directory is gone step by step, as before Linux 5.6.
+    /// Whether it opens one directory at a time, as before Linux 5.6.
     by_steps: bool,
 }
 
-/// Neither reads what is in it, nor triggers an automount (open(2)).
+/// Does not allow reading, and triggers no automount (open(2)).
 const HOLD: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 const FIELDS: StatxFlags =
     StatxFlags::BASIC_STATS.union(StatxFlags::BTIME).union(StatxFlags::MNT_ID);
 
-/// No path that a call is given may be longer, with its NUL (limits.h, PATH_MAX).
+/// The longest path in a system call, with its NUL (limits.h, PATH_MAX).
 const LONGEST: usize = 4096;
 
-/// Whose process this is.
+/// The effective user of this process.
 pub fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
 impl HeldDirectory {
-    /// Holds the directory at `path`, following symlinks: somebody named it.
+    /// Opens the directory at `path`. Follows symlinks, because the user named it.
     ///
     /// # Errors
     /// The system's.
@@ -47,15 +47,15 @@ impl HeldDirectory {
         Ok(Self { fd, by_steps: false })
     }
 
-    /// The same, where the way from it is gone as on a kernel without openat2(2).
+    /// The same, but opens directories as on a kernel without openat2(2).
     pub fn by_steps(self) -> Self {
         Self { by_steps: true, ..self }
     }
 
-    /// Holds the directory to which `names` lead from here: down, by no symlink, and on the same mount.
+    /// Opens the directory below this one that `names` lead to. Follows no symlink and enters no other mount.
     ///
     /// # Errors
-    /// The system's: ELOOP where a name is a symlink, EXDEV where something is mounted.
+    /// The system's: ELOOP for a symlink, EXDEV for a mount point.
     pub fn descend<N: AsRef<CStr>>(&self, names: &[N]) -> io::Result<Self> {
         let mut held = Self { fd: self.fd.try_clone()?, by_steps: self.by_steps };
         let mut rest = names;
@@ -63,7 +63,7 @@ impl HeldDirectory {
             let (path, count) = if held.by_steps { step(rest)? } else { stretch(rest)? };
             match held.enter(&path) {
                 Ok(fd) => (held.fd, rest) = (fd, &rest[count..]),
-                // Not there, or kept from us by a filter of system calls.
+                // The call does not exist, or a filter of system calls forbids it.
                 Err(Errno::NOSYS | Errno::PERM) if !held.by_steps => held.by_steps = true,
                 Err(error) => return Err(error.into()),
             }
@@ -84,7 +84,7 @@ impl HeldDirectory {
         }
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
         let flags = HOLD | OFlags::DIRECTORY;
-        // It may give up where something is renamed meanwhile, and is to be asked again (openat2(2)).
+        // It may fail if something is renamed meanwhile, and should be called again (openat2(2)).
         const TRIES: usize = 100;
         let mut tried = 0;
         loop {
@@ -96,7 +96,7 @@ impl HeldDirectory {
         }
     }
 
-    /// Holds the directory that this one lies in now.
+    /// Opens the parent directory.
     ///
     /// # Errors
     /// The system's.
@@ -105,7 +105,7 @@ impl HeldDirectory {
         Ok(Self { fd, by_steps: self.by_steps })
     }
 
-    /// What the directory itself is.
+    /// The attributes of the directory itself.
     ///
     /// # Errors
     /// The system's.
@@ -113,7 +113,7 @@ impl HeldDirectory {
         Ok(stat_of(&self.fd, c"")?)
     }
 
-    /// What the entry called `name` is, a symlink itself.
+    /// The attributes of the entry `name`. Does not follow symlinks.
     ///
     /// # Errors
     /// The system's.
@@ -121,7 +121,7 @@ impl HeldDirectory {
         Ok(stat_of(&self.fd, name)?)
     }
 
-    /// Makes a directory that is nobody else's.
+    /// Makes a directory that only the user may access.
     ///
     /// # Errors
     /// The system's.
@@ -129,16 +129,16 @@ impl HeldDirectory {
         Ok(retry_on_intr(|| fs::mkdirat(&self.fd, name, Mode::RWXU))?)
     }
 
-    /// Moves the entry called `name` into `to`, where nothing may have its new name.
+    /// Moves the entry `name` into the directory `to` as `new`, without replacing anything.
     ///
     /// # Errors
-    /// The system's: EEXIST where something has it, EINVAL where the file system cannot promise that.
+    /// The system's: EEXIST if `new` exists, EINVAL if the file system cannot do this.
     pub fn move_to(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {
         let flags = RenameFlags::NOREPLACE;
         Ok(retry_on_intr(|| fs::renameat_with(&self.fd, name, &to.fd, new, flags))?)
     }
 
-    /// Removes the entry called `name`, a directory only if it is empty.
+    /// Removes the entry `name`; a directory only if it is empty.
     ///
     /// # Errors
     /// The system's.
@@ -147,10 +147,10 @@ impl HeldDirectory {
         Ok(retry_on_intr(|| fs::unlinkat(&self.fd, name, flags))?)
     }
 
-    /// Makes a new file that is nobody else's, with `content`.
+    /// Makes a new file with `content` that only the user may access.
     ///
     /// # Errors
-    /// The system's. Of what could not be written, nothing is left.
+    /// The system's. If it cannot be written completely, it is removed.
     pub fn create(&self, name: &CStr, content: &[u8]) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::RUSR | Mode::WUSR;
@@ -160,7 +160,7 @@ impl HeldDirectory {
         })
     }
 
-    /// The names of what is in it, `most` at most, without `.` and `..`.
+    /// The names of at most `most` entries, without `.` and `..`.
     ///
     /// # Errors
     /// The system's.
@@ -190,7 +190,7 @@ fn step<N: AsRef<CStr>>(names: &[N]) -> io::Result<(CString, usize)> {
     Ok((first, 1))
 }
 
-/// As many of `names` as one path may have, and how many that are.
+/// A path of as many of `names` as fit, and their number.
 fn stretch<N: AsRef<CStr>>(names: &[N]) -> io::Result<(CString, usize)> {
     let (mut path, mut count) = (Vec::new(), 0);
     for name in names {
@@ -204,7 +204,7 @@ fn stretch<N: AsRef<CStr>>(names: &[N]) -> io::Result<(CString, usize)> {
     Ok((CString::new(path).map_err(|_| ErrorKind::InvalidInput)?, count))
 }
 
-/// Whether what is `there`, in the directory `here`, is on another mount, as far as the kernel tells.
+/// Whether `there`, an entry of the directory `here`, is on another mount, as far as the kernel tells.
 fn is_mounted(here: &ExactStat, there: &ExactStat) -> bool {
     let is_other = there.mount == 0 && here.stat.device != there.stat.device;
     here.mount != there.mount || there.stat.mount_point || is_other

@@ -1,16 +1,16 @@
-//! Every other system: nothing is held. Without a move that replaces nothing, and a way that no symlink can turn
-//! aside, what is removed may be something else than what was marked.
+//! Every other system: no directory is held. Without a move that never replaces, and a way to open a directory without
+//! following symlinks, weigh could remove another file than the marked one.
 
 use std::ffi::{CStr, CString};
 use std::io::{self, ErrorKind};
 
 use crate::sys::ExactStat;
 
-/// A directory that is held: there is none.
+/// A held directory: there is none.
 #[derive(Debug)]
 pub enum HeldDirectory {}
 
-/// Nobody asks.
+/// Not used here.
 pub fn user_id() -> u32 {
     0
 }
