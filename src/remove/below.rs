@@ -20,7 +20,7 @@ pub(super) struct Below<'a, 'w> {
     /// The private directory that entries are moved into to be looked at again. Without one, on a file system that is
     /// full, each entry gets a random name in its own directory instead.
     pub(super) inner: Option<&'a HeldDirectory>,
-    /// The path of the private directory.
+    /// The path of that private directory.
     pub(super) inner_path: &'a [u8],
     /// The path of the target's directory.
     pub(super) around: &'a [u8],

@@ -39,6 +39,12 @@ impl Private {
         &self.path
     }
 
+    /// The path of the one in it; its own if that has not been made.
+    pub(super) fn inner_path(&self) -> Vec<u8> {
+        let inner = self.made.iter().map(|made| made.inner_name.as_bytes());
+        path::join_all(std::iter::once(&*self.path).chain(inner))
+    }
+
     /// The directory and the one in it, if they have been made.
     pub(super) fn held(&self) -> Option<(&HeldDirectory, &HeldDirectory)> {
         self.made.as_ref().map(|made| (&made.held, &made.inner))

@@ -235,7 +235,7 @@ impl<'w> Run<'w> {
             before: &now,
             place,
             inner,
-            inner_path: parent.private.path(),
+            inner_path: &parent.private.inner_path(),
             around: &parent.path,
         };
         let removed = moved.remove(target, &mut self.watcher, outcome);

@@ -416,6 +416,38 @@ fn what_is_swapped_in_the_trash_is_not_put_back() {
     assert_eq!(fs::metadata(other).unwrap().len(), 9_000);
 }
 
+/// What cannot be put back, because something else has its name by then, is where it is said to be.
+#[test]
+fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
+    for has_room in [true, false] {
+        let fixture = tree();
+        let scanned = Scanned::of(&fixture);
+        let mut targets = scanned.targets(&["a"]);
+        if !has_room {
+            targets[0].mount = scanned.without_room();
+        }
+        let held = fs::File::open(fixture.at("tree/a/b")).unwrap();
+        let inode = fs::metadata(fixture.at("tree/a/b/two")).unwrap().ino();
+        let removed = scanned.delete_with(&targets, |event| {
+            let RemovalEvent::Before { step, name: b"two", .. } = event else {
+                return ControlFlow::Continue(());
+            };
+            if step != RemovalStep::LookAgain {
+                return ControlFlow::Continue(());
+            }
+            let place = format!("/proc/self/fd/{}/two", std::os::fd::AsRawFd::as_raw_fd(&held));
+            fs::write(place, "theirs").unwrap();
+            ControlFlow::Break(())
+        });
+        let Fate::Left(at) = &removed.outcomes[0].fate else { panic!("{removed:?}") };
+        let left = fs::metadata(path::from_bytes(at)).unwrap();
+        assert_eq!(left.ino(), inode, "{removed:?}");
+        assert_eq!(fs::read(fixture.at("tree/a/b/two")).unwrap(), b"theirs");
+        let at = std::str::from_utf8(at).unwrap();
+        assert!(scanned.log().contains(&format!(r#""at":"{at}","why""#)), "{}", scanned.log());
+    }
+}
+
 /// What cannot be tidied up in one directory is said with its own path, and stops nothing in another.
 #[test]
 fn a_private_directory_that_stays_stops_no_other_target() {
