@@ -17,7 +17,7 @@ use crate::tree::{Child, Step, Traversal, Tree};
 
 /// Removes the content of a directory.
 pub(super) struct Below<'a, 'w> {
-    /// The private directory that entries are moved into to be looked at again. Without one, on a file system that is
+    /// The private directory that entries other than directories are moved into. Without one, on a file system that is
     /// full, each entry gets a random name in its own directory instead.
     pub(super) inner: Option<&'a HeldDirectory>,
     /// The path of that private directory.
@@ -219,8 +219,11 @@ impl Below<'_, '_> {
         if entered.is_some_and(|entered| !entered.is_same(&now)) {
             return Err(Stop::Because(io::Error::other("it has been replaced meanwhile")));
         }
-        let random = if self.inner.is_some() { None } else { Some(random_name()?) };
-        let (to, new) = (self.inner.unwrap_or(held), random.as_deref().unwrap_or(&entry));
+        // A directory gets a random name in its own directory. To move it elsewhere, the kernel goes through all its
+        // ancestors: 5.8 ms for 100,000. All that its new name could lose is another empty directory.
+        let inner = self.inner.filter(|_| !now.is_directory());
+        let random = if inner.is_some() { None } else { Some(random_name()?) };
+        let (to, new) = (inner.unwrap_or(held), random.as_deref().unwrap_or(&entry));
         self.watcher.before(RemovalStep::Move, name)?;
         held.move_to(&entry, to, new)?;
         let removed = self.remove_moved(to, new, name, &now);
