@@ -104,6 +104,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     if let Err(error) = &printed {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
+    say(&errors::summary(&ended.kept, true, false, false));
     if ended.unfinished {
         let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
         let log = escape(log.as_os_str().as_encoded_bytes());
@@ -123,7 +124,8 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,
         None => {
-            u8::from(printed.is_err() || ended.unfinished || !weighed.is_complete()) * INCOMPLETE
+            let is_kept = ended.unfinished || !ended.kept.is_empty();
+            u8::from(printed.is_err() || is_kept || !weighed.is_complete()) * INCOMPLETE
         }
     })
 }
