@@ -33,6 +33,7 @@
 //! * [`history`] compares many snapshots: what changed most, at which rate, and when a file system is full.
 //! * [`render`] turns a result into text. It uses no file system, no clock and no terminal.
 //! * [`browse`] shows a result on a screen, and marks entries: a state, a pure view of it, and one loop.
+//! * [`remove`] deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
 //! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.
 //! * [`terminal`] knows the terminal, and shows the progress on it.
 //! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the types that all
@@ -45,9 +46,10 @@
 //! Each part may use the parts in its line, and no others. A test compares this table with the `use` lines.
 //!
 //! ```text
-//! main       cli browse report render terminal problem interrupt
-//! browse     report filter snapshot walk total tally tree render sys measure problem path interrupt
-//! cli        browse report snapshot walk tally tree render filter sys measure problem path terminal interrupt
+//! main       cli browse remove report render terminal problem interrupt
+//! browse     remove report filter snapshot walk total tally tree render sys measure problem path interrupt
+//! cli        browse remove report snapshot walk tally tree render filter sys measure problem path terminal interrupt
+//! remove     render tree sys measure problem path
 //! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
 //! render     diff history snapshot tree measure problem bounds path gear weighed
@@ -113,6 +115,7 @@ pub mod interrupt;
 pub mod measure;
 pub mod path;
 pub mod problem;
+pub mod remove;
 pub mod render;
 pub mod report;
 pub mod snapshot;

@@ -7,6 +7,8 @@ use weigh::browse::{self, BrowseOptions};
 use weigh::cli::{self, Messages};
 use weigh::interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
+use weigh::remove;
+use weigh::render::name::escape;
 use weigh::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::report::{self, Outcome, Request};
 use weigh::terminal::ProgressLine;
@@ -92,7 +94,7 @@ fn main() -> ExitCode {
 
 /// Browses, and prints what came of it.
 fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -> ExitCode {
-    let ended = match browse::run(request, options) {
+    let ended = match browse::run(request, options.clone()) {
         Ok(ended) => ended,
         Err(problem) => return fail(&problem),
     };
@@ -101,6 +103,14 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let printed = unless_closed(printed.and_then(|()| out.flush()));
     if let Err(error) = &printed {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
+    }
+    say(&errors::summary(&ended.kept, true, false, false));
+    if ended.unfinished {
+        let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
+        let log = escape(log.as_os_str().as_encoded_bytes());
+        say(&format!(
+            "weigh: a delete did not finish: the last lines of {log} say where the entries are\n"
+        ));
     }
     let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
     let weighed = &browsed.snapshot.weighed;
@@ -113,7 +123,10 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     }
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,
-        None => u8::from(printed.is_err() || !weighed.is_complete()) * INCOMPLETE,
+        None => {
+            let is_kept = ended.unfinished || !ended.kept.is_empty();
+            u8::from(printed.is_err() || is_kept || !weighed.is_complete()) * INCOMPLETE
+        }
     })
 }
 

@@ -144,7 +144,8 @@ pub fn browse(
     let (snapshot, gears, before) = request.compared(
         |request, watch| {
             let inodes = request.kept().unwrap_or_default();
-            request.with(Live::new(Whole { inodes }, top), watch)
+            let is_stopped = Arc::clone(&request.interrupt.is_asked);
+            request.with(Live::new(Whole { inodes }, top).until(is_stopped), watch)
         },
         watch,
     )?;
@@ -406,7 +407,8 @@ impl Request {
         tally: T,
         mut watch: impl FnMut(Option<&Progress>),
     ) -> (Snapshot<Tree>, Vec<Gear>) {
-        let has_details = self.kept() == Some(Inodes::All);
+        let kept = self.kept().unwrap_or_default();
+        let has_details = kept.has_details();
         let share = self.walk.filter.share.zip(roots.first());
         let share =
             share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
@@ -417,7 +419,7 @@ impl Request {
         let mut options = self.walk.clone();
         options.filter.share = share;
         options.query.times |= has_details
-            || self.kept() == Some(Inodes::Fingerprints)
+            || kept.has_fingerprints()
             || matches!(options.measure, Measure::Newest(_))
             || self.needs().times
             || !options.filter.times.is_off();
@@ -445,7 +447,7 @@ impl Request {
         let kept = self.kept().unwrap_or_default();
         if let Some(origin) = &mut snapshot.origin {
             // The snapshot may be saved again.
-            origin.has_details = kept == Inodes::All;
+            origin.has_details = kept.has_details();
         }
         // A snapshot that is saved again has sizes.
         let is_by_time = self.newest && self.save.is_none();

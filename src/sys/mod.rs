@@ -32,6 +32,8 @@ use jiff::tz::TimeZone;
 
 use crate::measure::{Kind, Measure, Mode, Time};
 
+mod append;
+mod exact;
 mod listing;
 mod mount_table;
 mod platform;
@@ -40,11 +42,13 @@ mod source;
 mod space;
 mod usage;
 
+pub use append::{AppendedFile, make_directories};
+pub use exact::{ExactStat, Moment};
 pub use listing::{Listed, Listing};
 pub use mount_table::{MountTable, mount_points};
 pub use platform::{
-    free_handles, host, is_out_of_handles, is_root, is_rotational, is_vanished, not_found,
-    space_around, stop_others, terminal, threads_with_room, usage, user_name,
+    HeldDirectory, free_handles, host, is_out_of_handles, is_root, is_rotational, is_vanished,
+    not_found, space_around, stop_others, terminal, threads_with_room, usage, user_id, user_name,
 };
 pub use snapshot_file::{Destination, Draft, files_in, open as open_snapshot, remove_file};
 pub use source::{Handle, Source};

@@ -21,6 +21,9 @@ mod portable;
 #[cfg(windows)]
 mod windows;
 
+#[cfg(target_os = "linux")]
+pub(super) use linux::convert as linux_stat;
+
 /// What lists directories and stats entries; by default, the best for the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {

@@ -17,6 +17,7 @@
 //!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`history`], [`alike`],
 //!   [`export`], [`parquet`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
+//! * What is deleted: [`removing`], [`races`], [`freeing`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -56,6 +57,7 @@ mod export;
 mod faults;
 mod filters;
 mod follow;
+mod freeing;
 mod fuzz;
 mod git_config;
 mod gitignore;
@@ -77,8 +79,10 @@ mod numbers;
 mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod races;
 mod random;
 mod readme;
+mod removing;
 mod renamed;
 mod reweighed;
 mod roots;
