@@ -2,12 +2,16 @@
 //! terminal; the program, a test and another program come in by the same door.
 //!
 //! What can be wrong before a walk is found before the walk: the place to save at is looked at, and the
-//! snapshot to compare with is read.
+//! snapshot to compare with is opened and read as far as it says what it is. The rest of it is read while the
+//! walk goes on.
 
 use std::ffi::OsString;
 use std::io;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 pub use crate::bounds::{Bounds, Growth};
 
@@ -96,6 +100,9 @@ pub struct Outcome {
     pub gears: Vec<Gear>,
 }
 
+/// What there is now, what the walk did, and what there was.
+type Compared = (Snapshot<Tree>, Vec<Gear>, Option<Snapshot<Tree>>);
+
 /// Does what is asked for. While a walk goes on, `watch` is called about ten times a second, on the calling
 /// thread; and with nothing once it is over.
 ///
@@ -107,16 +114,11 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         snapshot::ensure_savable(to)?;
     }
     let (mut snapshot, gears, before) = match &request.source {
-        // A walk takes long, and what it is compared with may be what is saved over.
-        Input::Roots(_) => {
-            let before = request.earlier(request.walk.measure, Some(&request.options))?;
-            let (snapshot, gears) = request.now(watch)?;
-            (snapshot, gears, before)
-        }
+        Input::Roots(_) => request.now_and_earlier(watch)?,
         Input::Snapshot(..) => {
             let (mut snapshot, gears) = request.now(watch)?;
             let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
-            let before = request.earlier(snapshot.measure, options)?;
+            let before = request.earlier(snapshot.measure, options, || ())?;
             if let Some(options) =
                 snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
             {
@@ -304,7 +306,7 @@ impl Request {
 
     /// What filters leave of a loaded snapshot, if it says what it takes to show that.
     fn reweighed(&self, mut snapshot: Snapshot<Tree>) -> io::Result<Snapshot<Tree>> {
-        self.ensure_enough(&snapshot, self.needs_details())?;
+        self.ensure_enough(snapshot.origin.as_ref(), self.needs_details())?;
         let is_bytes = snapshot.measure.unit() == Measure::Disk.unit();
         if (self.bytes_only || self.needs().bytes) && !is_bytes {
             let unit = snapshot.measure.unit();
@@ -324,8 +326,8 @@ impl Request {
     }
 
     /// Whether a loaded snapshot says what groups are made of, and has details if those are wanted.
-    fn ensure_enough(&self, snapshot: &Snapshot<Tree>, wants_details: bool) -> io::Result<()> {
-        match &snapshot.origin {
+    fn ensure_enough(&self, origin: Option<&Origin>, wants_details: bool) -> io::Result<()> {
+        match origin {
             None if wants_details || matches!(self.keep, Keep::Groups(..)) => {
                 Err(io::Error::other(snapshot::TOO_LITTLE))
             }
@@ -336,28 +338,84 @@ impl Request {
         }
     }
 
+    /// What there is now, what the walk did, and the snapshot to compare it with. That is loaded on a thread of
+    /// its own while the walk goes on, but not begun with before it is known to be comparable, as far as it says
+    /// so ahead of its tree. What is found wrong later ends the walk.
+    fn now_and_earlier(
+        &self,
+        mut watch: impl FnMut(Option<&Progress>),
+    ) -> Result<Compared, Problem> {
+        if self.since.is_none() {
+            return self.now(watch).map(|(now, gears)| (now, gears, None));
+        }
+        let (sender, may_begin) = mpsc::sync_channel(1);
+        let (has_begun, has_stopped) = (AtomicBool::new(false), AtomicBool::new(false));
+        let load = || {
+            let begin = || {
+                has_begun.store(true, Ordering::SeqCst);
+                // Who waits for it is there until this thread ends.
+                let _ = sender.send(true);
+            };
+            let earlier = self.earlier(self.walk.measure, Some(&self.options), begin);
+            if !has_begun.load(Ordering::SeqCst) {
+                let _ = sender.send(earlier.is_ok());
+            } else if earlier.is_err() {
+                let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
+                has_stopped.store(!was_asked, Ordering::SeqCst);
+            }
+            earlier
+        };
+        thread::scope(|scope| {
+            let loader = thread::Builder::new().name("weigh load".into());
+            let (loaded, now) = match loader.spawn_scoped(scope, load) {
+                Ok(loader) => {
+                    let may_walk = may_begin.recv().unwrap_or(false);
+                    let now = may_walk.then(|| self.now(&mut watch));
+                    (loader.join().unwrap_or_else(|panic| resume_unwind(panic)), now)
+                }
+                // Where there can be no other thread, one comes after the other.
+                Err(_) => (load(), None),
+            };
+            if has_stopped.load(Ordering::SeqCst) {
+                // Nobody else asked for the end.
+                self.interrupt.is_asked.store(false, Ordering::SeqCst);
+            }
+            let earlier = loaded?;
+            let (snapshot, gears) = now.unwrap_or_else(|| self.now(&mut watch))?;
+            Ok((snapshot, gears, earlier))
+        })
+    }
+
     /// The snapshot to compare with, if there is one, without what is left out of this one, which was made
-    /// with `options`, as far as that is known.
+    /// with `options`, as far as that is known. Before its tree is read, and if it says then what it is, and that
+    /// can be compared, calls `begin`.
     fn earlier(
         &self,
         measure: Measure,
         options: Option<&[String]>,
+        begin: impl FnOnce(),
     ) -> Result<Option<Snapshot<Tree>>, Problem> {
         let Some(path) = &self.since else { return Ok(None) };
         let filter = &self.walk.filter;
         let by_details = self.is_by_details();
         let is_asked = by_details || filter.times.modified.is_some();
         let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
-        let mut snapshot = snapshot::load(path, Some(measure), Whole { inodes })?;
-        if let (Some(options), Some(origin)) = (options, &snapshot.origin)
-            && let Some(message) =
-                snapshot::difference(options, &self.options, origin, self.is_loaded())
-        {
-            let error = io::Error::other(message);
-            return Err(snapshot::problem(path, Operation::Compare, &error));
-        }
+        let check = |origin: Option<&Origin>| {
+            if let (Some(options), Some(origin)) = (options, origin)
+                && let Some(message) =
+                    snapshot::difference(options, &self.options, origin, self.is_loaded())
+            {
+                let error = io::Error::other(message);
+                return Err(snapshot::problem(path, Operation::Compare, &error));
+            }
+            let enough = self.ensure_enough(origin, by_details);
+            enough.map_err(|error| snapshot::problem(path, Operation::Load, &error))
+        };
+        let look = |origin: &Origin| check(Some(origin)).map(|()| begin());
+        let whole = Whole { inodes };
+        let mut snapshot = snapshot::load_after(path, Some(measure), whole, look)?;
+        check(snapshot.origin.as_ref())?;
         let compared = move || {
-            self.ensure_enough(&snapshot, by_details)?;
             let has_details = snapshot.origin.as_ref().is_some_and(|origin| origin.has_details);
             snapshot::reweigh(&mut snapshot, &filter.of_saved(has_details), measure, inodes)?;
             match snapshot.weighed.report {

@@ -160,6 +160,13 @@ impl Inode {
     }
 }
 
+impl DirectoryId {
+    /// The number itself: less than there are directories in its tree.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl Tree {
     /// The root.
     pub fn root(&self) -> Child<'_> {

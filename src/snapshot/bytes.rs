@@ -33,6 +33,12 @@ impl<R: Read> Bytes<R> {
         Ok(&self.buffer[self.at..self.end])
     }
 
+    /// What comes next, as far as it has been read from the stream; maybe nothing, though it goes on.
+    #[inline]
+    pub(super) fn at_hand(&self) -> &[u8] {
+        &self.buffer[self.at..self.end]
+    }
+
     /// Takes the next `count` bytes, which are no more than are ahead.
     #[inline]
     pub(super) fn take(&mut self, count: usize) {

@@ -23,6 +23,8 @@ pub(super) struct Header {
     problems: Vec<Problem>,
     /// Where it comes from, if it was saved and not merely printed.
     origin: Option<Origin>,
+    /// Whether it has said if there are times and owners. A snapshot that was saved says so before its tree.
+    knows_details: bool,
 }
 
 impl Header {
@@ -51,7 +53,10 @@ impl Header {
             b"time" => self.origin().time = tokens.signed()?,
             b"host" => self.origin().host = tokens.utf8()?.into(),
             b"roots" => self.origin().roots = list(tokens, usize::MAX, GivenRoot::read)?,
-            b"details" => self.origin().has_details = tokens.boolean()?,
+            b"details" => {
+                self.origin().has_details = tokens.boolean()?;
+                self.knows_details = true;
+            }
             b"share" => self.origin().share = Some(Share::read(tokens)?),
             b"options" => {
                 /// More than fit a command line of 6 MiB (execve(2)).
@@ -66,6 +71,12 @@ impl Header {
 
     fn origin(&mut self) -> &mut Origin {
         self.origin.get_or_insert_default()
+    }
+
+    /// What sizes count, and where it comes from, if that much is known by now.
+    pub(super) fn known(&self) -> Option<(Measure, &Origin)> {
+        self.schema?;
+        self.measure.zip(self.origin.as_ref().filter(|_| self.knows_details))
     }
 
     pub(super) fn loaded<R: Read, T>(

@@ -16,6 +16,20 @@ pub struct Content {
 thread_local! {
     /// The room in which this thread has gathered leaves, for those of the next directory.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    /// The room in which it has packed the record of a directory, for that of the next.
+    static HEAD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// Room that grew beyond this is not kept for the next directory, in bytes.
+const LARGE: usize = 64 << 10;
+
+/// Keeps the room of what is not needed any more, if it is not much, and more than there is to spare.
+fn spare(mut leaves: Vec<u8>) {
+    let before = SPARE.take();
+    let room = leaves.capacity();
+    let is_better = room > before.capacity() && room <= LARGE;
+    leaves.clear();
+    SPARE.set(if is_better { leaves } else { before });
 }
 
 impl Content {
@@ -29,14 +43,9 @@ impl Content {
     }
 
     /// Adds what is in `other`; where nothing was, in as little room as it takes.
-    pub fn append(&mut self, mut other: Content) {
-        /// Room that grew beyond this is not kept for the next directory, in bytes.
-        const LARGE: usize = 64 << 10;
+    pub fn append(&mut self, other: Content) {
         self.leaves.extend_from_slice(&other.leaves);
-        other.leaves.clear();
-        if (1..=LARGE).contains(&other.leaves.capacity()) {
-            SPARE.set(other.leaves);
-        }
+        spare(other.leaves);
         self.append_directories(other.directories);
     }
 
@@ -60,13 +69,19 @@ impl Content {
 
     fn closed(self, node: &Node<'_>) -> Vec<PackedDirectory> {
         let Self { leaves: mut block, mut directories } = self;
-        let mut head = SPARE.take();
+        let mut head = HEAD.take();
         record::push_directory(&mut head, node);
-        // In place: a block may be most of the memory that is taken.
-        block.reserve_exact(head.len());
-        block.splice(0..0, head.iter().copied());
+        if block.capacity() <= LARGE {
+            // The room in which leaves were gathered one by one is for the next directory.
+            let whole = [&*head, &*block].concat();
+            spare(mem::replace(&mut block, whole));
+        } else {
+            // In place: a block may be most of the memory that is taken.
+            block.reserve_exact(head.len());
+            block.splice(0..0, head.iter().copied());
+        }
         head.clear();
-        SPARE.set(head);
+        HEAD.set(head);
         let (below, block) = (directories.len() as u32, block.into_boxed_slice());
         directories.push(PackedDirectory { below, up: 0, block });
         adopt(&mut directories, below);

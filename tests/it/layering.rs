@@ -95,7 +95,7 @@ fn nobody_reaches_past_its_part() {
         ("rustix::", &["sys"]),
         ("std::env", &["cli", "terminal"]),
         ("std::process", &["main", "cli", "interrupt"]),
-        ("std::thread", &["walk"]),
+        ("std::thread", &["report", "walk"]),
         ("catch_unwind", &["walk"]),
         ("Instant", &["terminal", "walk"]),
         ("SystemTime", &["sys"]),
