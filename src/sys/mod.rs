@@ -29,6 +29,9 @@ use jiff::tz::TimeZone;
 
 use crate::measure::{Kind, Measure, Mode, Time};
 
+#[cfg(target_os = "linux")]
+#[allow(dead_code, reason = "tests alone use it as yet")]
+mod ext4;
 mod listing;
 mod mount_table;
 mod platform;
