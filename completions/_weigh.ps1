@@ -116,6 +116,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--no-progress', '--no-progress', [CompletionResultType]::ParameterName, 'Show no progress')
             [CompletionResult]::new('--print-errors', '--print-errors', [CompletionResultType]::ParameterName, 'Print a line for each path that could not be read')
             [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Print what the walk did on stderr: threads, time, system calls')
+            [CompletionResult]::new('--no-prefetch', '--no-prefetch', [CompletionResultType]::ParameterName, 'Never read ahead of the walk what ext4 has on its device')
             [CompletionResult]::new('--man', '--man', [CompletionResultType]::ParameterName, 'Print the man page')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the most used flags; --help prints all of them')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the most used flags; --help prints all of them')
@@ -150,6 +151,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--progress', '--progress', [CompletionResultType]::ParameterName, 'Undo --no-progress')
             [CompletionResult]::new('--no-print-errors', '--no-print-errors', [CompletionResultType]::ParameterName, 'Undo --print-errors')
             [CompletionResult]::new('--no-stats', '--no-stats', [CompletionResultType]::ParameterName, 'Undo --stats')
+            [CompletionResult]::new('--prefetch', '--prefetch', [CompletionResultType]::ParameterName, 'Undo --no-prefetch')
             break
         }
     })

@@ -113,6 +113,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --no-progress 'Show no progress'
             cand --print-errors 'Print a line for each path that could not be read'
             cand --stats 'Print what the walk did on stderr: threads, time, system calls'
+            cand --no-prefetch 'Never read ahead of the walk what ext4 has on its device'
             cand --man 'Print the man page'
             cand -h 'Print the most used flags; --help prints all of them'
             cand --help 'Print the most used flags; --help prints all of them'
@@ -147,6 +148,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --progress 'Undo --no-progress'
             cand --no-print-errors 'Undo --print-errors'
             cand --no-stats 'Undo --stats'
+            cand --prefetch 'Undo --no-prefetch'
         }
     ]
     $completions[$command]

@@ -15,4 +15,6 @@ pub struct Gear {
     pub entries: u64,
     /// System calls made to list and to state them.
     pub calls: u64,
+    /// Bytes read ahead of the walk, if that is what was done.
+    pub ahead: u64,
 }

@@ -70,9 +70,12 @@ impl ProgressLine {
         }
         // Some terminals wrap when the last column is written to, and all echo "^C" behind the line.
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
-        let Progress { entries, size, directory } = progress;
+        let Progress { entries, size, directory, ahead } = progress;
         let elapsed = self.start.elapsed();
-        let line = progress::line(*entries, *size, elapsed, directory, &self.format, width);
+        let line = match *ahead {
+            Some((read, of)) => progress::ahead(read, of, width),
+            None => progress::line(*entries, *size, elapsed, directory, &self.format, width),
+        };
         replace(&line);
         self.is_drawn = true;
     }

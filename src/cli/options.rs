@@ -34,6 +34,7 @@ impl Flags {
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,
+            prefetch: !self.print.no_prefetch,
             source: self.source,
             filter,
             ..walk::WalkOptions::default()

@@ -29,9 +29,20 @@ pub fn line(
     name::fit(&line, width)
 }
 
+/// One line of at most `width` cells: how much has been read ahead of a walk, in bytes, and of how much.
+pub fn ahead(read: u64, of: u64, width: usize) -> String {
+    let [read, of] = [read, of].map(|bytes| Format::Binary.write(bytes));
+    name::fit(&format!("reading ahead: {read} of {of}"), width)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn says_what_is_read_ahead() {
+        assert_eq!(ahead(1 << 20, 96 << 20, 80), "reading ahead: 1.0Mi of 96Mi");
+    }
 
     #[test]
     fn fits() {

@@ -14,11 +14,12 @@
 //!   * `usage`, `host`, `user_name`: what the process has used, what the machine and its users are called.
 //!   * On Unix, `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
 //!     not tell; `set_access_list`, of an open file.
+//! * [`Prefetch`]: what a file system has on its device, read ahead of a walk; on Linux, of ext4 (`ext4`).
 //! * What a platform does for snapshots, in `snapshot_file`: who may read one, and whose it is while it is written.
 //!
 //! Only directories are ever opened, never triggering an automount, and what was asked for: files
 //! that were named (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
-//! [`open_snapshot`]); and what the system tells of itself ([`MountTable`], `is_rotational`). Errors are the system's own.
+//! [`open_snapshot`]); a device that is read ahead of; and what the system tells of itself ([`MountTable`], `is_rotational`). Errors are the system's own.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -30,11 +31,11 @@ use jiff::tz::TimeZone;
 use crate::measure::{Kind, Measure, Mode, Time};
 
 #[cfg(target_os = "linux")]
-#[allow(dead_code, reason = "tests alone use it as yet")]
 mod ext4;
 mod listing;
 mod mount_table;
 mod platform;
+mod prefetch;
 mod snapshot_file;
 mod source;
 mod space;
@@ -46,6 +47,7 @@ pub use platform::{
     free_handles, host, is_out_of_handles, is_rotational, is_vanished, not_found, space_around,
     threads_with_room, usage, user_name,
 };
+pub use prefetch::Prefetch;
 pub use snapshot_file::{Destination, Draft, open as open_snapshot};
 pub use source::{Handle, Source};
 pub use space::{Space, space};

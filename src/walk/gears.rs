@@ -91,6 +91,17 @@ impl Gearbox {
         Self { cores, most: most.max(cores), threads: cores, phase, seen, patience: PATIENCE }
     }
 
+    /// How many threads it starts with.
+    pub(super) fn cores(&self) -> usize {
+        self.cores
+    }
+
+    /// Starts anew: storage is not what it was.
+    pub(super) fn begin_anew(&mut self) {
+        self.threads = self.cores;
+        self.begin(Phase::First(0));
+    }
+
     /// How long to wait before the next look.
     pub(super) fn interval(&self) -> Duration {
         /// A walk that is over by then has cost nothing.

@@ -17,7 +17,8 @@
 //!    not found where it was listed (`find`).
 //! 5. `total::Sum`: under the directory's lock, the smaller set of hard links merges into the larger.
 //! 6. `pool`, in higher gears: one lock a task, around the stack.
-//! 7. `follow`: a lock a directory, only with `-L`.
+//! 7. `prefetch`: what a slow file system has on its device, read once ahead of the walk, which rests meanwhile.
+//! 8. `follow`: a lock a directory, only with `-L`.
 //!
 //! From then on the calling thread is free for `monitor`: it shows the progress, asks `gears` how many threads
 //! there should be, and does not wait for storage that never answers.
@@ -31,6 +32,7 @@ mod known;
 mod monitor;
 mod nested;
 mod pool;
+mod prefetch;
 mod progress;
 mod roots;
 mod task;
@@ -87,6 +89,8 @@ pub struct WalkOptions {
     pub count_links: bool,
     /// Weigh only what has no links outside: a directory without what it shares, and no link alone.
     pub unique: bool,
+    /// Read ahead of the walk what a file system has on its device, where that is slow, and it can be done.
+    pub prefetch: bool,
     /// What lists the roots.
     pub source: Source,
     /// What else the tally and the filter want to know of an inode.
@@ -164,8 +168,9 @@ pub fn walk<T: Tally + 'static>(
 ) -> Walked<T::Report> {
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
+    let candidates = prefetch::candidates(&roots, &options);
     let walk = Arc::new(Walk::new(options, tally, problems, free));
-    let monitor = Monitor::new(Arc::clone(&walk));
+    let monitor = Monitor::new(Arc::clone(&walk), candidates);
     walk.begin(roots);
     let gears = if walk.is_finished() { monitor.end() } else { go_on(&walk, free, monitor, watch) };
     walk.pool.close();

@@ -3,11 +3,13 @@
 //! It is the thread that called for the walk, which has nothing else to do. A look costs a few
 //! microseconds; a walk that is over within the first 5 milliseconds is never looked at.
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::gears::{Gearbox, Sample};
+use super::prefetch::{Candidate, ReadAhead};
 use super::progress::{Counts, Progress};
 use super::task::settle;
 use super::{Walk, pool};
@@ -31,6 +33,10 @@ pub(super) struct Monitor<T: Tally> {
     last: Look,
     engaged: Look,
     gears: Vec<Gear>,
+    /// The roots that may be read ahead of, until that is tried.
+    candidates: Vec<Candidate>,
+    /// While it goes on.
+    ahead: Option<ReadAhead>,
 }
 
 /// What there is to be seen.
@@ -43,10 +49,19 @@ struct Look {
 
 impl<T: Tally + 'static> Monitor<T> {
     /// Watches `walk`, which begins now, on the calling thread.
-    pub(super) fn new(walk: Arc<Walk<T>>) -> Self {
+    pub(super) fn new(walk: Arc<Walk<T>>, candidates: Vec<Candidate>) -> Self {
         let now = Look { at: Instant::now(), usage: sys::usage(), counts: Counts::default() };
         let gears = Vec::new();
-        Self { walk, threads: 1, gearbox: None, last: now, engaged: now, gears }
+        Self {
+            walk,
+            threads: 1,
+            gearbox: None,
+            last: now,
+            engaged: now,
+            gears,
+            candidates,
+            ahead: None,
+        }
     }
 
     /// Watches `workers`, who go on with the walk, until there is word that it is `done`, or nothing
@@ -82,17 +97,36 @@ impl<T: Tally + 'static> Monitor<T> {
 
     /// The walk is over: what was done with each number of threads.
     pub(super) fn end(mut self) -> Vec<Gear> {
-        self.end_gear(Look::now(&self.walk));
+        let now = Look::now(&self.walk);
+        match self.ahead.take() {
+            Some(ahead) => self.end_ahead(&ahead, now),
+            None => self.end_gear(now),
+        }
         self.gears
     }
 
     /// Changes gears, if that is called for.
     fn look(&mut self) {
-        let Some(gearbox) = &mut self.gearbox else { return };
+        if let Some(ahead) = self.ahead.take_if(|ahead| ahead.is_done()) {
+            self.end_ahead(&ahead, Look::now(&self.walk));
+            pool::engage(&self.walk, self.threads);
+        }
+        let Some(gearbox) = self.gearbox.as_mut().filter(|_| self.ahead.is_none()) else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
         let threads = gearbox.look(&now.since(&self.last), || what_is_waited_for(walk));
         self.last = now;
         if let Some(threads) = threads {
+            self.ahead = ReadAhead::begin(&mem::take(&mut self.candidates));
+            if self.ahead.is_some() {
+                gearbox.begin_anew();
+                let cores = gearbox.cores();
+                self.end_gear(now);
+                // Whoever is at work hands over what there is to be done. After this, all begins anew.
+                pool::engage(&self.walk, 1);
+                self.walk.pool.rest();
+                self.threads = cores;
+                return;
+            }
             self.end_gear(now);
             pool::engage(&self.walk, threads);
             self.threads = threads;
@@ -132,16 +166,28 @@ impl<T: Tally + 'static> Monitor<T> {
         let size = size.saturating_add(shares as u64);
         let places = self.walk.workers.places();
         let directory = places.first().map(|dir| dir.path()).unwrap_or_default();
-        Progress { entries, size, directory }
+        let ahead = self.ahead.as_ref().map(ReadAhead::progress);
+        Progress { entries, size, directory, ahead }
+    }
+
+    /// Reading ahead is over.
+    fn end_ahead(&mut self, ahead: &ReadAhead, now: Look) {
+        let (wall, (ahead, _)) = (now.at - self.engaged.at, ahead.progress());
+        self.gears.push(Gear { threads: 1, wall, ahead, ..Gear::default() });
+        (self.engaged, self.last) = (now, now);
     }
 
     /// Adds up what was done since the present number of threads was engaged.
     fn end_gear(&mut self, now: Look) {
         let threads = self.threads;
-        let i = self.gears.iter().position(|gear| gear.threads == threads).unwrap_or_else(|| {
-            self.gears.push(Gear { threads, ..Gear::default() });
-            self.gears.len() - 1
-        });
+        let i = self
+            .gears
+            .iter()
+            .position(|gear| gear.threads == threads && gear.ahead == 0)
+            .unwrap_or_else(|| {
+                self.gears.push(Gear { threads, ..Gear::default() });
+                self.gears.len() - 1
+            });
         let (gear, before) = (&mut self.gears[i], &self.engaged);
         gear.wall += now.at - before.at;
         gear.cpu += now.usage.cpu.saturating_sub(before.usage.cpu);

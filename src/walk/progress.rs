@@ -29,6 +29,8 @@ pub struct Progress {
     pub size: u64,
     /// A directory that is being weighed, as bytes; empty if none is.
     pub directory: Vec<u8>,
+    /// Bytes that have been read ahead of the walk, and how many there are to be read, while that goes on.
+    pub ahead: Option<(u64, u64)>,
 }
 
 /// The slots of all workers. Those of a gear are made when it is engaged.

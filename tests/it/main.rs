@@ -14,7 +14,7 @@
 //! * What other programs ask of the library: [`library`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
-//!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
+//!   [`numbers`], [`kernel`], [`disks`], [`prefetch`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
 //!   [`export`], [`summarize`], [`space`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
@@ -72,6 +72,7 @@ mod mounts;
 mod names;
 mod numbers;
 mod pages;
+mod prefetch;
 mod random;
 mod readme;
 mod renamed;

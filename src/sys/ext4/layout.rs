@@ -173,6 +173,11 @@ impl Layout {
         Ok(())
     }
 
+    /// How many bytes an inode takes.
+    pub(in crate::sys) fn inode_size(&self) -> usize {
+        self.inode_size
+    }
+
     /// All of it, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.blocks.saturating_mul(self.block_size)
@@ -237,6 +242,11 @@ impl GroupTable {
     /// How many there are.
     pub(in crate::sys) fn len(&self) -> usize {
         self.groups.len()
+    }
+
+    /// How many inodes have ever been used, or are among those.
+    pub(in crate::sys) fn used(&self) -> u64 {
+        self.groups.iter().map(|group| group.used).fold(0, u64::saturating_add)
     }
 
     /// Reads the descriptors of all groups.

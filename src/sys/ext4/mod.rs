@@ -26,11 +26,12 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(super) use directory::entries;
 pub(super) use inode::RawInode;
 pub(super) use layout::{GroupTable, Layout};
-pub(super) use map::runs;
-pub(super) use scan::{each_inode, inode};
+pub(super) use map::{Run, runs};
+pub(super) use scan::each_inode;
+#[cfg(test)]
+pub(super) use {directory::entries, scan::inode};
 
 /// The number of the uppermost directory's inode.
 pub(super) const ROOT: u64 = 2;
@@ -39,6 +40,7 @@ pub(super) const ROOT: u64 = 2;
 #[derive(Debug)]
 pub(super) struct Volume {
     device: File,
+    /// What its superblock says.
     pub(super) layout: Layout,
     pub(super) groups: GroupTable,
 }
@@ -56,6 +58,11 @@ impl Volume {
         let layout = Layout::read(&device)?;
         let groups = GroupTable::read(&device, &layout)?;
         Ok(Self { device, layout, groups })
+    }
+
+    /// The device that it is on.
+    pub(super) fn device(&self) -> &File {
+        &self.device
     }
 
     /// Fills `buffer` with what there is from block number `block` on.
