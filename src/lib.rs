@@ -17,8 +17,8 @@
 //! ```
 //!
 //! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flag and no terminal.
-//! * [`sys`] lists directories and stats entries, by the source that serves the root or the mount. Nothing else
-//!   touches the file system.
+//! * [`sys`] lists directories and stats entries, by the source that serves the root or the mount; and reads ext4
+//!   from its device. Nothing else touches the file system.
 //! * [`filter`] says what does not count. It changes totals.
 //! * [`walk`] visits every directory once, in parallel, and bubbles finished directories up. It
 //!   knows nothing of what is gathered.
@@ -75,7 +75,8 @@
 //!   filters that look at paths.
 //! * Only directories are ever opened, relative to their parents and without following symlinks;
 //!   apart from lists, patterns and snapshots in files that were named to be read, git's rules,
-//!   configuration and index if those are asked for, and what the system tells of itself in proc and sys.
+//!   configuration and index if those are asked for, devices that are read ahead of or in bulk, and what the
+//!   system tells of itself in proc and sys.
 //! * A name is copied only once its entry is known to be kept.
 //! * Sums are exact inside and saturate when they are shown.
 //! * There is no process-wide mutable state, and no unsafe code.

@@ -45,7 +45,7 @@ fn main() -> ExitCode {
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome { snapshot, saved, unmounted, doubts, exceeded, gears, .. } = outcome;
+    let Outcome { snapshot, saved, unmounted, doubts, exceeded, course, .. } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
         fail(problem);
@@ -53,6 +53,7 @@ fn main() -> ExitCode {
     if let Err(error) = &printed {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
+    say(&errors::not_in_bulk(&course.not_in_bulk));
     say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say(&errors::summary(&weighed.problems, messages.print_errors, has_totals));
@@ -60,7 +61,7 @@ fn main() -> ExitCode {
         say(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()));
     }
     if messages.stats {
-        say(&stats::table(gears));
+        say(&stats::table(&course.gears));
     }
     if weighed.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");

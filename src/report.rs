@@ -18,7 +18,7 @@ pub use crate::bounds::{Bounds, Growth};
 use crate::bounds::Exceeded;
 use crate::diff::Diff;
 use crate::filter::Filter;
-use crate::gear::Gear;
+use crate::gear::Course;
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
@@ -96,12 +96,12 @@ pub struct Outcome {
     pub doubts: Vec<Doubt>,
     /// The bounds that it exceeds.
     pub exceeded: Vec<Exceeded>,
-    /// What the walk did with each number of threads; nothing of a snapshot.
-    pub gears: Vec<Gear>,
+    /// How the walk went; nothing of a snapshot.
+    pub course: Course,
 }
 
 /// What there is now, what the walk did, and what there was.
-type Compared = (Snapshot<Tree>, Vec<Gear>, Option<Snapshot<Tree>>);
+type Compared = (Snapshot<Tree>, Course, Option<Snapshot<Tree>>);
 
 /// Does what is asked for. While a walk goes on, `watch` is called about ten times a second, on the calling
 /// thread; and with nothing once it is over.
@@ -113,10 +113,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
-    let (mut snapshot, gears, before) = match &request.source {
+    let (mut snapshot, course, before) = match &request.source {
         Input::Roots(_) => request.now_and_earlier(watch)?,
         Input::Snapshot(..) => {
-            let (mut snapshot, gears) = request.now(watch)?;
+            let (mut snapshot, course) = request.now(watch)?;
             let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
             let before = request.earlier(snapshot.measure, options, || ())?;
             if let Some(options) =
@@ -127,7 +127,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
                 let new: Vec<_> = request.options.iter().filter(is_new).cloned().collect();
                 options.extend(new);
             }
-            (snapshot, gears, before)
+            (snapshot, course, before)
         }
     };
     let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &snapshot)) {
@@ -183,7 +183,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         unmounted,
         doubts,
         exceeded: request.bounds.exceeded(sizes),
-        gears,
+        course,
     })
 }
 
@@ -246,7 +246,7 @@ impl Request {
     fn now(
         &self,
         watch: impl FnMut(Option<&Progress>),
-    ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
+    ) -> Result<(Snapshot<Tree>, Course), Problem> {
         match (self.kept(), self.keep) {
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
                 self.with(Whole { inodes }, watch)
@@ -264,14 +264,14 @@ impl Request {
         &self,
         tally: T,
         watch: impl FnMut(Option<&Progress>),
-    ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
+    ) -> Result<(Snapshot<Tree>, Course), Problem> {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
             Input::Snapshot(path, measure) => {
                 let snapshot = snapshot::load(path, *measure, tally)?;
                 let snapshot = self.reweighed(snapshot);
                 snapshot
-                    .map(|snapshot| (snapshot, Vec::new()))
+                    .map(|snapshot| (snapshot, Course::default()))
                     .map_err(|error| snapshot::problem(path, Operation::Load, &error))
             }
         }
@@ -282,7 +282,7 @@ impl Request {
         roots: &[OsString],
         tally: T,
         mut watch: impl FnMut(Option<&Progress>),
-    ) -> (Snapshot<Tree>, Vec<Gear>) {
+    ) -> (Snapshot<Tree>, Course) {
         let has_details = self.kept() == Some(Inodes::All);
         let is_to_be_known = self.save.is_some() || self.since.is_some();
         let origin = is_to_be_known
@@ -296,12 +296,12 @@ impl Request {
         let measure = options.measure;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
-        let Walked { weighed, gears } = self.interrupt.put_off(|| {
+        let Walked { weighed, course } = self.interrupt.put_off(|| {
             let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
             watch(None);
             walked
         });
-        (Snapshot { weighed, measure, origin }, gears)
+        (Snapshot { weighed, measure, origin }, course)
     }
 
     /// What filters leave of a loaded snapshot, if it says what it takes to show that.
@@ -346,7 +346,7 @@ impl Request {
         mut watch: impl FnMut(Option<&Progress>),
     ) -> Result<Compared, Problem> {
         if self.since.is_none() {
-            return self.now(watch).map(|(now, gears)| (now, gears, None));
+            return self.now(watch).map(|(now, course)| (now, course, None));
         }
         let (sender, may_begin) = mpsc::sync_channel(1);
         let (has_begun, has_stopped) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -381,8 +381,8 @@ impl Request {
                 self.interrupt.is_asked.store(false, Ordering::SeqCst);
             }
             let earlier = loaded?;
-            let (snapshot, gears) = now.unwrap_or_else(|| self.now(&mut watch))?;
-            Ok((snapshot, gears, earlier))
+            let (snapshot, course) = now.unwrap_or_else(|| self.now(&mut watch))?;
+            Ok((snapshot, course, earlier))
         })
     }
 

@@ -35,6 +35,7 @@ impl Flags {
             count_links: self.count.count_links,
             unique: self.count.unique,
             prefetch: !self.print.no_prefetch,
+            bulk: self.print.bulk,
             source: self.source,
             filter,
             ..walk::WalkOptions::default()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::name::escape;
+use crate::gear::NotInBulk;
 use crate::problem::Problem;
 
 /// How many paths a summary names.
@@ -53,6 +54,15 @@ pub fn unmounted(roots: &[Vec<u8>]) -> String {
         [] => String::new(),
         shown => format!("weigh: --df is for mount points: not for {}{more}\n", shown.join(", ")),
     }
+}
+
+/// A line for each of `roots`, which was walked, and was to be read in bulk.
+pub fn not_in_bulk(roots: &[NotInBulk]) -> String {
+    let line = |NotInBulk { root, reason }: &NotInBulk| {
+        let (root, reason) = (escape(root), escape(reason.as_bytes()));
+        format!("weigh: {root} was not read in bulk, but walked: {reason}\n")
+    };
+    roots.iter().map(line).collect()
 }
 
 /// Adds a line for each kind of loss to `text`: how many, and the first few paths. Whether these are all.

@@ -11,15 +11,16 @@ pub fn table(gears: &[Gear]) -> String {
     let mut table =
         "threads      entries   seconds  blocked    entries/s  calls/entry\n".to_owned();
     for gear in gears {
-        table += &if gear.ahead > 0 { ahead(gear) } else { line(gear) };
+        table += &if gear.is_walk() { line(gear) } else { read(gear) };
     }
     table
 }
 
-/// What was read ahead of the walk.
-fn ahead(gear: &Gear) -> String {
-    let (read, seconds) = (Format::Binary.write(gear.ahead), gear.wall.as_secs_f64());
-    format!("  ahead {read:>12} {seconds:>9.3}\n")
+/// What was read ahead of the walk, or in bulk.
+fn read(gear: &Gear) -> String {
+    let (what, bytes) = if gear.bulk > 0 { ("bulk", gear.bulk) } else { ("ahead", gear.ahead) };
+    let (bytes, seconds) = (Format::Binary.write(bytes), gear.wall.as_secs_f64());
+    format!("{what:>7} {bytes:>12} {seconds:>9.3}\n")
 }
 
 fn line(gear: &Gear) -> String {
@@ -42,7 +43,8 @@ mod tests {
     #[test]
     fn a_line_a_gear() {
         let (wall, cpu) = (Duration::from_millis(2_500), Duration::from_millis(1_250));
-        let one = Gear { threads: 2, wall, cpu, entries: 1_000_000, calls: 1_250_000, ahead: 0 };
+        let one =
+            Gear { threads: 2, wall, cpu, entries: 1_000_000, calls: 1_250_000, ..Gear::default() };
         let read = Gear { threads: 1, wall, ahead: 96 << 20, ..Gear::default() };
         let none = Gear::default();
         assert_eq!(

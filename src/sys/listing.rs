@@ -46,6 +46,12 @@ impl Listing {
         self.stats.clear();
     }
 
+    /// Forgets all names but the first so many.
+    pub(crate) fn truncate(&mut self, length: usize) {
+        self.entries.truncate(length);
+        self.stats.truncate(length);
+    }
+
     /// How many names there are.
     pub fn len(&self) -> usize {
         self.entries.len()

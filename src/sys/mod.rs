@@ -14,6 +14,7 @@
 //!   * `usage`, `host`, `user_name`: what the process has used, what the machine and its users are called.
 //!   * On Unix, `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
 //!     not tell; `set_access_list`, of an open file.
+//! * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it carry stats; likewise.
 //! * [`Prefetch`]: what a file system has on its device, read ahead of a walk; on Linux, of ext4 (`ext4`).
 //! * What a platform does for snapshots, in `snapshot_file`: who may read one, and whose it is while it is written.
 //!
@@ -30,6 +31,7 @@ use jiff::tz::TimeZone;
 
 use crate::measure::{Kind, Measure, Mode, Time};
 
+mod bulk;
 #[cfg(target_os = "linux")]
 mod ext4;
 mod listing;
@@ -41,6 +43,7 @@ mod source;
 mod space;
 mod usage;
 
+pub use bulk::Bulk;
 pub use listing::{Listed, Listing};
 pub use mount_table::MountTable;
 pub use platform::{

@@ -16,6 +16,8 @@ use super::{
 use crate::measure::Kind;
 
 #[cfg(target_os = "linux")]
+pub(super) mod bulk;
+#[cfg(target_os = "linux")]
 mod linux;
 #[cfg(unix)]
 mod portable;
@@ -54,6 +56,9 @@ pub enum Handle {
     /// Of [`Source::Linux`].
     #[cfg(target_os = "linux")]
     Linux(linux::Handle),
+    /// Of the same, in a file system that is read in bulk.
+    #[cfg(target_os = "linux")]
+    Bulk(bulk::Handle),
     /// Of [`Source::Portable`].
     #[cfg(unix)]
     Portable(portable::Handle),
@@ -99,6 +104,8 @@ macro_rules! by_handle {
         match $handle {
             #[cfg(target_os = "linux")]
             Handle::Linux($dir) => $asked,
+            #[cfg(target_os = "linux")]
+            Handle::Bulk($dir) => $asked,
             #[cfg(unix)]
             Handle::Portable($dir) => $asked,
             #[cfg(windows)]
@@ -113,6 +120,13 @@ macro_rules! by_handle {
 impl From<linux::Handle> for Handle {
     fn from(handle: linux::Handle) -> Self {
         Handle::Linux(handle)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<bulk::Handle> for Handle {
+    fn from(handle: bulk::Handle) -> Self {
+        Handle::Bulk(handle)
     }
 }
 
@@ -187,6 +201,20 @@ impl Handle {
     /// The system's.
     pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
         by_handle!(self, dir => dir.open_at(name, symlinks).map(Self::from))
+    }
+
+    /// Opens the directory called `name` in this one, of which is known what it is.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open_known_at(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        if let Handle::Bulk(dir) = self
+            && let Some(below) = dir.below(name, stat, symlinks)
+        {
+            return Ok(below.into());
+        }
+        self.open_at(name, symlinks)
     }
 
     /// Looks at the directory that this one lies in; one that lies in none is its own.

@@ -45,6 +45,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 use std::{io, iter, mem, thread};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -53,10 +54,10 @@ pub use crate::sys::Query;
 pub use progress::Progress;
 
 use crate::filter::{Filter, Scope};
-use crate::gear::Gear;
+use crate::gear::{Course, Gear, NotInBulk};
 use crate::measure::Measure;
-use crate::problem::{Operation, Problem};
-use crate::sys::{self, Carries, Handle, MountTable, Source, Storage, Symlinks};
+use crate::problem::{Operation, Problem, reason};
+use crate::sys::{self, Bulk, Carries, Handle, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
 use crate::weighed::Weighed;
@@ -91,6 +92,8 @@ pub struct WalkOptions {
     pub unique: bool,
     /// Read ahead of the walk what a file system has on its device, where that is slow, and it can be done.
     pub prefetch: bool,
+    /// Read roots in bulk from their devices, where that can be done.
+    pub bulk: bool,
     /// What lists the roots.
     pub source: Source,
     /// What else the tally and the filter want to know of an inode.
@@ -121,9 +124,8 @@ fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
 pub struct Walked<R> {
     /// What it weighed.
     pub weighed: Weighed<R>,
-    /// What was done with each number of threads, in the order of their first use; nothing where no
-    /// thread could be started.
-    pub gears: Vec<Gear>,
+    /// How that went.
+    pub course: Course,
 }
 
 /// A walk on its way, shared by all its workers.
@@ -135,6 +137,8 @@ struct Walk<T: Tally> {
     follows: Follows<T::Part>,
     workers: Workers<T::Part>,
     pool: Pool<T::Part>,
+    /// The roots that are read in bulk.
+    bulk: Vec<Bulk>,
     /// Read when first asked for.
     mounts: OnceLock<MountTable>,
     /// Guards the list of what could not be read; taken once an error.
@@ -169,15 +173,39 @@ pub fn walk<T: Tally + 'static>(
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
     let candidates = prefetch::candidates(&roots, &options);
-    let walk = Arc::new(Walk::new(options, tally, problems, free));
-    let monitor = Monitor::new(Arc::clone(&walk), candidates);
+    let start = Instant::now();
+    let (bulk, not_in_bulk) = in_bulk(&roots, &options);
+    let mut walk = Walk::new(options, tally, problems, free);
+    let read = (bulk.iter().map(Bulk::bytes).sum(), start.elapsed());
+    walk.bulk = bulk;
+    let walk = Arc::new(walk);
+    let monitor = Monitor::new(Arc::clone(&walk), candidates, read);
     walk.begin(roots);
     let gears = if walk.is_finished() { monitor.end() } else { go_on(&walk, free, monitor, watch) };
     walk.pool.close();
     if let Some(panic) = lock(&walk.panic).take() {
         resume_unwind(panic);
     }
-    Walked { weighed: walk.weighed(), gears }
+    Walked { weighed: walk.weighed(), course: Course { gears, not_in_bulk } }
+}
+
+/// Reads `roots` in bulk, if that is wanted; and why not those that cannot be.
+fn in_bulk(roots: &[Root], options: &WalkOptions) -> (Vec<Bulk>, Vec<NotInBulk>) {
+    let (mut bulk, mut others) = (Vec::new(), Vec::new());
+    let threads = options.threads.map_or(0, NonZeroUsize::get);
+    for root in roots.iter().filter(|_| options.bulk) {
+        let Root { path, stat, mount } = root;
+        match Bulk::read(path, stat, *mount, options.query, threads, &options.interrupt) {
+            Ok(read) => bulk.push(read),
+            // Somebody wants no more.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => break,
+            Err(error) => {
+                let (root, reason) = (path.to_bytes().to_vec(), reason(&error));
+                others.push(NotInBulk { root, reason });
+            }
+        }
+    }
+    (bulk, others)
 }
 
 /// Goes on with what the first look left, on as many threads as are wanted and `free` handles are
@@ -234,6 +262,7 @@ impl<T: Tally> Walk<T> {
             follows: Follows::default(),
             workers: Workers::default(),
             pool: Pool::default(),
+            bulk: Vec::new(),
             mounts: OnceLock::new(),
             problems: Mutex::new(problems),
             report: Mutex::new(None),
@@ -313,6 +342,16 @@ impl<T: Tally> Walk<T> {
     fn weigh(&self, dir: &Dir<T::Part>, subtotal: &mut Subtotal<T::Part>, mut entry: Entry<'_>) {
         self.rules.identify(&mut entry);
         subtotal.add(&self.rules, &self.tally, entry, dir.is_gathered());
+    }
+
+    /// Opens a root by its path.
+    fn open_root(&self, dir: &Dir<T::Part>) -> io::Result<Handle> {
+        let handle = dir.mount.source.open(&dir.name)?;
+        let bulk = self.bulk.iter().find(|bulk| bulk.is_of(&dir.stat, dir.mount));
+        Ok(match bulk {
+            Some(bulk) => bulk.open(handle),
+            None => handle,
+        })
     }
 
     /// What filters know of `dir` now that it is open.

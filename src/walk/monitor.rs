@@ -49,9 +49,16 @@ struct Look {
 
 impl<T: Tally + 'static> Monitor<T> {
     /// Watches `walk`, which begins now, on the calling thread.
-    pub(super) fn new(walk: Arc<Walk<T>>, candidates: Vec<Candidate>) -> Self {
+    /// Before that, so many bytes were `read` in bulk, in so much time.
+    pub(super) fn new(
+        walk: Arc<Walk<T>>,
+        candidates: Vec<Candidate>,
+        read: (u64, Duration),
+    ) -> Self {
         let now = Look { at: Instant::now(), usage: sys::usage(), counts: Counts::default() };
-        let gears = Vec::new();
+        let (bulk, wall) = read;
+        let gear = Gear { threads: 1, wall, bulk, ..Gear::default() };
+        let gears = if bulk > 0 { vec![gear] } else { Vec::new() };
         Self {
             walk,
             threads: 1,
@@ -183,7 +190,7 @@ impl<T: Tally + 'static> Monitor<T> {
         let i = self
             .gears
             .iter()
-            .position(|gear| gear.threads == threads && gear.ahead == 0)
+            .position(|gear| gear.threads == threads && gear.is_walk())
             .unwrap_or_else(|| {
                 self.gears.push(Gear { threads, ..Gear::default() });
                 self.gears.len() - 1

@@ -35,7 +35,7 @@ pub(super) struct ReadAhead {
 
 /// The roots that may be read ahead of, if all below them is to be walked.
 pub(super) fn candidates(roots: &[Root], options: &WalkOptions) -> Vec<Candidate> {
-    if !options.prefetch || !options.filter.is_off() {
+    if options.bulk || !options.prefetch || !options.filter.is_off() {
         return Vec::new();
     }
     let roots = roots.iter().filter(|root| root.stat.is_directory());

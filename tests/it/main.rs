@@ -14,7 +14,7 @@
 //! * What other programs ask of the library: [`library`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
-//!   [`numbers`], [`kernel`], [`disks`], [`prefetch`], [`fuzz`].
+//!   [`numbers`], [`kernel`], [`disks`], [`prefetch`], [`bulk`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
 //!   [`export`], [`summarize`], [`space`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
@@ -44,6 +44,7 @@ mod storage;
 
 mod alike;
 mod bombs;
+mod bulk;
 mod churn;
 mod config;
 mod counting;

@@ -34,7 +34,7 @@ pub(in crate::sys) fn entries<'a>(
         let Some((entry, after)) = rest.split_at_checked(length).filter(|_| length >= HEAD) else {
             return Err(damaged("the length of an entry of a directory"));
         };
-        if length % 4 != 0 {
+        if !length.is_multiple_of(4) {
             return Err(damaged("where an entry of a directory begins"));
         }
         rest = after;

@@ -1,6 +1,6 @@
 //! An inode as it lies in its table, and what stat(2) says of it.
 
-use super::{Layout, joined, u16_at, u32_at};
+use super::{Layout, u16_at, u32_at, wide};
 use crate::measure::{Kind, Mode};
 use crate::sys::Stat;
 
@@ -75,7 +75,7 @@ impl<'a> RawInode<'a> {
     /// Its length in bytes (fs/ext4/ext4.h, ext4_isize).
     pub(in crate::sys) fn length(&self, layout: &Layout) -> u64 {
         let is_long = layout.has_large_directories() || self.mode().kind() == Kind::File;
-        joined(if is_long { u32_at(self.bytes, 0x6c) } else { 0 }, u32_at(self.bytes, 0x4))
+        wide(if is_long { u32_at(self.bytes, 0x6c) } else { 0 }, u32_at(self.bytes, 0x4))
     }
 
     /// What statx(2) says of it (fs/ext4/inode.c, ext4_getattr and ext4_file_getattr), but for the device.
@@ -117,7 +117,7 @@ impl<'a> RawInode<'a> {
         if !layout.has_huge_files() {
             return low.into();
         }
-        let count = joined(u16_at(self.bytes, 0x74).into(), low);
+        let count = wide(u16_at(self.bytes, 0x74).into(), low);
         if self.flags() & HUGE_FILE != 0 {
             count.saturating_mul(layout.block_size / 512)
         } else {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
-use super::{damaged, joined, u16_at, u32_at};
+use super::{damaged, u16_at, u32_at, wide};
 
 /// What the superblock says.
 #[derive(Clone, Debug)]
@@ -15,8 +15,6 @@ pub(in crate::sys) struct Layout {
     pub(in crate::sys) blocks: u64,
     /// How many inodes there are.
     pub(in crate::sys) inodes: u64,
-    /// Which file system it is.
-    pub(in crate::sys) uuid: [u8; 16],
     pub(super) inode_size: usize,
     pub(super) inodes_per_group: u64,
     blocks_per_group: u64,
@@ -112,13 +110,10 @@ impl Layout {
             return Err(damaged("its block size"));
         };
         let is_wide = incompatible & WIDE != 0;
-        let mut uuid = [0; 16];
-        uuid.copy_from_slice(&bytes[0x68..0x78]);
         let layout = Self {
             block_size,
-            blocks: joined(if is_wide { four(0x150) } else { 0 }, four(0x4)),
+            blocks: wide(if is_wide { four(0x150) } else { 0 }, four(0x4)),
             inodes: four(0).into(),
-            uuid,
             inode_size: if is_dynamic { two(0x58).into() } else { 128 },
             inodes_per_group: four(0x28).into(),
             blocks_per_group: four(0x20).into(),
@@ -283,6 +278,6 @@ impl Group {
             true => layout.inodes_per_group.saturating_sub(unused),
             false => layout.inodes_per_group,
         };
-        Self { table: joined(high(0x28), u32_at(bytes, 0x8)), used }
+        Self { table: wide(high(0x28), u32_at(bytes, 0x8)), used }
     }
 }

@@ -5,7 +5,8 @@
 //! * `inode`: an inode as stat(2) would tell it.
 //! * `map`: which blocks a directory has, by extents or by the older block map.
 //! * `directory`: the names in a block.
-//! * `scan`: all inodes, group by group.
+//! * `scan`: all inodes, group by group; `census`: what stat(2) would say of all of them, packed.
+//! * `device`: where it is mounted from.
 //!
 //! Written from Documentation/filesystems/ext4 and fs/ext4 of Linux 6.18. The device is only read, by `read_at`; of
 //! a mounted file system that sees what the kernel has in its own cache of the device.
@@ -15,6 +16,8 @@
 //! them together have no more than the device. Where something is wrong, there is an error, and whoever asked has
 //! the kernel to ask instead.
 
+mod census;
+mod device;
 mod directory;
 mod inode;
 mod layout;
@@ -26,12 +29,13 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(super) use census::Census;
+pub(super) use device::{device_of, memory_to_spare};
+pub(super) use directory::{DirectoryEntry, entries};
 pub(super) use inode::RawInode;
 pub(super) use layout::{GroupTable, Layout};
-pub(super) use map::{Run, runs};
-pub(super) use scan::each_inode;
-#[cfg(test)]
-pub(super) use {directory::entries, scan::inode};
+pub(super) use map::{Run, joined, runs};
+pub(super) use scan::{each_inode, inode};
 
 /// The number of the uppermost directory's inode.
 pub(super) const ROOT: u64 = 2;
@@ -113,7 +117,7 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
 }
 
 /// A number of which `high` has the upper 32 bits.
-fn joined(high: u32, low: u32) -> u64 {
+fn wide(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 

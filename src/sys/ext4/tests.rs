@@ -149,7 +149,7 @@ fn images_have_what_was_put_on_them() {
         let (mut found, wrong) = census(&volume);
         found.retain(|path, _| !path.starts_with(b"/lost+found"));
         let mut inodes = BTreeMap::new();
-        for (_, (inode, _, _, links)) in &found {
+        for (inode, _, _, links) in found.values() {
             *inodes.entry(*inode).or_insert((0, *links)) =
                 (inodes.get(inode).map_or(1, |it: &(u32, u32)| it.0 + 1), *links);
         }

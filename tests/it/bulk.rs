@@ -1,0 +1,258 @@
+//! ext2, ext3 and ext4 read in bulk: on images made with options at random, the same bytes as the walk of the same
+//! mount, in every measure; where it cannot be done, the walk, and a line that says why.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+
+use crate::dice::{Dice, Names};
+use crate::fixture::Fixture;
+use crate::rounds::rounds;
+use crate::run::{in_namespace, weigh};
+
+/// Images, and walks in a storm.
+const IMAGES: (usize, usize) = (10, 500);
+const STORMS: (usize, usize) = (6, 200);
+
+/// What mkfs.ext4 may be told; those of one group exclude each other. The first of each is the usual.
+const OPTIONS: [&[&str]; 9] = [
+    &["-b 4096", "-b 1024", "-b 2048"],
+    &["", "-t ext3", "-t ext2", "-O ^extent,^64bit", "-O ^64bit"],
+    &["", "-I 128", "-I 512", "-I 1024"],
+    &["", "-O ^metadata_csum", "-O ^metadata_csum,uninit_bg"],
+    &["", "-O meta_bg,^resize_inode", "-O sparse_super2", "-O ^sparse_super,^resize_inode"],
+    &["", "-O ^flex_bg", "-G 4", "-E packed_meta_blocks=1"],
+    &["", "-O inline_data", "-O ^dir_index", "-O ^filetype", "-O large_dir", "-O casefold"],
+    &[
+        "",
+        "-O quota,project",
+        "-O orphan_file",
+        "-O ^huge_file",
+        "-O ^dir_nlink",
+        "-O bigalloc -C 16384",
+    ],
+    &["", "-O ^has_journal", "-O ^ext_attr", "-O encrypt", "-O verity"],
+];
+
+/// What else is in an image than a tree at random: many names in one directory, long names, links, what is no file.
+const MORE: &str = r#"
+import os, random, sys
+random.seed(int(sys.argv[1]))
+os.chdir("top")
+os.mkdir("large")
+for i in range(random.choice([10, 700, 6000])):
+    os.close(os.open(f"large/{i:x}" + "y" * random.randrange(60), os.O_CREAT | os.O_WRONLY))
+for i in range(40):
+    with open("n" * (215 + i) , "wb") as file:
+        file.write(b"x" * random.randrange(300))
+with open("fragments", "wb") as one, open("others", "wb") as two:
+    for i in range(60):
+        one.write(b"x" * 4096); one.flush(); os.fsync(one.fileno())
+        two.write(b"x" * 4096); two.flush(); os.fsync(two.fileno())
+open("sparse", "wb").truncate(1 << 33)
+os.mkfifo("fifo"); os.mknod("device", 0o20644, os.makedev(5, 9))
+os.symlink("short", "s"); os.symlink("x" * 59, "fits"); os.symlink("x" * 60, "not"); os.symlink("x" * 900, "l")
+for i in range(random.choice([3, 900])):
+    os.link("others", f"large/link{i}")
+for i in range(random.choice([2, 300])):
+    os.makedirs(f"many/{i}")
+os.chown("s", 70000, 80000, follow_symlinks=False); os.utime("sparse", (1 << 32, -(1 << 30)))
+os.remove("fragments")
+os.setxattr("others", "user.x", b"v" * 100) if random.random() < 0.5 else None
+"#;
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn images_of_every_kind_are_what_the_walk_says() {
+    native_only!("bulk is of the native source");
+    let (mut read, mut refused) = (0, Vec::new());
+    for seed in 0..rounds(IMAGES.0, IMAGES.1) as u64 {
+        let mut dice = Dice::new(seed + 5_000_000);
+        let mut chosen: Vec<&str> =
+            OPTIONS.iter().map(|group| group[dice.below(group.len())]).collect();
+        // Half of the time the usual, so that what does not go together does not end all.
+        for (i, group) in OPTIONS.iter().enumerate() {
+            if i > 0 && dice.below(2) == 0 {
+                chosen[i] = group[0];
+            }
+        }
+        let options = chosen.join(" ");
+        let fixture = dice.tree(Fixture::new(), Names::Hostile).dir("top").file("more.py", 0);
+        fs::write(fixture.at("more.py"), MORE).unwrap();
+        let script = format!(
+            r#"
+            truncate -s 300M disk
+            mkfs.ext4 -q -F -N 40000 {options} disk 2> refused || exit 77
+            mount -o loop disk top 2>> refused || exit 77
+            set -e
+            cp -a tree/. top/ 2> /dev/null || :
+            python3 more.py {seed} >&2
+            sync -f top
+            # What was written to within two seconds is listed by the kernel.
+            [ $(({seed} % 3)) = 0 ] || sleep 2.1
+            [ $(({seed} % 2)) = 0 ] || {{ umount top; mount -o loop disk top; }}
+            for flags in -j '-j -s' '-j --inodes' '-j -m c' '-j -m m' '--by owner' '-j --unique' '-j -T 1' '-j -e 1'; do
+                "$0" $flags top > walked
+                "$0" $flags --bulk --stats top > bulk 2> stats
+                cmp walked bulk >&2 || {{ echo "$flags" >&2; exit 1; }}
+                grep -q '^   bulk ' stats || {{ cat stats >&2; exit 1; }}
+            done
+            "$0" --save s.json --details top > /dev/null
+            "$0" --save b.json --details --bulk top > /dev/null
+            for file in s.json b.json; do sed -i 's/"time":[0-9]*,//; s/"free":[0-9]*//' $file; done
+            cmp s.json b.json >&2
+            [ $("$0" -j -n 0 --bulk top | grep -o '"size":[0-9]*' | head -1 | cut -d: -f2) = $(du -s -B1 top | cut -f1) ]
+            "#
+        );
+        let output = in_namespace(&fixture, &script);
+        let said = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(77) => refused.push(options),
+            code => assert_eq!(code, Some(0), "seed {seed}, {options}: {said}"),
+        }
+        read += usize::from(output.status.success());
+    }
+    println!("{read} images read, {} that cannot be made or mounted: {refused:?}", refused.len());
+    assert!(2 * read > refused.len());
+}
+
+/// What is mounted below counts as ever, and what it hides does not.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn what_is_mounted_in_it_is_walked_and_put_in_place() {
+    native_only!("bulk is of the native source");
+    let fixture = Fixture::new().dir("top");
+    let script = r#"
+        set -e
+        truncate -s 64M disk; mkfs.ext4 -q disk; mount -o loop disk top
+        mkdir -p top/a/b/hidden top/c top/d/a top/e
+        head -c 100000 /dev/zero > top/a/b/hidden/f; echo x > top/c/f; ln top/c/f top/d/g; echo > top/e/file
+        mount -t tmpfs none top/a/b; head -c 50000 /dev/zero > top/a/b/seen; mkdir top/a/b/below
+        mount --bind top/c top/d/a
+        mount --bind top/c/f top/e/file
+        sync -f top; sleep 2.1
+        for flags in -j '-j -x' '-j --inodes' '-d 3 -b'; do
+            "$0" $flags top > walked; "$0" $flags --bulk --stats top > bulk 2> stats
+            cmp walked bulk >&2; grep -q '^   bulk ' stats
+        done
+        cd top/c; "$0" -j --bulk ../../top . > ../../bulk 2> ../../said || :; cd ../..
+        grep -q 'was not read in bulk' said || grep -q bulk bulk || :
+    "#;
+    let output = in_namespace(&fixture, script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn where_it_cannot_be_done_it_is_walked_and_said_why() {
+    native_only!("bulk is of the native source");
+    let fixture = Fixture::new().dir("top").dir("memory");
+    let script = r#"
+        set -e
+        chmod 755 . top memory
+        truncate -s 64M disk; mkfs.ext4 -q -m 0 disk; mount -o loop disk top; mount -t tmpfs none memory
+        mkdir top/sub memory/sub; echo x > top/sub/f; chmod -R a+rX top; rm -rf top/lost+found; sync -f top
+        cp "$0" weigh; chmod 755 weigh
+        one() { "$@" > bulk 2>> said; }
+        one "$0" --bulk top/sub; one "$0" --bulk memory
+        one setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh --bulk top
+        "$0" top > walked; cmp walked bulk
+        # Twice the same, and one of them silent.
+        setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh top 2> silent > bulk; cmp walked bulk; [ ! -s silent ]
+    "#;
+    let output = in_namespace(&fixture, script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = fs::read_to_string(fixture.at("said")).unwrap();
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines.len(), 3, "{said}");
+    let no_mount = "was not read in bulk, but walked: no ext2, ext3 or ext4 is mounted there";
+    assert_eq!(lines[0], format!("weigh: top/sub {no_mount}"));
+    assert_eq!(lines[1], format!("weigh: memory {no_mount}"));
+    assert!(
+        lines[2].starts_with("weigh: top was not read in bulk, but walked: /dev/loop"),
+        "{said}"
+    );
+    assert!(lines[2].ends_with(": Permission denied"), "{said}");
+}
+
+#[test]
+fn without_a_file_system_of_its_own_it_is_a_walk() {
+    let fixture = Fixture::new().file("top/f", 10_000);
+    let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
+    let (bulk, walked) = (run("-b --bulk"), run("-b"));
+    assert_eq!((bulk.code(), &bulk.stdout), (0, &walked.stdout));
+    assert!(bulk.complaint().starts_with("weigh: top was not read in bulk, but walked: "));
+    assert_eq!(run("--bulk -L").code(), 2);
+}
+
+/// While eight processes make, rename and remove files, what they leave alone is exact, and nothing is reported that
+/// only came and went.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn in_a_storm_what_is_left_alone_is_exact() {
+    native_only!("bulk is of the native source");
+    let rounds = rounds(STORMS.0, STORMS.1);
+    let fixture = Dice::new(6_000_000).tree(Fixture::new(), Names::Hostile).dir("top");
+    let storm = r#"
+import os, random, sys
+number = sys.argv[1]
+random.seed(number)
+os.chdir("top/storm")
+while True:
+    name = f"{random.randrange(40)}"
+    try:
+        match random.randrange(6):
+            case 0: os.mkdir(name)
+            case 1: open(f"{name}/{number}f{random.randrange(300)}", "w").write("x" * random.randrange(9000))
+            case 2: os.rename(name, f"{random.randrange(40)}")
+            case 3: os.remove(f"{name}/{number}f{random.randrange(300)}")
+            case 4: os.rename(f"{name}/{number}f{random.randrange(300)}", f"{random.randrange(40)}/{number}f{random.randrange(300)}")
+            case 5: os.link(f"{name}/{number}f{random.randrange(300)}", f"{name}/{number}l{random.randrange(30)}")
+    except OSError:
+        pass
+"#;
+    fs::write(fixture.at("storm.py"), storm).unwrap();
+    let script = format!(
+        r#"
+        set -e
+        truncate -s 300M disk; mkfs.ext4 -q -N 40000 disk; mount -o loop disk top
+        mkdir top/calm top/storm top/mixed; cp -a tree/. top/calm
+        for i in $(seq 500); do echo $i > top/mixed/untouched$i; done
+        sync -f top; sleep 2.1
+        "$0" -j top/calm > calm
+        for i in 1 2 3 4 5 6 7 8; do python3 storm.py $i & storms="$storms $!"; done
+        (while :; do for i in $(seq 50); do echo > top/mixed/new$i; done; rm -f top/mixed/new*; done) 2> /dev/null & storms="$storms $!"
+        trap 'kill $storms; wait' EXIT
+        mkdir out
+        for i in $(seq {rounds}); do
+            code=0
+            "$0" -j --bulk top > out/$i 2> out/$i.said || code=$?
+            [ $code = 0 ] || {{ cat out/$i.said >&2; exit 1; }}
+        done
+        "#
+    );
+    let output = in_namespace(&fixture, &script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let calm = crate::document::Document::parse(&fs::read(fixture.at("calm")).unwrap());
+    let expected: Vec<_> =
+        calm.by_path().into_iter().map(|(path, node)| (path, node.size, node.entries)).collect();
+    for i in 1..=rounds {
+        let document =
+            crate::document::Document::parse(&fs::read(fixture.at(format!("out/{i}"))).unwrap());
+        let nodes = document.by_path();
+        for (path, size, entries) in &expected {
+            let separator: &[u8] = if path.is_empty() { b"" } else { b"/" };
+            let at = [b"calm", separator, path].concat();
+            let node = nodes
+                .get(&at)
+                .unwrap_or_else(|| panic!("round {i}: {:?} is not there", at.escape_ascii()));
+            assert_eq!(
+                (node.size, node.entries),
+                (*size, *entries),
+                "round {i}: {:?}",
+                at.escape_ascii()
+            );
+        }
+        let mixed = nodes.keys().filter(|path| path.starts_with(b"mixed/untouched")).count();
+        assert_eq!(mixed, 500, "round {i}");
+    }
+}
