@@ -55,6 +55,8 @@ impl Bulk {
     ) -> io::Result<Self> {
         /// The time that is written to inodes is that of a clock which goes in steps of milliseconds.
         const STEP: i64 = 2;
+        /// Of more bytes, no more is read than the device takes at once (mm/readahead.c).
+        const ADVICE: usize = 128 << 10;
         /// Of the memory that is free, so much is taken at most.
         const SHARE: u64 = 4;
         if stat.inode != ext4::ROOT || mount.storage != Storage::Local {
@@ -80,13 +82,16 @@ impl Bulk {
         let _ = fadvise(volume.device(), 0, None, Advice::Normal);
         let (census, runs) = census;
         let size = volume.layout.block_size;
+        // So the device is asked for them in order, before the walk comes to them in another.
         for run in ext4::joined(runs, size) {
-            if is_stopped.load(Ordering::Relaxed) {
-                break;
+            let (start, end) = (run.start * size, (run.start + run.count) * size);
+            for at in (start..end).step_by(ADVICE) {
+                if is_stopped.load(Ordering::Relaxed) {
+                    break;
+                }
+                let length = NonZeroU64::new((end - at).min(ADVICE as u64));
+                let _ = fadvise(volume.device(), at, length, Advice::WillNeed);
             }
-            // So the device is asked for them in order, before the walk comes to them in another.
-            let length = NonZeroU64::new(run.count * size);
-            let _ = fadvise(volume.device(), run.start * size, length, Advice::WillNeed);
         }
         let records = Records {
             budget: volume.budget(),

@@ -199,8 +199,8 @@ mod tests {
         let runs = |runs: &[(u64, u64)]| -> Vec<Run> {
             runs.iter().map(|&(start, count)| Run { start, count }).collect()
         };
-        let found = joined(runs(&[(5, 2), (6, 1), (20, 4), (23, 9), (49, 1), (60, 1)]), 4096);
-        assert_eq!(found, runs(&[(5, 27), (49, 1), (60, 1)]));
+        let found = joined(runs(&[(5, 2), (6, 1), (20, 4), (23, 9), (49, 1), (70, 1)]), 4096);
+        assert_eq!(found, runs(&[(5, 27), (49, 1), (70, 1)]));
         let all = joined(runs(&[(5, 2), (23, 1), (40, 1)]), 4096);
         assert_eq!(all, runs(&[(5, 36)]));
     }
