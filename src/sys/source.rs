@@ -207,6 +207,7 @@ impl Handle {
     ///
     /// # Errors
     /// The system's.
+    #[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
     pub fn open_known_at(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> io::Result<Self> {
         #[cfg(target_os = "linux")]
         if let Handle::Bulk(dir) = self
