@@ -23,7 +23,7 @@ _weigh() {
 
     case "${cmd}" in
         weigh)
-            opts="-s -f -m -l -L -x -i -X -e -v -I -M -A -y -n -d -z -D -F -t -j -p -r -b -B -R -o -w -c -C -P -T -h -V --files0-from --files-from --apparent-size --filecount --inodes --filetime --count-links --unique --dereference-links --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --ignore-file --gitignore --ignored --type-list --mtime --atime --ctime --number-of-lines --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --summarize --df --skip-total --save --details --load --since --fail-over --fail-growth --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --no-progress --print-errors --stats --threads --no-prefetch --bulk --config --completions --man --help --version --no-apparent-size --no-filecount --no-inodes --no-count-links --no-unique --no-dereference-links --no-limit-filesystem --no-ignore-hidden --no-gitignore --no-ignored --no-only-dir --no-only-file --no-file-types --no-summarize --no-df --no-skip-total --no-details --no-output-json --no-full-paths --no-reverse --percent-bars --no-bars-on-right --no-dim --no-screen-reader --colors --no-force-colors --progress --no-print-errors --no-stats --prefetch --no-bulk --type --type-not"
+            opts="-s -f -m -l -L -x -i -X -e -v -I -M -A -y -n -d -z -D -F -t -u -j -p -r -b -B -R -o -w -c -C -P -T -h -V --files0-from --files-from --apparent-size --filecount --inodes --filetime --count-links --exact-links --unique --dereference-links --limit-filesystem --ignore-hidden --ignore-directory --filter --invert-filter --ignore-all-in-file --exclude --include --ignore-file --gitignore --ignored --type-list --mtime --atime --ctime --number-of-lines --depth --min-size --only-dir --only-file --file-types --by --collapse --sort --summarize --df --skip-total --save --keep --details --load --shard --since --history --fail-over --fail-growth --ui --print0 --output-json --as --full-paths --reverse --no-percent-bars --bars-on-right --dim --screen-reader --output-format --time-style --terminal-width --no-colors --force-colors --no-progress --print-errors --stats --threads --no-prefetch --bulk --config --completions --man --help --version --no-apparent-size --no-filecount --no-inodes --no-count-links --no-exact-links --no-unique --no-dereference-links --no-limit-filesystem --no-ignore-hidden --no-gitignore --no-ignored --no-only-dir --no-only-file --no-file-types --no-summarize --no-df --no-skip-total --no-details --no-output-json --no-full-paths --no-reverse --percent-bars --no-bars-on-right --no-dim --no-screen-reader --colors --no-force-colors --progress --no-print-errors --no-stats --prefetch --no-bulk --type --type-not"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 1 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -285,6 +285,13 @@ _weigh() {
                     fi
                     return 0
                     ;;
+                --keep)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --load)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
@@ -300,7 +307,29 @@ _weigh() {
                     fi
                     return 0
                     ;;
+                --shard)
+                    COMPREPLY=("${cur}")
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o nospace
+                    fi
+                    return 0
+                    ;;
                 --since)
+                    local oldifs
+                    if [ -n "${IFS+x}" ]; then
+                        oldifs="$IFS"
+                    fi
+                    IFS=$'\n'
+                    COMPREPLY=($(compgen -f "${cur}"))
+                    if [ -n "${oldifs+x}" ]; then
+                        IFS="$oldifs"
+                    fi
+                    if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
+                        compopt -o filenames
+                    fi
+                    return 0
+                    ;;
+                --history)
                     local oldifs
                     if [ -n "${IFS+x}" ]; then
                         oldifs="$IFS"
@@ -330,7 +359,7 @@ _weigh() {
                     return 0
                     ;;
                 --as)
-                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded parquet html svg" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi

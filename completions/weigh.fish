@@ -26,15 +26,21 @@ name\t''
 count\t''
 time\t''"
 complete -c weigh -l save -d 'Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output' -r -F
+complete -c weigh -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
 complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
+complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
 complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, largest changes first' -r -F
+complete -c weigh -l history -d 'Show what became of a tree over time: the snapshots of it in each FILE' -r -F
 complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
 complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
 complete -c weigh -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
 csv\t'A table, one line per entry: path, kind, size, entries, depth'
 ndjson\t'The same table as JSON, one object per line'
 ncdu\t'The export format of ncdu, for ncdu -f'
-folded\t'Stacks for flame graphs'"
+folded\t'Stacks for flame graphs'
+parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
+html\t'A page with a map and a table, in one file'
+svg\t'The map alone'"
 complete -c weigh -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
 b\t''
 k\t''
@@ -506,6 +512,7 @@ complete -c weigh -s s -l apparent-size -d 'Count file lengths instead of disk b
 complete -c weigh -s f -l filecount -d 'Count regular files instead of bytes'
 complete -c weigh -l inodes -d 'Count inodes of every kind instead of bytes'
 complete -c weigh -s l -l count-links -d 'Count a file once for each of its hard links'
+complete -c weigh -l exact-links -d 'On Windows, open every file to count it once, however many hard links it has'
 complete -c weigh -l unique -d 'Count only what deleting would free: no files that also have links elsewhere'
 complete -c weigh -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
 complete -c weigh -s x -l limit-filesystem -d 'Stay on the file system of each PATH'
@@ -519,7 +526,9 @@ complete -c weigh -s t -l file-types -d 'Show totals by file extension, like --b
 complete -c weigh -l summarize -d 'Print only the total of each PATH, one per line, like du -sB1 PATH'
 complete -c weigh -l df -d 'Also show what df says about each PATH that is a mount point; implies -x'
 complete -c weigh -l skip-total -d 'Do not show the line of the root'
-complete -c weigh -l details -d 'Save inode numbers, owners and times in the snapshot, too'
+complete -c weigh -l details -d 'Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet'
+complete -c weigh -s u -l ui -d 'Look around on the terminal while it scans; mark, and see what that would free'
+complete -c weigh -l print0 -d 'End paths that --ui prints with NUL instead of a newline'
 complete -c weigh -s j -l output-json -d 'Print everything as JSON'
 complete -c weigh -s p -l full-paths -d 'Show paths instead of names'
 complete -c weigh -s r -l reverse -d 'Print the root at the top, and the largest entries next to it'
@@ -532,8 +541,8 @@ complete -c weigh -s C -l force-colors -d 'Print colours even without a terminal
 complete -c weigh -s P -l no-progress -d 'Show no progress'
 complete -c weigh -l print-errors -d 'Print a line for each path that could not be read'
 complete -c weigh -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
-complete -c weigh -l no-prefetch -d 'Never read ahead of the walk what ext4 has on its device'
-complete -c weigh -l bulk -d 'Read an ext4 PATH from its device, several times as fast; for root'
+complete -c weigh -l no-prefetch -d 'Do not read the inode tables of a slow ext4 disk before the walk'
+complete -c weigh -l bulk -d 'Read an ext4 PATH from its device, which is several times faster; needs root'
 complete -c weigh -l man -d 'Print the man page'
 complete -c weigh -s h -l help -d 'Print the most used flags; --help prints all of them'
 complete -c weigh -s V -l version -d 'Print the version'
@@ -541,6 +550,7 @@ complete -c weigh -l no-apparent-size -d 'Undo --apparent-size'
 complete -c weigh -l no-filecount -d 'Undo --filecount'
 complete -c weigh -l no-inodes -d 'Undo --inodes'
 complete -c weigh -l no-count-links -d 'Undo --count-links'
+complete -c weigh -l no-exact-links -d 'Undo --exact-links'
 complete -c weigh -l no-unique -d 'Undo --unique'
 complete -c weigh -l no-dereference-links -d 'Undo --dereference-links'
 complete -c weigh -l no-limit-filesystem -d 'Undo --limit-filesystem'

@@ -1,48 +1,48 @@
-//! What a tree may come to, and by how much it may have grown.
+//! Limits for the total and for its growth.
 
 use crate::measure::parse_size;
 
-/// What it may come to.
+/// The limits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Bounds {
-    /// In the measure's unit.
+    /// The largest total, in the measure's unit.
     pub size: Option<u64>,
-    /// How much more than before.
+    /// The largest growth.
     pub growth: Option<Growth>,
 }
 
-/// How much more.
+/// A growth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Growth {
     /// In the measure's unit.
     By(u64),
-    /// In percent of what it was.
+    /// In percent of the earlier total.
     Percent(f64),
 }
 
 /// A bound that is exceeded.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Exceeded {
-    /// More than it may come to.
+    /// The total is too large.
     Size {
-        /// What it may come to.
+        /// The limit.
         most: u64,
-        /// What it comes to.
+        /// The total.
         now: u64,
     },
-    /// More than it may have grown by.
+    /// The growth is too large.
     Growth {
-        /// What it may have grown by.
+        /// The limit.
         most: Growth,
-        /// What it came to.
+        /// The earlier total.
         before: u64,
-        /// What it comes to.
+        /// The total now.
         now: u64,
     },
 }
 
 impl Bounds {
-    /// The bounds that are exceeded by what came to `before` and comes to `now`.
+    /// The bounds that a total exceeds, if it was `before` and is `now`.
     pub fn exceeded(&self, (before, now): (Option<u64>, Option<u64>)) -> Vec<Exceeded> {
         let (before, now) = (before.unwrap_or(0), now.unwrap_or(0));
         let size = self.size.filter(|most| now > *most);
@@ -54,7 +54,7 @@ impl Bounds {
 }
 
 impl Exceeded {
-    /// By how much.
+    /// By how much it is exceeded.
     pub fn excess(&self) -> u64 {
         match *self {
             Exceeded::Size { most, now } => now - most,
@@ -65,10 +65,10 @@ impl Exceeded {
 }
 
 impl Growth {
-    /// Reads how much more: a size, or a percentage.
+    /// Reads a growth: a size or a percentage.
     ///
     /// # Errors
-    /// What either looks like, if this is none.
+    /// What a valid value looks like.
     pub fn parse(text: &str) -> Result<Self, String> {
         match text.trim().strip_suffix('%') {
             None => parse_size(text).map(Growth::By),
@@ -79,7 +79,7 @@ impl Growth {
         }
     }
 
-    /// By how much the growth from `before` to `now` is more than this; nothing or less if it is not.
+    /// By how much the growth from `before` to `now` exceeds this; 0 or less if it does not.
     fn excess(self, before: u64, now: u64) -> f64 {
         let most = match self {
             Growth::By(size) => size as f64,

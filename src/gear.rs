@@ -1,47 +1,47 @@
-//! What a walk did with one number of threads, as a value. The walk adds it up; render shows it.
+//! What a walk did with one number of threads. The walk measures it, and render shows it.
 
 use std::time::Duration;
 
-/// How a walk went.
+/// What a walk did.
 #[derive(Clone, Debug, Default)]
 pub struct Course {
-    /// What was done with each number of threads, in the order of their first use; nothing where no thread could
-    /// be started.
+    /// What was done with each number of threads, in the order of their first use; empty if no thread could be
+    /// started.
     pub gears: Vec<Gear>,
-    /// The roots that were walked, and were to be read in bulk.
+    /// The roots that were walked although they were to be read in bulk.
     pub not_in_bulk: Vec<NotInBulk>,
 }
 
-/// A root that was walked, and was to be read in bulk.
+/// A root that was walked although it was to be read in bulk.
 #[derive(Clone, Debug)]
 pub struct NotInBulk {
     /// The root, as given.
     pub root: Vec<u8>,
-    /// Why, in one line.
+    /// The reason, in one line.
     pub reason: String,
 }
 
 /// What was done in one gear.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gear {
-    /// How many threads were at work at most.
+    /// The largest number of threads at work.
     pub threads: usize,
-    /// For how long.
+    /// The time it lasted.
     pub wall: Duration,
-    /// Time on a core, of all threads of the process.
+    /// CPU time of all threads of the process.
     pub cpu: Duration,
     /// Entries weighed.
     pub entries: u64,
-    /// System calls made to list and to state them.
+    /// System calls made to list and examine them.
     pub calls: u64,
-    /// Bytes read ahead of the walk, if that is what was done.
+    /// The bytes of a prefetch; 0 during the walk.
     pub ahead: u64,
-    /// Bytes of inodes read in bulk, before the walk, if that is what was done.
+    /// The bytes of inodes that were read in bulk before the walk; 0 during the walk.
     pub bulk: u64,
 }
 
 impl Gear {
-    /// Whether it was walked then.
+    /// Whether it is part of the walk.
     pub fn is_walk(&self) -> bool {
         self.ahead == 0 && self.bulk == 0
     }

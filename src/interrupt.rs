@@ -1,8 +1,8 @@
-//! Ctrl-C ends the program at once, but for two steps that end by themselves soon after it, because there
-//! is something to be shown or cleared up: a walk, and saving a snapshot. In those a second one ends it at once.
+//! Ctrl-C ends the program at once, except during a walk and while saving a snapshot. Those two end soon after it,
+//! because there is something to show or to clean up. A second Ctrl-C ends them at once.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 #[cfg(unix)]
 mod unix;
@@ -10,35 +10,34 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub use unix::{listen, outlive_size_limit};
+pub use unix::{listen, listen_for_screen, outlive_size_limit, stop};
 #[cfg(windows)]
-pub use windows::{listen, outlive_size_limit};
+pub use windows::{listen, listen_for_screen, outlive_size_limit, stop};
 
-/// What the signal's handler and the program tell each other. Nothing else is handed over by these, so
-/// their order among themselves is enough.
+/// Flags between the signal handler and the program. They guard no other data, so their own order is enough.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
-    /// Set by the handler: somebody pressed Ctrl-C.
+    /// The handler sets it after Ctrl-C.
     pub is_asked: Arc<AtomicBool>,
-    /// Whether the handler ends the program. It sets this too, so that the second one does.
+    /// Whether the handler ends the program. The handler sets it, too, so that a second Ctrl-C does.
     pub ends_at_once: Arc<AtomicBool>,
 }
 
 impl Default for Interrupt {
-    /// Where a walk is what comes first.
+    /// Before a walk.
     fn default() -> Self {
         Self::new(false)
     }
 }
 
 impl Interrupt {
-    /// `ends_at_once`, or, where a walk is what comes first, not yet.
+    /// Whether Ctrl-C ends the program at once. If a walk comes first, it does not yet.
     pub fn new(ends_at_once: bool) -> Self {
         let ends_at_once = Arc::new(AtomicBool::new(ends_at_once));
         Self { is_asked: Arc::default(), ends_at_once }
     }
 
-    /// What `step` comes to, which looks whether somebody asked for its end.
+    /// Runs `step`, which checks for an interrupt itself, and returns its result.
     pub fn put_off<T>(&self, step: impl FnOnce() -> T) -> T {
         self.ends_at_once.store(self.is_asked(), Ordering::SeqCst);
         let done = step();
@@ -46,8 +45,17 @@ impl Interrupt {
         done
     }
 
-    /// Whether somebody asked for the end.
+    /// Whether the user pressed Ctrl-C.
     pub fn is_asked(&self) -> bool {
         self.is_asked.load(Ordering::SeqCst)
     }
+}
+
+/// What signals tell a program that has the whole screen. It ends, or stops, once the screen is as it was.
+#[derive(Clone, Debug, Default)]
+pub struct ScreenSignals {
+    /// The number of the one that ends it; 0 if none has come.
+    pub ended: Arc<AtomicUsize>,
+    /// Whether it is to stop until it is continued.
+    pub is_stopped: Arc<AtomicBool>,
 }

@@ -1,7 +1,7 @@
 //! `weigh` answers one question, "where did the space go?", exactly, in parallel, and in memory
 //! that grows only with the number of hard-linked inodes.
 //!
-//! # The one way that data flows
+//! # How data flows
 //!
 //! ```text
 //! arguments ─► cli ─► Request
@@ -16,39 +16,42 @@
 //! files ───► snapshot ────┘
 //! ```
 //!
-//! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flag and no terminal.
-//! * [`sys`] lists directories and stats entries, by the source that serves the root or the mount; and reads ext4
+//! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flags and no terminal.
+//! * [`sys`] lists directories and examines entries, through the source for the root or the mount. It also reads ext4
 //!   from its device. Nothing else touches the file system.
-//! * [`filter`] says what does not count. It changes totals.
-//! * [`walk`] visits every directory once, in parallel, and bubbles finished directories up. It
-//!   knows nothing of what is gathered.
-//! * [`total`] is the one place where a directory closes: what it comes to, every inode once.
-//! * [`tally`] is what is gathered: the N largest nodes, the whole tree, totals by group. It knows nothing of how
-//!   the walk goes. A new kind of report is a new file there.
-//! * [`tree`] is what every tally comes to, packed; and the one way through it, which also goes through two trees
-//!   side by side.
-//! * [`snapshot`] is a walk's result in a file: written whole or not at all, fed to any tally as if it
-//!   were walked, and weighed anew where filters leave out some of it.
-//! * [`diff`] is what there is between two snapshots: what grew, what shrank.
-//! * [`render`] turns a finished tally into text. It is pure: no file system, no clock, no terminal.
-//! * [`cli`] turns flags, and the config file beneath them, into a request and a form to show the outcome in;
-//!   [`terminal`] knows the terminal, and shows the progress on it.
-//! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the words that all of
-//!   them share: what is measured, what it came to, what could not be read, what it may come to, where, on how many
-//!   threads, and what Ctrl-C ends.
+//! * [`filter`] decides what counts. It changes totals.
+//! * [`walk`] visits every directory once, in parallel, and adds finished directories to their parents. It
+//!   does not know what is kept.
+//! * [`total`] is the only place that closes a directory: it computes the directory's total, every inode once.
+//! * [`tally`] decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know how
+//!   the walk works. A new kind of report is a new file there.
+//! * [`tree`] is the packed result of every tally, with one traversal for everything, also for two trees side by
+//!   side.
+//! * [`snapshot`] is the result of a walk in a file. It is written completely or not at all, loaded into any tally
+//!   like a walk, and weighed again if filters leave something out.
+//! * [`diff`] is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
+//! * [`history`] compares many snapshots: what changed most, at which rate, and when a file system is full.
+//! * [`render`] turns a result into text. It uses no file system, no clock and no terminal.
+//! * [`browse`] shows a result on a screen, and marks entries: a state, a pure view of it, and one loop.
+//! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.
+//! * [`terminal`] knows the terminal, and shows the progress on it.
+//! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the types that all
+//!   of them share: measures and units, results, errors, limits, paths, thread counts, and Ctrl-C.
 //!
 //! [`Request`]: report::Request
 //!
 //! # Imports run one way
 //!
-//! Each part may use those in its line, and no other. A test reads this table and the `use` lines.
+//! Each part may use the parts in its line, and no others. A test compares this table with the `use` lines.
 //!
 //! ```text
-//! main       cli report render terminal problem interrupt
-//! cli        report snapshot walk tally tree render filter sys measure problem path terminal interrupt
-//! report     diff filter snapshot walk total tally tree render measure problem bounds interrupt gear weighed
+//! main       cli browse report render terminal problem interrupt
+//! browse     report filter snapshot walk total tally tree render sys measure problem path interrupt
+//! cli        browse report snapshot walk tally tree render filter sys measure problem path terminal interrupt
+//! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
-//! render     diff snapshot tree measure problem bounds path gear weighed
+//! render     diff history snapshot tree measure problem bounds path gear weighed
+//! history    diff snapshot tally tree measure problem
 //! diff       sys total tally tree path
 //! snapshot   filter sys total tally tree measure problem path interrupt weighed
 //! walk       sys filter total tally tree measure problem path gear weighed
@@ -68,17 +71,16 @@
 //!
 //! # Invariants
 //!
-//! * Every inode counts once in the total of any directory, in every measure, however many links
-//!   lead to it (once a mount, where a tree is mounted in several places); no result depends on the number of threads or on timing.
+//! * Every inode counts once in the total of any directory, in every measure, however many links lead to it. (It
+//!   counts once for each mount of a tree that is mounted in several places.) No result depends on the number of
+//!   threads or on timing.
 //! * Nothing recurses: not the walk, not rendering, not dropping. Depth costs memory, never stack.
-//! * No path is put together while walking, except for an error, for whoever watches, and for
-//!   filters that look at paths.
-//! * Only directories are ever opened, relative to their parents and without following symlinks;
-//!   apart from lists, patterns and snapshots in files that were named to be read, git's rules,
-//!   configuration and index if those are asked for, devices that are read ahead of or in bulk, and what the
-//!   system tells of itself in proc and sys.
-//! * A name is copied only once its entry is known to be kept.
-//! * Sums are exact inside and saturate when they are shown.
+//! * The walk builds a path only for an error, for the progress line, and for filters that need paths.
+//! * Only directories are opened, relative to their parents and without following symlinks. Exceptions are lists,
+//!   patterns and snapshots that the user names; git's rules, configuration and index if flags ask for them; the
+//!   devices of file systems that are prefetched or read in bulk; and files in proc and sys.
+//! * A name is copied only when it is certain that its entry is kept.
+//! * Sums are exact, and saturate when they are shown.
 //! * There is no process-wide mutable state, and no unsafe code.
 //!
 //! # Example
@@ -101,10 +103,12 @@
 compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
 pub mod bounds;
+pub mod browse;
 pub mod cli;
 pub mod diff;
 pub mod filter;
 pub mod gear;
+pub mod history;
 pub mod interrupt;
 pub mod measure;
 pub mod path;

@@ -3,30 +3,36 @@
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use weigh::cli;
+use weigh::browse::{self, BrowseOptions};
+use weigh::cli::{self, Messages};
 use weigh::interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
 use weigh::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::report::{self, Outcome, Request};
 use weigh::terminal::ProgressLine;
 
-/// What was not read, or could not be written.
+/// Something was not read, or could not be written.
 const INCOMPLETE: u8 = 1;
 /// A usage error.
 const MISTAKE: u8 = 2;
-/// It is more than it may be.
+/// A bound is exceeded.
 const OVER: u8 = 3;
-/// Ended by Ctrl-C: 128 + SIGINT, as shells have it.
-const INTERRUPTED: u8 = 130;
+/// Ended by a signal, whose number is added, as in shells.
+const SIGNALLED: u8 = 128;
+/// Ended by Ctrl-C: 128 + SIGINT.
+const INTERRUPTED: u8 = SIGNALLED + 2;
 
 fn main() -> ExitCode {
     let plan = cli::parse();
     let request = &plan.request;
+    if let Some(browse) = plan.browse {
+        return look_around(request, browse, &plan.messages);
+    }
     if let Err(error) = interrupt::listen(&request.interrupt, INTERRUPTED) {
         say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
     }
     if request.save.is_some() {
-        // If that fails, it is as with any other program.
+        // If this fails, weigh ends like any other program.
         let _ = interrupt::outlive_size_limit();
     }
     let messages = &plan.messages;
@@ -36,7 +42,7 @@ fn main() -> ExitCode {
         None => progress.erase(),
     });
     let outcome = match outcome {
-        // Left to the end of the process: taking a tree of millions apart takes time for nothing.
+        // Not dropped, because to take a tree of millions apart at the end takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
             let failed = fail(&problem);
@@ -45,9 +51,12 @@ fn main() -> ExitCode {
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome { snapshot, saved, unmounted, doubts, exceeded, course, .. } = outcome;
+    let Outcome { snapshot, saved, unmounted, doubts, exceeded, course, other_files, .. } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
+        fail(problem);
+    }
+    for problem in &*other_files {
         fail(problem);
     }
     if let Err(error) = &printed {
@@ -56,7 +65,8 @@ fn main() -> ExitCode {
     say(&errors::not_in_bulk(&course.not_in_bulk));
     say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
-    say(&errors::summary(&weighed.problems, messages.print_errors, has_totals));
+    let Messages { print_errors, may_need_root, .. } = *messages;
+    say(&errors::summary(&weighed.problems, print_errors, has_totals, may_need_root));
     if let Some(earlier) = &request.since {
         say(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()));
     }
@@ -74,9 +84,38 @@ fn main() -> ExitCode {
         (Err(_), _) => INCOMPLETE,
         _ if weighed.is_interrupted => INTERRUPTED,
         (_, Err(_)) => INCOMPLETE,
-        // Of a lower bound, too: the rest cannot make it less.
+        _ if !other_files.is_empty() => INCOMPLETE,
+        // Also if the figure is a lower bound, because the rest can only add to it.
         _ if !exceeded.is_empty() => OVER,
         _ => u8::from(!weighed.is_complete()) * INCOMPLETE,
+    })
+}
+
+/// Browses, and prints what came of it.
+fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -> ExitCode {
+    let ended = match browse::run(request, options) {
+        Ok(ended) => ended,
+        Err(problem) => return fail(&problem),
+    };
+    let mut out = io::stdout().lock();
+    let printed = ended.printed.map_or(Ok(()), |paths| out.write_all(&paths));
+    let printed = unless_closed(printed.and_then(|()| out.flush()));
+    if let Err(error) = &printed {
+        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
+    }
+    let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
+    let weighed = &browsed.snapshot.weighed;
+    say(&errors::not_in_bulk(&browsed.course.not_in_bulk));
+    say(&errors::summary(&weighed.problems, messages.print_errors, false, messages.may_need_root));
+    if let Some(earlier) = &request.since {
+        say(&doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()));
+    }
+    if messages.stats {
+        say(&stats::table(&browsed.course.gears));
+    }
+    ExitCode::from(match ended.signal {
+        Some(signal) => SIGNALLED + signal,
+        None => u8::from(printed.is_err() || !weighed.is_complete()) * INCOMPLETE,
     })
 }
 
@@ -86,6 +125,10 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
     }
     let mut out = BufWriter::new(io::stdout().lock());
     let Outcome { snapshot, changes, file_systems, .. } = outcome;
+    if let Some(history) = &outcome.history {
+        render::write_history(&mut out, history, snapshot.measure, &output)?;
+        return out.flush();
+    }
     render::write(&mut out, snapshot, changes.as_ref(), file_systems, output)?;
     out.flush()
 }
@@ -96,7 +139,7 @@ fn fail(problem: &Problem) -> ExitCode {
     ExitCode::from(if is_mistake { MISTAKE } else { INCOMPLETE })
 }
 
-/// Writes to stderr. Where that fails there is nowhere left to say so.
+/// Writes to stderr. If that fails, there is nowhere left to say so.
 fn say(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -1,8 +1,8 @@
-//! What is measured, in which unit, and what kinds of things there are to measure.
+//! Measures, their units, and kinds of entries.
 //!
-//! The bottom of the house: imports nothing, so that every stage can speak of the same things.
+//! This part imports nothing, so that all others can use it.
 
-/// What a total counts.
+/// What a total measures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measure {
     /// Bytes allocated on the device: `st_blocks × 512` of everything, directories included.
@@ -14,7 +14,7 @@ pub enum Measure {
     Files,
     /// Inodes of every kind, directories included.
     Inodes,
-    /// The latest time of anything, directories included: a maximum rather than a sum.
+    /// The latest time of all inodes, directories included: a maximum and not a sum.
     Newest(Time),
 }
 
@@ -30,8 +30,8 @@ pub enum Time {
 }
 
 impl Measure {
-    /// What one inode weighs. `blocks` are of 512 bytes, whatever the file system's own size is
-    /// (stat(3type)); `length` is in bytes, `time` in seconds since the epoch.
+    /// The weight of one inode. `blocks` are of 512 bytes, whatever the block size of the file system is
+    /// (stat(3type)); `length` is in bytes, and `time` in seconds since the epoch.
     pub fn weight(
         self,
         kind: Kind,
@@ -65,7 +65,7 @@ impl Measure {
         }
     }
 
-    /// What its numbers count: `bytes`, `files`, `inodes`, or `seconds` since the epoch.
+    /// The unit of its numbers: `bytes`, `files`, `inodes`, or `seconds` since the epoch.
     pub fn unit(self) -> &'static str {
         match self {
             Measure::Disk | Measure::Apparent => "bytes",
@@ -76,21 +76,21 @@ impl Measure {
     }
 }
 
-/// A time, in seconds since the epoch, as a weight: the later, the larger. 0 is what no time has: it
-/// would be 290 billion years ago.
+/// The weight of a time in seconds since the epoch: the later, the larger. No time has the weight 0, which would be
+/// 290 billion years ago.
 pub fn weight_of_time(seconds: i64) -> u64 {
     seconds.cast_unsigned() ^ SIGN
 }
 
-/// The time that [`weight_of_time`] made a weight of.
+/// The time whose [`weight_of_time`] this is.
 pub fn time_of_weight(weight: u64) -> i64 {
     (weight ^ SIGN).cast_signed()
 }
 
-/// The bit that makes a signed number negative.
+/// The sign bit of a number.
 const SIGN: u64 = 1 << 63;
 
-/// What an inode is, as far as measuring goes.
+/// What kind of inode it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A directory.
@@ -99,7 +99,7 @@ pub enum Kind {
     File,
     /// A symbolic link.
     Symlink,
-    /// A device, a FIFO, a socket, or what the system does not tell.
+    /// A device, a FIFO, a socket, or unknown.
     Other,
 }
 
@@ -128,10 +128,10 @@ pub struct Mode(pub u16);
 impl Mode {
     /// `S_IFMT`, the bits that hold the file type.
     const TYPE: u16 = 0o170_000;
-    /// A directory with no permission bits: the node above several roots.
+    /// A directory without permission bits: the node above several roots.
     pub const DIRECTORY: Mode = Mode(0o040_000);
 
-    /// What a node of some kind has where nobody has said otherwise. Left out of snapshots.
+    /// The usual permissions of each kind. Snapshots do not contain them.
     pub fn usual(kind: Kind) -> Mode {
         match kind {
             Kind::Directory => Mode(0o040_755),
@@ -157,11 +157,11 @@ impl Mode {
     }
 }
 
-/// Reads a size: a number, with a fraction if need be, and a unit. `k`, `K` and `KiB` are 1024
-/// bytes, `kB` and `KB` 1000, and so on with M, G, T, P, E; none or `B` is one. Saturates.
+/// Reads a size: a number, perhaps with a fraction, and a unit. `k`, `K` and `KiB` are 1024 bytes, `kB` and `KB` are
+/// 1000, and likewise with M, G, T, P and E. Without a unit, or with `B`, it is in bytes. Saturates.
 ///
 /// # Errors
-/// What a size looks like, if this is none.
+/// What a valid size looks like.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());

@@ -1,5 +1,5 @@
-//! Paths as bytes, put together only to be shown. Bytes become paths of the system's here, and nowhere else; the
-//! other way is std's `as_encoded_bytes`. Each platform has a file with the same items.
+//! Paths as bytes, built only to be shown. Only here bytes become paths of the system; the other way is std's
+//! `as_encoded_bytes`. Each platform has a file with the same items.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub fn join(path: &mut Vec<u8>, name: &[u8]) {
     path.extend_from_slice(name);
 }
 
-/// The path of `names`, from the outermost in.
+/// The path that consists of `names`, outermost first.
 pub fn join_all<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut path = Vec::new();
     for name in names {
@@ -32,12 +32,12 @@ pub fn join_all<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     path
 }
 
-/// `path` with slashes between its names, whatever else the system takes.
+/// `path` with slashes between its names, whatever separators the system has.
 pub fn with_slashes(path: &Path) -> Vec<u8> {
     join_all(path.components().map(|part| part.as_os_str().as_encoded_bytes()))
 }
 
-/// The way to `path`, which begins at `base` unless it is absolute.
+/// `path` as it is if it is absolute, and else relative to `base`.
 pub fn resolve(base: &[u8], path: &[u8]) -> Vec<u8> {
     if is_absolute(path) { path.to_vec() } else { join_all([base, path]) }
 }

@@ -1,4 +1,4 @@
-//! What could not be read, as a value. The walk records it and goes on; render shows it.
+//! Errors as values. The walk records them and continues, and render shows them.
 
 use std::io;
 
@@ -16,20 +16,20 @@ pub use windows::codes;
 #[cfg(windows)]
 use windows::{TIMED_OUT, is_closed, symbol};
 
-/// One thing that could not be done, or was not done on purpose.
+/// An error, or something that was skipped on purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The path, as bytes: the root as given, then the names below it.
     pub path: Vec<u8>,
-    /// What was tried.
+    /// What weigh tried to do.
     pub operation: Operation,
-    /// The system's error number (errno(3)), where there was one.
+    /// The system's error number (errno(3)), if there was one.
     pub code: Option<i32>,
-    /// What the system says of it.
+    /// The system's message.
     pub message: String,
 }
 
-/// What was tried when a [`Problem`] came up. Ordered as the walk does them.
+/// What weigh tried to do when a [`Problem`] came up, in the order in which the walk does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operation {
     /// Reading an inode's attributes.
@@ -38,13 +38,15 @@ pub enum Operation {
     Open,
     /// Reading a directory's entries.
     Read,
-    /// Entering a directory that is its own ancestor. Nothing is missing: it is weighed above.
+    /// Entering a directory that is its own ancestor. Nothing is missing, because it is weighed above.
     Enter,
     /// Reading a snapshot.
     Load,
-    /// Writing one.
+    /// Writing a snapshot.
     Save,
-    /// Comparing with one that counts something else.
+    /// Removing an old snapshot.
+    Remove,
+    /// Comparing with a snapshot that counts differently.
     Compare,
 }
 
@@ -58,19 +60,19 @@ impl Operation {
             Operation::Enter => "enter",
             Operation::Load => "load",
             Operation::Save => "save",
+            Operation::Remove => "remove",
             Operation::Compare => "compare with",
         }
     }
 
-    /// The operation of a walk that has a name in JSON.
+    /// The operation with this name in JSON: one of a walk, or of loading several snapshots.
     pub fn named(name: &str) -> Option<Self> {
-        let walked = [Operation::Stat, Operation::Open, Operation::Read, Operation::Enter];
-        walked.into_iter().find(|operation| operation.name() == name)
+        use Operation::{Enter, Load, Open, Read, Stat};
+        [Stat, Open, Read, Enter, Load].into_iter().find(|operation| operation.name() == name)
     }
 }
 
-/// What the system says of `error`. std appends " (os error 13)"; the number goes beside it under
-/// its own name, where it is wanted at all.
+/// The system's message for `error`. std appends " (os error 13)", which is removed; the number is kept apart.
 pub fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {
@@ -79,13 +81,13 @@ pub fn reason(error: &io::Error) -> String {
     }
 }
 
-/// What came of writing to standard output. A reader that closes the pipe has seen enough.
+/// The result of writing to standard output. A closed pipe is no error, because its reader has seen enough.
 pub fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     written.or_else(|error| if is_closed(&error) { Ok(()) } else { Err(error) })
 }
 
 impl Problem {
-    /// What `error` says of `path`.
+    /// The problem that `error` is for `path`.
     pub fn new(path: Vec<u8>, operation: Operation, error: &io::Error) -> Self {
         Self { path, operation, code: error.raw_os_error(), message: reason(error) }
     }
@@ -96,18 +98,18 @@ impl Problem {
         Self { path, operation: Operation::Enter, code: None, message }
     }
 
-    /// A directory in which the storage did not answer before the walk was ended.
+    /// A directory for which the storage had not answered when the walk was interrupted.
     pub fn unanswered(path: Vec<u8>) -> Self {
         let message = "no answer from the storage".to_owned();
         Self { path, operation: Operation::Read, code: Some(TIMED_OUT), message }
     }
 
-    /// Whether the totals lack something because of it.
+    /// Whether totals lack something because of it.
     pub fn is_loss(&self) -> bool {
         self.operation != Operation::Enter
     }
 
-    /// The error's symbol (`EACCES`), `ELOOP` for a directory that is its own ancestor.
+    /// The error's symbol (`EACCES`); `ELOOP` for a directory that is its own ancestor.
     pub fn symbol(&self) -> String {
         match self.code {
             Some(code) => symbol(code),

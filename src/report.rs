@@ -1,14 +1,15 @@
-//! The front door of the library: from what is asked for to what came of it. It knows no flag and no
-//! terminal; the program, a test and another program come in by the same door.
+//! The front door of the library: takes a request and returns its outcome. It knows no flags and no terminal; the
+//! program, tests and other programs all use it.
 //!
-//! What can be wrong before a walk is found before the walk: the place to save at is looked at, and the
-//! snapshot to compare with is opened and read as far as it says what it is. The rest of it is read while the
-//! walk goes on.
+//! Errors that can be found before a walk are found before it: the place for a new snapshot is checked, and the
+//! header of the snapshot to compare with is read. The rest of that snapshot is read during the walk.
 
 use std::ffi::OsString;
 use std::io;
+use std::mem;
+use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -17,61 +18,70 @@ pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
 use crate::diff::Diff;
-use crate::filter::Filter;
+use crate::filter::{Filter, MANY};
 use crate::gear::Course;
+use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::snapshot::{self, Destination, Doubt, FileSystem, Origin, Snapshot, TIMES};
-use crate::tally::{By, Groups, Inodes, Limits, Needs, Tally, Top, Whole};
+use crate::sys;
+use crate::tally::{
+    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole,
+};
 use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
 
-/// What is asked for.
+/// What to do.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// What to weigh, or the snapshot to show instead.
     pub source: Input,
-    /// How to walk, and what counts. What it takes to know of an inode is found out here.
+    /// How to walk, and what counts. [`run`] adds the attributes that it needs.
     pub walk: walk::WalkOptions,
-    /// What to keep of it, to be shown.
+    /// What to keep in order to show it.
     pub keep: Keep,
-    /// Whether a snapshot has to have times and owners; if one is saved, it gets them.
+    /// Whether a snapshot must have times and owners. A saved one gets them.
     pub details: bool,
-    /// Whether to show times of last change in place of sizes. A snapshot that is saved has both.
+    /// Whether to show times of last modification instead of sizes. A saved snapshot has both.
     pub newest: bool,
-    /// Whether it can be shown in bytes only.
+    /// Whether the output can only show bytes.
     pub bytes_only: bool,
-    /// Where to save it, if anywhere.
+    /// Where to save a snapshot, if anywhere.
     pub save: Option<Destination>,
-    /// The snapshot to compare it with, if any.
+    /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
+    /// Without a number, all are kept.
+    pub keep_saved: Option<NonZeroUsize>,
+    /// The snapshot to compare with, if any.
     pub since: Option<PathBuf>,
-    /// The flags that change what counts, by their long names: a snapshot records them, and two snapshots are
-    /// compared only if theirs agree.
+    /// The flags that change what counts, by their long names. A snapshot records them, and two snapshots can be
+    /// compared only if their flags agree.
     pub options: Vec<String>,
-    /// What it may come to.
+    /// Limits for the total and its growth.
     pub bounds: Bounds,
-    /// Whether to say what the file systems hold that roots are mounted from.
+    /// Whether to report the file systems whose mount points are roots.
     pub file_systems: bool,
-    /// What ends it early.
+    /// What can end it early.
     pub interrupt: Interrupt,
 }
 
-/// Where what is shown comes from.
+/// What to weigh or to load.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// A walk of these roots.
+    /// Walks these roots.
     Roots(Vec<OsString>),
-    /// A snapshot, and what its sizes should count, if that was said.
-    Snapshot(PathBuf, Option<Measure>),
+    /// Loads these snapshots together, as one walk of all their roots. Their sizes must measure this, if it is given.
+    Snapshots(Vec<PathBuf>, Option<Measure>),
+    /// Loads these snapshots of one tree at different times. Their sizes must measure this, if it is given.
+    History(Vec<PathBuf>, Option<Measure>),
 }
 
 /// What to keep.
 #[derive(Clone, Copy, Debug)]
 pub enum Keep {
-    /// Everything, and of these entries which inode they are.
+    /// Everything, with the inodes of these entries.
     Everything(Inodes),
     /// The largest, within limits.
     Largest(Limits),
@@ -79,67 +89,105 @@ pub enum Keep {
     Groups(By, Limits),
 }
 
-/// What came of it.
+/// What there is now, what the walk did, and what there was, if that is to be compared.
+type NowAndBefore = (Snapshot<Tree>, Course, Option<Snapshot<Tree>>);
+
+/// The result of a request.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What is to be shown; where it is compared, with the churn as sizes.
+    /// The result to show. In a comparison, its sizes are the churn.
     pub snapshot: Snapshot<Tree>,
-    /// What changed since an earlier snapshot.
+    /// The changes since an earlier snapshot.
     pub changes: Option<Diff>,
-    /// Whether it was saved, if it was to be.
+    /// The history of a tree, if that was asked for.
+    pub history: Option<History>,
+    /// Errors about other files: snapshots that could not be read or removed.
+    pub other_files: Vec<Problem>,
+    /// Whether saving succeeded; also if nothing was to be saved.
     pub saved: Result<(), Problem>,
-    /// What the file systems hold that roots are mounted from, if that was asked for.
+    /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
-    /// The roots that are no mount points, likewise.
+    /// The roots that are not mount points, if that was asked for.
     pub unmounted: Vec<Vec<u8>>,
-    /// What a comparison cannot tell.
+    /// Doubts about a comparison.
     pub doubts: Vec<Doubt>,
     /// The bounds that it exceeds.
     pub exceeded: Vec<Exceeded>,
-    /// How the walk went; nothing of a snapshot.
+    /// What the walk did; empty for a snapshot.
     pub course: Course,
 }
 
-/// What there is now, what the walk did, and what there was.
-type Compared = (Snapshot<Tree>, Course, Option<Snapshot<Tree>>);
+/// What there is to browse in.
+#[derive(Debug)]
+pub struct Browsed {
+    /// What there is now.
+    pub snapshot: Snapshot<Tree>,
+    /// What there was, if it is to be compared.
+    pub before: Option<Tree>,
+    /// What the file systems hold that roots are mounted from, if that was asked for.
+    pub file_systems: Vec<FileSystem>,
+    /// What a comparison cannot tell.
+    pub doubts: Vec<Doubt>,
+    /// Whether it was walked, rather than loaded.
+    pub is_walked: bool,
+    /// What the walk did; empty for a snapshot.
+    pub course: Course,
+}
 
-/// Does what is asked for. While a walk goes on, `watch` is called about ten times a second, on the calling
-/// thread; and with nothing once it is over.
+/// Does what is asked for, to be looked at while the walk goes on, from `top` on, and when it is over. Nothing is
+/// saved. While it goes on, `watch` is called about ten times a second, on the calling thread.
 ///
 /// # Errors
-/// Why a snapshot cannot be loaded or compared, or one cannot be saved at its place, or that saving was
-/// interrupted. What cannot be walked is among the snapshot's problems.
+/// As those of [`run`].
+pub fn browse(
+    request: &Request,
+    top: Arc<LiveDirectory>,
+    watch: impl FnMut(Option<&Progress>),
+) -> Result<Browsed, Problem> {
+    let (snapshot, course, before) = request.compared(
+        |request, watch| {
+            let inodes = request.kept().unwrap_or_default();
+            request.with(Live::new(Whole { inodes }, top), watch)
+        },
+        watch,
+    )?;
+    let doubts =
+        before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
+    let (file_systems, _) = request.file_systems(&snapshot);
+    let before = before.and_then(|before| before.weighed.report);
+    let is_walked = !request.is_loaded();
+    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, course })
+}
+
+/// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
+/// and once with nothing when the walk is over.
+///
+/// # Errors
+/// If a snapshot cannot be loaded or compared, if one cannot be saved at its place, or if saving was interrupted.
+/// Errors of the walk are among the snapshot's problems.
 pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Outcome, Problem> {
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
-    let (mut snapshot, course, before) = match &request.source {
-        Input::Roots(_) => request.now_and_earlier(watch)?,
-        Input::Snapshot(..) => {
-            let (mut snapshot, course) = request.now(watch)?;
-            let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
-            let before = request.earlier(snapshot.measure, options, || ())?;
-            if let Some(options) =
-                snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
-            {
-                // As it may be saved again.
-                let is_new = |flag: &&String| !options.contains(flag);
-                let new: Vec<_> = request.options.iter().filter(is_new).cloned().collect();
-                options.extend(new);
-            }
-            (snapshot, course, before)
-        }
-    };
+    if let Input::History(files, measure) = &request.source {
+        return request.history(files, *measure);
+    }
+    let (mut snapshot, course, before) =
+        request.compared(|request, watch| request.now(watch), watch)?;
     let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &snapshot)) {
-        // What was walked to its end is not shown either: somebody wants no more.
+        // Even a complete walk is not shown then, because the user wants no more.
         Err(problem) if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted => {
             return Err(problem);
         }
         saved => saved,
     };
+    let other_files = match (&saved, &snapshot.origin) {
+        (Ok(()), Some(origin)) => request.remove_old(origin),
+        _ => Vec::new(),
+    };
     let kept = request.kept();
     if request.newest && request.save.is_some() {
-        // Nothing is left out, so nothing can be wrong.
+        // Without a filter this cannot fail.
         let _ =
             snapshot::reweigh(&mut snapshot, &Filter::default(), TIMES, kept.unwrap_or_default());
     }
@@ -169,15 +217,12 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         Some(changes) => changes.root().sizes(),
         None => (None, snapshot.weighed.report.as_ref().map(|tree| tree.root().size())),
     };
-    let (file_systems, unmounted) = match (&request.source, &snapshot.weighed.report) {
-        (Input::Roots(roots), Some(tree)) if request.file_systems => {
-            snapshot::file_systems(roots, tree)
-        }
-        _ => Default::default(),
-    };
+    let (file_systems, unmounted) = request.file_systems(&snapshot);
     Ok(Outcome {
         snapshot,
         changes,
+        history: None,
+        other_files,
         saved,
         file_systems,
         unmounted,
@@ -188,37 +233,74 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
 }
 
 impl Request {
-    /// All of what is at `roots` and below.
+    /// A request for everything at and below `roots`.
     pub fn of_roots(roots: impl IntoIterator<Item = OsString>) -> Self {
         Self { source: Input::Roots(roots.into_iter().collect()), ..Self::default() }
     }
 
     fn is_loaded(&self) -> bool {
-        matches!(self.source, Input::Snapshot(..))
+        matches!(self.source, Input::Snapshots(..) | Input::History(..))
     }
 
-    /// What of inodes is to be kept, if everything is, because it is to be saved, to be compared, to be
-    /// weighed anew, or to be shown.
+    /// What became of the tree whose snapshots are in `files`.
+    fn history(&self, files: &[PathBuf], measure: Option<Measure>) -> Result<Outcome, Problem> {
+        let limits = match self.keep {
+            Keep::Largest(limits) => limits,
+            Keep::Everything(_) | Keep::Groups(..) => Limits::NONE,
+        };
+        let limits = Limits { show: Show::Directories, ..limits };
+        let (mut history, snapshot) = history::history(files, measure, limits)?;
+        Ok(Outcome {
+            snapshot,
+            changes: None,
+            other_files: mem::take(&mut history.unread),
+            history: Some(history),
+            saved: Ok(()),
+            file_systems: Vec::new(),
+            unmounted: Vec::new(),
+            doubts: Vec::new(),
+            exceeded: Vec::new(),
+            course: Course::default(),
+        })
+    }
+
+    /// Removes what is too much where a snapshot from `origin` has been saved under its time.
+    fn remove_old(&self, origin: &Origin) -> Vec<Problem> {
+        let directory = self.save.as_ref().and_then(Destination::directory_of_new);
+        match (directory, self.keep_saved) {
+            (Some(directory), Some(count)) => {
+                snapshot::remove_old(directory, origin, count.get(), &sys::time_zone())
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
     fn kept(&self) -> Option<Inodes> {
         let (is_loaded, is_saved) = (self.is_loaded(), self.save.is_some());
         let if_so = |is_so: bool, inodes| is_so.then_some(inodes);
         let of_all = if self.needs_details() { Inodes::All } else { Inodes::Linked };
-        // A snapshot knows when directories were written to, and a walk does not ask. What is saved again has
-        // details of everything, or of nothing.
+        // A snapshot has the times of directories, and a walk does not ask for them. A snapshot that is saved again
+        // has details of all entries or of none.
         let is_dated = is_loaded && !is_saved;
         let directories = if is_dated { Inodes::DatedDirectories } else { Inodes::Directories };
         let is_grouped = matches!(self.keep, Keep::Groups(..));
-        let is_anew = is_loaded && !self.walk.filter.is_off() || self.newest;
+        let are_several =
+            matches!(&self.source, Input::Snapshots(snapshots, _) if snapshots.len() != 1);
+        let is_anew = is_loaded && !self.walk.filter.is_off() || self.newest || are_several;
         let to_be_shown = match self.keep {
             Keep::Everything(inodes) => Some(inodes),
             _ => None,
         };
+        // Where something is mounted in a share, its directories tell.
+        let is_share = self.walk.filter.share.is_some();
         if_so(is_saved || is_anew, of_all)
+            .max(if_so(is_saved && is_share, Inodes::Directories))
             .max(if_so(self.since.is_some() && !is_grouped, directories))
             .max(to_be_shown)
     }
 
-    /// Whether a snapshot, saved or loaded, has to have times and owners.
+    /// Whether a snapshot that is saved or loaded must have times and owners.
     fn needs_details(&self) -> bool {
         self.details
             || self.newest
@@ -226,7 +308,7 @@ impl Request {
             || self.is_by_details()
     }
 
-    /// What it takes to tell the groups that are to be shown.
+    /// What is needed to tell the groups apart.
     fn needs(&self) -> Needs {
         match self.keep {
             Keep::Groups(by, _) => by.needs(),
@@ -242,7 +324,94 @@ impl Request {
         Groups::new(by, if self.newest { TIMES } else { self.walk.measure }, limits)
     }
 
-    /// What there is now, and what the walk did.
+    /// What file systems hold, and the roots that none is mounted on, if that is asked for.
+    fn file_systems(&self, snapshot: &Snapshot<Tree>) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
+        match (&self.source, &snapshot.weighed.report) {
+            (Input::Roots(roots), Some(tree)) if self.file_systems => {
+                snapshot::file_systems(roots, tree)
+            }
+            _ => Default::default(),
+        }
+    }
+
+    /// What there is `now`, what the walk did, and what it is to be compared with.
+    fn compared<W: FnMut(Option<&Progress>)>(
+        &self,
+        now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, Course), Problem>,
+        watch: W,
+    ) -> Result<NowAndBefore, Problem> {
+        match &self.source {
+            Input::Roots(_) => self.loaded_during(|| now(self, watch)),
+            Input::Snapshots(..) | Input::History(..) => {
+                let (mut snapshot, course) = now(self, watch)?;
+                let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
+                let before = self.earlier(snapshot.measure, options, || ())?;
+                if let Some(options) =
+                    snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
+                {
+                    // The snapshot may be saved again.
+                    let is_new = |flag: &&String| !options.contains(flag);
+                    let new: Vec<_> = self.options.iter().filter(is_new).cloned().collect();
+                    options.extend(new);
+                }
+                Ok((snapshot, course, before))
+            }
+        }
+    }
+
+    /// Does the `walk`, and loads the snapshot to compare with on a thread of its own. The walk begins only after the
+    /// snapshot's header shows that they can be compared, because a walk takes long; or when all of it is loaded, if it
+    /// has no such header. An error that is found later ends the walk.
+    fn loaded_during(
+        &self,
+        walk: impl FnOnce() -> Result<(Snapshot<Tree>, Course), Problem>,
+    ) -> Result<NowAndBefore, Problem> {
+        if self.since.is_none() {
+            return walk().map(|(now, course)| (now, course, None));
+        }
+        let has_stopped = AtomicBool::new(false);
+        let (sender, may_begin) = mpsc::sync_channel(2);
+        let load = {
+            let has_stopped = &has_stopped;
+            // The thread owns the sender, so that a panic there ends the wait for it.
+            move || {
+                // It has room for both messages, and its receiver outlives this thread.
+                let say = |may_begin| {
+                    let _ = sender.send(may_begin);
+                };
+                let loaded = self.earlier(self.walk.measure, Some(&self.options), || say(true));
+                say(loaded.is_ok());
+                if loaded.is_err() {
+                    let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
+                    has_stopped.store(!was_asked, Ordering::SeqCst);
+                }
+                loaded
+            }
+        };
+        let both = thread::scope(|scope| {
+            let earlier = match thread::Builder::new().spawn_scoped(scope, load) {
+                Ok(loader) => {
+                    let join = || loader.join().unwrap_or_else(|panic| resume_unwind(panic));
+                    if may_begin.recv() == Ok(true) {
+                        let now = walk();
+                        let earlier = join()?;
+                        return now.map(|(now, course)| (now, course, earlier));
+                    }
+                    join()?
+                }
+                // No thread can be started.
+                Err(_) => self.earlier(self.walk.measure, Some(&self.options), || ())?,
+            };
+            walk().map(|(now, course)| (now, course, earlier))
+        });
+        if has_stopped.load(Ordering::SeqCst) {
+            // The user did not ask for it.
+            self.interrupt.is_asked.store(false, Ordering::SeqCst);
+        }
+        both
+    }
+
+    /// Walks or loads, and returns what the walk did.
     fn now(
         &self,
         watch: impl FnMut(Option<&Progress>),
@@ -253,7 +422,7 @@ impl Request {
             }
             (None, Keep::Largest(limits)) => self.with(Top::new(limits), watch),
             (None, Keep::Groups(by, limits)) => {
-                // What is in a group of others now may have had one of its own before.
+                // A group that is small now may have been large before.
                 let limits = if self.since.is_some() { Limits::NONE } else { limits };
                 self.with(self.groups(by, limits), watch)
             }
@@ -267,8 +436,12 @@ impl Request {
     ) -> Result<(Snapshot<Tree>, Course), Problem> {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
-            Input::Snapshot(path, measure) => {
-                let snapshot = snapshot::load(path, *measure, tally)?;
+            Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
+                let snapshot = match &paths[..] {
+                    [path] => snapshot::load(path, *measure, tally)?,
+                    paths => snapshot::load_all(paths, *measure, self.kept().unwrap_or_default())?,
+                };
+                let path = paths.first().map_or(Path::new(""), |path| path);
                 let snapshot = self.reweighed(snapshot);
                 snapshot
                     .map(|snapshot| (snapshot, Course::default()))
@@ -284,11 +457,17 @@ impl Request {
         mut watch: impl FnMut(Option<&Progress>),
     ) -> (Snapshot<Tree>, Course) {
         let has_details = self.kept() == Some(Inodes::All);
+        let share = self.walk.filter.share.zip(roots.first());
+        let share =
+            share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
         let is_to_be_known = self.save.is_some() || self.since.is_some();
         let origin = is_to_be_known
-            .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details));
+            .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details))
+            .map(|origin| Origin { share, ..origin });
         let mut options = self.walk.clone();
+        options.filter.share = share;
         options.query.times |= has_details
+            || self.kept() == Some(Inodes::Fingerprints)
             || matches!(options.measure, Measure::Newest(_))
             || self.needs().times
             || !options.filter.times.is_off();
@@ -304,7 +483,7 @@ impl Request {
         (Snapshot { weighed, measure, origin }, course)
     }
 
-    /// What filters leave of a loaded snapshot, if it says what it takes to show that.
+    /// Applies filters to a loaded snapshot, if it contains what they need.
     fn reweighed(&self, mut snapshot: Snapshot<Tree>) -> io::Result<Snapshot<Tree>> {
         self.ensure_enough(snapshot.origin.as_ref(), self.needs_details())?;
         let is_bytes = snapshot.measure.unit() == Measure::Disk.unit();
@@ -315,17 +494,17 @@ impl Request {
         }
         let kept = self.kept().unwrap_or_default();
         if let Some(origin) = &mut snapshot.origin {
-            // As it may be saved again.
+            // The snapshot may be saved again.
             origin.has_details = kept == Inodes::All;
         }
-        // Sizes are what is saved again.
+        // A snapshot that is saved again has sizes.
         let is_by_time = self.newest && self.save.is_none();
         let measure = if is_by_time { TIMES } else { snapshot.measure };
         snapshot::reweigh(&mut snapshot, &self.walk.filter, measure, kept)?;
         Ok(snapshot)
     }
 
-    /// Whether a loaded snapshot says what groups are made of, and has details if those are wanted.
+    /// Checks that a loaded snapshot contains what groups need, and has details if those are needed.
     fn ensure_enough(&self, origin: Option<&Origin>, wants_details: bool) -> io::Result<()> {
         match origin {
             None if wants_details || matches!(self.keep, Keep::Groups(..)) => {
@@ -338,57 +517,9 @@ impl Request {
         }
     }
 
-    /// What there is now, what the walk did, and the snapshot to compare it with. That is loaded on a thread of
-    /// its own while the walk goes on, but not begun with before it is known to be comparable, as far as it says
-    /// so ahead of its tree. What is found wrong later ends the walk.
-    fn now_and_earlier(
-        &self,
-        mut watch: impl FnMut(Option<&Progress>),
-    ) -> Result<Compared, Problem> {
-        if self.since.is_none() {
-            return self.now(watch).map(|(now, course)| (now, course, None));
-        }
-        let (sender, may_begin) = mpsc::sync_channel(1);
-        let (has_begun, has_stopped) = (AtomicBool::new(false), AtomicBool::new(false));
-        let load = || {
-            let begin = || {
-                has_begun.store(true, Ordering::SeqCst);
-                // Who waits for it is there until this thread ends.
-                let _ = sender.send(true);
-            };
-            let earlier = self.earlier(self.walk.measure, Some(&self.options), begin);
-            if !has_begun.load(Ordering::SeqCst) {
-                let _ = sender.send(earlier.is_ok());
-            } else if earlier.is_err() {
-                let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
-                has_stopped.store(!was_asked, Ordering::SeqCst);
-            }
-            earlier
-        };
-        thread::scope(|scope| {
-            let loader = thread::Builder::new().name("weigh load".into());
-            let (loaded, now) = match loader.spawn_scoped(scope, load) {
-                Ok(loader) => {
-                    let may_walk = may_begin.recv().unwrap_or(false);
-                    let now = may_walk.then(|| self.now(&mut watch));
-                    (loader.join().unwrap_or_else(|panic| resume_unwind(panic)), now)
-                }
-                // Where there can be no other thread, one comes after the other.
-                Err(_) => (load(), None),
-            };
-            if has_stopped.load(Ordering::SeqCst) {
-                // Nobody else asked for the end.
-                self.interrupt.is_asked.store(false, Ordering::SeqCst);
-            }
-            let earlier = loaded?;
-            let (snapshot, course) = now.unwrap_or_else(|| self.now(&mut watch))?;
-            Ok((snapshot, course, earlier))
-        })
-    }
-
-    /// The snapshot to compare with, if there is one, without what is left out of this one, which was made
-    /// with `options`, as far as that is known. Before its tree is read, and if it says then what it is, and that
-    /// can be compared, calls `begin`.
+    /// The snapshot to compare with, if there is one. What this one leaves out is left out of it, too. `options` are
+    /// the flags of this one, if they are known. Calls `begin` once a header before its tree shows that they can be
+    /// compared.
     fn earlier(
         &self,
         measure: Measure,
@@ -426,7 +557,7 @@ impl Request {
         compared().map_err(|error| snapshot::problem(path, Operation::Load, &error))
     }
 
-    /// Half a snapshot would be taken for a whole one later, and so is not saved.
+    /// Half a snapshot is not saved, because later it would be taken for a whole one.
     fn save(&self, to: &Destination, snapshot: &Snapshot<Tree>) -> Result<(), Problem> {
         if snapshot.weighed.is_interrupted {
             let interrupted = io::ErrorKind::Interrupted.into();
@@ -441,7 +572,7 @@ impl Request {
 }
 
 impl Default for Input {
-    /// Where the process stands.
+    /// The current directory.
     fn default() -> Self {
         Input::Roots(vec![".".into()])
     }

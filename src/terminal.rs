@@ -1,4 +1,4 @@
-//! What the terminal is, and the line on it that shows the progress.
+//! The terminal, and the line on it that shows the progress.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -20,12 +20,12 @@ use unix::is_capable;
 #[cfg(windows)]
 use windows::is_capable;
 
-/// Columns and lines of the terminal, if there is one.
+/// The columns and lines of the terminal, if any.
 pub fn size() -> Option<(usize, usize)> {
     terminal_size().map(|(Width(width), Height(height))| (width.into(), height.into()))
 }
 
-/// Whether stdout is one.
+/// Whether stdout is a terminal.
 pub fn is_stdout() -> bool {
     io::stdout().is_terminal()
 }
@@ -43,7 +43,12 @@ pub fn wants_colors() -> bool {
     is_stdout() && is_capable()
 }
 
-/// Whether stderr can show a line that is drawn over and over.
+/// Whether drawings on the terminal itself may have colours: unless NO_COLOR forbids it.
+pub fn allows_colors() -> bool {
+    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_capable()
+}
+
+/// Whether stderr can show a line that is redrawn.
 pub fn wants_progress() -> bool {
     io::stderr().is_terminal() && is_capable()
 }
@@ -58,19 +63,19 @@ pub struct ProgressLine {
 }
 
 impl ProgressLine {
-    /// A line that is drawn only if `is_wanted`; sizes are written in `format`.
+    /// A line that is drawn only if it `is_wanted`. Sizes are in `format`.
     pub fn new(is_wanted: bool, format: Format) -> Self {
         Self { is_wanted, format, start: Instant::now(), is_drawn: false }
     }
 
-    /// Draws the line anew.
+    /// Redraws the line.
     pub fn draw(&mut self, progress: &Progress) {
         if !self.is_wanted {
             return;
         }
-        // Some terminals wrap when the last column is written to, and all echo "^C" behind the line.
+        // Some terminals wrap after the last column, and all echo "^C" after the line.
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
-        let Progress { entries, size, directory, ahead } = progress;
+        let Progress { entries, size, directory, ahead, .. } = progress;
         let elapsed = self.start.elapsed();
         let line = match *ahead {
             Some((read, of)) => progress::ahead(read, of, width),
@@ -88,9 +93,9 @@ impl ProgressLine {
     }
 }
 
-/// Writes `line` over the one that the cursor is on, in one piece, so that it does not flicker.
+/// Writes `line` over the one at the cursor, in one call, so that it does not flicker.
 fn replace(line: &str) {
     const CLEAR: &str = "\r\x1b[2K";
-    // Whatever becomes of it, the totals are right.
+    // An error here does not change the totals.
     let _ = io::stderr().write_all(format!("{CLEAR}{line}").as_bytes());
 }

@@ -1,11 +1,14 @@
-//! What a directory comes to: the one place where one closes, whatever says what is in it. A source says
-//! what there is; this says what it comes to, by what an inode weighs, how links count, and what is shared.
+//! Closes directories: the only place that does, wherever their content comes from. A source says what is in a
+//! directory, and this computes the directory's total: from the weights of inodes, how links count, and what is
+//! shared.
 
+mod add_up;
 mod replay;
 mod sum;
 
 use std::ops::DerefMut;
 
+pub use add_up::add_up;
 pub use replay::{Replay, replay};
 pub use sum::Sum;
 
@@ -14,23 +17,23 @@ use crate::sys::Stat;
 use crate::tally::{Closed, Entry, Tally};
 use crate::tree::Totals;
 
-/// How things count.
+/// How inodes count.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
-    /// What the totals count.
+    /// What the totals measure.
     pub measure: Measure,
-    /// What sizes beside them count, where those are times and sizes are known.
+    /// What the sizes beside them measure, if the totals are times and sizes are known.
     pub sizes: Option<Measure>,
-    /// Whether symlinks are followed: they add ways to an inode that its link count does not know, and lead
-    /// through any mount.
+    /// Whether symlinks are followed. They lead to an inode in ways that its link count does not include, and through
+    /// any mount.
     pub follow: bool,
-    /// Whether every hard link counts each time.
+    /// Whether a file counts once for each hard link.
     pub count_links: bool,
-    /// Whether only what has no links outside counts: a directory without what it shares, and no link alone.
+    /// Whether only inodes without links outside count: a directory without what it shares, and no link by itself.
     pub unique: bool,
 }
 
-/// What has been gathered in a directory, or in a part of a large one. `P` is what the tally gathers.
+/// The sum for a directory, or for a part of a large one. `P` is what the tally keeps.
 #[derive(Debug, Default)]
 pub struct Subtotal<P> {
     sum: Sum,
@@ -42,26 +45,26 @@ pub struct Subtotal<P> {
 pub struct Directory<'a> {
     /// Its name, as bytes; a root's path as given.
     pub name: &'a [u8],
-    /// How many levels below the root it lies; a root is at 0.
+    /// Its depth below the root; a root is at 0.
     pub depth: u32,
-    /// What is known of its inode.
+    /// The attributes of its inode, as far as they are known.
     pub stat: &'a Stat,
-    /// Through which mount it is seen.
+    /// The mount through which it is seen.
     pub mount: u64,
-    /// Its own weight, if it counts itself.
+    /// Its own weight, if it counts.
     pub own: Option<u64>,
-    /// What it weighs by itself, where `own` is a time.
+    /// Its own size, if `own` is a time.
     pub beside: Option<u64>,
-    /// What it comes to, where the source says so. Else it is added up.
+    /// Its total, if the source knows it. If not, it is added up.
     pub known: Option<Totals>,
-    /// Whether it is shown even where filters left nothing in it to count.
+    /// Whether it is shown even if filters left nothing in it.
     pub is_root: bool,
-    /// Whether the directory that it lies in is shown with what is in it.
+    /// Whether its parent is shown with its content.
     pub is_shown: bool,
 }
 
 impl Rules {
-    /// Which inode an entry is, if it may be met again, and how many links lead to it.
+    /// Sets the inode and link count of an entry, if the walk may find the inode again.
     #[inline]
     pub fn identify(&self, entry: &mut Entry<'_>) {
         let Entry { stat, mount, .. } = *entry;
@@ -75,19 +78,19 @@ impl Rules {
         entry.beside = self.beside(stat);
     }
 
-    /// What an inode weighs beside its time, where times are measured.
+    /// The size of an inode, if times are measured.
     pub fn beside(&self, stat: &Stat) -> Option<u64> {
         self.sizes.map(|measure| stat.weight(measure))
     }
 
-    /// What a root comes to that is no directory.
+    /// The total of a root that is not a directory.
     pub fn alone(&self, stat: &Stat) -> Totals {
         let is_shared = self.unique && stat.links > 1;
         let size = if is_shared { 0 } else { stat.weight(self.measure) };
         Totals { beside: self.beside(stat), ..Totals::of(size) }
     }
 
-    /// What a directory comes to, all of whose content has been added to `sum`, itself included.
+    /// The directory with its total, itself included. All of its content has been added to `sum`.
     fn closed<'a>(&self, directory: &Directory<'a>, sum: &mut Sum) -> Closed<'a> {
         let Directory { name, depth, stat, mount, own, beside, known, .. } = *directory;
         if let Some(own) = own {
@@ -99,7 +102,7 @@ impl Rules {
         Closed { name, depth, stat, mount, own, totals }
     }
 
-    /// What is known of `totals`: not what is shared if symlinks are followed, nor sizes nobody asked for.
+    /// The known part of `totals`: not `shared` if symlinks are followed, and no sizes if none are asked for.
     fn as_known(&self, totals: Totals) -> Totals {
         let shared = if self.follow { 0 } else { totals.shared };
         Totals { shared, beside: totals.beside.filter(|_| self.sizes.is_some()), ..totals }
@@ -107,8 +110,7 @@ impl Rules {
 }
 
 impl<P: Default> Subtotal<P> {
-    /// Adds an entry that is no directory. The tally is told of it if the directory `is_shown` with what is
-    /// in it.
+    /// Adds an entry that is not a directory. The tally gets it if the content of its directory `is_shown`.
     #[inline]
     pub fn add<T: Tally<Part = P>>(
         &mut self,
@@ -131,15 +133,14 @@ impl<P: Default> Subtotal<P> {
         }
     }
 
-    /// Adds what has been gathered in another part of the same directory.
+    /// Adds another part of the same directory.
     pub fn merge<T: Tally<Part = P>>(&mut self, tally: &T, other: Self) {
         self.sum.absorb(other.sum);
         tally.merge(&mut self.part, other.part);
     }
 }
 
-/// Closes `directory`, all of whose content has been added to `subtotal`, and adds it to that of the one
-/// `above` it.
+/// Closes `directory`, whose content has been added to `subtotal`, and adds it to the one `above` it.
 pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     rules: &Rules,
     tally: &T,
@@ -150,13 +151,13 @@ pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     let closed = rules.closed(directory, &mut subtotal.sum);
     let mut above = above();
     above.sum.absorb(subtotal.sum);
-    // A directory where filters left nothing to count is not worth a word.
+    // A directory in which filters left nothing is not shown.
     if directory.is_shown && (closed.totals.entries > 0 || directory.is_root || T::ADDS_UP) {
         tally.close(&mut above.part, &closed, subtotal.part);
     }
 }
 
-/// Closes `root`, all of whose content has been added to `subtotal`.
+/// Closes `root`, whose content has been added to `subtotal`.
 pub fn finish<T: Tally>(
     rules: &Rules,
     tally: &T,

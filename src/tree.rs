@@ -1,10 +1,10 @@
-//! The tree that a walk comes to: what every picture and every JSON is drawn from, and what two snapshots are
-//! compared by. Everything is packed, a block a directory: its own record, and then those of its leaves.
+//! The tree that a walk results in. Every picture and all JSON are made from it, and snapshots are compared by it. It
+//! is packed, with one block for each directory: its own record and those of its leaves.
 //!
-//! The directories lie in one row, each after all that is below it, so that what is below one is a stretch of
-//! that row. They know each other by distances. So a part of a tree moves to another place, or another tree,
-//! as it is; it takes 24 bytes a directory beside its block; and dropping a tree is dropping a row of blocks,
-//! however deep it is.
+//! Directories are in one list, each after everything below it, so that a subtree is a slice of the list. They refer
+//! to each other by distances, so a subtree can be moved to another place, or to another tree, without change. This
+//! takes 24 bytes for each directory besides its block. To drop a tree is to drop a list of blocks, however deep it
+//! is.
 
 mod content;
 mod edit;
@@ -13,6 +13,7 @@ mod traversal;
 
 use std::cmp::{Ordering, Reverse};
 use std::iter;
+use std::ops::RangeInclusive;
 
 use crate::measure::{Kind, Mode};
 use crate::path;
@@ -21,24 +22,34 @@ use crate::sys::{MountedIdentity, Stat};
 pub use content::Content;
 pub use traversal::{Named, Step, Traversal};
 
-/// A directory with what is kept of its content, or a root that is no directory.
-#[derive(Debug)]
+/// A directory and what is kept of its content, or a root that is not a directory.
+#[derive(Debug, Default)]
 pub struct Tree {
     /// The root is the last.
     directories: Vec<PackedDirectory>,
     shape: Shape,
 }
 
-/// The number of a directory in its tree, as long as nothing in that is replaced or removed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The number of a directory in its tree. Valid until something in the tree is replaced or removed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DirectoryId(u32);
 
-/// Four billion directories are as many as there can be: they would take 200 GB.
+/// Where a node is in its tree, as long as nothing in that is replaced or removed. What is below a directory comes
+/// before the places of all that comes after it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The directory that it is, or that it is a leaf in.
+    directory: DirectoryId,
+    /// Where in the block of that it begins: a directory's own record comes first.
+    offset: u32,
+}
+
+/// There can be at most four billion directories, which would take 200 GB.
 #[derive(Debug)]
 struct PackedDirectory {
-    /// How many directories are below it. They come right before it.
+    /// How many directories are below it. They are right before it in the list.
     below: u32,
-    /// How many places after it its parent comes; 0 for the root.
+    /// How many places after it its parent is; 0 for the root.
     up: u32,
     /// Its record and those of its leaves.
     block: Box<[u8]>,
@@ -47,16 +58,16 @@ struct PackedDirectory {
 /// What the names in a [`Tree`] mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shape {
-    /// They lie in one another.
+    /// Entries of a directory.
     #[default]
     Directory,
-    /// A flat list: its leaves' names are paths below it.
+    /// Paths below the root, in a flat list of leaves.
     List,
-    /// Headings under which things are counted that lie anywhere below the root.
+    /// Names of groups, whose entries are anywhere below the root.
     Groups,
 }
 
-/// In which order siblings come. What is equal comes in the order of size, then of name.
+/// The order of siblings. Equal ones are in the order of size, then of name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// The largest first.
@@ -66,23 +77,23 @@ pub enum Order {
     Name,
     /// The one with the most inodes first.
     Count,
-    /// As their names stand in a list; what is not in it comes last.
+    /// In the order of this list of names; all others come last.
     Listed(&'static [&'static str]),
 }
 
-/// A node in its place in a [`Tree`].
+/// A node at its place in a [`Tree`].
 #[derive(Clone, Copy, Debug)]
 pub struct Child<'a> {
     tree: &'a Tree,
-    /// Begins with its record.
+    /// It begins with the node's record.
     block: &'a [u8],
     size: u64,
-    /// The directory that it is, or that it is a leaf in.
+    /// The directory itself, or the one that contains the leaf.
     directory: DirectoryId,
     is_leaf: bool,
 }
 
-/// What is known of a node.
+/// What is known about a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Node<'a> {
     /// Its name, as bytes: a root's path as given; empty for the node above several roots; in a flat list, the
@@ -90,15 +101,17 @@ pub struct Node<'a> {
     pub name: &'a [u8],
     /// File type and permissions.
     pub mode: Mode,
-    /// A directory's own weight, without what is in it, if that is kept.
+    /// A directory's own weight, without its content, if it is kept.
     pub own: Option<u64>,
-    /// What it comes to, whatever is kept of it.
+    /// Its totals, whatever is kept of its content.
     pub totals: Totals,
-    /// Which inode it is, if that is known.
+    /// Its inode, if it is known.
     pub inode: Option<Inode>,
+    /// What tells it from whatever else may come to have its name, if that is kept ([`Stat::fingerprint`]).
+    pub fingerprint: Option<u32>,
 }
 
-/// What a node comes to, every inode once.
+/// The totals of a node, every inode once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Its weight and that of all below it, in the measure's unit; saturated at `u64::MAX`.
@@ -107,37 +120,36 @@ pub struct Totals {
     pub entries: u64,
     /// The part of `size` in inodes that also have links outside it.
     pub shared: u64,
-    /// What it weighs, where `size` is a time.
+    /// Its size, if `size` is a time.
     pub beside: Option<u64>,
 }
 
 impl Totals {
-    /// One inode's, of this size.
+    /// The totals of one inode of this size.
     pub fn of(size: u64) -> Self {
         Self { size, entries: 1, ..Self::default() }
     }
 }
 
-/// Which inode something is, and what else is kept of it.
+/// An inode, and what else is kept of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inode {
     /// Its mount, device and inode number.
     pub identity: MountedIdentity,
-    /// How many names it has, if they all count once; `u32::MAX` where more lead to it than it
-    /// knows.
+    /// How many links it has, if they all count once; `u32::MAX` if more than its link count may lead to it.
     pub links: Option<u32>,
-    /// What only those want who ask for it.
+    /// The details, only if they are asked for.
     pub details: Option<Details>,
 }
 
-/// What else is kept of an inode for those who ask.
+/// What else is kept of an inode, if it is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Details {
-    /// When it was last written to, in seconds since the epoch, as the next two.
+    /// When it was last modified, in seconds since the epoch, like the next two.
     pub modified: i64,
-    /// When it was last written to, renamed, linked, or changed in owner or mode; 0 if that is not known.
+    /// When it was last modified, renamed, linked, or changed in owner or mode; 0 if that is unknown.
     pub changed: i64,
-    /// When it was made; 0 if that is not known.
+    /// When it was created; 0 if that is unknown.
     pub born: i64,
     /// The user id of its owner.
     pub owner: u32,
@@ -146,7 +158,7 @@ pub struct Details {
 }
 
 impl Inode {
-    /// What to keep of an inode seen through `mount`, of which `links` names count once.
+    /// What to keep of an inode seen through `mount`, if `links` links to it count once.
     pub fn new(stat: &Stat, mount: u64, links: Option<u32>, has_details: bool) -> Self {
         let Stat { modified, changed, born, owner, group, .. } = *stat;
         let details = Details { modified, changed, born, owner, group };
@@ -154,14 +166,14 @@ impl Inode {
         Self { identity, links, details: has_details.then_some(details) }
     }
 
-    /// Which inode it is, if it may be met again.
+    /// Its identity, if it may have other links.
     pub fn linked(&self) -> Option<MountedIdentity> {
         self.links.map(|_| self.identity)
     }
 }
 
 impl DirectoryId {
-    /// The number itself: less than there are directories in its tree.
+    /// The number. It is less than the number of directories in the tree.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -183,7 +195,7 @@ impl Tree {
         self.root().name().is_empty()
     }
 
-    /// What a child called `name` is called where its place is clear.
+    /// The last part of a child's `name`: in a list, the name without the path before it.
     pub fn label<'a>(&self, name: &'a [u8]) -> &'a [u8] {
         let slash = || name.iter().rposition(|byte| *byte == b'/');
         match (self.shape == Shape::List).then(slash).flatten() {
@@ -197,6 +209,40 @@ impl Tree {
         let block = self.directories.get(directory.0 as usize).map_or(&[][..], |it| &it.block);
         let size = record::take(&mut { block }).map_or(0, |node| node.totals.size);
         Child { tree: self, block, size, directory, is_leaf: false }
+    }
+
+    /// What is at `place`.
+    pub fn at(&self, place: Place) -> Child<'_> {
+        let directory = self.directory(place.directory);
+        match directory.block.get(place.offset as usize..) {
+            Some(block) if place.offset > 0 => {
+                let size = record::take(&mut { block }).map_or(0, |node| node.totals.size);
+                Child { block, size, is_leaf: true, ..directory }
+            }
+            _ => directory,
+        }
+    }
+
+    /// A directory and all that are below it, each after those below it.
+    pub fn directories_within(
+        &self,
+        DirectoryId(id): DirectoryId,
+    ) -> impl Iterator<Item = Child<'_>> {
+        let below = self.directories.get(id as usize).map_or(0, |it| it.below);
+        (id.saturating_sub(below)..=id).map(|id| self.directory(DirectoryId(id)))
+    }
+
+    /// The leaves in `block`, which are in `directory`.
+    fn leaves_in<'a>(
+        &'a self,
+        mut rest: &'a [u8],
+        directory: DirectoryId,
+    ) -> impl Iterator<Item = Child<'a>> {
+        iter::from_fn(move || {
+            let block = rest;
+            let size = record::take(&mut rest)?.totals.size;
+            Some(Child { tree: self, block, size, directory, is_leaf: true })
+        })
     }
 
     fn root_id(&self) -> DirectoryId {
@@ -228,12 +274,12 @@ impl<'a> Child<'a> {
         !self.is_leaf && self.mode().kind() == Kind::Directory
     }
 
-    /// Whether it is a heading, and no file.
+    /// Whether it is a group, and not an entry.
     pub fn is_group(&self) -> bool {
         self.tree.shape == Shape::Groups && self.directory != self.tree.root_id()
     }
 
-    /// All that is known of it.
+    /// Everything that is known about it.
     pub fn node(&self) -> Node<'a> {
         let mut block = self.block;
         let node = if self.is_leaf {
@@ -244,12 +290,12 @@ impl<'a> Child<'a> {
         node.unwrap_or_default()
     }
 
-    /// What it comes to, without what is beside the size of a leaf.
+    /// Its totals; of a leaf, without the size beside a time.
     pub fn totals(&self) -> Totals {
         if self.is_leaf { Totals::of(self.size) } else { self.node().totals }
     }
 
-    /// Which inode it is, if that is kept.
+    /// Its inode, if it is kept.
     pub fn inode(&self) -> Option<Inode> {
         self.node().inode
     }
@@ -259,7 +305,16 @@ impl<'a> Child<'a> {
         (!self.is_leaf).then_some(self.directory)
     }
 
-    /// The directory that it lies in; none for a root.
+    /// Where it is; none where no number can say that, in a directory whose entries take more than 4 GiB.
+    pub fn place(&self) -> Option<Place> {
+        let DirectoryId(id) = self.directory;
+        let block = self.tree.directories.get(id as usize).map_or(&[][..], |it| &it.block);
+        // Its own block goes on to the end of the directory's.
+        let offset = if self.is_leaf { block.len().checked_sub(self.block.len())? } else { 0 };
+        Some(Place { directory: self.directory, offset: u32::try_from(offset).ok()? })
+    }
+
+    /// The directory that contains it; none for a root.
     pub fn parent(&self) -> Option<Child<'a>> {
         let DirectoryId(number) = self.directory;
         let up = if self.is_leaf { 0 } else { self.tree.directories.get(number as usize)?.up };
@@ -267,7 +322,7 @@ impl<'a> Child<'a> {
         (self.is_leaf || up > 0).then(|| self.tree.directory(parent))
     }
 
-    /// The names from the root's on, put together.
+    /// Its path: all names from the root's on.
     pub fn path(&self) -> Vec<u8> {
         let mut names: Vec<_> =
             iter::successors(Some(*self), Child::parent).map(|node| node.name()).collect();
@@ -275,22 +330,20 @@ impl<'a> Child<'a> {
         path::join_all(names)
     }
 
-    /// What is directly in it and no directory, in no particular order.
+    /// Its entries that are not directories, in no particular order.
     pub fn leaves(self) -> impl Iterator<Item = Child<'a>> {
         let mut rest = if self.is_leaf { &[] } else { self.block };
         record::take_directory(&mut rest);
-        iter::from_fn(move || {
-            let block = rest;
-            let size = record::take(&mut rest)?.totals.size;
-            Some(Child { block, size, is_leaf: true, ..self })
-        })
+        self.tree.leaves_in(rest, self.directory)
     }
 
-    /// The directories directly in it, in no particular order.
+    /// Its subdirectories, in no particular order.
     pub fn directories(self) -> impl Iterator<Item = Child<'a>> {
         let id = self.id().map(|DirectoryId(number)| number);
         let directories = id.map_or(&[][..], |_| &self.tree.directories);
-        children(directories, id.unwrap_or(0)).map(|id| self.tree.directory(DirectoryId(id)))
+        let (id, below) = (id.unwrap_or(0), self.directories_below() as u32);
+        let ids = children(directories, id.saturating_sub(below), id);
+        ids.map(|id| self.tree.directory(DirectoryId(id)))
     }
 
     /// How many directories are below it.
@@ -300,12 +353,20 @@ impl<'a> Child<'a> {
         directory.map_or(0, |it| it.below.into())
     }
 
-    /// What is directly in it, in no particular order.
+    /// This directory and all below it, each after everything below it.
+    pub fn all_directories(self) -> impl Iterator<Item = Child<'a>> {
+        let DirectoryId(last) = self.directory;
+        let first = u64::from(last).saturating_sub(self.directories_below());
+        let row = if self.is_leaf { 0..0 } else { first..u64::from(last) + 1 };
+        row.map(|number| self.tree.directory(DirectoryId(number as u32)))
+    }
+
+    /// Its entries, in no particular order.
     pub fn unsorted(self) -> impl Iterator<Item = Child<'a>> {
         self.directories().chain(self.leaves())
     }
 
-    /// What is directly in it.
+    /// Its entries, in `order`.
     pub fn children(self, order: Order) -> Vec<Child<'a>> {
         let mut children: Vec<_> = self.unsorted().collect();
         match order {
@@ -323,7 +384,7 @@ impl<'a> Child<'a> {
         children
     }
 
-    /// The larger comes first, then the name that does.
+    /// Compares by size, largest first, and then by name.
     #[inline]
     pub fn compare(&self, other: &Self) -> Ordering {
         other.size.cmp(&self.size).then_with(|| self.name().cmp(other.name()))
@@ -336,10 +397,30 @@ impl Named for Child<'_> {
     }
 }
 
-/// The numbers of the directories directly in the one that has this `number`, the last first.
-fn children(directories: &[PackedDirectory], number: u32) -> impl Iterator<Item = u32> {
+impl Place {
+    /// All places in the directory with this number, and below it: where one of `tree` is.
+    pub fn within(tree: &Tree, DirectoryId(id): DirectoryId) -> RangeInclusive<Place> {
+        let below = tree.directories.get(id as usize).map_or(0, |it| it.below);
+        let first = DirectoryId(id.saturating_sub(below));
+        let last = Place { directory: DirectoryId(id), offset: u32::MAX };
+        Place { directory: first, offset: 0 }..=last
+    }
+}
+
+impl From<DirectoryId> for Place {
+    fn from(directory: DirectoryId) -> Self {
+        Self { directory, offset: 0 }
+    }
+}
+
+/// Of the directories from the one with the number `first` on, those that are in no other before `end`, which may be
+/// their parent; the last first.
+fn children(
+    directories: &[PackedDirectory],
+    first: u32,
+    mut end: u32,
+) -> impl Iterator<Item = u32> {
     let below = |number: u32| directories.get(number as usize).map_or(0, |it| it.below);
-    let (first, mut end) = (number.saturating_sub(below(number)), number);
     iter::from_fn(move || {
         let child = end.checked_sub(1).filter(|child| *child >= first)?;
         end = child.saturating_sub(below(child));
@@ -347,9 +428,10 @@ fn children(directories: &[PackedDirectory], number: u32) -> impl Iterator<Item 
     })
 }
 
-/// Tells the directories directly in the one that has this `number` how far it is.
+/// Stores in the subdirectories of the one with this `number` how far away it is.
 fn adopt(directories: &mut [PackedDirectory], number: u32) {
-    let children: Vec<_> = children(directories, number).collect();
+    let below = directories.get(number as usize).map_or(0, |it| it.below);
+    let children: Vec<_> = children(directories, number.saturating_sub(below), number).collect();
     for child in children {
         directories[child as usize].up = number - child;
     }

@@ -1,8 +1,7 @@
-//! The config file beneath the flags: TOML, whose keys are the long names of flags.
+//! The config file, which has a lower priority than flags: TOML, whose keys are the long names of flags.
 //!
-//! It knows no flag by name. Which keys there are, and what each takes, is asked of the
-//! [`Command`] that the flags make; what the file says becomes arguments, for the same parser that
-//! reads the command line.
+//! This file contains no names of flags. The [`Command`] says which keys there are and what each takes, and settings
+//! become arguments for the parser of the command line.
 
 use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
@@ -10,21 +9,21 @@ use toml::de::{DeTable, DeValue};
 
 use super::near::nearest;
 
-/// One line of a config file.
-#[derive(Debug, PartialEq, Eq)]
+/// A setting in a config file.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Where it stands, from 1.
+    /// Its line, from 1.
     pub line: usize,
     /// The id of its flag.
     pub flag: String,
-    /// What it would be on the command line: nothing, for a switch that is off.
+    /// Its arguments on the command line; none for a switch that is off.
     pub arguments: Vec<String>,
 }
 
-/// What makes no sense in a config file.
+/// An invalid setting in a config file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// Where it stands, from 1.
+    /// Its line, from 1.
     pub line: usize,
     /// What is wrong.
     pub message: String,
@@ -33,8 +32,8 @@ pub struct Mistake {
 /// Reads `text` as settings of `command`'s flags, in the order of the file.
 ///
 /// # Errors
-/// The first line that is no TOML, names no flag, or has a value of the wrong type. Whether a value
-/// makes sense is for the parser of the command line to say.
+/// The first line that is not TOML, that names no flag, or whose value has the wrong type. Whether a value is valid
+/// is decided by the parser of the command line.
 pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
     let line_at = |offset: usize| 1 + text.bytes().take(offset).filter(|b| *b == b'\n').count();
     let table = DeTable::parse(text).map_err(|error| Mistake {
@@ -53,8 +52,8 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
         .collect()
 }
 
-/// `command` with a counterpart for every switch: `--no-reverse` for `--reverse`, and `--colors`
-/// for `--no-colors`. Of the two, the one that stands last counts.
+/// `command` with a counterpart for every switch: `--no-reverse` for `--reverse`, and `--colors` for `--no-colors`.
+/// The last of the two wins.
 pub fn with_counterparts(command: Command) -> Command {
     let switches =
         command.get_arguments().filter(|arg| is_setting(arg) && !arg.get_action().takes_values());
@@ -78,11 +77,12 @@ pub fn counterpart(long: &str) -> String {
     }
 }
 
-/// Whether a flag says how to weigh, rather than to do something else once.
+/// Whether a flag is a setting. Others print something and end the program.
 fn is_setting(arg: &Arg) -> bool {
     let is_built_in =
         !matches!(arg.get_action(), ArgAction::Set | ArgAction::Append | ArgAction::SetTrue);
-    !is_built_in && !arg.is_exclusive_set() && arg.get_long() != Some("config")
+    let is_once = matches!(arg.get_long(), Some("config" | "ui" | "print0"));
+    !is_built_in && !arg.is_exclusive_set() && !is_once
 }
 
 fn setting(
@@ -123,7 +123,7 @@ fn unknown(key: &str, command: &Command) -> String {
     }
 }
 
-/// What a value is, as a sentence has it.
+/// The type of a value, with its article.
 fn kind(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",

@@ -1,4 +1,4 @@
-//! The flags that leave something out, and the filters that they stand for.
+//! The flags of filters.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -7,6 +7,7 @@ use std::sync::Arc;
 use clap::{Args, ValueHint};
 
 use super::git;
+use super::near::nearest;
 use super::roots::unreadable;
 use crate::filter::{
     BadPattern, Days, Filter, Git, Globs, Ignored, Names, Paths, Regexes, Times, Types, known_types,
@@ -94,12 +95,13 @@ pub(super) struct FilterFlags {
 }
 
 impl FilterFlags {
-    /// The filters, or what is wrong with them in one line.
+    /// The filters, or one line that says what is wrong.
     pub(super) fn filter(&self) -> Result<Filter, String> {
         Ok(Filter {
             names: Names { hidden: self.ignore_hidden },
             paths: Paths::new(self.ignore_directory.iter().cloned()),
             collapse: Paths::default(),
+            share: None,
             types: self.types()?,
             globs: self.globs()?,
             git: self.git()?,
@@ -116,8 +118,13 @@ impl FilterFlags {
     fn types(&self) -> Result<Types, String> {
         let blame = |flag| {
             move |name: &str| {
+                let types = known_types();
+                let near = nearest(name, types.iter().map(|(known, _)| known.as_str()));
+                let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
                 let name = escape(name.as_bytes());
-                format!("invalid value '{name}' for '{flag} <NAME>': --type-list lists the types")
+                format!(
+                    "invalid value '{name}' for '{flag} <NAME>': {near}--type-list lists the types"
+                )
             }
         };
         let types = Types::default().only(&self.only_type).map_err(blame("--type"))?;
@@ -163,20 +170,20 @@ impl FilterFlags {
     }
 }
 
-/// The types of files, a line each.
+/// The types of files, one per line.
 pub(super) fn type_list() -> String {
     let line = |(name, globs): (String, Vec<String>)| format!("{name}: {}\n", globs.join(", "));
     known_types().into_iter().map(line).collect()
 }
 
-/// A pattern, and where it comes from in the words of a message.
+/// A pattern, and words that say where it comes from.
 struct PatternFlag {
     text: Vec<u8>,
     origin: String,
 }
 
 impl PatternFlag {
-    /// What is wrong with it, in one line.
+    /// One line that says what is wrong with it.
     fn blame(&self, message: &str) -> String {
         format!("{}: {message}", self.origin)
     }
@@ -189,7 +196,7 @@ fn given(flag: &str, text: &OsStr) -> PatternFlag {
     PatternFlag { text, origin }
 }
 
-/// The patterns in a file that a flag names, one a line; an empty line is none.
+/// The patterns in a file that a flag names, one per line, without empty lines.
 fn lines(file: &Path, flag: &str) -> Result<Vec<PatternFlag>, String> {
     let name = escape(file.as_os_str().as_encoded_bytes());
     let content = sys::read_file(file).map_err(|error| unreadable(file, flag, &error))?;

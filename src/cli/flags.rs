@@ -1,4 +1,4 @@
-//! The flags as they are typed. Letters and meanings are dust's where it has them.
+//! The flags, before they are interpreted. Letters and meanings are those of dust, if dust has them.
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
@@ -10,6 +10,7 @@ use clap_complete::Shell;
 use super::filters::FilterFlags;
 use super::numbers;
 use super::roots::RootFlags;
+use super::screen::ScreenFlags;
 use super::snapshots::SnapshotFlags;
 use crate::measure::parse_size;
 use crate::render::time::Style;
@@ -37,20 +38,22 @@ pub(super) struct Flags {
     pub(super) snapshots: SnapshotFlags,
 
     #[command(flatten)]
+    pub(super) screen: ScreenFlags,
+
+    #[command(flatten)]
     pub(super) print: PrintFlags,
 
-    /// What of these has a say in what counts, as it is typed; only where it is to be saved
-    /// or compared.
+    /// The flags that change what counts, as they were typed; only if a snapshot is saved or compared.
     #[arg(skip)]
     pub(super) counting: Vec<String>,
 
-    /// What lists directories.
+    /// The source of listings.
     #[arg(skip)]
     pub(super) source: Source,
 }
 
 impl Flags {
-    /// Whether something is to be printed, rather than weighed.
+    /// Whether to print something instead of weighing.
     pub(super) fn is_question(&self) -> bool {
         self.filters.type_list || self.print.completions.is_some() || self.print.man
     }
@@ -79,6 +82,10 @@ pub(super) struct CountFlags {
     /// Count a file once for each of its hard links
     #[arg(short = 'l', long)]
     pub(super) count_links: bool,
+
+    /// On Windows, open every file to count it once, however many hard links it has
+    #[arg(long, conflicts_with = "count_links", hide = Source::LISTS_LINKS)]
+    pub(super) exact_links: bool,
 
     /// Count only what deleting would free: no files that also have links elsewhere
     #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load"])]
@@ -177,6 +184,8 @@ pub(super) struct PrintFlags {
     pub(super) output_json: bool,
 
     /// Print a format for other programs: everything, like -j
+    ///
+    /// html and svg show the 5,000 largest entries, or as many as fit into 1 MB. -n shows another number.
     #[arg(long = "as", value_name = "FORM", conflicts_with = "output_json")]
     #[arg(value_parser = Flags::forms())]
     pub(super) form: Option<String>,
@@ -245,16 +254,17 @@ pub(super) struct PrintFlags {
     #[arg(value_parser = numbers::threads)]
     pub(super) threads: Option<NonZeroUsize>,
 
-    /// Never read ahead of the walk what ext4 has on its device
+    /// Do not read the inode tables of a slow ext4 disk before the walk
     ///
-    /// As root, and where PATH is where the file system is mounted, that makes walks on slow disks many times faster.
+    /// As root, and if PATH is the mount point, weigh does that by default. It makes a walk on a slow disk many times
+    /// faster.
     #[arg(long)]
     pub(super) no_prefetch: bool,
 
-    /// Read an ext4 PATH from its device, several times as fast; for root
+    /// Read an ext4 PATH from its device, which is several times faster; needs root
     ///
-    /// PATH has to be where the file system is mounted, and the device readable. What is mounted below is walked.
-    /// Where it cannot be done, a message says why, and PATH is walked.
+    /// PATH must be the mount point. Other file systems that are mounted below it are walked. If reading in bulk is not
+    /// possible, a message says why, and PATH is walked.
     #[arg(long, conflicts_with_all = ["load", "dereference_links"])]
     pub(super) bulk: bool,
 

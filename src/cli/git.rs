@@ -1,5 +1,5 @@
-//! Git's configuration as the system, the user and the environment have it (git-config(1)). What a
-//! repository says for itself is read where it is met.
+//! Git's configuration from the system, the user and the environment (git-config(1)). The walk reads that of each
+//! repository.
 
 use std::env;
 use std::ffi::OsString;
@@ -10,10 +10,10 @@ use crate::filter::{BadFile, GitConfig, truth};
 use crate::problem::reason;
 use crate::render::name::escape;
 
-/// What they say.
+/// Reads the configuration.
 ///
 /// # Errors
-/// What git refuses too, in one line.
+/// One line that says what is wrong, if git refuses it, too.
 pub(super) fn config() -> Result<GitConfig, String> {
     let home = not_empty(HOME);
     let own = not_empty("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));

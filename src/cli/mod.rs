@@ -1,7 +1,7 @@
-//! Every flag, and the options that each stage gets from them.
+//! All flags, and the options for each stage.
 //!
-//! Flags are parsed first and interpreted second: [`parse`] turns them into what [`report`] is asked for
-//! and how it is shown, and neither sees a flag.
+//! Flags are parsed first and interpreted second: [`parse`] turns them into a request for [`report`] and into options
+//! for the output, and neither of these contains a flag.
 //!
 //! [`report`]: crate::report
 
@@ -16,6 +16,7 @@ mod output;
 mod pages;
 mod parse;
 mod roots;
+mod screen;
 mod snapshots;
 
 use std::env;
@@ -26,44 +27,50 @@ use std::process;
 
 use clap::error::ErrorKind;
 
+use crate::browse::BrowseOptions;
 use crate::interrupt::Interrupt;
 use crate::problem::unless_closed;
 use crate::render::Output;
 use crate::render::name::escape;
 use crate::render::size::Formats;
 use crate::report::{Bounds, Input, Request};
+use crate::sys;
 use crate::terminal;
 use flags::Flags;
 
-/// The variable of the environment that says where the user's own files are.
+/// The environment variable with the user's home directory.
 const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 /// What to do, and how to show it.
 #[derive(Debug)]
 pub struct Plan {
-    /// What is asked for.
+    /// The request.
     pub request: Request,
-    /// How to show what comes of it.
+    /// How to show the result.
     pub output: Output,
     /// Whether to show the progress.
     pub progress: bool,
-    /// What is said on stderr.
+    /// How to browse the result, if it is to be browsed and not shown.
+    pub browse: Option<BrowseOptions>,
+    /// What to say on stderr.
     pub messages: Messages,
 }
 
-/// What is said on stderr.
+/// What to say on stderr.
 #[derive(Clone, Debug)]
 pub struct Messages {
-    /// How sizes are written.
+    /// How to write sizes.
     pub formats: Formats,
-    /// Whether every problem gets a line.
+    /// Whether to print a line for every problem.
     pub print_errors: bool,
+    /// Whether root could read what this user may not.
+    pub may_need_root: bool,
     /// Whether to say what the walk did.
     pub stats: bool,
 }
 
-/// Reads the command line, and the config file beneath it. Ends the process with status 2 after a
-/// usage error, and with 0 after `--help`, `--version` and `--type-list`.
+/// Reads the command line, and the config file. Ends the process with status 2 after a usage error, and with 0 after
+/// `--help`, `--version` and `--type-list`.
 pub fn parse() -> Plan {
     let args: Vec<OsString> = env::args_os().collect();
     let plan = parse::flags(&args, |flags| {
@@ -75,16 +82,16 @@ pub fn parse() -> Plan {
     match plan {
         Ok(plan) => plan,
         Err(error) if error.use_stderr() => {
-            // The message quotes what was typed, or what a pattern of the shell came to. So it is
-            // made anew from arguments that can forge no line.
+            // The message quotes arguments, which may come from a pattern of the shell. So it is made again from
+            // escaped arguments, which cannot forge a line.
             let harmless = |arg: &OsString| OsString::from(escape(arg.as_encoded_bytes()));
             let harmless: Vec<OsString> = args.iter().map(harmless).collect();
             let error = parse::flags(&harmless, |_| Ok(())).err().unwrap_or(error);
             let is_bad_value = error.kind() == ErrorKind::ValueValidation;
-            // What is wrong with a value is said in one line.
+            // An invalid value needs one line only.
             let most = if is_bad_value { 1 } else { usize::MAX };
             for line in error.render().to_string().lines().take(most) {
-                // Where writing to stderr fails there is nowhere left to say so.
+                // If writing to stderr fails, there is nowhere left to say so.
                 let _ = writeln!(io::stderr(), "{}", escape(line.as_bytes()));
             }
             process::exit(error.exit_code())
@@ -96,7 +103,7 @@ pub fn parse() -> Plan {
     }
 }
 
-/// What is to be printed in place of weighing, if anything.
+/// The text to print instead of weighing, if a flag asks for one.
 fn answer(flags: &Flags) -> Option<Vec<u8>> {
     if flags.filters.type_list {
         return Some(filters::type_list().into());
@@ -107,7 +114,7 @@ fn answer(flags: &Flags) -> Option<Vec<u8>> {
     flags.print.completions.map(pages::completions)
 }
 
-/// Prints it, and ends with 0 unless it was lost.
+/// Prints it, and ends the process with 0 unless writing failed.
 fn print(answer: &[u8]) -> ! {
     let mut out = io::stdout();
     let printed = out.write_all(answer).and_then(|()| out.flush());
@@ -115,21 +122,33 @@ fn print(answer: &[u8]) -> ! {
 }
 
 impl Plan {
-    /// What to do, or in one line why not.
+    /// The plan, or one line that says what is wrong.
     fn new(mut flags: Flags) -> Result<Self, String> {
         let terminal = terminal::size();
         let keep = flags.keep(terminal);
         flags.ensure_fit(&keep)?;
         let (walk, formats) = (flags.walk()?, flags.formats());
-        let is_read_first = flags.snapshots.load.is_some() || flags.snapshots.since.is_some();
-        let source = match flags.snapshots.load.clone() {
-            Some(path) => Input::Snapshot(path, flags.size_measure()),
-            None => Input::Roots(mem::take(&mut flags.roots).roots()?),
+        let is_read_first = !flags.snapshots.load.is_empty()
+            || !flags.snapshots.history.is_empty()
+            || flags.snapshots.since.is_some();
+        let source = match &flags.snapshots.load[..] {
+            [] if !flags.snapshots.history.is_empty() => {
+                Input::History(mem::take(&mut flags.snapshots.history), flags.size_measure())
+            }
+            [] => Input::Roots(mem::take(&mut flags.roots).roots()?),
+            paths => Input::Snapshots(paths.to_vec(), flags.size_measure()),
         };
+        if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
+        {
+            return Err("--shard takes one PATH: each share is of one tree".into());
+        }
         Ok(Self {
+            browse: flags.browse(&walk, &formats)?,
             messages: Messages {
                 formats: formats.clone(),
                 print_errors: flags.print.print_errors,
+                // Nobody can read more of a snapshot.
+                may_need_root: matches!(source, Input::Roots(_)) && !sys::is_root(),
                 stats: flags.print.stats,
             },
             output: flags.output(formats, terminal, &source),
@@ -141,6 +160,7 @@ impl Plan {
                 newest: flags.is_by_saved_time(),
                 bytes_only: flags.form().is_some_and(|form| !form.fits().counts),
                 save: flags.destination()?,
+                keep_saved: flags.snapshots.keep,
                 bounds: Bounds {
                     size: flags.snapshots.fail_over,
                     growth: flags.snapshots.fail_growth,

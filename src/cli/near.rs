@@ -1,12 +1,12 @@
-//! What was likely meant by the name of a flag that there is not.
+//! Suggests flags and values for misspelt ones.
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{Command, Error};
 
-/// The one of `names` that is nearest to `typed`, if one is near: what that begins, or what differs in a third
-/// of its letters at most. clap calls near what has as many letters in common as `--nope` and `--no-print-errors`.
+/// The one of `names` that is nearest to `typed`, if one is near: a name that begins with it, or that differs in at
+/// most a third of its letters. clap is more generous: it suggests `--no-print-errors` for `--nope`.
 pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    /// Fewer letters begin too much.
+    /// Too many names begin with fewer letters.
     const BEGINNING: usize = 3;
     let most = typed.chars().count() / 3;
     let distance = |name: &str| match name.strip_prefix(typed) {
@@ -17,19 +17,26 @@ pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> 
     near.min().map(|(_, name)| name)
 }
 
-/// `error` with what is near in place of what clap suggests, if it is about a flag that `command` does not have.
+/// `error` with our suggestion in place of clap's: a flag of `command`, or a value.
 pub(super) fn suggest(mut error: Error, command: &Command) -> Error {
-    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else {
-        return error;
+    let text = |context| match error.get(context) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        _ => None,
     };
-    let Some(typed) = typed.strip_prefix("--").map(str::to_owned) else { return error };
-    if error.remove(ContextKind::SuggestedArg).is_none() {
-        return error;
-    }
-    let names = command.get_arguments().filter_map(|arg| arg.get_long());
-    if let Some(near) = nearest(&typed, names) {
-        let near = ContextValue::String(format!("--{near}"));
-        error.insert(ContextKind::SuggestedArg, near);
+    let (kind, near) =
+        if let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) {
+            let typed = text(ContextKind::InvalidValue).unwrap_or_default();
+            let near = nearest(&typed, values.iter().map(String::as_str));
+            (ContextKind::SuggestedValue, near.map(str::to_owned))
+        } else {
+            let Some(typed) = text(ContextKind::InvalidArg) else { return error };
+            let Some(typed) = typed.strip_prefix("--") else { return error };
+            let near = nearest(typed, command.get_arguments().filter_map(|arg| arg.get_long()));
+            (ContextKind::SuggestedArg, near.map(|near| format!("--{near}")))
+        };
+    let is_suggested = error.remove(kind).is_some();
+    if let Some(near) = near.filter(|_| is_suggested || kind == ContextKind::SuggestedValue) {
+        error.insert(kind, ContextValue::String(near));
     }
     error
 }
@@ -50,6 +57,7 @@ mod tests {
             ("revesre", Some("reverse")),
             ("tipe", Some("type")),
             ("no-print-error", Some("no-print-errors")),
+            ("tyep", Some("type")),
         ] {
             assert_eq!(nearest(typed, names.into_iter()), near, "{typed}");
         }

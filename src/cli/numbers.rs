@@ -1,4 +1,4 @@
-//! Whole numbers as they are typed. What is wrong with one is said in our words, not in a library's.
+//! Whole numbers in arguments. Errors are in our words, and not in those of a library.
 
 use std::num::NonZeroUsize;
 
@@ -14,7 +14,7 @@ pub(super) fn levels(text: &str) -> Result<u32, String> {
 
 /// Reads a number of columns.
 pub(super) fn columns(text: &str) -> Result<u16, String> {
-    whole(text, 0, u16::MAX)
+    whole(text, 1, u16::MAX)
 }
 
 /// Reads a number of threads.
@@ -23,12 +23,17 @@ pub(super) fn threads(text: &str) -> Result<NonZeroUsize, String> {
     NonZeroUsize::new(number).ok_or_else(|| below(1))
 }
 
+/// Reads a number of days, and of as many weeks and months.
+pub(super) fn days(text: &str) -> Result<NonZeroUsize, String> {
+    threads(text)
+}
+
 fn whole<N: TryFrom<u64> + TryInto<u64>>(text: &str, least: u64, most: N) -> Result<N, String> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err("give a whole number, as in 20".to_owned());
     }
     let most = most.try_into().unwrap_or(u64::MAX);
-    // Digits that are no number are too many.
+    // Digits that do not parse are too many.
     let number = text.parse().ok().filter(|number| *number <= most);
     let fitting = number.and_then(|number| N::try_from(number).ok().map(|fits| (number, fits)));
     match fitting {
@@ -59,5 +64,6 @@ mod tests {
             assert_eq!(columns(text), Err("give 65535 or less".to_owned()), "{text}");
         }
         assert_eq!(threads("0"), Err("give 1 or more".to_owned()));
+        assert_eq!(columns("0"), Err("give 1 or more".to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! What the flags mean: the options that each stage gets from them.
+//! Turns flags into the options of each stage.
 
 use std::env;
 
@@ -7,6 +7,7 @@ use crate::filter::Paths;
 use crate::measure::{Measure, Time};
 use crate::render::Form;
 use crate::render::colors::Colors;
+use crate::render::page;
 use crate::render::size::{Format, Formats, Unit};
 use crate::render::time::TimeFormat;
 use crate::render::tree::{self, Bars};
@@ -22,27 +23,31 @@ impl Flags {
     pub(super) fn walk(&self) -> Result<walk::WalkOptions, String> {
         let mut filter = self.filters.filter()?;
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
+        filter.share = self.snapshots.shard;
         let sizes = self.size_measure().unwrap_or_default();
-        // What is saved are sizes; times are shown of what is saved.
+        let count = &self.count;
+        // Symlinks lead to an inode more than once, too.
+        let needs_links = count.exact_links || count.unique || count.dereference_links;
+        // A saved snapshot has sizes; the times to show come from it.
         let is_by_time = self.filetime().is_some() && self.snapshots.save.is_none();
         Ok(walk::WalkOptions {
             measure: if is_by_time { self.measure() } else { sizes },
             sizes: (is_by_time && self.form().is_none()).then_some(sizes),
             threads: self.print.threads,
-            // What lies on others is none of what one holds.
+            // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,
             prefetch: !self.print.no_prefetch,
             bulk: self.print.bulk,
-            source: self.source,
+            source: if needs_links { self.source.with_links() } else { self.source },
             filter,
             ..walk::WalkOptions::default()
         })
     }
 
-    /// Which time to weigh by, if by any: to sort by one is to show it.
+    /// The time to show, if any. To sort by time is to show times.
     pub(super) fn filetime(&self) -> Option<FileTime> {
         let by_time = self.show.sort == Some(Sort::Time);
         self.count.filetime.or(by_time.then_some(FileTime::Modified))
@@ -57,7 +62,7 @@ impl Flags {
         }
     }
 
-    /// What sizes are to count, if that was said.
+    /// What sizes measure, if a flag says so.
     pub(super) fn size_measure(&self) -> Option<Measure> {
         match (self.count.apparent_size, self.count.filecount, self.count.inodes) {
             (true, _, _) => Some(Measure::Apparent),
@@ -75,19 +80,19 @@ impl Flags {
         }
     }
 
-    /// The order in a picture: ages and sizes stand in their own, unless another is asked for.
+    /// The order in a picture. Ages and sizes have an order of their own, unless --sort asks for another.
     fn drawn_order(&self) -> Order {
         let own = self.by().and_then(By::order).filter(|_| self.show.sort.is_none());
         own.map_or_else(|| self.order(), Order::Listed)
     }
 
-    /// By what to group, if by anything.
+    /// The key of the groups, if there are groups.
     fn by(&self) -> Option<By> {
         let named = |name: &String| By::named(name, sys::user_name, sys::now);
         self.show.by.as_ref().and_then(named).or(self.show.file_types.then_some(By::Type))
     }
 
-    /// Groups lie nowhere.
+    /// Groups have no paths.
     pub(super) fn full_paths(&self) -> bool {
         self.print.full_paths && !self.is_grouped()
     }
@@ -96,10 +101,18 @@ impl Flags {
         self.show.file_types || self.show.by.is_some()
     }
 
-    /// What to keep, to be shown.
+    /// What to keep in order to show it.
     pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
         let is_added_up = self.form().is_some_and(Form::adds_up);
-        let inodes = if is_added_up { Inodes::Linked } else { Inodes::None };
+        if self.screen.ui {
+            return Keep::Everything(self.browsed_inodes());
+        }
+        let has_details = self.form().is_some_and(Form::shows_details) && self.snapshots.details;
+        let inodes = match is_added_up {
+            _ if has_details => Inodes::All,
+            true => Inodes::Linked,
+            false => Inodes::None,
+        };
         let limits = self.limits(terminal);
         let Some(by) = self.by() else {
             return limits.map_or(Keep::Everything(inodes), Keep::Largest);
@@ -108,7 +121,7 @@ impl Flags {
         Keep::Groups(by, Limits { lines, min_size, ..Limits::NONE })
     }
 
-    /// JSON is whole unless told otherwise; a picture always has an end.
+    /// JSON has no limits by default; a picture has.
     fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
         if self.show.summarize {
             return Some(Limits { depth: 0, roots: usize::MAX, ..Limits::NONE });
@@ -122,12 +135,15 @@ impl Flags {
             || self.show.depth.is_some()
             || self.show.min_size.is_some()
             || show != Show::Everything;
-        let is_drawn = self.form().is_none();
-        let fitting = self.show.number_of_lines.unwrap_or_else(|| default_lines(terminal));
-        // What is said to be shown is not cut by a terminal's height.
-        let is_cut = is_drawn && self.show.depth.is_none() && self.show.min_size.is_none();
+        let is_page = matches!(self.form(), Some(Form::Page(_)));
+        let is_drawn = self.form().is_none() || is_page;
+        let usual = || if is_page { page::NODES } else { default_lines(terminal) };
+        let fitting = self.show.number_of_lines.unwrap_or_else(usual);
+        // -d and -z show everything that they admit, whatever the height of the terminal. A page has a limit of its own.
+        let is_asked_for = self.show.depth.is_some() || self.show.min_size.is_some();
+        let is_cut = is_page || is_drawn && !is_asked_for;
         let default_lines = if is_cut { fitting } else { usize::MAX };
-        let are_many = self.roots.are_listed() || self.snapshots.load.is_some();
+        let are_many = self.roots.are_listed() || !self.snapshots.load.is_empty();
         (is_drawn || is_limited).then(|| Limits {
             lines: self.show.number_of_lines.unwrap_or(default_lines),
             depth: self.show.depth.unwrap_or(u32::MAX),
@@ -135,15 +151,15 @@ impl Flags {
             show,
             roots: match (is_drawn, are_many) {
                 (false, _) => 0,
-                // Who gives a path wants to see its line. A list, and a snapshot of one, may be of any length.
-                (true, true) => fitting,
+                // A user who gives a path wants to see its line. A list of paths, or a snapshot of one, may be long.
+                (true, true) => fitting.max(self.snapshots.load.len()),
                 (true, false) => usize::MAX,
             },
         })
     }
 
     pub(super) fn tree(&self, terminal: Option<(usize, usize)>) -> tree::PictureOptions {
-        /// Where nothing says how wide it is. What is read out has no width.
+        /// The width without a terminal. A screen reader needs none.
         const WIDTH: usize = 80;
         let is_colored =
             self.print.force_colors || !self.print.no_colors && terminal::wants_colors();
@@ -168,8 +184,8 @@ impl Flags {
             skip_total: self.show.skip_total,
             root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
             one_kind: self.show.only_dir || self.show.only_file,
-            // Of a loaded snapshot, its header says more.
-            knows_own: self.snapshots.load.is_none(),
+            // The header of a loaded snapshot knows more.
+            knows_own: self.snapshots.load.is_empty(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
             colors: is_colored.then(|| Colors::new(&ls_colors())),
@@ -177,13 +193,8 @@ impl Flags {
         }
     }
 
-    /// How what is measured is written.
+    /// How to write figures.
     pub(super) fn formats(&self) -> Formats {
-        let times = || TimeFormat {
-            style: self.print.time_style.clone().unwrap_or_default(),
-            zone: sys::time_zone(),
-            now: sys::now(),
-        };
         let fixed = |name, bytes| Format::Fixed(Unit { name, bytes });
         let bytes = match self.print.output_format {
             None => Format::Binary,
@@ -198,17 +209,26 @@ impl Flags {
             Some(OutputFormat::Gb) => fixed("G", 1_000_000_000),
             Some(OutputFormat::Tb) => fixed("T", 1_000_000_000_000),
         };
-        Formats { bytes, times: self.filetime().map(|_| times()) }
+        Formats { bytes, times: self.filetime().map(|_| self.times()) }
+    }
+
+    /// How times are written.
+    pub(super) fn times(&self) -> TimeFormat {
+        TimeFormat {
+            style: self.print.time_style.clone().unwrap_or_default(),
+            zone: sys::time_zone(),
+            now: sys::now(),
+        }
     }
 }
 
-/// As many lines as fit with what the terminal shows besides.
+/// How many entries fit the terminal.
 fn default_lines(terminal: Option<(usize, usize)>) -> usize {
     /// Without a terminal.
     const LINES: usize = 20;
-    /// For the root and what has no line; and for the command, what is said on stderr, and a prompt of two lines.
+    /// Two lines for the root and for the rest, and four for the command, messages, and a prompt of two lines.
     const OTHERS: usize = 2 + 4;
-    /// On a very low terminal.
+    /// The least, on a very low terminal.
     const AT_LEAST: usize = 5;
     terminal.map_or(LINES, |(_, height)| height.saturating_sub(OTHERS).max(AT_LEAST))
 }

@@ -1,30 +1,33 @@
-//! How results are shown: as a picture, or in a form for programs, and what does not fit that.
+//! How to show the result: as a picture or in a form for programs; and which flags do not fit together.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::flags::{FileTime, Flags};
 use crate::measure::Measure;
+use crate::render::history::HistoryOptions;
+use crate::render::page::{self, PageOptions};
 use crate::render::size::{Format, Formats, Unit};
+use crate::render::time::{Style, TimeFormat};
 use crate::render::{Form, Output, json, summary};
 use crate::report::{Input, Keep};
 use crate::sys;
 use crate::terminal;
 
 impl Flags {
-    /// The form that programs are to read it in, if they are.
+    /// The form for programs, if one is asked for.
     pub(super) fn form(&self) -> Option<Form> {
         let named = |name: &String| Form::ALL.iter().find(|(known, ..)| known == name);
         let named = self.print.form.as_ref().and_then(named).map(|(_, form, _)| *form);
         if self.print.output_json { Some(Form::Json) } else { named }
     }
 
-    /// Whether times are shown that are, or will be, in a snapshot.
+    /// Whether to show times that are in a snapshot, or will be.
     pub(super) fn is_by_saved_time(&self) -> bool {
         self.filetime().is_some()
-            && (self.snapshots.load.is_some() || self.snapshots.save.is_some())
+            && (!self.snapshots.load.is_empty() || self.snapshots.save.is_some())
     }
 
-    /// Whether the form can show what is asked for, or in one line why not.
+    /// Checks whether the form can show what is asked for, and says in one line why not.
     pub(super) fn ensure_fit(&self, keep: &Keep) -> Result<(), String> {
         let is_whole = matches!(keep, Keep::Everything(_));
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
@@ -42,16 +45,36 @@ impl Flags {
         if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
             return Err("--by size needs sizes in bytes: leave out -f, --inodes and -m".into());
         }
+        let is_history = !self.snapshots.history.is_empty();
+        if is_history && !self.filters.filter()?.is_off() {
+            return Err("--history shows snapshots as they are: leave out filters".into());
+        }
+        if is_history && !matches!(self.form(), None | Some(Form::Json)) {
+            return Err("--history is shown as a picture or with -j: leave out --as".into());
+        }
         let is_shown = matches!(self.form(), None | Some(Form::Json)) && self.filetime().is_none();
         if self.show.df && !is_shown {
             return Err(
                 "--df is shown with sizes, in a picture or with -j: leave out -m and --as".into()
             );
         }
+        let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
+        if self.snapshots.details && self.snapshots.save.is_none() && !shows_details {
+            return Err("--details goes with --save, --ui, or --as parquet".into());
+        }
         let Some(form) = self.form() else { return Ok(()) };
+        if form.is_binary() && terminal::is_stdout() {
+            let form = self.print.form.as_deref().unwrap_or_default();
+            return Err(format!(
+                "--as {form} is not written to a terminal: redirect standard output"
+            ));
+        }
         let fits = form.fits();
         if !fits.changes && self.snapshots.since.is_some() {
             return Err("this format cannot show changes: use -j, --as csv or --as ndjson".into());
+        }
+        if matches!(form, Form::Page(_)) && terminal::is_stdout() {
+            return Err("a page is not written to a terminal: redirect standard output".into());
         }
         if !fits.times && self.count.filetime.is_some() {
             return Err("this format cannot show times: leave out --as, or use -j".into());
@@ -68,7 +91,7 @@ impl Flags {
         Ok(())
     }
 
-    /// How to show what comes of it: in the form that is asked for, or as a picture.
+    /// How to show the result.
     pub(super) fn output(
         &self,
         formats: Formats,
@@ -79,6 +102,17 @@ impl Flags {
             return Output::Summary(self.summary(&formats, source));
         }
         match self.form() {
+            Some(Form::Page(form)) => {
+                let is_given = self.show.number_of_lines.is_some();
+                let options = PageOptions {
+                    form,
+                    picture: self.tree(None),
+                    measure: self.measure(),
+                    max_bytes: if is_given { usize::MAX } else { page::BYTES },
+                    time: String::new(),
+                };
+                Output::Page(Box::new(options), formats, self.times())
+            }
             Some(form) => Output::Form(
                 form,
                 json::ExportOptions {
@@ -86,20 +120,40 @@ impl Flags {
                     order: self.order(),
                     threads: self.print.threads,
                     time: sys::now(),
+                    host: sys::host(),
                     ..json::ExportOptions::default()
                 },
             ),
+            None if matches!(source, Input::History(..)) => {
+                Output::History(self.history(&formats, terminal))
+            }
             None => Output::Tree(Box::new(self.tree(terminal)), formats),
         }
     }
 
-    /// How to show a line for each root: as du has it, unless a format is asked for.
+    /// How to show what became of a tree.
+    fn history(&self, formats: &Formats, terminal: Option<(usize, usize)>) -> HistoryOptions {
+        let picture = self.tree(terminal);
+        HistoryOptions {
+            format: formats.of(self.measure()),
+            dates: TimeFormat {
+                style: self.print.time_style.clone().unwrap_or(Style::Format("%Y-%m-%d".into())),
+                zone: sys::time_zone(),
+                now: sys::now(),
+            },
+            width: picture.width,
+            full_paths: picture.full_paths,
+            screen_reader: picture.screen_reader,
+        }
+    }
+
+    /// How to show a line for each root: like du, unless a format is asked for.
     fn summary(&self, formats: &Formats, source: &Input) -> summary::SummaryOptions {
         let roots = match source {
             Input::Roots(roots) => {
                 roots.iter().map(|root| root.as_encoded_bytes().to_vec()).collect()
             }
-            Input::Snapshot(..) => Vec::new(),
+            Input::Snapshots(..) | Input::History(..) => Vec::new(),
         };
         let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
         summary::SummaryOptions {
@@ -112,7 +166,7 @@ impl Flags {
         }
     }
 
-    /// What `--as` takes.
+    /// The values of `--as`.
     pub(super) fn forms() -> PossibleValuesParser {
         let value = |(name, _, help): (&'static str, Form, &'static str)| {
             PossibleValue::new(name).help(help)

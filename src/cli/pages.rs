@@ -1,4 +1,4 @@
-//! What is made from the flags to be read: help, completions for shells, the man page.
+//! Pages made from the flags: help, the man page, and completions for shells.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, CommandFactory, ValueHint};
@@ -10,7 +10,7 @@ use super::flags::Flags;
 use crate::filter::known_types;
 use crate::terminal;
 
-/// The flags that `-h` shows: what is asked for most. It fits 24 lines of 80 columns.
+/// The flags that `-h` shows: the most used ones, as many as fit 24 lines of 80 columns.
 const MOST_USED: [&str; 13] = [
     "apparent_size",
     "filecount",
@@ -27,15 +27,15 @@ const MOST_USED: [&str; 13] = [
     "_version",
 ];
 
-/// The date of the version, which a man page has at its foot.
+/// The date of the version, for the foot of the man page.
 const DATE: &str = "2026-11-21";
 
-/// A list of all flags would say no more.
+/// Short, because a list of all flags would not help.
 const SYNOPSIS: &str = r".SH SYNOPSIS
 \fBweigh\fR [\fIOPTION\fR]... [\fIPATH\fR]...
 ";
 
-/// What follows the flags in the man page.
+/// The sections of the man page after the flags.
 const SECTIONS: &str = r#".SH EXAMPLES
 .TP
 \fBweigh\fR
@@ -99,7 +99,7 @@ a value, or a list of values. If \fBXDG_CONFIG_HOME\fR is set, the file is in th
 Every switch has a counterpart that turns it off on the command line: \fB\-\-no\-reverse\fR, and \fB\-\-colors\fR for \fB\-\-no\-colors\fR.
 "#;
 
-/// What `-h` prints, or `--help` (`is_all`), which is as terse and shows all there is.
+/// The output of `-h`, or of `--help` (`is_all`), which is as terse but has all flags.
 pub(super) fn help(is_all: bool) -> String {
     let mut command = Flags::command().mut_args(|arg| {
         let is_hidden = arg.is_hide_set();
@@ -111,8 +111,7 @@ pub(super) fn help(is_all: bool) -> String {
     if terminal::wants_colors() { help.ansi().to_string() } else { help.to_string() }
 }
 
-/// The completions for `shell`: of flags and their counterparts, of types by name, and of files only where a flag
-/// names one.
+/// The completions for `shell`: flags and their counterparts, types by name, and files only for flags that take one.
 pub(super) fn completions(shell: Shell) -> Vec<u8> {
     let types: Vec<String> = known_types().into_iter().map(|(name, _)| name).collect();
     let of_types = |arg: Arg| arg.value_parser(PossibleValuesParser::new(types.clone()));
@@ -136,7 +135,7 @@ pub(super) fn man() -> Vec<u8> {
     page.extend_from_slice(SYNOPSIS.as_bytes());
     let _ = man.render_description_section(&mut page);
     let _ = man.render_options_section(&mut page);
-    // A second break after a break is nothing, and a backslash is \e: both are warnings of mandoc.
+    // mandoc warns of a break after a break, and of a backslash that is not \e.
     let page = String::from_utf8_lossy(&page).replace("\n.br\n\n.br\n", "\n.sp\n");
     let page = page.replace(r"\\", r"\e");
     let version = env!("CARGO_PKG_VERSION");

@@ -1,4 +1,4 @@
-//! Reads flags from the command line, and beneath it from the config file.
+//! Reads flags from the command line, and settings from the config file.
 
 use std::borrow::Cow;
 use std::env;
@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::{io, iter};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
@@ -19,8 +19,7 @@ use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys::{self, Source};
 
-/// What `make` makes of the flags in `args`, of which the first is the program's name, over those of
-/// the config file.
+/// Calls `make` with the flags in `args`, which begin with the program's name, and in the config file.
 pub(super) fn flags<T>(
     args: &[OsString],
     make: impl Fn(Flags) -> Result<T, String>,
@@ -38,25 +37,26 @@ pub(super) fn flags<T>(
     }
 }
 
-/// What lists directories, and the other arguments. `--source` is for tests, and no flag: no help, man page,
-/// completion or config file knows it, and it may stand before what else stands alone.
+/// The source of listings, and the other arguments. `--source` is for tests and not a flag: help, man page,
+/// completions and config file do not know it, and it may come before flags that exclude all others.
 fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), Error> {
     match args {
         [name, flag, source, others @ ..] if flag == "--source" => {
             let is_none = || {
-                let (names, source) =
-                    (Source::NAMES.join(" or "), escape(source.as_encoded_bytes()));
+                let names: Vec<_> = Source::named().map(|(name, _)| name).collect();
+                let (names, source) = (names.join(" or "), escape(source.as_encoded_bytes()));
                 bad(format!("--source is {names}, not {source}"))
             };
-            let source = source.to_str().and_then(Source::named).ok_or_else(is_none)?;
+            let named = Source::named().find(|(name, _)| *source == **name);
+            let (_, source) = named.ok_or_else(is_none)?;
             Ok((source, iter::once(name).chain(others).cloned().collect()))
         }
         _ => Ok((Source::default(), args.into())),
     }
 }
 
-/// What paths without a flag come to. To tell clap of some sixty flags takes a seventh of what weighing
-/// an empty directory does.
+/// The flags for arguments that are only paths. To tell clap about some sixty flags takes a seventh of the time of
+/// weighing an empty directory.
 fn paths_alone(args: &[OsString]) -> Option<Flags> {
     let paths = args.get(1..)?;
     let is_path = |arg: &OsString| !arg.is_empty() && !arg.as_encoded_bytes().starts_with(b"-");
@@ -65,10 +65,11 @@ fn paths_alone(args: &[OsString]) -> Option<Flags> {
 }
 
 fn parse(args: &[OsString]) -> Result<Flags, Error> {
-    // Left to the end of the process: taking it apart is a tenth of starting up.
+    // Not dropped, because that is a tenth of the time to start.
     let command = Box::leak(Box::new(Flags::command()));
     let matches = match command.try_get_matches_from_mut(args) {
-        // Perhaps it is a counterpart. There are as many as switches, and hardly any is ever used.
+        // It may be a counterpart. They are added only now, because there is one for each switch, and they are rarely
+        // used.
         Err(error) if error.kind() == ErrorKind::UnknownArgument => {
             let command = config::with_counterparts(Flags::command());
             let matches = command.clone().try_get_matches_from(args);
@@ -77,12 +78,12 @@ fn parse(args: &[OsString]) -> Result<Flags, Error> {
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             Err(help_among_others(args).map_or(error, bad))
         }
-        matches => matches,
+        matches => matches.map_err(|error| near::suggest(error, command)),
     }?;
     interpret(command, matches)
 }
 
-/// What is wrong with asking for help among other letters, as in `-sh`: whoever knows `du` means sizes for humans.
+/// Why help among other letters, as in `-sh`, is an error: users of `du` mean human-readable sizes.
 fn help_among_others(args: &[OsString]) -> Option<String> {
     if args.iter().any(|arg| arg == "-h" || arg == "--help") {
         return None;
@@ -101,20 +102,20 @@ fn help_among_others(args: &[OsString]) -> Option<String> {
 fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error> {
     let is_wanted = matches.contains_id("save") || matches.contains_id("since");
     let counting = if is_wanted { snapshots::counting(command, &matches) } else { Vec::new() };
-    // Without `_mut`, all of it would be cloned.
+    // Without `_mut`, it would clone everything.
     let flags = Flags::from_arg_matches_mut(&mut matches)?;
     Ok(Flags { counting, ..flags })
 }
 
-/// The config file and what it says, if there is one: the one named on the command line, or in the
-/// environment (no one, if that is empty), or the usual one.
+/// The path and the text of the config file, if there is one: the one on the command line, or in the environment
+/// (none if that is empty), or the usual one.
 fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
     let variable = |name| env::var_os(name).map(PathBuf::from);
     let (path, is_named) = match named.map(PathBuf::from).or(variable("WEIGH_CONFIG_PATH")) {
         Some(path) if path.as_os_str().is_empty() => return Ok(None),
         Some(path) => (path, true),
         None => {
-            // Relative ones are not to be heeded (XDG Base Directory Specification).
+            // Relative paths are to be ignored (XDG Base Directory Specification).
             let place = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
             let place = place.or(variable(HOME).map(|home| home.join(".config")));
             let Some(place) = place else { return Ok(None) };
@@ -127,7 +128,7 @@ fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
             Ok(text) => Ok(Some((path, text))),
             Err(_) => Err(wrong("it is not UTF-8")),
         },
-        // Nobody asked for this one, and there may be another's home in the environment.
+        // The user did not name this file, and the home may be another user's.
         Err(error) if !is_named && is_absent(&error) => Ok(None),
         Err(error) => Err(wrong(&reason(&error))),
     }
@@ -138,7 +139,7 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
 }
 
-/// What `make` makes of the flags in `args` over what `text` says, which is the config file at `path`.
+/// Calls `make` with the flags in `args` and the settings in `text`, the config file at `path`.
 fn over<T>(
     args: &[OsString],
     path: &Path,
@@ -146,13 +147,17 @@ fn over<T>(
     make: impl Fn(Flags) -> Result<T, String>,
 ) -> Result<T, Error> {
     let command = config::with_counterparts(Flags::command());
-    let at = |line: usize, message: &str| bad(format!("{}:{line}: {message}", printable(path)));
+    let at = |line: usize, message: &str| {
+        bad(format!("{}:{line}: {}", printable(path), escape(message.as_bytes())))
+    };
     let settings =
         config::read(text, &command).map_err(|mistake| at(mistake.line, &mistake.message))?;
     let (name, typed) = args.split_at(args.len().min(1));
     let with = |settings: &mut dyn Iterator<Item = &Setting>, typed: &[OsString]| {
         let said = settings.flat_map(|setting| &setting.arguments).map(OsString::from);
-        command.clone().try_get_matches_from(name.iter().cloned().chain(said).chain(typed.to_vec()))
+        let all = name.iter().cloned().chain(said).chain(typed.to_vec());
+        let matches = command.clone().try_get_matches_from(all);
+        matches.map_err(|error| near::suggest(error, &command))
     };
 
     let given = with(&mut [].iter(), typed)?;
@@ -170,21 +175,31 @@ fn over<T>(
             return error;
         }
         match standing.iter().find(is_at_fault) {
-            Some(setting) => at(setting.line, &message),
-            // Each for itself makes sense; together they do not.
+            Some(setting) => {
+                // clap removes terminal escapes. So the message is made again from escaped arguments.
+                let harmless = setting.arguments.iter().map(|text| escape(text.as_bytes()));
+                let harmless = Setting { arguments: harmless.collect(), ..(*setting).clone() };
+                let error = made(&mut [&harmless].into_iter(), &[]).err();
+                at(setting.line, &error.map_or(message, |error| self::message(&error)))
+            }
+            // Each setting is valid by itself, but not all together.
             None => bad(format!("{}: {message}", printable(path))),
         }
     })
 }
 
-/// What is wrong, in one line.
+/// The error in one line, with a suggestion if there is one.
 fn message(error: &Error) -> String {
     let text = error.render().to_string();
     let line = text.lines().next().unwrap_or_default();
-    line.strip_prefix("error: ").unwrap_or(line).to_owned()
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    match error.get(ContextKind::SuggestedValue) {
+        Some(near) => format!("{line}: did you mean '{near}'?"),
+        None => line.to_owned(),
+    }
 }
 
-/// Whether what was typed says otherwise. What can be given several times adds up instead.
+/// Whether the command line overrides the setting. Repeatable flags add up instead.
 fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bool {
     let is_given =
         |arg: &Arg| given.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);

@@ -1,4 +1,4 @@
-//! The flags that say what to weigh.
+//! The paths to weigh.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, Read};
@@ -29,18 +29,18 @@ pub(super) struct RootFlags {
 }
 
 impl RootFlags {
-    /// These paths, and none from a file.
+    /// Only these paths, and none from a file.
     pub(super) fn only(paths: &[OsString]) -> Self {
         Self { paths: paths.to_vec(), ..Self::default() }
     }
 
-    /// Whether some are named in a file, which may be long.
+    /// Whether a file names paths; it may be long.
     pub(super) fn are_listed(&self) -> bool {
         self.files0_from.is_some() || self.files_from.is_some()
     }
 
-    /// The roots: those given, and those in a file; where neither is asked for, where we stand. Or,
-    /// in one line, why the file cannot be read.
+    /// The roots: those on the command line and those in a file, or the current directory if there are neither. The
+    /// error is one line that says why the file cannot be read.
     pub(super) fn roots(self) -> Result<Vec<OsString>, String> {
         let mut roots = self.paths;
         let (file, end, flag) = match (&self.files0_from, &self.files_from) {
@@ -58,13 +58,13 @@ impl RootFlags {
     }
 }
 
-/// Why the `file` that a flag names is of no use, in one line.
+/// One line that says why the `file` of a flag cannot be read.
 pub(super) fn unreadable(file: &Path, flag: &str, error: &io::Error) -> String {
     let name = escape(file.as_os_str().as_encoded_bytes());
     format!("cannot read '{name}' for '{flag}': {}", reason(error))
 }
 
-/// Adds the paths in `file`, each of which ends in `end`, as they come.
+/// Adds the paths in `file`, each of which ends with `end`, in their order.
 fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
     if file == OsStr::new("-") {
         return paths_in(io::stdin().lock(), end, roots);
@@ -73,7 +73,7 @@ fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
 }
 
 fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
-    /// Far more than any path has, and little where there is no end, as in /dev/zero.
+    /// Far more than any path has, and little if there is no end, as in /dev/zero.
     const LONGEST: u64 = 16 << 20;
     loop {
         let mut path = Vec::new();
@@ -85,7 +85,7 @@ fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::R
             return Err(io::Error::other("a path of more than 16 MiB"));
         }
         path.pop_if(|last| *last == end);
-        // A name that is empty is nobody's.
+        // No file has an empty name.
         if !path.is_empty() {
             roots.push(path::from_vec(path).into());
         }

@@ -1,15 +1,18 @@
-//! The flags of snapshots: to make one, to look at it again, to compare with it.
+//! The flags that save, load and compare snapshots.
 
-use std::path::PathBuf;
+use std::num::NonZeroUsize;
+use std::path::{self, PathBuf};
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, ValueHint};
 
 use super::flags::Flags;
+use super::numbers;
 use crate::measure::parse_size;
 use crate::render::name::escape;
 use crate::report::Growth;
-use crate::snapshot::{self, Destination};
+use crate::snapshot::{self, Destination, Share};
+use crate::sys;
 use crate::terminal;
 
 #[derive(Debug, Default, Args)]
@@ -17,25 +20,56 @@ use crate::terminal;
 pub(super) struct SnapshotFlags {
     /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
     ///
-    /// If FILE is standard output, the snapshot is all that is printed.
+    /// If FILE is standard output, the snapshot is all that is printed. If FILE ends in a slash, it is a directory, and
+    /// the snapshot is a new file there, named after the time.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
 
-    /// Save inode numbers, owners and times in the snapshot, too
-    #[arg(long, requires = "save")]
+    /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others
+    ///
+    /// Only snapshots of the same PATHs and host are removed, and only those that were saved with --save DIR/. The last
+    /// one that is complete always stays.
+    #[arg(long, value_name = "N", requires = "save", allow_negative_numbers = true)]
+    #[arg(value_parser = numbers::days)]
+    pub(super) keep: Option<NonZeroUsize>,
+
+    /// Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet
+    #[arg(long)]
     pub(super) details: bool,
 
     /// Show the snapshot in FILE instead of a PATH; - is standard input
+    ///
+    /// Given several times, the snapshots are shown together, like a scan of all their PATHs. Each host has a line if
+    /// they are of several.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
-        "RootFlags", "dereference_links", "count_links", "threads", "limit_filesystem",
+        "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
         "gitignore", "ignored", "atime", "ctime",
     ])]
-    pub(super) load: Option<PathBuf>,
+    pub(super) load: Vec<PathBuf>,
+
+    /// Weigh only one of N shares of PATH: the part numbered I, from 1 to N
+    ///
+    /// Saved on N machines that see the same PATH, and loaded together, the shares are the snapshot of one walk.
+    #[arg(long, value_name = "I/N", value_parser = Share::parse)]
+    #[arg(conflicts_with_all = ["load", "since", "df", "unique", "dereference_links", "files0_from", "files_from"])]
+    pub(super) shard: Option<Share>,
 
     /// Show what changed since the snapshot in FILE, largest changes first
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,
+
+    /// Show what became of a tree over time: the snapshots of it in each FILE
+    ///
+    /// Shows the directories that changed most from the first snapshot to the last: what they come to now, what they
+    /// grew by a day, and their sizes as small bars; and when the file system is full if it goes on like that.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1..)]
+    #[arg(conflicts_with_all = [
+        "RootFlags", "load", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",
+        "count_links", "unique", "filetime", "threads", "summarize", "df", "by", "file_types", "only_file", "collapse",
+        "sort",
+    ])]
+    pub(super) history: Vec<PathBuf>,
 
     /// Exit with status 3 if the total exceeds SIZE
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
@@ -47,9 +81,16 @@ pub(super) struct SnapshotFlags {
 }
 
 impl Flags {
-    /// Where to save it, if anywhere, or in one line why not there.
+    /// Where to save a snapshot, if anywhere; or one line that says why that is impossible.
     pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
         let Some(path) = &self.snapshots.save else { return Ok(None) };
+        let is_directory = path.as_os_str().to_string_lossy().ends_with(path::is_separator);
+        if is_directory {
+            return Ok(Some(snapshot::dated(path, sys::now())));
+        }
+        if self.snapshots.keep.is_some() {
+            return Err("--keep goes with --save DIR/: end the name of the directory in a slash");
+        }
         let to = Destination::new(path.clone());
         if to.is_stdout && self.form().is_some() {
             return Err("--save to standard output excludes -j and --as: \
@@ -63,7 +104,7 @@ impl Flags {
     }
 }
 
-/// The flags in `given`, arguments of `command`, that have a say in what counts, spelled out.
+/// The flags in `given`, arguments of `command`, that change what counts, in their long form.
 pub(super) fn counting(command: &Command, given: &ArgMatches) -> Vec<String> {
     const HEADINGS: [&str; 2] = ["What to weigh", "What to leave out"];
     let mut flags = Vec::new();

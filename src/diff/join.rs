@@ -1,4 +1,4 @@
-//! Two trees side by side, name by name, without recursion.
+//! Joins two trees, name by name, without recursion.
 
 use std::collections::HashMap;
 
@@ -12,29 +12,29 @@ use crate::tally::Tally;
 use crate::total::Replay;
 use crate::tree::{Child, Inode, Named, Node, Step, Totals, Traversal};
 
-/// A directory on its way.
+/// A directory that is open.
 struct OpenPair<'a> {
     sides: Sides<'a>,
-    /// What it comes to by now.
+    /// Its churn so far.
     churn: Churn,
 }
 
-/// What changed.
+/// A churn.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Churn {
     size: u64,
-    /// How many entries it is.
+    /// How many entries changed.
     entries: u64,
 }
 
-/// Numbers for what became of inodes with several links.
+/// Numbers that stand for changed inodes with several links.
 #[derive(Default)]
 struct ChangedInodes(
     HashMap<(Option<MountedIdentity>, Option<MountedIdentity>, u64), u64, RandomState>,
 );
 
-/// Feeds `tally` with what is at `root` and below, with its churn as its size. Of an inode, the tally knows
-/// several links for one if `is_each_once`.
+/// Feeds `tally` with everything at and below `root`, with the churn as size. If `is_each_once`, the tally can tell
+/// which entries are links to one inode.
 pub(super) fn feed<T: Tally>(
     root: Sides<'_>,
     moves: &Moves,
@@ -49,7 +49,7 @@ pub(super) fn feed<T: Tally>(
     let mut root_churn = Churn::default();
     while let Some(step) = traversal.next() {
         let churn = match step {
-            // Whoever shows what changed has no use for the rest.
+            // Only changes are shown.
             Step::Node(sides) if traversal.depth() > 0 && unchanged.has(&sides) => continue,
             Step::Node(sides)
                 if traversal.depth() == 0 || sides.is_directory() && !moves.is_moved(&sides) =>
@@ -64,7 +64,7 @@ pub(super) fn feed<T: Tally>(
             Step::Node(sides) => {
                 let churn = Churn::of(own_churn(sides).max(saturated_change(sides)));
                 match () {
-                    // It is shown where it is now.
+                    // It is shown at its new place.
                     () if moves.is_moved(&sides) && sides.now.is_none() => {}
                     () if sides.is_directory() => {
                         replay.open();
@@ -79,7 +79,7 @@ pub(super) fn feed<T: Tally>(
                 churn
             }
             Step::End(OpenPair { sides, churn }) => {
-                // What is not in either tree's own weights is in their totals.
+                // Changes that are in the totals but not in the sizes of kept entries.
                 let churn = Churn { size: churn.size.max(saturated_change(sides)), ..churn };
                 if traversal.depth() > 0 {
                     replay.close(&node(sides, churn), true, true);
@@ -98,7 +98,7 @@ pub(super) fn feed<T: Tally>(
     replay.finish(&node(root, root_churn))
 }
 
-/// What its own weight changed by: of a directory, without what is in it, if both sides know it.
+/// The churn of its own size; of a directory, without its content, if both sides know it.
 fn own_churn(sides: Sides<'_>) -> u64 {
     let own = |child: Option<Child<'_>>| match child {
         Some(child) if child.is_directory() => child.node().own,
@@ -112,9 +112,9 @@ fn saturated_change(sides: Sides<'_>) -> u64 {
 }
 
 impl ChangedInodes {
-    /// An inode that stands for what became of this one. A number is used anew once its inode is gone, so
-    /// what is gone and what is new under one number are two; and what differs in churn cannot
-    /// share a line.
+    /// An inode that stands for the change of this one. The number of a deleted inode may be reused, so an inode that
+    /// is gone and one that is new are different even with the same number. Links with different churn cannot share a
+    /// line.
     fn inode(&mut self, sides: Sides<'_>, churn: u64) -> Option<Inode> {
         let linked = |child: Option<Child<'_>>| child?.inode()?.linked();
         let (before, now) = (linked(sides.before), linked(sides.now));
@@ -134,22 +134,22 @@ impl Named for Sides<'_> {
 }
 
 impl Churn {
-    /// One entry's, which is none if nothing changed.
+    /// The churn of one entry; 0 entries if it did not change.
     fn of(size: u64) -> Self {
         Self { size, entries: (size > 0).into() }
     }
 
-    /// Whether nothing changed of a directory itself, nor of what it comes to.
+    /// Whether neither a directory itself nor its total changed.
     pub(super) fn is_none_of(sides: Sides<'_>) -> bool {
         own_churn(sides) == 0 && sides.change() == 0
     }
 }
 
-/// As it is now, or was; with its churn as its size.
+/// The node as it is now, or as it was, with its churn as its size.
 fn node<'a>(sides: Sides<'a>, Churn { size, entries }: Churn) -> Node<'a> {
     let totals = Totals { size, entries, ..Totals::default() };
     let own = Some(own_churn(sides)).filter(|own| *own > 0);
     let child = sides.now.or(sides.before);
     let (name, mode) = child.map_or_else(Default::default, |child| (child.name(), child.mode()));
-    Node { name, mode, own, totals, inode: None }
+    Node { name, mode, own, totals, ..Node::default() }
 }

@@ -1,5 +1,5 @@
-//! Finds in two trees what has a name, or a path. Each directory is looked through once, however
-//! many ask: one of 200,000 files, asked for each of them, took minutes.
+//! Finds names and paths in two trees. Each directory is searched once, however many lookups there are. To search a
+//! directory of 200,000 files for each of them took minutes.
 
 use std::collections::HashMap;
 
@@ -9,21 +9,21 @@ use crate::diff::Sides;
 use crate::path::LONGEST;
 use crate::tree::Child;
 
-/// What has been found so far, by number; the root first.
+/// What was found so far, by number; the root first.
 #[derive(Debug)]
 pub struct Lookup<'a> {
     found: Vec<Found<'a>>,
-    /// By the number of what it is in, and its name.
+    /// The number of each entry, by the number of its directory and its name.
     numbers: HashMap<(usize, &'a [u8]), usize, RandomState>,
 }
 
-/// The number of what is in neither tree.
+/// The number of everything that is in neither tree.
 const NOWHERE: usize = 1;
 
 #[derive(Clone, Copy, Debug)]
 struct Found<'a> {
     sides: Sides<'a>,
-    /// Whether what is in it has been found.
+    /// Whether its entries were added.
     is_open: bool,
 }
 
@@ -33,24 +33,24 @@ impl<'a> Lookup<'a> {
     /// The number of the root.
     pub const ROOT: usize = 0;
 
-    /// Nothing but the root.
+    /// A lookup that knows only the root.
     pub fn new(root: Sides<'a>) -> Self {
         let found = vec![Found { sides: root, ..NEITHER }, NEITHER];
         Self { found, numbers: HashMap::default() }
     }
 
-    /// What has this number.
+    /// The entry with this number.
     pub fn sides(&self, number: usize) -> Sides<'a> {
         self.found[number].sides
     }
 
-    /// The number of what lies at `path` below what has the number `at`.
+    /// The number of the entry at `path` below the entry with the number `at`.
     pub fn find(&mut self, mut at: usize, path: &[u8]) -> usize {
         let mut rest = path;
         while !rest.is_empty() {
             self.open(at);
-            // A root's name may have slashes in it, also at its end; but what has anything below it could be
-            // opened.
+            // A root's name may contain slashes, also at its end. If anything is below it, it could be opened, so its
+            // name is not too long.
             let slashes = (0..rest.len().min(LONGEST)).filter(|slash| rest[*slash] == b'/');
             let mut ends = slashes.flat_map(|slash| [slash, slash + 1]).chain([rest.len()]);
             let known = |end: usize| Some((*self.numbers.get(&(at, &rest[..end]))?, end));
@@ -62,7 +62,7 @@ impl<'a> Lookup<'a> {
         at
     }
 
-    /// Finds what is in what has the number `at`.
+    /// Adds the entries of the directory with the number `at`.
     fn open(&mut self, at: usize) {
         if std::mem::replace(&mut self.found[at].is_open, true) {
             return;

@@ -1,12 +1,12 @@
-//! What changed between two snapshots: what grew, what shrank, what is new, gone, or somewhere else.
+//! The difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //!
-//! The churn of an entry is what its size changed by; that of a directory, the sum of all below it
-//! and of its own. So a directory's churn is at least that of anything in it, as its size is at
-//! least that of anything in it, and the largest by churn are chosen by the same tally as the
-//! largest by size. What they were before and are now is looked up in the two trees.
+//! The churn of an entry is the amount by which its size changed. The churn of a directory is the sum of everything
+//! below it and of its own. So a directory has at least the churn of each entry in it, just as it has at least the
+//! size of each entry. Therefore the tally that finds the largest entries by size can find them by churn, too. The
+//! sizes before and now come from the two trees.
 //!
-//! Both trees are in memory, and so is nothing else but the directories that are gone, new or moved, and, to
-//! show each inode once, those with several links that changed.
+//! Both trees are in memory. Besides them there are only the directories that are gone, new or moved, and the changed
+//! inodes with several links, to show each once.
 
 mod join;
 mod lookup;
@@ -20,7 +20,7 @@ use crate::tree::{Child, Order, Tree};
 use moves::Moves;
 use unchanged::Unchanged;
 
-/// Two trees, and what went from one place to another.
+/// Two trees, and the directories that moved between them.
 #[derive(Debug)]
 pub struct Diff {
     before: Tree,
@@ -32,9 +32,9 @@ pub struct Diff {
 /// One entry in both trees, or in one.
 #[derive(Clone, Copy, Debug)]
 pub struct Sides<'a> {
-    /// What it was.
+    /// The entry before.
     pub before: Option<Child<'a>>,
-    /// What it is.
+    /// The entry now.
     pub now: Option<Child<'a>>,
 }
 
@@ -44,13 +44,13 @@ impl<'a> Sides<'a> {
         [self.before, self.now].iter().flatten().any(Child::is_directory)
     }
 
-    /// What is in either of two directories, by name.
+    /// The entries of two directories, joined by name.
     fn children(&self) -> Vec<Sides<'a>> {
         self.join(|side| side.children(Order::Name))
     }
 
-    /// What is in either of two directories and a directory on one side at least, by name. The rest is most of
-    /// what there is, and not looked at.
+    /// The entries of two directories that are a directory on at least one side, joined by name. Most entries are not,
+    /// and are not examined.
     fn directories(&self) -> Vec<Sides<'a>> {
         let found = self.join(|side| {
             let mut directories: Vec<_> = side.directories().collect();
@@ -61,7 +61,7 @@ impl<'a> Sides<'a> {
         if found.iter().all(is_on_both) {
             return found;
         }
-        // On the other side there may be something else of that name.
+        // On the other side a file may have that name.
         self.children().into_iter().filter(Sides::is_directory).collect()
     }
 
@@ -85,20 +85,26 @@ impl<'a> Sides<'a> {
 }
 
 impl Diff {
-    /// What became of `before`, which is `now`.
+    /// The difference between `before` and `now`. If one side has several roots and the other only one, that one is
+    /// compared with itself.
     pub fn new(before: Tree, now: Tree) -> Self {
+        let (before, now) = match (before.is_above_roots(), now.is_above_roots()) {
+            (true, false) => (before, now.below_total()),
+            (false, true) => (before.below_total(), now),
+            _ => (before, now),
+        };
         let root = Sides { before: Some(before.root()), now: Some(now.root()) };
         let unchanged = Unchanged::find(root);
         let moves = Moves::find(&before, &now, &unchanged);
         Self { before, now, moves, unchanged }
     }
 
-    /// The entries with the largest churn, which is their size in the tree: each inode once. Without
-    /// limits, all that changed, under every name.
+    /// The entries with the largest churn, which is their size in the returned tree: each inode once. Without limits,
+    /// everything that changed, under every name.
     pub fn largest(&self, limits: Option<Limits>) -> Tree {
         let is_each_once = limits.is_some();
         let limits = limits.unwrap_or(Limits::NONE);
-        // What did not change is not worth a line.
+        // Unchanged entries have no line.
         let limits = Limits { min_size: limits.min_size.max(1), ..limits };
         join::feed(self.root(), &self.moves, &self.unchanged, Top::new(limits), is_each_once)
     }
@@ -108,8 +114,7 @@ impl Diff {
         Sides { before: Some(self.before.root()), now: Some(self.now.root()) }
     }
 
-    /// Where the directory that is at `sides` was before, as a path below the root, if it was
-    /// moved.
+    /// Where the directory at `sides` was before, as a path below the root, if it was moved.
     pub fn moved_from(&self, sides: &Sides<'_>) -> Option<&[u8]> {
         self.moves.origin(sides)
     }
@@ -121,7 +126,7 @@ impl Sides<'_> {
         (self.before.map(|child| child.size()), self.now.map(|child| child.size()))
     }
 
-    /// What its size changed by.
+    /// The change of its size.
     pub fn change(&self) -> i128 {
         let (before, now) = self.sizes();
         i128::from(now.unwrap_or(0)) - i128::from(before.unwrap_or(0))

@@ -1,10 +1,9 @@
-//! Directories that are in another place: gone from one and new in another, and the same inode. Known
-//! only where both snapshots say which inode a directory is: the earlier one has details.
+//! Directories that were moved: gone from one place and new in another, with the same inode. They are known only if
+//! both snapshots have the inodes of directories, for which the earlier one needs details.
 //!
-//! A number alone says little: ext4 gives that of a directory that is gone to the next one made. So the
-//! same names have to be in it, it has to come to the same, and, where both snapshots have times, it must not
-//! have been written to since: a move leaves a directory's own time as it is. Where in doubt, one is gone
-//! and the other is new.
+//! The inode number alone is weak evidence, because ext4 reuses that of a deleted directory at once. So the directory
+//! must also have the same names in it, the same total, and, if both snapshots have times, the same time of last
+//! modification, which a move does not change. In case of doubt, one directory is gone and the other is new.
 
 use std::collections::HashMap;
 
@@ -13,14 +12,14 @@ use crate::diff::unchanged::Unchanged;
 use crate::sys::Identity;
 use crate::tree::{Child, Node, Step, Traversal, Tree};
 
-/// By inode, where each moved directory was.
+/// The previous place of each moved directory, by inode.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     origins: HashMap<Identity, Box<[u8]>>,
 }
 
 impl Moves {
-    /// Looks for them, where there can be any.
+    /// Finds moved directories, if the snapshots contain inodes.
     pub(super) fn find(before: &Tree, now: &Tree, unchanged: &Unchanged) -> Self {
         let has_inodes = |tree: &Tree| tree.root().directories().any(|it| it.inode().is_some());
         if !has_inodes(before) || !has_inodes(now) {
@@ -56,7 +55,7 @@ impl Moves {
         Self { origins: gone.into_iter().filter_map(moved).collect() }
     }
 
-    /// Whether what is on one side only is a directory that is, or was, on the other elsewhere.
+    /// Whether an entry on one side only is a directory that was moved.
     pub(super) fn is_moved(&self, sides: &Sides<'_>) -> bool {
         !self.origins.is_empty()
             && match (sides.before, sides.now) {
@@ -65,7 +64,7 @@ impl Moves {
             }
     }
 
-    /// Where the directory that is at `sides` was before, if it was moved.
+    /// Where the directory at `sides` was before, if it was moved.
     pub(super) fn origin(&self, sides: &Sides<'_>) -> Option<&[u8]> {
         match (sides.before, sides.now) {
             (None, Some(child)) => self.of(child),
@@ -78,13 +77,13 @@ impl Moves {
     }
 }
 
-/// Which inode it is, if that is known.
+/// Its inode, if it is known.
 fn identity(child: Child<'_>) -> Option<Identity> {
     child.inode().map(|inode| inode.identity.1)
 }
 
-/// Whether a directory that `was` has the content of one that `is`, which has its inode number. Nothing
-/// in it is no evidence, unless there are times.
+/// Whether a directory that `was` has the content of one that `is`, with the same inode number. An empty directory is
+/// no evidence without times.
 fn is_same(was: Child<'_>, is: Child<'_>) -> bool {
     let [before, now] = [was, is].map(|child| child.node());
     let modified = |node: &Node<'_>| Some(node.inode?.details?.modified);

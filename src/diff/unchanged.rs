@@ -1,7 +1,7 @@
-//! Directories in which nothing changed: found on all cores, and then looked at no more.
+//! Finds unchanged directories on all cores, so that they need not be compared again.
 //!
-//! Most of two snapshots is alike, and to look through all of that in order took a third of the time that the
-//! walk before it did. Which thread looks at what does not matter: what is not found here is only looked at later.
+//! Two snapshots are mostly equal, and to compare everything in order took a third of the time of the walk before it. A
+//! directory that is not found here is only compared later.
 
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -10,17 +10,17 @@ use crate::diff::Sides;
 use crate::diff::join::Churn;
 use crate::tree::{Child, DirectoryId, Step, Traversal};
 
-/// Directories below the root that have the same names below them, with the same sizes, on both sides.
+/// Directories below the root with the same names and sizes below them on both sides.
 #[derive(Debug, Default)]
 pub(super) struct Unchanged {
-    /// By the number of the directory as it is now; empty if there is none.
+    /// By the number of the directory in the newer tree; empty if there is none.
     is_unchanged: Vec<bool>,
 }
 
 impl Unchanged {
-    /// Looks for them where there are many directories.
+    /// Finds them, if there are many directories.
     pub(super) fn find(root: Sides<'_>) -> Self {
-        /// Fewer are looked through sooner than threads are started.
+        /// For fewer, starting threads takes longer.
         const MANY: u64 = 2_000;
         let Some(number) = root.now.filter(|now| now.directories_below() >= MANY) else {
             return Self::default();
@@ -28,7 +28,7 @@ impl Unchanged {
         let parts = parts(root);
         let found: Vec<_> = match ThreadPoolBuilder::new().build() {
             Ok(pool) => pool.install(|| parts.par_iter().map(|part| below(*part)).collect()),
-            // Where none can be started, this one does it.
+            // No thread can be started.
             Err(_) => parts.iter().map(|part| below(*part)).collect(),
         };
         let count = usize::try_from(number.directories_below()).unwrap_or(0) + 1;
@@ -48,7 +48,7 @@ impl Unchanged {
     }
 }
 
-/// Directories that are on both sides of `root`, none in another: enough of them to keep all threads busy, where
+/// Directories below `root` that are on both sides, and none below another. They are enough to keep all threads busy, if
 /// the tree is wide enough near its root.
 fn parts(root: Sides<'_>) -> Vec<Sides<'_>> {
     const ENOUGH: usize = 256;
@@ -68,13 +68,13 @@ fn is_on_both(sides: &Sides<'_>) -> bool {
         && sides.now.is_some_and(|side| side.is_directory())
 }
 
-/// A directory on its way.
+/// A directory that is being compared.
 struct MatchedPair {
     id: Option<DirectoryId>,
     is_unchanged: bool,
 }
 
-/// The numbers of those at `root` and below.
+/// The numbers of unchanged directories at `root` and below.
 fn below(root: Sides<'_>) -> Vec<DirectoryId> {
     let mut found = Vec::new();
     let mut leaves = [Vec::new(), Vec::new()];
@@ -101,8 +101,8 @@ fn below(root: Sides<'_>) -> Vec<DirectoryId> {
     found
 }
 
-/// Whether what is in a directory and no directory has the same names and sizes on both sides. What is found is
-/// put into `leaves`, so that there is room for it only once.
+/// Whether all entries that are not directories have the same names and sizes on both sides. `leaves` is memory that is
+/// reused.
 fn has_same_leaves<'a>(sides: Sides<'a>, leaves: &mut [Vec<(&'a [u8], u64)>; 2]) -> bool {
     let [before, now] = leaves;
     for (side, leaves) in [(sides.before, &mut *before), (sides.now, &mut *now)] {

@@ -1,7 +1,7 @@
-//! Git's configuration (git-config(1)): what of it says what is ignored.
+//! The part of git's configuration (git-config(1)) that says what is ignored.
 //!
-//! Read here rather than by gix-config 0.62, which adds 38 packages and 107 KB to parse alone: what it includes
-//! it would read whole, be it a pipe or without end, and a repository must not make us do that.
+//! It is read here and not by gix-config 0.62, which adds 38 packages and 107 KB for parsing alone. gix-config reads
+//! included files whole, even a pipe or an endless file, and a repository must not make us do that.
 
 use std::ffi::CString;
 use std::io;
@@ -13,23 +13,23 @@ use super::rules::IgnoreRules;
 use crate::path;
 use crate::sys::{self, Handle, Symlinks};
 
-/// What git's configuration says to whoever works in any repository.
+/// The configuration that holds in every repository.
 #[derive(Clone, Debug, Default)]
 pub struct GitConfig {
-    /// Where `~` leads.
+    /// The directory that `~` stands for.
     home: Option<Vec<u8>>,
-    /// What a repository's configuration may overrule.
+    /// Settings that a repository's configuration may override.
     weak: Settings,
-    /// What overrules that.
+    /// Settings that override those of the repository.
     strong: Settings,
-    /// The rules in the excludes file, by its path, where no repository names another.
+    /// The path and the rules of the excludes file that holds unless a repository names another.
     excludes: Option<(Vec<u8>, Arc<IgnoreRules>)>,
 }
 
-/// The variables that count here, each as it was set last.
+/// The variables that matter here, with the value that was set last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Settings {
-    /// `core.excludesFile`; what is relative begins at the top of the work tree.
+    /// `core.excludesFile`; a relative path begins at the top of the work tree.
     excludes_file: Option<Vec<u8>>,
     /// `core.ignoreCase`.
     ignore_case: Option<bool>,
@@ -37,40 +37,39 @@ struct Settings {
     worktree_config: Option<bool>,
 }
 
-/// What holds in one work tree.
+/// The settings in one work tree.
 pub(super) struct InWorkTree {
-    /// Whether git takes no heed of case.
+    /// Whether git ignores case.
     pub(super) folds: bool,
     /// The rules in the excludes file.
     pub(super) excludes: Arc<IgnoreRules>,
 }
 
-/// What is in a file; none if it is not there.
+/// The content of a file; none if there is no such file.
 type Text = io::Result<Option<Vec<u8>>>;
 
-/// A file of git's configuration that makes no sense, or cannot be read.
+/// The path of a file of git's configuration that is invalid or cannot be read, and the error.
 pub type BadFile = (Vec<u8>, io::Error);
 
 impl GitConfig {
-    /// Where nobody says anything, the excludes file is `excludes_file`. `~` leads to `home`.
+    /// A configuration in which the excludes file is `excludes_file`, unless it is set. `~` stands for `home`.
     pub fn new(home: Option<Vec<u8>>, excludes_file: Option<Vec<u8>>) -> Self {
         let weak = Settings { excludes_file, ..Settings::default() };
         Self { home, weak, ..Self::default() }
     }
 
-    /// Adds what the system's or the user's file at `path` says. What cannot be read is passed over, as
-    /// git does it.
+    /// Adds the settings in the system's or user's file at `path`. Like git, it skips a file that cannot be read.
     ///
     /// # Errors
-    /// What git refuses.
+    /// If git refuses the file, too.
     pub fn read(&mut self, path: &[u8]) -> Result<(), BadFile> {
         self.weak.read(path, self.home.as_deref(), &text_of_named)
     }
 
-    /// Adds that the variable called `name` is `value`, which overrules what is in files.
+    /// Sets the variable called `name` to `value`, which overrides all files.
     ///
     /// # Errors
-    /// What git refuses.
+    /// If git refuses the variable, too.
     pub fn overrule(&mut self, name: &[u8], value: &[u8]) -> Result<(), BadFile> {
         let (name, home) = (name.to_ascii_lowercase(), self.home.as_deref());
         if name == INCLUDE {
@@ -80,8 +79,8 @@ impl GitConfig {
         if is_sense { Ok(()) } else { Err((name, invalid("its value makes no sense"))) }
     }
 
-    /// Reads the excludes file once, for all that do not name another; none if it cannot be read: then git
-    /// goes without it too.
+    /// Reads the excludes file once, for all repositories that do not name another. Like git, it uses none if the
+    /// file cannot be read.
     #[must_use]
     pub fn with_excludes(mut self) -> Self {
         let named = self.strong.excludes_file.as_ref().or(self.weak.excludes_file.as_ref());
@@ -92,8 +91,8 @@ impl GitConfig {
         self
     }
 
-    /// What holds in the work tree of `repository`, whose top is open as `top`. What is wrong is reported,
-    /// and says nothing.
+    /// The settings in the work tree of `repository`, whose top is open as `top`. Invalid files are reported and
+    /// change nothing.
     pub(super) fn in_work_tree(
         &self,
         top: &Handle,
@@ -129,16 +128,16 @@ impl GitConfig {
 }
 
 impl Settings {
-    /// Adds what the file at `path` says, and what that includes. `open` reads a file.
+    /// Adds the settings in the file at `path` and in the files that it includes. `open` reads a file.
     fn read(
         &mut self,
         path: &[u8],
         home: Option<&[u8]>,
         open: &dyn Fn(&[u8]) -> Text,
     ) -> Result<(), BadFile> {
-        /// Git takes no more in one another (config.c, MAX_INCLUDE_DEPTH).
+        /// Git allows no deeper nesting of includes (config.c, MAX_INCLUDE_DEPTH).
         const DEEPEST: usize = 10;
-        /// Two in each of ten in one another are a thousand.
+        /// With two includes in every file, ten levels would be a thousand files.
         const MOST: usize = 100;
         let mut files: Vec<(Vec<u8>, Variables)> = Vec::new();
         let (mut next, mut count) = (Some(path.to_vec()), 0);
@@ -177,7 +176,7 @@ impl Settings {
         }
     }
 
-    /// Sets the variable called `name`; none if it cannot have that value.
+    /// Sets the variable called `name`; none if the value is invalid.
     fn set(&mut self, name: &[u8], value: Option<&[u8]>, home: Option<&[u8]>) -> Option<()> {
         match name {
             b"core.excludesfile" => self.excludes_file = Some(expanded(value?, home)),
@@ -192,7 +191,7 @@ impl Settings {
 
 const INCLUDE: &[u8] = b"include.path";
 
-/// Whether a variable, or one of the environment, is switched on; none if that cannot be told.
+/// Whether a variable, of git or of the environment, is true; none if the value is invalid.
 pub fn truth(value: Option<&[u8]>) -> Option<bool> {
     let Some(value) = value else { return Some(true) };
     match &*value.to_ascii_lowercase() {
@@ -206,7 +205,7 @@ pub fn truth(value: Option<&[u8]>) -> Option<bool> {
     }
 }
 
-/// A path whose `~` stands for `home`. For git it ends at a NUL.
+/// A path with `home` in place of `~`. Git ends it at a NUL.
 fn expanded(path: &[u8], home: Option<&[u8]>) -> Vec<u8> {
     let path = path.split(|byte| *byte == 0).next().unwrap_or_default();
     match (path.strip_prefix(b"~"), home) {
@@ -215,14 +214,14 @@ fn expanded(path: &[u8], home: Option<&[u8]>) -> Vec<u8> {
     }
 }
 
-/// What is in a file that a user named.
+/// The content of a file that a user named.
 fn text_of_named(path: &[u8]) -> Text {
     Ok(sys::read_file(&path::from_bytes(path)).ok())
 }
 
-/// What is in the file at `path` from `top`, which a repository named: only a regular one is read.
+/// The content of the file at `path`, relative to `top`, which a repository named. Only a regular file is read.
 fn text_of(top: &Handle, path: &[u8]) -> Text {
-    /// Some 100 bytes a branch and a remote: room for 100,000 of them.
+    /// A branch with its remote takes about 100 bytes, so there is room for 100,000 of them.
     const MOST: u64 = 10 << 20;
     repository::text_of(top, &CString::new(path)?, MOST)
 }

@@ -1,17 +1,16 @@
-//! The syntax of git's configuration files, as config.c reads it (2.39): sections, variables, values with
-//! quotes, escapes and comments, and lines that go on after a backslash.
+//! The syntax of git's configuration files, as config.c (2.39) reads it: sections, variables, values with quotes,
+//! escapes and comments, and lines continued after a backslash.
 
-/// A variable by its full name, without uppercase letters but in a subsection, and its value; none where
-/// there is no `=`.
+/// The full name of a variable, in lower case except for the subsection, and its value; none without a `=`.
 pub(super) type Variable = (Vec<u8>, Option<Vec<u8>>);
 
-/// The variables in a file, one after the other.
+/// Reads the variables in a file, one after the other.
 pub(super) struct Variables {
     text: Vec<u8>,
     at: usize,
-    /// What the names of variables begin with here: `core.`.
+    /// The prefix of variables in this section: `core.`.
     section: Vec<u8>,
-    /// The line that the last byte is in, from 1.
+    /// The number of the current line, from 1.
     pub(super) line: usize,
     is_end_of_line: bool,
     is_over: bool,
@@ -25,7 +24,7 @@ impl Variables {
         Self { text, at: 0, section: Vec::new(), line: 1, is_end_of_line: false, is_over: false }
     }
 
-    /// The next byte. A line ends in `\n` alone, and the last one does too.
+    /// The next byte. Lines end in `\n`, and the last one is treated as if it did, too.
     fn byte(&mut self) -> u8 {
         self.line += usize::from(self.is_end_of_line);
         let byte = match self.text[self.at..] {
@@ -44,7 +43,7 @@ impl Variables {
         byte
     }
 
-    /// What is between brackets, of which the first has been read, with a dot after it.
+    /// The name between brackets, with a dot after it. The opening bracket has been read.
     fn section(&mut self) -> Option<Vec<u8>> {
         let mut name = Vec::new();
         loop {
@@ -62,7 +61,7 @@ impl Variables {
         Some(name)
     }
 
-    /// Appends what is in quotes, up to the bracket after it.
+    /// Appends the text in quotes, up to the closing bracket.
     fn subsection(&mut self, name: &mut Vec<u8>) -> Option<()> {
         let mut byte = self.byte();
         while matches!(byte, b' ' | b'\t' | b'\r') {
@@ -100,7 +99,7 @@ impl Variables {
         }
     }
 
-    /// The rest of the line, and of those that it goes on in. Blanks at its ends do not belong to it.
+    /// The rest of the line and of its continuations, without blanks at the ends.
     fn value(&mut self) -> Option<Vec<u8>> {
         let (mut value, mut length, mut is_quoted) = (Vec::new(), 0, false);
         loop {
@@ -135,7 +134,7 @@ impl Variables {
 }
 
 impl Iterator for Variables {
-    /// None for what makes no sense; nothing after that does.
+    /// None for invalid syntax. Nothing after it is valid.
     type Item = Option<Variable>;
 
     fn next(&mut self) -> Option<Self::Item> {

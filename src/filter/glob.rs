@@ -1,11 +1,11 @@
 //! One glob, as git matches it: bytes, `*` and `?` within a name, `**` across names, `[…]`.
 //!
-//! Made anew rather than taken from a crate: to leave out exactly what git does, a glob must have
-//! git's classes, no braces, and bytes that are not UTF-8. The meaning is that of git's
-//! wildmatch.c (2.39). The way is another: nothing recurses, and no pattern takes more than its length
-//! times the text's.
+//! This is our own and not a crate's, because a glob has to leave out exactly what git does: it needs git's character
+//! classes, no braces, and bytes that are not UTF-8. The meaning is that of git's wildmatch.c (2.39), but the
+//! algorithm is different: nothing recurses, and a match takes at most the length of the pattern times that of the
+//! text.
 
-/// A glob, taken apart.
+/// A parsed glob.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Glob(Vec<Token>);
 
@@ -13,22 +13,22 @@ pub(super) struct Glob(Vec<Token>);
 enum Token {
     /// This byte.
     Byte(u8),
-    /// Any byte but a slash: `?`.
+    /// Any byte except a slash: `?`.
     One,
-    /// Any of these bytes but a slash, a bit for each: `[…]`.
+    /// Any of these bytes except a slash, one bit for each: `[…]`.
     Set(Box<[u64; 4]>),
-    /// Any bytes but slashes, or none: `*`.
+    /// Any number of bytes except slashes: `*`.
     Some,
-    /// Any bytes, or none: `**` that fills what is between slashes.
+    /// Any number of bytes: `**` between slashes.
     All,
-    /// Any names with the slashes after them, or none: `**/`.
+    /// Any number of names, each with a slash after it: `**/`.
     Names,
-    /// Nothing: what cannot be made sense of.
+    /// Nothing: an invalid glob.
     Never,
 }
 
 impl Glob {
-    /// The glob in `text`. If it `folds`, it is for text without uppercase letters.
+    /// Parses the glob in `text`. If it `folds`, it matches lower-case text.
     pub(super) fn new(text: &[u8], folds: bool) -> Self {
         let (mut tokens, mut rest) = (Vec::new(), text);
         while let [first, after @ ..] = rest {
@@ -48,16 +48,15 @@ impl Glob {
         Glob(tokens)
     }
 
-    /// Whether it makes no sense, and so matches nothing.
+    /// Whether it is invalid, and so matches nothing.
     pub(super) fn is_nonsense(&self) -> bool {
         self.0.contains(&Token::Never)
     }
 
     /// Whether it matches all of `text`.
     ///
-    /// Where it fails, the last `*` takes one byte more, and once that is at the end of its name,
-    /// the last `**`. To go back further is of no use: whatever an earlier one could give way to,
-    /// the last one can take.
+    /// On a mismatch the last `*` takes one more byte, and at the end of a name the last `**` does. There is no need
+    /// to go further back, because whatever an earlier asterisk could take, the last one can take.
     pub(super) fn is_match(&self, text: &[u8]) -> bool {
         let tokens = &self.0;
         let (mut token, mut at) = (0, 0);
@@ -108,7 +107,7 @@ impl Token {
         }
     }
 
-    /// How much more of `text` it takes at least, if it has to take more.
+    /// How many bytes of `text` it takes at least, if it has to take more.
     fn next_end(&self, text: &[u8]) -> Option<usize> {
         match self {
             Token::Names => text.iter().position(|byte| *byte == b'/').map(|slash| slash + 1),
@@ -117,7 +116,7 @@ impl Token {
     }
 }
 
-/// What one or more asterisks mean, and what is left after them.
+/// The meaning of one or more asterisks, and the rest of the text.
 fn stars(text: &[u8], is_start_of_name: bool) -> (Token, &[u8]) {
     let count = text.iter().take_while(|byte| **byte == b'*').count();
     let rest = &text[count..];
@@ -129,9 +128,8 @@ fn stars(text: &[u8], is_start_of_name: bool) -> (Token, &[u8]) {
     }
 }
 
-/// The set that begins after a bracket, and what is left after it; none if it makes no sense. If it
-/// `folds`, ranges and `[:upper:]` mean small letters too. Single letters are as they stand, and so are
-/// those after a backslash: git folds neither.
+/// The set that begins after an opening bracket, and the rest of the text; none if it is invalid. If it `folds`,
+/// ranges and `[:upper:]` include lower-case letters. Like git, it does not fold single letters, escaped or not.
 fn set(text: &[u8], folds: bool) -> Option<(Token, &[u8])> {
     let (is_negated, mut rest) = match text {
         [b'!' | b'^', rest @ ..] => (true, rest),
@@ -179,7 +177,7 @@ fn set(text: &[u8], folds: bool) -> Option<(Token, &[u8])> {
     Some((Token::Set(Box::new(bits)), &rest[1..]))
 }
 
-/// The first byte of `text`, or the one after a backslash, and what is left.
+/// The first byte of `text`, or the one after a backslash, and the rest.
 fn literal(text: &[u8]) -> Option<(u8, &[u8])> {
     match text {
         [b'\\', byte, rest @ ..] => Some((*byte, rest)),
@@ -265,7 +263,7 @@ mod tests {
         }
     }
 
-    /// Going back to every asterisk would take longer than anybody lives.
+    /// With backtracking to every asterisk, this would take longer than a lifetime.
     #[test]
     fn no_glob_takes_for_ever() {
         let is_match = |glob: String, text: String| {

@@ -1,13 +1,13 @@
-//! Leaving out by globs in the syntax of gitignore(5), which hold from each root on down.
+//! Filters by globs in the syntax of gitignore(5), relative to each root.
 
 use super::rules::IgnoreRules;
 
-/// Which paths below a root count, as far as globs go.
+/// Which paths below a root count.
 #[derive(Clone, Debug, Default)]
 pub struct Globs {
-    /// What matches is left out, a directory with all that is in it.
+    /// Matching entries are left out, directories with everything in them.
     pub exclude: IgnoreRules,
-    /// If there are any, only what matches counts, a directory with all that is in it.
+    /// If there are any, only matching entries count, directories with everything in them.
     pub include: IgnoreRules,
 }
 
@@ -22,7 +22,7 @@ impl Globs {
         self.exclude.decide(path, is_directory) == Some(true)
     }
 
-    /// Whether the entry at `path` is asked for.
+    /// Whether an `--include` glob matches the entry at `path`.
     pub(super) fn includes(&self, path: &[u8], is_directory: bool) -> bool {
         self.include.is_empty() || self.include.decide(path, is_directory) == Some(true)
     }

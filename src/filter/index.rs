@@ -1,7 +1,7 @@
 //! What git tracks: the names in the index of a work tree (gitformat-index(5), versions 2 to 4).
 //!
-//! Read here rather than by a crate, because nothing but names is wanted: gix-index 0.58 brings 43
-//! packages and 199 KB, this 17 KB, and it has to be told of SHA-256.
+//! It is read here and not by a crate, because only names are needed: gix-index 0.58 adds 43 packages and 199 KB,
+//! this 17 KB; and gix-index must be told whether ids are SHA-256.
 
 use std::ffi::CString;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -11,17 +11,17 @@ use std::sync::OnceLock;
 use crate::path;
 use crate::sys::{self, Symlinks};
 
-/// What is tracked in a work tree.
+/// The tracked files of a work tree.
 #[derive(Debug)]
 pub(super) struct Tracked {
-    /// Where its repository is, from where the process stands.
+    /// The path of its repository, from the current directory.
     repository: Vec<u8>,
-    /// How much of a path leads to the top of the work tree.
+    /// How many bytes of a path lead to the top of the work tree.
     from: usize,
-    /// Whether names that differ in case alone are the same.
+    /// Whether case is ignored.
     folds: bool,
-    /// Set by whoever reads it first. At worst several do at once, and find the same; so no system
-    /// call is made while others wait.
+    /// Set by the first thread that reads it. At worst, several threads read it at once and find the same; so no
+    /// thread waits while another makes system calls.
     index: OnceLock<Index>,
 }
 
@@ -30,7 +30,7 @@ impl Tracked {
         Self { repository, from, folds, index: OnceLock::new() }
     }
 
-    /// Reads the index, unless that is done. Where there is none, nothing is tracked.
+    /// Reads the index once. Without an index, nothing is tracked.
     pub(super) fn read(&self) -> io::Result<()> {
         if self.index.get().is_some() {
             return Ok(());
@@ -41,23 +41,23 @@ impl Tracked {
         if self.folds {
             index.fold();
         }
-        // Whoever was faster found the same.
+        // If another thread was faster, it found the same.
         let _ = self.index.set(index);
         Ok(())
     }
 
-    /// Goes on as if nothing were tracked: the index cannot be read.
+    /// Continues as if nothing were tracked, because the index cannot be read.
     pub(super) fn give_up(&self) {
         let _ = self.index.set(Index::default());
     }
 
-    /// Where the index is.
+    /// The path of the index.
     pub(super) fn index_path(&self) -> Vec<u8> {
         path::join_all([&*self.repository, b"index"])
     }
 
-    /// Whether the entry at `path`, folded if need be, is tracked, or something in it. It may be while
-    /// nobody has read the index.
+    /// Whether the entry at `path`, in lower case if case is ignored, is tracked or contains something tracked. True
+    /// as long as the index is not read.
     pub(super) fn has(&self, path: &[u8], is_directory: bool) -> bool {
         self.index.get().is_none_or(|index| {
             let path = &path[self.from..];
@@ -75,16 +75,16 @@ impl Tracked {
     }
 }
 
-/// What names may take, beyond some 16 times what they take in the file.
+/// How much memory names may take, in bytes, beyond about 16 times their size in the file.
 const ROOM_FOR_NAMES: u64 = 16 << 20;
 
-/// The names in an index, ordered by their bytes.
+/// The names in an index, sorted as bytes.
 #[derive(Debug, Default)]
 struct Index {
-    /// One after the other.
+    /// All names, one after the other.
     names: Vec<u8>,
     entries: Vec<IndexEntry>,
-    /// Whether an entry has no name: in a split index, the other half has it.
+    /// Whether an entry has no name. In a split index, the shared index has it.
     has_nameless: bool,
 }
 
@@ -95,16 +95,16 @@ struct IndexEntry {
 }
 
 impl Index {
-    /// Reads what git wrote.
+    /// Reads an index that git wrote.
     ///
     /// # Errors
-    /// The system's, and what is wrong with it.
+    /// The system's, and for an invalid index.
     fn read(file: impl Read + Seek) -> io::Result<Self> {
-        /// SHA-1, SHA-256.
+        /// The lengths of SHA-1 and SHA-256, in bytes.
         const IDS: [usize; 2] = [20, 32];
         let mut file = BufReader::with_capacity(64 * 1024, file);
         let length = file.seek(SeekFrom::End(0))?;
-        // The repository's configuration says which; but an index makes sense with one of them only.
+        // The repository's configuration says which one it is, but an index is valid with one of them only.
         for id in IDS {
             file.rewind()?;
             let left = length.saturating_sub(id as u64);
@@ -116,8 +116,8 @@ impl Index {
         Err(invalid("it is damaged, or newer than version 4"))
     }
 
-    /// Reads what git wrote where an object's id takes `id` bytes. At the end is a checksum, which git
-    /// may have left out. What is damaged in another way than its order and its lengths is not found.
+    /// Reads an index in which an object's id takes `id` bytes. Git may have left out the checksum at the end. Only
+    /// damage to order and lengths is found.
     fn with_ids_of<R: Read + Seek>(id: usize, source: &mut IndexReader<'_, R>) -> io::Result<Self> {
         let is_index = source.take()? == *b"DIRC";
         let (version, count) = (source.number()?, source.number()?);
@@ -125,7 +125,7 @@ impl Index {
         let (mut index, length) = (Index::default(), source.left);
         for _ in 0..count {
             index.add(source, version, id)?;
-            // In version 4, a few bytes can stand for a long name again and again.
+            // In version 4, a few bytes can repeat a long name again and again.
             let most = ROOM_FOR_NAMES + 16 * (length - source.left);
             ensure(index.names.len() as u64 <= most)?;
         }
@@ -136,7 +136,7 @@ impl Index {
             source.skip(length.into())?;
             match &extension {
                 b"link" => unknown = Some("it is split, and the other half is not read"),
-                // A sparse index has a directory in one entry, of which nothing is checked out.
+                // In a sparse index, one entry is a whole directory of which nothing is checked out.
                 b"sdir" | [b'A'..=b'Z', ..] => {}
                 _ => unknown = Some("it has an extension that is not known"),
             }
@@ -152,11 +152,11 @@ impl Index {
         version: u32,
         id: usize,
     ) -> io::Result<()> {
-        /// Of times, device, inode, mode, owner, group and size; the mode is the seventh number.
+        /// Times, device, inode, mode, owner, group and size. The mode is the seventh number.
         const STAT: usize = 40;
         const SUBMODULE: u32 = 0o160_000;
         const IS_EXTENDED: u8 = 0x40;
-        /// A longer name ends where a zero is.
+        /// A longer name ends at a NUL.
         const LONGEST: usize = 0xfff;
         let left = source.left;
         let stat: [u8; STAT] = source.take()?;
@@ -168,7 +168,7 @@ impl Index {
             source.skip(2)?;
         }
         let last = self.entries.last().map_or(0..0, |entry| entry.name.clone());
-        // From version 4 on, a name begins as the last one does.
+        // From version 4 on, a name begins with the start of the one before.
         let kept = if version == 4 { last.len().checked_sub(source.offset()?) } else { Some(0) };
         let kept = kept.ok_or_else(damaged)?;
         let start = self.names.len();
@@ -190,7 +190,7 @@ impl Index {
 
         let name = start..self.names.len();
         if name.is_empty() {
-            // A file with nothing in it would make no end of them.
+            // A sparse file could have such entries without end.
             ensure(mode != 0)?;
             self.has_nameless = true;
             return Ok(());
@@ -200,7 +200,7 @@ impl Index {
         Ok(())
     }
 
-    /// Makes it one of names without uppercase letters.
+    /// Turns all names into lower case.
     fn fold(&mut self) {
         self.names.make_ascii_lowercase();
         let names = &self.names;
@@ -218,17 +218,17 @@ impl Index {
         first.is_some_and(|entry| self.names[entry.name.clone()].starts_with(&start))
     }
 
-    /// The first that is `path` or comes after it.
+    /// The first name that is `path` or sorts after it.
     fn first_from(&self, path: &[u8]) -> Option<&IndexEntry> {
         let is_before = |entry: &IndexEntry| self.names[entry.name.clone()] < *path;
         self.entries.get(self.entries.partition_point(is_before))
     }
 }
 
-/// An index as it is read: a file may be far longer than what was ever written to it.
+/// Reads an index up to a limit, because a sparse file may be far longer than what was written to it.
 struct IndexReader<'a, R> {
     file: &'a mut BufReader<R>,
-    /// How many bytes come before the checksum.
+    /// How many bytes are left before the checksum.
     left: u64,
 }
 
@@ -256,7 +256,7 @@ impl<R: Read + Seek> IndexReader<'_, R> {
         ensure(read == length)
     }
 
-    /// Appends what comes before a zero, and takes that too.
+    /// Appends everything up to a NUL, and takes the NUL as well.
     fn append_to_zero(&mut self, to: &mut Vec<u8>) -> io::Result<()> {
         let read = self.file.take(self.left).read_until(0, to)?;
         self.pass(read as u64)?;
@@ -267,7 +267,7 @@ impl<R: Read + Seek> IndexReader<'_, R> {
         self.take().map(u32::from_be_bytes)
     }
 
-    /// A number in groups of 7 bits, as in a pack's offsets (gitformat-pack(5)).
+    /// A number in groups of 7 bits, like offsets in a pack (gitformat-pack(5)).
     fn offset(&mut self) -> io::Result<usize> {
         let mut value = 0_usize;
         loop {
@@ -282,7 +282,8 @@ impl<R: Read + Seek> IndexReader<'_, R> {
     }
 }
 
-/// As if it ended too early: it is tried with ids of another length, and refused then.
+/// The error of a file that ends too early. Then it is read with ids of the other length, and refused if that fails
+/// as well.
 fn damaged() -> io::Error {
     ErrorKind::UnexpectedEof.into()
 }

@@ -1,15 +1,13 @@
-//! What does not count. Filters change totals; they do not merely hide lines.
+//! Filters: they decide what counts. They change totals and do not merely hide lines.
 //!
-//! Each kind of filter is a value in a file of its own. [`DirectoryFilter::verdict`] asks them about an entry
-//! as soon as it is listed, in the order of what the answer costs, before anything has been asked
-//! of the system. An entry counts if every filter admits it.
+//! Every kind of filter has a file of its own. [`DirectoryFilter::verdict`] asks all of them about an entry as soon
+//! as it is listed, the cheapest first, and before any system call. An entry counts if every filter admits it.
 //!
-//! Some filters leave a directory out with all that is in it, which is then not even read: hidden
-//! names, paths. The others look at entries one by one, and at a directory's own weight like at
-//! any other; what is in it may count although it does not ([`Verdict::Passes`]).
+//! Some filters (hidden names, paths) leave out a directory with everything in it, and it is not read. The others
+//! decide about every entry by itself, including a directory's own size. So entries in a directory may count even if
+//! the directory does not ([`Verdict::Passes`]).
 //!
-//! What filters know of a directory, from those above it, is its [`Scope`]. Where nothing filters
-//! there is none, and nobody is asked.
+//! A directory's [`Scope`] is what filters know about it from its parents. Without filters there is none.
 
 mod git;
 mod git_config;
@@ -22,6 +20,7 @@ mod paths;
 mod regexes;
 mod repository;
 mod rules;
+mod share;
 mod times;
 mod types;
 
@@ -36,6 +35,7 @@ pub use names::Names;
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes};
 pub use rules::IgnoreRules;
+pub use share::{MANY, Share};
 pub use times::{Days, Times};
 pub use types::{Types, known_types};
 
@@ -43,41 +43,44 @@ use crate::path;
 use crate::sys::{self, Handle, Stat, Symlinks};
 use git::DirectoryRules;
 use paths::Ends;
+use share::AboveShares;
 
-/// All that is left out of a walk. Roots are always weighed: they were asked for by name.
+/// All filters of a walk. Roots always count, because they were asked for.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// What is left out for its name.
+    /// Filters by name.
     pub names: Names,
-    /// What is left out by name or path.
+    /// Filters by name or path.
     pub paths: Paths,
-    /// What is left out for the type that its name tells.
+    /// Filters by type, as the name tells it.
     pub types: Types,
-    /// What is left out for its path below a root.
+    /// Filters by path below a root.
     pub globs: Globs,
-    /// What is left out because git ignores it, or because it does not.
+    /// Filters by what git ignores.
     pub git: Git,
-    /// What is left out for its path.
+    /// Filters by path.
     pub regexes: Regexes,
-    /// What is left out for its age.
+    /// Filters by age.
     pub times: Times,
-    /// Directories that count with all that is in them, of which nothing is gathered.
+    /// Directories that count with everything in them, but are shown without their content.
     pub collapse: Paths,
+    /// Which share of a tree counts, if not all of it does.
+    pub share: Option<Share>,
 }
 
-/// What becomes of an entry.
+/// What the filters decide about an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It counts.
     Counts,
-    /// A directory that does not count itself. What is in it may.
+    /// A directory that does not count, but entries in it may.
     Passes,
-    /// It does not count, nor does anything in it.
+    /// It does not count, and neither does anything in it.
     LeftOut,
 }
 
 impl Verdict {
-    /// The verdict of a filter that looks at entries one by one.
+    /// The verdict of a filter that decides about every entry by itself.
     fn of_one(is_admitted: bool, is_directory: bool) -> Self {
         match (is_admitted, is_directory) {
             (true, _) => Verdict::Counts,
@@ -87,46 +90,53 @@ impl Verdict {
     }
 }
 
-/// A directory as filters know it.
+/// What filters know about a directory.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// What [`Filter::paths`] still leaves out from here on down.
+    /// What is left of the paths in [`Filter::paths`] below this directory.
     left_out: Ends,
-    /// What [`Filter::collapse`] still means from here on down.
+    /// What is left of the paths in [`Filter::collapse`] below this directory.
     collapsed: Ends,
-    /// Whether it is collapsed itself, or lies in what is.
+    /// Whether it is collapsed or inside a collapsed directory.
     is_collapsed: bool,
-    /// Whether all in it is asked for by [`Filter::globs`], as it is itself.
+    /// Whether [`Filter::globs`] include it, and so everything in it.
     is_included: bool,
-    /// What git and `.ignore` files say of it.
+    /// Its place above the directories that are shared out, if it is there. Below them, everything counts.
+    above_shares: Option<AboveShares>,
+    /// The rules of git and of `.ignore` files that hold in it.
     rules: DirectoryRules,
 }
 
 impl Scope {
-    /// Whether what is in it counts, but is not to be gathered.
+    /// Whether its content counts, but is not kept.
     pub fn is_collapsed(&self) -> bool {
         self.is_collapsed
     }
 }
 
-/// Filters the entries of one directory, and of those below that it enters.
+/// Filters the entries of one directory, and of the directories below it that it enters.
 #[derive(Debug)]
 pub struct DirectoryFilter<'a> {
     filter: &'a Filter,
-    /// What filters know of the directory.
+    /// What filters know about the directory.
     pub scope: Option<Arc<Scope>>,
-    /// The directory's path, the root as given and the names below it, for those who look at it. A
-    /// name is put at its end to be matched.
+    /// The directory's path (the root as given, and the names below it), for filters that need paths. To match an
+    /// entry, its name is appended.
     path: Vec<u8>,
-    /// The same, but from the root on, or from the top of the work tree that the root lies in.
+    /// The path from the root, or from the top of the work tree that the root is in.
     ruled_path: Vec<u8>,
-    /// The directories from which others were entered, with the lengths of their two paths.
+    /// The directories above that were entered, with the lengths of both paths.
     above: Vec<(Option<Arc<Scope>>, usize, usize)>,
 }
 
 impl Filter {
-    /// Whether everything counts, and is gathered.
+    /// Whether everything counts and is kept.
     pub fn is_off(&self) -> bool {
+        self.share.is_none() && self.is_share_of_all()
+    }
+
+    /// The same, but for what is in another share.
+    fn is_share_of_all(&self) -> bool {
         self.names.is_off()
             && self.paths.is_off()
             && self.types.is_off()
@@ -144,7 +154,7 @@ impl Filter {
         !(self.regexes.is_off() && self.has_no_rules())
     }
 
-    /// What of it a snapshot can tell: nothing of git, and of times the last change, if it
+    /// The filters that work on a snapshot: none of git's, and of times only the last modification, if it
     /// `has_details`.
     pub fn of_saved(&self, has_details: bool) -> Self {
         let modified = self.times.modified.filter(|_| has_details);
@@ -152,7 +162,7 @@ impl Filter {
         Self { git: Git::default(), times, ..self.clone() }
     }
 
-    /// What filters know of the root at `path`; nothing if there are none.
+    /// What filters know about the root at `path`; nothing if there are no filters.
     pub fn root(&self, path: &[u8]) -> Option<Arc<Scope>> {
         let root = path::from_bytes(path);
         let real =
@@ -160,7 +170,7 @@ impl Filter {
         self.root_at(path, real)
     }
 
-    /// The filters of what is in the root at `path`, of which somebody else knows what it really `is_at`.
+    /// The filters for the entries of the root at `path`. `is_at` says where the root really is.
     pub fn for_root(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> DirectoryFilter<'_> {
         self.for_directory(self.root_at(path, is_at), || vec![path])
     }
@@ -172,12 +182,18 @@ impl Filter {
         let rules = if self.git.is_off() { DirectoryRules::default() } else { self.git.root(path) };
         let (left_out, collapsed) =
             (self.paths.below(path, &is_at), self.collapse.below(path, &is_at));
-        Some(Arc::new(Scope { left_out, collapsed, rules, ..Scope::default() }))
+        let above_shares = self.share.map(|_| AboveShares::ROOT);
+        Some(Arc::new(Scope { left_out, collapsed, above_shares, rules, ..Scope::default() }))
     }
 
-    /// What filters know of a directory once it is open as `dir`: there may be rules in it. Its
-    /// `names`, from the root on, are asked for only if there are. Whatever cannot be read is
-    /// reported by its path.
+    /// What there is still to be known of a directory: nothing, where all in it is in one share and nothing else
+    /// filters. Then nobody is asked about its entries.
+    pub fn still(&self, scope: Option<Arc<Scope>>) -> Option<Arc<Scope>> {
+        scope.filter(|scope| scope.above_shares.is_some() || !self.is_share_of_all())
+    }
+
+    /// What filters know about a directory once it is open as `dir`, because there may be rules in it. Calls `names`,
+    /// the names from the root on, only if there are rules. Unreadable files are reported with their paths.
     pub fn enter<'n>(
         &self,
         scope: Option<&Arc<Scope>>,
@@ -202,8 +218,8 @@ impl Filter {
         })
     }
 
-    /// The filters of what is in a directory. Its `names`, from the root on, are asked for only if
-    /// filters look at paths.
+    /// The filters for the entries of a directory. Calls `names`, the names from the root on, only if filters need
+    /// paths.
     pub fn for_directory<'n>(
         &self,
         scope: Option<Arc<Scope>>,
@@ -220,10 +236,11 @@ impl Filter {
         DirectoryFilter { filter: self, scope, path, ruled_path: ruled, above: Vec::new() }
     }
 
-    /// Whether the root at `path`, a directory, counts itself. What is in it may even if not.
+    /// Whether the root at `path`, a directory, counts. Entries in it may count even if it does not.
     pub fn admits_root(&self, scope: Option<&Arc<Scope>>, path: &[u8], stat: &Stat) -> bool {
         let is_ignored = scope.is_some_and(|scope| scope.rules.is_ignored());
-        self.types.admit(path, true)
+        self.share.is_none_or(Share::has_root)
+            && self.types.admit(path, true)
             && self.globs.include.is_empty()
             && (self.git.ignored != Ignored::Only || is_ignored)
             && self.regexes.admit(path)
@@ -231,7 +248,7 @@ impl Filter {
     }
 }
 
-/// The path of the directory that `names` lead to, as rules see it.
+/// The path of the directory at `names`, as rules need it.
 fn ruled_path(scope: &Scope, names: &[&[u8]]) -> Vec<u8> {
     let mut path = scope.rules.base.to_vec();
     for name in names.iter().skip(1) {
@@ -241,18 +258,25 @@ fn ruled_path(scope: &Scope, names: &[&[u8]]) -> Vec<u8> {
 }
 
 impl DirectoryFilter<'_> {
-    /// What becomes of the entry called `name`.
+    /// The verdict about the entry called `name`.
     #[inline]
     pub fn verdict(&mut self, name: &[u8], is_directory: bool) -> Verdict {
         if self.scope.is_none() { Verdict::Counts } else { self.filtered(name, is_directory) }
     }
 
-    /// What filters make of it. Names are looked at first, paths last.
+    /// The verdict of the filters. Names come first, paths last.
     fn filtered(&mut self, name: &[u8], is_directory: bool) -> Verdict {
         let Self { filter, scope: Some(scope), path, ruled_path, .. } = self else {
             return Verdict::Counts;
         };
         if !filter.names.admit(name) || filter.paths.name(name) || scope.left_out.end(name) {
+            return Verdict::LeftOut;
+        }
+        let in_share = match (filter.share, scope.above_shares) {
+            (Some(share), Some(above)) => share.verdict(above, name, is_directory),
+            _ => Verdict::Counts,
+        };
+        if in_share == Verdict::LeftOut {
             return Verdict::LeftOut;
         }
         let mut is_admitted = filter.types.admit(name, is_directory);
@@ -276,10 +300,10 @@ impl DirectoryFilter<'_> {
         if !filter.regexes.is_off() && is_admitted {
             is_admitted = filter.regexes.admit(At::new(path, name).0);
         }
-        Verdict::of_one(is_admitted, is_directory)
+        Verdict::of_one(is_admitted && in_share == Verdict::Counts, is_directory)
     }
 
-    /// What becomes of it after all, now that the system has been asked about it.
+    /// The final verdict, now that the entry's attributes are known.
     #[inline]
     pub fn confirm(&self, verdict: Verdict, stat: &Stat) -> Verdict {
         if self.scope.is_none() || verdict != Verdict::Counts {
@@ -288,7 +312,7 @@ impl DirectoryFilter<'_> {
         Verdict::of_one(self.filter.times.admit(stat), stat.is_directory())
     }
 
-    /// What filters know of the directory called `name`, before it is opened.
+    /// What filters know about the directory called `name`, before it is opened.
     pub fn below(&mut self, name: &[u8]) -> Option<Arc<Scope>> {
         let (scope, filter) = (self.scope.as_ref()?, self.filter);
         let (mut is_included, mut rules) = (scope.is_included, None);
@@ -301,7 +325,11 @@ impl DirectoryFilter<'_> {
         }
         let is_collapsed =
             scope.is_collapsed || filter.collapse.name(name) || scope.collapsed.end(name);
+        let above_shares = filter
+            .share
+            .and_then(|share| scope.above_shares.and_then(|above| above.enter(name, share)));
         let is_same = scope.left_out.is_empty()
+            && scope.above_shares == above_shares
             && scope.collapsed.is_empty()
             && is_collapsed == scope.is_collapsed
             && is_included == scope.is_included
@@ -314,12 +342,13 @@ impl DirectoryFilter<'_> {
             collapsed: scope.collapsed.below(name),
             is_collapsed,
             is_included,
+            above_shares,
             rules: rules.unwrap_or_else(|| scope.rules.clone()),
         }))
     }
 
-    /// Goes on into the directory called `name`, before it is opened. What its path is made of stays, so
-    /// that a path takes time by what it is longer than the one before.
+    /// Enters the directory called `name`, before it is opened. It extends the path that it has, so the time depends
+    /// only on the length of the name.
     pub fn enter(&mut self, name: &[u8]) {
         let Some(below) = self.below(name) else { return };
         self.above.push((self.scope.replace(below), self.path.len(), self.ruled_path.len()));
@@ -329,7 +358,7 @@ impl DirectoryFilter<'_> {
         }
     }
 
-    /// Goes back to the directory that the last one was entered from, if there is one.
+    /// Goes back to the directory above, if there is one.
     pub fn leave(&mut self) {
         let Some((scope, path, ruled_path)) = self.above.pop() else { return };
         self.scope = scope;
@@ -338,7 +367,7 @@ impl DirectoryFilter<'_> {
     }
 }
 
-/// A directory's path with a name at its end, for as long as this is there.
+/// A directory's path with a name appended. The name is removed when this is dropped.
 struct At<'a>(&'a mut Vec<u8>, usize);
 
 impl<'a> At<'a> {

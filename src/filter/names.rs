@@ -1,9 +1,9 @@
-//! Leaving out by name alone.
+//! Filters by name.
 
-/// Which names are left out.
+/// Which names count.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Names {
-    /// Leave out every name that begins with a dot.
+    /// Whether to leave out names that begin with a dot.
     pub hidden: bool,
 }
 

@@ -1,21 +1,20 @@
-//! Leaving out by path, with regular expressions. A path is the root as given, and the names below
-//! it: what `-p` shows.
+//! Filters by path, with regular expressions. A path is the root as given and the names below it: what `-p` shows.
 
 use std::fmt;
 
 use regex::bytes::{Regex, RegexSet};
 
-/// Which paths count, as far as regular expressions go.
+/// Which paths count.
 #[derive(Clone, Debug, Default)]
 pub struct Regexes {
     only: Option<RegexSet>,
     never: Option<RegexSet>,
 }
 
-/// Which of several patterns makes no sense, and why.
+/// Which of several patterns is invalid, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadPattern {
-    /// Its place among the others.
+    /// Its number, from 0.
     pub index: usize,
     /// What is wrong with it, in one line.
     pub message: String,
@@ -25,7 +24,7 @@ impl Regexes {
     /// Only paths that one of `patterns` matches count.
     ///
     /// # Errors
-    /// The first pattern that makes no sense.
+    /// The first invalid pattern.
     pub fn only(self, patterns: &[Vec<u8>]) -> Result<Self, BadPattern> {
         Ok(Self { only: any_of(patterns)?, ..self })
     }
@@ -33,7 +32,7 @@ impl Regexes {
     /// Paths that one of `patterns` matches do not count.
     ///
     /// # Errors
-    /// The first pattern that makes no sense.
+    /// The first invalid pattern.
     pub fn never(self, patterns: &[Vec<u8>]) -> Result<Self, BadPattern> {
         Ok(Self { never: any_of(patterns)?, ..self })
     }
@@ -56,7 +55,7 @@ fn any_of(patterns: &[Vec<u8>]) -> Result<Option<RegexSet>, BadPattern> {
     }
     let patterns: Vec<String> = patterns.iter().map(|pattern| as_text(pattern)).collect();
     RegexSet::new(&patterns).map(Some).map_err(|error| {
-        // A set does not say which of its patterns it is.
+        // The error of a set does not say which pattern is invalid.
         let mut each = patterns.iter().map(|pattern| Regex::new(pattern).err()).enumerate();
         let (index, error) = each
             .find_map(|(index, bad)| Some((index, bad?)))
@@ -65,7 +64,7 @@ fn any_of(patterns: &[Vec<u8>]) -> Result<Option<RegexSet>, BadPattern> {
     })
 }
 
-/// A pattern as text: a byte that is not UTF-8 stands for itself.
+/// A pattern as text. A byte that is not UTF-8 matches itself.
 fn as_text(pattern: &[u8]) -> String {
     let mut text = String::new();
     for chunk in pattern.utf8_chunks() {
@@ -77,7 +76,7 @@ fn as_text(pattern: &[u8]) -> String {
     text
 }
 
-/// Of several lines that draw the pattern, the last one says what is wrong.
+/// The error has several lines, and the last one says what is wrong.
 fn last_line(error: &impl fmt::Display) -> String {
     let text = error.to_string();
     let line = text.lines().last().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Where the repository of a work tree is, and what git takes for one (setup.c, is_git_directory).
+//! Finds the repository of a work tree, by git's rules (setup.c, is_git_directory).
 
 use std::ffi::{CStr, CString};
 use std::io::{self, Read};
@@ -7,22 +7,22 @@ use crate::measure::Kind;
 use crate::path;
 use crate::sys::{Handle, Query, Stat, Symlinks};
 
-/// Where the repository of a work tree is, from the top of the work tree or from `/`.
+/// The repository of a work tree. Paths are from the top of the work tree, or absolute.
 pub(super) struct Repository {
-    /// What is this work tree's own.
+    /// The directory that belongs to this work tree alone.
     pub(super) own: Vec<u8>,
-    /// What it shares with others: what git calls the common directory.
+    /// The directory that it shares with other work trees, which git calls the common directory.
     pub(super) common: Vec<u8>,
 }
 
 impl Repository {
-    /// The repository of the work tree whose top is open as `dir`, if it is one. As for git, that is where
-    /// a HEAD is that leads somewhere, and objects and refs.
+    /// The repository of the work tree whose top is open as `dir`, if it is one. Like git, it asks for a valid HEAD,
+    /// and for objects and refs.
     pub(super) fn of(dir: &Handle) -> Option<Self> {
         let stat = |path: &CStr, symlinks| dir.stat_at(path, symlinks, Query::default()).ok();
         let own = match stat(c".git", Symlinks::Follow)?.mode.kind() {
             Kind::Directory => b".git".to_vec(),
-            // A work tree besides the first one, or a submodule, says where its repository is.
+            // In a linked work tree or a submodule, `.git` is a file that names the repository.
             Kind::File => {
                 let text = note(dir, c".git")?;
                 without_newlines(text.strip_prefix(b"gitdir: ")?).to_vec()
@@ -30,7 +30,7 @@ impl Repository {
             _ => return None,
         };
         let head = within(&own, b"HEAD")?;
-        // Before 2005 it was a symlink, to a branch that need not be there yet.
+        // Before 2005, HEAD was a symlink to a branch that need not exist yet.
         let is_symlink = stat(&head, Symlinks::Stay)?.mode.kind() == Kind::Symlink;
         if !is_symlink && !is_head(&note(dir, &head)?) {
             return None;
@@ -46,9 +46,9 @@ impl Repository {
     }
 }
 
-/// Whether a HEAD with this `text` leads to a branch or to a commit.
+/// Whether `text` is a valid HEAD: a branch or a commit.
 fn is_head(text: &[u8]) -> bool {
-    /// Digits of an id of SHA-1; one of SHA-256 has more.
+    /// The hexadecimal digits of a SHA-1 id; SHA-256 ids have more.
     const ID: usize = 40;
     match text.strip_prefix(b"ref:") {
         Some(branch) => branch.trim_ascii_start().starts_with(b"refs/"),
@@ -63,14 +63,15 @@ fn without_newlines(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// What is in a file of git's that says where something is, if it can be read.
+/// The content of a file of git's that names another path, if it can be read.
 fn note(dir: &Handle, name: &CStr) -> Option<Vec<u8>> {
-    /// Git takes no larger one for `.git` (setup.c, read_gitfile_gently).
+    /// Git refuses a larger `.git` file (setup.c, read_gitfile_gently).
     const MOST: u64 = 1 << 20;
     text_of(dir, name, MOST).ok()?
 }
 
-/// What is in the file at `path` from `dir`, which may have `most` bytes; nothing if there is no regular file.
+/// The content of the file at `path`, relative to `dir`, of at most `most` bytes; nothing if it is not a regular
+/// file.
 pub(super) fn text_of(dir: &Handle, path: &CStr, most: u64) -> io::Result<Option<Vec<u8>>> {
     let Some(file) = dir.open_file_at(path, Symlinks::Follow, most)? else { return Ok(None) };
     let mut text = Vec::new();

@@ -13,35 +13,35 @@ pub struct IgnoreRules(Vec<Rule>);
 
 #[derive(Clone, Debug)]
 struct Rule {
-    /// Whether what matches is taken back, `!`.
+    /// Whether it takes back what matches: `!`.
     is_negative: bool,
-    /// Whether only directories match, `…/`.
+    /// Whether it matches directories only: `…/`.
     is_for_directories: bool,
     pattern: Pattern,
 }
 
-/// What is compared with what. What comes first is compared without a glob, as git does it: it is
-/// faster, and where a `**` does not stand between slashes it has its say in what matches.
+/// How a rule is matched. Like git, it compares everything before the first wildcard without a glob. That is faster,
+/// and it matters for a `**` that is not between slashes.
 #[derive(Clone, Debug)]
 enum Pattern {
-    /// The whole name is this.
+    /// The name equals this.
     Name(Box<[u8]>),
     /// The name ends in this: `*.o`.
     Ending(Box<[u8]>),
-    /// The name matches this.
+    /// The name matches this glob.
     NameGlob(Glob),
-    /// The path begins with this, and what is left of it matches that.
+    /// The path begins with this, and the rest matches the glob.
     Path(Box<[u8]>, Glob),
 }
 
 impl IgnoreRules {
-    /// The rules that `text` has, one a line. What makes no sense matches nothing.
+    /// The rules in `text`, one a line. Invalid rules match nothing.
     pub fn parse(text: &[u8]) -> Self {
-        // What is in memory can be read.
+        // Reading from memory cannot fail.
         Self::read(text, false).unwrap_or_default()
     }
 
-    /// The rules in the file at `path` from `dir`; none if there is no regular file.
+    /// The rules in the file at `path`, relative to `dir`; none if it is not a regular file.
     ///
     /// # Errors
     /// The system's, and if the file is too large.
@@ -51,15 +51,14 @@ impl IgnoreRules {
         symlinks: Symlinks,
         folds: bool,
     ) -> io::Result<Option<Self>> {
-        /// Git heeds no larger one (dir.c, PATTERN_MAX_FILE_SIZE, 2.45).
+        /// Git ignores a larger file (dir.c, PATTERN_MAX_FILE_SIZE, 2.45).
         const MOST: u64 = 100 << 20;
         let file = dir.open_file_at(path, symlinks, MOST)?;
         file.map(|file| Self::read(BufReader::new(file.take(MOST)), folds)).transpose()
     }
 
-    /// The rules that `text` has; if it `folds`, for paths without uppercase letters. For git a
-    /// line ends at a NUL, and what comes after it is not kept: a file may be long because nothing was
-    /// ever written to it.
+    /// The rules in `text`; if it `folds`, for lower-case paths. Like git, it ends a line at a NUL. It does not keep
+    /// the rest of the line, because a sparse file may be long.
     ///
     /// # Errors
     /// The system's.
@@ -91,10 +90,10 @@ impl IgnoreRules {
         }
     }
 
-    /// Adds a rule as it stands in a line: not if the line is empty or a comment.
+    /// Adds the rule in a line, unless the line is empty or a comment.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why the rule is invalid.
     pub fn add_line(&mut self, line: &[u8]) -> Result<(), String> {
         rule_in(line.strip_suffix(b"\r").unwrap_or(line)).map_or(Ok(()), |rule| self.add(rule))
     }
@@ -102,7 +101,7 @@ impl IgnoreRules {
     /// Adds a rule.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Why the rule is invalid.
     pub fn add(&mut self, rule: &[u8]) -> Result<(), String> {
         let rule = Rule::new(rule, false);
         if rule.is_nonsense() {
@@ -117,8 +116,8 @@ impl IgnoreRules {
         self.0.is_empty()
     }
 
-    /// Whether the entry at `path`, from where the rules hold, matches; none if no rule speaks of it.
-    pub(super) fn decide(&self, path: &[u8], is_directory: bool) -> Option<bool> {
+    /// Whether the rules ignore the entry at `path`, relative to where they hold; none if no rule matches.
+    pub fn decide(&self, path: &[u8], is_directory: bool) -> Option<bool> {
         let slash = path.iter().rposition(|byte| *byte == b'/');
         let name = &path[slash.map_or(0, |slash| slash + 1)..];
         let decisive = self.0.iter().rev().find(|rule| {
@@ -179,7 +178,7 @@ impl Pattern {
     }
 }
 
-/// The rule in a line, without blanks after it; none in an empty line or a comment.
+/// The rule in a line, without trailing blanks; none in an empty line or a comment.
 fn rule_in(line: &[u8]) -> Option<&[u8]> {
     if line.is_empty() || line.starts_with(b"#") {
         return None;
@@ -218,7 +217,7 @@ mod tests {
             ("/a*/b?", &["ax/bc"], &["x/a/bc", "ax/y/bc"]),
             ("**/b/c", &["b/c", "a/b/c"], &["ab/c"]),
             ("a/**", &["a/b", "a/b/c"], &["a/"]),
-            // As git has it: what comes before the first wildcard is taken off first.
+            // Git removes the part before the first wildcard first.
             ("a**/b", &["ab", "a/b", "ax/b", "a/x/b"], &["b"]),
             ("#a\n\\#b\n", &["#b"], &["#a", "a"]),
             ("\\!a", &["!a"], &["a"]),

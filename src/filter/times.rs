@@ -1,5 +1,5 @@
-//! Leaving out by time: how many days ago something was written to, read or changed, counted as
-//! `find` counts them, back from this second in steps of 24 hours.
+//! Filters by time: how many days ago an entry was modified, accessed or changed. Days are counted like those of
+//! `find`, in steps of 24 hours back from now.
 
 use crate::sys::Stat;
 
@@ -8,7 +8,7 @@ const DAY: i64 = 24 * 60 * 60;
 /// Which ages count.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
-    /// From when ages are counted, in seconds since the epoch.
+    /// The current time, in seconds since the epoch.
     pub now: i64,
     /// When it was last written to.
     pub modified: Option<Days>,
@@ -18,14 +18,14 @@ pub struct Times {
     pub changed: Option<Days>,
 }
 
-/// An age in whole days; what is left of a day does not count.
+/// An age in whole days, rounded down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Days {
-    /// As many.
+    /// `N`: exactly so many days.
     Exactly(u32),
-    /// More of them, `+N`.
+    /// `+N`: more days.
     MoreThan(u32),
-    /// Fewer of them, `-N`, or none yet: what comes from the future is older than nothing.
+    /// `-N`: fewer days. A time in the future is fewer than any.
     LessThan(u32),
 }
 
@@ -50,14 +50,14 @@ impl Days {
     /// Reads `N`, `+N` or `-N`.
     ///
     /// # Errors
-    /// What it looks like, if this is not it.
+    /// What a valid value looks like.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (days, number): (fn(u32) -> Self, _) = match text.split_at_checked(1) {
             Some(("+", number)) => (Days::MoreThan, number),
             Some(("-", number)) => (Days::LessThan, number),
             _ => (Days::Exactly, text),
         };
-        // The standard library would let a second sign pass.
+        // The standard library would accept a second sign.
         let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
         match number.parse() {
             Ok(number) if is_number => Ok(days(number)),
@@ -68,7 +68,7 @@ impl Days {
     }
 
     /// Whether an age, in seconds, is this one.
-    fn admit(self, age: i64) -> bool {
+    pub fn admit(self, age: i64) -> bool {
         let days = age.div_euclid(DAY);
         match self {
             Days::Exactly(number) => days == i64::from(number),

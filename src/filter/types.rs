@@ -1,4 +1,4 @@
-//! Leaving out by type of file, which a name tells: those that ripgrep knows too.
+//! Filters by type of file, as the name tells it. The types are those of ripgrep.
 
 use ignore::types::{self, TypesBuilder};
 
@@ -7,9 +7,9 @@ use crate::path;
 /// Which types of files count. A directory is of no type.
 #[derive(Clone, Debug, Default)]
 pub struct Types {
-    /// Only what is of one of these.
+    /// Only files of these types count.
     only: Option<types::Types>,
-    /// Nothing that is of one of these.
+    /// Files of these types do not count.
     never: Option<types::Types>,
 }
 
@@ -17,7 +17,7 @@ impl Types {
     /// Only files of one of these types count, if any are named.
     ///
     /// # Errors
-    /// The first name that is no type's.
+    /// The first unknown name.
     pub fn only(self, names: &[String]) -> Result<Self, &str> {
         Ok(Self { only: any_of(names)?, ..self })
     }
@@ -25,7 +25,7 @@ impl Types {
     /// Files of one of these types do not count.
     ///
     /// # Errors
-    /// The first name that is no type's.
+    /// The first unknown name.
     pub fn never(self, names: &[String]) -> Result<Self, &str> {
         Ok(Self { never: any_of(names)?, ..self })
     }
@@ -62,7 +62,7 @@ fn any_of(names: &[String]) -> Result<Option<types::Types>, &str> {
         }
         builder.select(name);
     }
-    // Names that are known are all that could be wrong.
+    // Only unknown names could make this fail.
     Ok(builder.build().ok())
 }
 

@@ -3,18 +3,18 @@
 use std::io;
 use std::sync::Arc;
 
-use signal_hook::consts::{SIGINT, SIGXFSZ};
-use signal_hook::flag;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
+use signal_hook::{flag, low_level};
 
-use super::Interrupt;
+use super::{Interrupt, ScreenSignals};
 
-/// From now on Ctrl-C is what `interrupt` says, and ends the program with `status`.
+/// From now on, Ctrl-C sets `interrupt`, and the program ends with `status`.
 ///
 /// # Errors
 /// The system's.
 pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
     let Interrupt { is_asked, ends_at_once } = interrupt;
-    // In the order in which the handler does it.
+    // In the order in which the handler runs them.
     flag::register_conditional_shutdown(SIGINT, status.into(), Arc::clone(ends_at_once))?;
     flag::register(SIGINT, Arc::clone(is_asked))?;
     flag::register(SIGINT, Arc::clone(ends_at_once))?;
@@ -27,4 +27,24 @@ pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
 /// The system's.
 pub fn outlive_size_limit() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::default()).map(drop)
+}
+
+/// From now on, `signals` records the signals that concern the screen.
+///
+/// # Errors
+/// The system's.
+pub fn listen_for_screen(signals: &ScreenSignals) -> io::Result<()> {
+    for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
+        flag::register_usize(signal, Arc::clone(&signals.ended), signal as usize)?;
+    }
+    flag::register(SIGTSTP, Arc::clone(&signals.is_stopped))?;
+    Ok(())
+}
+
+/// Stops the process until it is continued.
+///
+/// # Errors
+/// The system's.
+pub fn stop() -> io::Result<()> {
+    low_level::emulate_default_handler(SIGTSTP)
 }

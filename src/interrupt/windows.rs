@@ -4,9 +4,9 @@ use std::io;
 use std::process;
 use std::sync::atomic::Ordering;
 
-use super::Interrupt;
+use super::{Interrupt, ScreenSignals};
 
-/// From now on Ctrl-C is what `interrupt` says, and ends the program with `status`.
+/// From now on, Ctrl-C sets `interrupt`, and the program ends with `status`.
 ///
 /// # Errors
 /// The system's.
@@ -22,10 +22,26 @@ pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
     ctrlc::set_handler(handler).map_err(io::Error::other)
 }
 
-/// What cannot be written ends no process here.
+/// On Windows, a failed write does not end the process.
 ///
 /// # Errors
 /// None.
 pub fn outlive_size_limit() -> io::Result<()> {
+    Ok(())
+}
+
+/// The console ends the program by itself.
+///
+/// # Errors
+/// None.
+pub fn listen_for_screen(_: &ScreenSignals) -> io::Result<()> {
+    Ok(())
+}
+
+/// Windows has no job control.
+///
+/// # Errors
+/// None.
+pub fn stop() -> io::Result<()> {
     Ok(())
 }

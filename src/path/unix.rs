@@ -1,25 +1,25 @@
-//! Unix: the bytes of a name are the name, and a slash at the beginning makes a path absolute.
+//! Unix: a name is its bytes, and a leading slash makes a path absolute.
 
 use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// No path that can be opened is longer, in bytes (limits.h, PATH_MAX). One that is put together may be, and one
-/// in a snapshot.
+/// No path that can be opened is longer, in bytes (limits.h, PATH_MAX). A joined path may be, and so may one in a
+/// snapshot.
 pub const LONGEST: usize = 4096;
 
-/// The path that `bytes` are.
+/// Converts bytes to a path.
 pub fn from_bytes(bytes: &[u8]) -> Cow<'_, Path> {
     Path::new(OsStr::from_bytes(bytes)).into()
 }
 
-/// The path that `bytes` are.
+/// Converts bytes to a path.
 pub fn from_vec(bytes: Vec<u8>) -> PathBuf {
     OsString::from_vec(bytes).into()
 }
 
-/// Whether a path does not depend on where the process stands.
+/// Whether a path does not depend on the current directory.
 pub fn is_absolute(path: &[u8]) -> bool {
     path.starts_with(b"/")
 }

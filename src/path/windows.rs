@@ -1,5 +1,5 @@
-//! Windows: a name is 16-bit units, of which bytes are made as WTF-8: UTF-8, with a surrogate that has no other
-//! half as three bytes of its own. That is what `as_encoded_bytes` of std gives.
+//! Windows: a name is 16-bit units, represented in bytes as WTF-8: UTF-8, in which an unpaired surrogate takes three
+//! bytes. `as_encoded_bytes` of std returns it.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 
 use super::wtf8;
 
-/// No path that can be opened is longer: 32,767 units ("Maximum Path Length Limitation"), of three bytes at most.
+/// No path that can be opened is longer: 32,767 units ("Maximum Path Length Limitation") of at most three bytes.
 pub const LONGEST: usize = 3 * 32_767;
 
-/// The path that `bytes` are.
+/// Converts bytes to a path.
 pub fn from_bytes(bytes: &[u8]) -> Cow<'_, Path> {
-    /// What begins so is taken as it is: a slash separates nothing there, and is in no name.
+    /// A path with this prefix is taken as it is: a slash is neither a separator nor part of a name there.
     const VERBATIM: &[u8] = br"\\?\";
     if bytes.starts_with(VERBATIM) && bytes.contains(&b'/') {
         let slash = |byte: &u8| if *byte == b'/' { b'\\' } else { *byte };
@@ -26,12 +26,12 @@ pub fn from_bytes(bytes: &[u8]) -> Cow<'_, Path> {
     }
 }
 
-/// The path that `bytes` are.
+/// Converts bytes to a path.
 pub fn from_vec(bytes: Vec<u8>) -> PathBuf {
     from_bytes(&bytes).into_owned()
 }
 
-/// Whether a path does not depend on where the process stands, but for its drive.
+/// Whether a path does not depend on the current directory, except for its drive.
 pub fn is_absolute(path: &[u8]) -> bool {
     from_bytes(path).has_root()
 }

@@ -1,7 +1,7 @@
-//! WTF-8, by which any name of Windows is bytes (simonsapin.github.io/wtf-8).
+//! WTF-8, which represents any Windows name as bytes (simonsapin.github.io/wtf-8).
 
-/// The 16-bit units of `bytes`. What is no WTF-8 is in no name that Windows gave; each such byte becomes the
-/// replacement character.
+/// The 16-bit units of `bytes`. Windows gives no name that is invalid WTF-8; each invalid byte becomes the replacement
+/// character.
 pub fn units(bytes: &[u8]) -> Vec<u16> {
     const REPLACEMENT: u16 = 0xfffd;
     let (mut units, mut rest) = (Vec::with_capacity(bytes.len()), bytes);

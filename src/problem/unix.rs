@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 
 use nix::errno::Errno;
 
-/// What a wait that took too long comes to.
+/// The error of a wait that took too long.
 pub const TIMED_OUT: i32 = Errno::ETIMEDOUT as i32;
 
 /// The symbol of an error number.
@@ -23,7 +23,7 @@ pub fn codes() -> HashMap<String, i32> {
     (1..=MOST).map(|code| (symbol(code), code)).collect()
 }
 
-/// Whether nobody reads a pipe any more.
+/// Whether the reader of a pipe is gone.
 pub fn is_closed(error: &io::Error) -> bool {
     error.kind() == ErrorKind::BrokenPipe
 }

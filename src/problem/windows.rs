@@ -1,13 +1,13 @@
-//! Windows: its error codes ("System Error Codes"), under the symbols that they have elsewhere, so that snapshots of
-//! both can be compared.
+//! Windows: its error codes ("System Error Codes"), under the symbols of Unix, so that snapshots of both can be
+//! compared.
 
 use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 
-/// What a wait that took too long comes to: ERROR_TIMEOUT.
+/// The error of a wait that took too long: ERROR_TIMEOUT.
 pub const TIMED_OUT: i32 = 1460;
 
-/// Of several codes for the same, the usual one is first.
+/// If several codes mean the same, the usual one is first.
 const SYMBOLS: [(i32, &str); 16] = [
     (2, "ENOENT"),
     (3, "ENOENT"),
@@ -33,7 +33,7 @@ pub fn symbol(code: i32) -> String {
     known.map_or_else(|| format!("E{code}"), |(_, symbol)| (*symbol).to_owned())
 }
 
-/// The system's error codes by their symbols. Those without one go by their numbers.
+/// The system's error codes by their symbols. Those without a symbol go by their numbers.
 pub fn codes() -> HashMap<String, i32> {
     /// Most of them are in this range.
     const MOST: i32 = 15_999;
@@ -41,7 +41,7 @@ pub fn codes() -> HashMap<String, i32> {
     (1..=MOST).map(|code| (format!("E{code}"), code)).chain(known).collect()
 }
 
-/// Whether nobody reads a pipe any more. std does not count ERROR_PIPE_NOT_CONNECTED, which Wine says.
+/// Whether the reader of a pipe is gone. std does not count ERROR_PIPE_NOT_CONNECTED, which Wine returns.
 pub fn is_closed(error: &io::Error) -> bool {
     error.kind() == ErrorKind::BrokenPipe || error.raw_os_error() == Some(233)
 }

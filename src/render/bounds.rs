@@ -1,10 +1,10 @@
-//! What exceeded its bound, for whoever reads why the status is 3.
+//! Says which bound was exceeded, for people who ask why the exit status is 3.
 
 use super::size::Format;
 use crate::bounds::{Exceeded, Growth};
 
-/// A line that names the bound, the figure, and by how much it is more. The figure `is_partial` where something
-/// was not read: it can only be more.
+/// A line that names the bound, the figure, and by how much it exceeds the bound. If the figure `is_partial`,
+/// something was not read, and the true figure can only be larger.
 pub fn message(exceeded: &Exceeded, format: &Format, is_partial: bool) -> String {
     let size = |size| format.write(size);
     let (or_more, sign) = if is_partial { (" or more", super::partial::MARK) } else { ("", "") };

@@ -7,7 +7,7 @@ use nu_ansi_term::{Color, Style};
 
 use crate::measure::Mode;
 
-/// Which style a name gets.
+/// Chooses the style of a name.
 #[derive(Clone, Debug, Default)]
 pub struct Colors {
     names: LsColors,
@@ -20,7 +20,7 @@ impl Colors {
     }
 
     /// The style of an entry called `name`.
-    pub(super) fn name(&self, name: &[u8], mode: Mode) -> Style {
+    pub fn name(&self, name: &[u8], mode: Mode) -> Style {
         let indicator = self.indicator(mode);
         let by_ending = match indicator {
             Indicator::RegularFile => {
@@ -37,7 +37,7 @@ impl Colors {
         Style { is_bold: is_largest, ..self.direction(direction) }
     }
 
-    /// The style of what grew, or shrank. Nothing else has these colours but what LS_COLORS gives them to.
+    /// The style of what grew or shrank. Only LS_COLORS may give the same colours to anything else.
     pub(super) fn direction(&self, direction: Option<Ordering>) -> Style {
         match direction {
             Some(Ordering::Greater) => Style::new().fg(Color::Red),
@@ -46,12 +46,12 @@ impl Colors {
         }
     }
 
-    /// The style of bars that are not to be bright.
+    /// The style of dim bars.
     pub(super) fn dim_bar(&self) -> Style {
         Style::new().fg(Color::DarkGray)
     }
 
-    /// The style of what is said aside.
+    /// The style of remarks beside a name.
     pub(super) fn aside(&self) -> Style {
         Style::new().dimmed()
     }

@@ -1,29 +1,28 @@
-//! What changed, line by line and as JSON: each node with what it was, what it is, and the
-//! difference.
+//! Shows changes, as lines and as JSON: each node with its size before, its size now, and the difference.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::json::{self, bytes};
-use super::lines::{Line, lay_out};
+use super::lines::{Line, Outer, lay_out};
 use super::name::{cells, escape};
 use super::size::Format;
 use crate::diff::{Diff, Lookup, Sides};
 use crate::tree::Tree;
 use crate::weighed::Weighed;
 
-/// What is said of a line beside its name.
+/// The text around the name in a line.
 #[derive(Default)]
 pub(super) struct Note {
-    /// Before it.
+    /// Before the name.
     pub(super) size: String,
-    /// After it.
+    /// After the name.
     pub(super) aside: String,
     /// Whether it grew, or shrank.
     pub(super) direction: Option<Ordering>,
 }
 
-/// What became of a node.
+/// How a node changed.
 pub(super) struct Change<'a> {
     pub(super) kind: &'static str,
     pub(super) before: Option<u64>,
@@ -32,7 +31,7 @@ pub(super) struct Change<'a> {
     pub(super) moved_from: Option<&'a [u8]>,
 }
 
-/// What became of the node that is at `sides`. What was moved has not changed, wherever it was.
+/// How the node at `sides` changed. A moved directory counts as unchanged, wherever it was.
 pub(super) fn change<'a>(sides: &Sides<'_>, changes: &'a Diff) -> Change<'a> {
     let (before, now) = sides.sizes();
     let moved_from = changes.moved_from(sides);
@@ -42,7 +41,17 @@ pub(super) fn change<'a>(sides: &Sides<'_>, changes: &'a Diff) -> Change<'a> {
 }
 
 impl Change<'_> {
-    /// Writes fields of JSON, after others.
+    /// A note after its name.
+    pub(super) fn aside(&self) -> String {
+        match (self.moved_from, self.before, self.now) {
+            (Some(origin), ..) => format!(" (moved from {})", escape(origin)),
+            (_, None, _) => " (new)".to_owned(),
+            (_, _, None) => " (gone)".to_owned(),
+            _ => String::new(),
+        }
+    }
+
+    /// Writes JSON members that follow others.
     pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
         out.write_all(br#","before":"#)?;
         serde_json::to_writer(&mut *out, &self.before)?;
@@ -56,7 +65,7 @@ impl Change<'_> {
     }
 }
 
-/// What is said of each of `lines`: the size now, and the change.
+/// The notes for `lines`: the size now, and the change.
 pub(super) fn notes(lines: &[Line<'_>], changes: &Diff, format: &Format) -> Vec<Note> {
     let all = all(lines, changes);
     let sizes: Vec<_> = all.iter().map(|one| format.write(one.now.unwrap_or(0))).collect();
@@ -67,12 +76,7 @@ pub(super) fn notes(lines: &[Line<'_>], changes: &Diff, format: &Format) -> Vec<
         .zip(sizes.iter().zip(&differences))
         .map(|(one, (size, change))| Note {
             size: format!("{size:>size_width$} {change:>change_width$}"),
-            aside: match (one.moved_from, one.before, one.now) {
-                (Some(origin), ..) => format!(" (moved from {})", escape(origin)),
-                (_, None, _) => " (new)".to_owned(),
-                (_, _, None) => " (gone)".to_owned(),
-                _ => String::new(),
-            },
+            aside: one.aside(),
             direction: Some(one.difference.cmp(&0)),
         })
         .collect()
@@ -113,7 +117,7 @@ fn nodes(
             (None, _) => line.name,
             (_, false) => tree.label(line.name),
             (_, true) => {
-                path = super::lines::path(&lines, i, tree);
+                path = super::lines::path(&lines, i, tree, &Outer::default());
                 &path
             }
         };
@@ -127,7 +131,7 @@ fn nodes(
         if next > line.depth {
             out.write_all(br#","children":["#)?;
         } else if i > 0 {
-            // Its own end, and those of all that end with it; the root's comes after the errors.
+            // Ends this node, and all parents whose last child it is; the root ends after the errors.
             out.write_all(b"}")?;
             for _ in next.max(1)..line.depth {
                 out.write_all(b"]}")?;
@@ -140,7 +144,7 @@ fn nodes(
     Ok(())
 }
 
-fn signed(change: i128, format: &Format) -> String {
+pub(super) fn signed(change: i128, format: &Format) -> String {
     let size = format.write(u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX));
     match change.cmp(&0) {
         Ordering::Less => format!("-{size}"),
@@ -149,8 +153,8 @@ fn signed(change: i128, format: &Format) -> String {
     }
 }
 
-/// What became of each line.
-fn all<'a>(lines: &[Line<'_>], changes: &'a Diff) -> Vec<Change<'a>> {
+/// How each line changed.
+pub(super) fn all<'a>(lines: &[Line<'_>], changes: &'a Diff) -> Vec<Change<'a>> {
     let mut lookup = Lookup::new(changes.root());
     let mut numbers: Vec<usize> = Vec::with_capacity(lines.len());
     for line in lines {

@@ -1,12 +1,12 @@
-//! What a comparison cannot tell, for people: a line each.
+//! Says what a comparison cannot tell, one line each, for people.
 
 use super::name::escape;
 use crate::snapshot::Doubt;
 
-/// How many paths a line names.
+/// How many paths a line names at most.
 const SHOWN: usize = 3;
 
-/// A line for each of `doubts` about what became of things since the snapshot in the file `earlier`.
+/// A line for each of `doubts` about changes since the snapshot in the file `earlier`.
 pub fn summary(doubts: &[Doubt], earlier: &[u8]) -> String {
     let earlier = escape(earlier);
     let line = |doubt: &Doubt| match doubt {
@@ -36,7 +36,7 @@ pub fn summary(doubts: &[Doubt], earlier: &[u8]) -> String {
     doubts.iter().map(line).collect()
 }
 
-/// The first few of `paths`, and how many there are if these are not all.
+/// The first few of `paths`, and their number if there are more.
 fn list(paths: &[Vec<u8>]) -> String {
     let shown: Vec<_> = paths.iter().take(SHOWN).map(|path| escape(path)).collect();
     let more = if paths.len() > SHOWN { format!(", … ({})", paths.len()) } else { String::new() };

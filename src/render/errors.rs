@@ -1,4 +1,4 @@
-//! What could not be read, for people. Paths and messages may come from a file that somebody else made.
+//! Says what could not be read, for people. Paths and messages may come from a file that somebody else made.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,18 @@ use super::name::escape;
 use crate::gear::NotInBulk;
 use crate::problem::Problem;
 
-/// How many paths a summary names.
+/// How many paths a line names at most.
 const SHOWN: usize = 3;
 
-/// A line for each kind of loss, or for each loss if `is_every`; and one for each directory that is its own
-/// ancestor. The last one says what that means for the totals, if any were shown (`has_totals`), and what to do
-/// about it. Empty if there is no problem.
-pub fn summary(problems: &[Problem], is_every: bool, has_totals: bool) -> String {
+/// A line for each kind of loss, or for each loss if `is_every`; and a line for each directory that is its own
+/// ancestor. The last line says what this means for the totals, if any were shown (`has_totals`), and what to do
+/// about it. It advises sudo only if root could read more (`may_need_root`). Empty if there is no problem.
+pub fn summary(
+    problems: &[Problem],
+    is_every: bool,
+    has_totals: bool,
+    may_need_root: bool,
+) -> String {
     let mut text = String::new();
     let losses = || problems.iter().filter(|problem| problem.is_loss());
     for cycle in problems.iter().filter(|problem| !problem.is_loss()) {
@@ -27,7 +32,7 @@ pub fn summary(problems: &[Problem], is_every: bool, has_totals: bool) -> String
     let is_denied = |problem: &Problem| matches!(&*problem.symbol(), "EACCES" | "EPERM");
     let remedies = [
         (!is_all_named).then_some("--print-errors names every path"),
-        losses().any(is_denied).then_some("sudo weigh may read more"),
+        (may_need_root && losses().any(is_denied)).then_some("sudo weigh may read more"),
     ];
     let remedies: Vec<_> = remedies.into_iter().flatten().collect();
     let meaning =
@@ -46,7 +51,7 @@ pub fn one(loss: &Problem) -> String {
     format!("weigh: cannot {} {path}: {}\n", loss.operation.name(), text_of(loss))
 }
 
-/// The line for `roots` of whose file systems nothing was said, since nothing is mounted there; empty for none.
+/// The line that names the `roots` that are not mount points, which --df says nothing about; empty if there are none.
 pub fn unmounted(roots: &[Vec<u8>]) -> String {
     let shown: Vec<_> = roots.iter().take(SHOWN).map(|root| escape(root)).collect();
     let more = if roots.len() > SHOWN { ", …" } else { "" };
@@ -56,18 +61,19 @@ pub fn unmounted(roots: &[Vec<u8>]) -> String {
     }
 }
 
-/// A line for each of `roots`, which was walked, and was to be read in bulk.
+/// A line for each of `roots`, which were walked although they were to be read in bulk.
 pub fn not_in_bulk(roots: &[NotInBulk]) -> String {
     let line = |NotInBulk { root, reason }: &NotInBulk| {
         let (root, reason) = (escape(root), escape(reason.as_bytes()));
-        format!("weigh: {root} was not read in bulk, but walked: {reason}\n")
+        format!("weigh: {root} was walked, not read in bulk: {reason}\n")
     };
     roots.iter().map(line).collect()
 }
 
-/// Adds a line for each kind of loss to `text`: how many, and the first few paths. Whether these are all.
+/// Adds a line for each kind of loss to `text`: how many, and the first few paths. Returns whether it named all
+/// paths.
 fn by_kind<'a>(losses: impl Iterator<Item = &'a Problem>, text: &mut String) -> bool {
-    // How many there are of a kind, and those that are shown.
+    // For each kind, the number of losses and those to name.
     let mut kinds = BTreeMap::new();
     for loss in losses {
         let (count, shown) =
@@ -113,15 +119,16 @@ mod tests {
         let all = "weigh: 4 × cannot open: Permission denied: /a, /b, /c\\n, …\n";
         let bound = "weigh: totals are a lower bound: --print-errors names every path";
         assert_eq!(
-            summary(&problems, false, true),
+            summary(&problems, false, true, true),
             format!("{all}{bound}, and sudo weigh may read more\n")
         );
         assert_eq!(
-            summary(&problems, false, false),
+            summary(&problems, false, false, true),
             format!("{all}weigh: --print-errors names every path, and sudo weigh may read more\n")
         );
-        assert_eq!(summary(&problems, true, true).lines().count(), 5);
-        assert_eq!(summary(&[], false, true), "");
+        assert_eq!(summary(&problems, true, true, true).lines().count(), 5);
+        assert!(!summary(&problems, false, true, false).contains("sudo"));
+        assert_eq!(summary(&[], false, true, true), "");
     }
 
     #[test]
@@ -131,14 +138,14 @@ mod tests {
         let expected = "weigh: 2 × cannot open: Permission denied: /a, /b\n\
                         weigh: cannot open /c: another\\x1b\n\
                         weigh: sudo weigh may read more\n";
-        assert_eq!(summary(&problems, false, false), expected);
+        assert_eq!(summary(&problems, false, false, true), expected);
     }
 
     #[test]
     fn a_cycle_is_no_loss() {
         let problems = [Problem::cycle(b"/a/b".to_vec())];
         assert_eq!(
-            summary(&problems, false, true),
+            summary(&problems, false, true, true),
             "weigh: /a/b is its own ancestor; not entered again\n"
         );
     }

@@ -1,4 +1,4 @@
-//! What file systems hold beside what was seen: lines at the root's end of a picture.
+//! The lines of --df: what file systems hold besides the files that the walk saw.
 
 use super::name::{cells, escape, fit};
 use super::size::Format;

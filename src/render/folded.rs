@@ -1,12 +1,12 @@
-//! Folded stacks, which viewers of flame graphs read: a line a node, the names from the root to it with
-//! semicolons between, and what it comes to without what is in it.
+//! Folded stacks, for flame graph viewers: a line for each node, with the names from the root to it, separated by
+//! semicolons, and its own size without its content.
 
 use std::io::{self, Write};
 
 use super::name::escape;
 use crate::tree::{Order, Shape, Step, Traversal, Tree};
 
-/// Writes what has a weight of its own. An inode with several links has a line for each.
+/// Writes every node that has a size of its own. An inode with several links has a line for each.
 ///
 /// # Errors
 /// The writer's.

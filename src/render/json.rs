@@ -1,8 +1,7 @@
-//! JSON, schema 1: one object, the root node with the header beside it. In a snapshot, the header
-//! says where it comes from, and nodes have what it takes to draw every picture from it.
+//! JSON, schema 1: one object, the root node with the header beside it. In a snapshot, the header says where it comes
+//! from, and nodes have all that is needed to draw every picture from it.
 //!
-//! Written straight to the writer, without recursion: a tree may be deeper than any stack; and by all
-//! cores, where it is large.
+//! It is written without recursion, because a tree may be deeper than any stack, and a large one by all cores.
 
 use std::io::{self, Write};
 use std::mem;
@@ -22,7 +21,7 @@ use crate::weighed::Weighed;
 /// The schema's number.
 const SCHEMA: u32 = 1;
 
-/// What stands beside the root, and how names are written.
+/// What the header contains, and how names are written.
 #[derive(Clone, Debug, Default)]
 pub struct ExportOptions {
     /// What the sizes count.
@@ -31,17 +30,27 @@ pub struct ExportOptions {
     pub full_paths: bool,
     /// In which order children come.
     pub order: Order,
-    /// Where it comes from, if it is to be saved.
+    /// Where the snapshot comes from, if this is one.
     pub origin: Option<Origin>,
-    /// How many threads may write it; one for each core if not said.
+    /// How many threads may write; by default one for each core.
     pub threads: Option<NonZeroUsize>,
-    /// What the file systems hold that roots are mounted from, if that is wanted.
+    /// What the file systems of roots hold, if --df asked for that.
     pub file_systems: Vec<FileSystem>,
-    /// When it is written, in seconds since the epoch, for forms that say so.
+    /// The time of writing, in seconds since the epoch, for forms that contain it.
     pub time: i64,
+    /// On which machine, by its own name, likewise.
+    pub host: Vec<u8>,
 }
 
-/// Writes what a walk came to.
+impl ExportOptions {
+    /// Where and when what is written was weighed: here and now, if it does not say.
+    pub fn made(&self) -> (&[u8], i64) {
+        let here = (&self.host[..], self.time);
+        self.origin.as_ref().map_or(here, |origin| (&origin.host[..], origin.time))
+    }
+}
+
+/// Writes the result of a walk.
 ///
 /// # Errors
 /// The writer's.
@@ -58,21 +67,27 @@ pub fn write(
     end(out, weighed)
 }
 
-/// Writes what stands before the root's fields.
+/// Writes everything before the root's members.
 pub(super) fn begin(
     out: &mut impl Write,
     weighed: &Weighed<Tree>,
     options: &ExportOptions,
 ) -> io::Result<()> {
-    write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
-    string(out, env!("CARGO_PKG_VERSION"))?;
-    let (measure, unit) = (options.measure.name(), options.measure.unit());
-    write!(out, r#","measure":"{measure}","unit":"{unit}","complete":{}"#, weighed.is_complete())?;
+    head(out, options.measure)?;
+    write!(out, r#","complete":{}"#, weighed.is_complete())?;
     space(out, &options.file_systems)?;
     options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin))
 }
 
-/// Writes what stands after the root's fields: what went wrong.
+/// Writes the first members of every document.
+pub(super) fn head(out: &mut impl Write, measure: Measure) -> io::Result<()> {
+    write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
+    string(out, env!("CARGO_PKG_VERSION"))?;
+    let (measure, unit) = (measure.name(), measure.unit());
+    write!(out, r#","measure":"{measure}","unit":"{unit}""#)
+}
+
+/// Writes everything after the root's members: the errors.
 pub(super) fn end(out: &mut impl Write, weighed: &Weighed<Tree>) -> io::Result<()> {
     out.write_all(br#","errors":["#)?;
     for (i, problem) in weighed.problems.iter().enumerate() {
@@ -87,7 +102,7 @@ pub(super) fn end(out: &mut impl Write, weighed: &Weighed<Tree>) -> io::Result<(
     out.write_all(b"]}\n")
 }
 
-/// Writes the root's fields and, below it, everything else.
+/// Writes the root's members and everything below it.
 fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
     let root = tree.root();
     if tree.is_above_roots() {
@@ -110,10 +125,10 @@ fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Resu
     out.settle()
 }
 
-/// So few directories do not make long paths, however they lie in one another.
+/// So few directories cannot make long paths, however they are nested.
 const FEW: u64 = 64;
 
-/// Writes what only a directory has, to the end of its children. The root is the inode `at_root`.
+/// Writes the members that only a directory has, up to the end of its children. The root is the inode `at_root`.
 fn content<'a>(
     out: &mut impl Sink<'a>,
     directory: Child<'a>,
@@ -144,7 +159,7 @@ fn content<'a>(
         } else if is_saved {
             kept(out, node.mode(), node.inode(), at_root)?;
         }
-        // Where each entry has a path that may be long, what waits to be put out would take much memory.
+        // If every entry has a path, which may be long, the queued output would take too much memory.
         let is_short = !options.full_paths
             || traversal.path().len() <= LONGEST && node.directories_below() <= FEW;
         if !node.is_directory() || is_short && out.takes_over(node)? {
@@ -162,7 +177,7 @@ pub(super) fn kind(node: &Child<'_>) -> &'static str {
     if node.is_group() { "group" } else { node.mode().kind().name() }
 }
 
-/// Writes what only a directory has, up to its children.
+/// Writes the members that only a directory has, up to its children.
 fn open(out: &mut impl Write, directory: Child<'_>, options: &ExportOptions) -> io::Result<()> {
     let Node { own, totals, .. } = directory.node();
     number(out, br#","entries":"#, totals.entries)?;
@@ -175,8 +190,7 @@ fn open(out: &mut impl Write, directory: Child<'_>, options: &ExportOptions) -> 
     out.write_all(br#","children":["#)
 }
 
-/// A weight: a number of what it counts, or of seconds before or after the epoch; null where there
-/// is nothing that could have a time.
+/// A weight: a count, or seconds before or after the epoch; null for a directory in which nothing has a time.
 fn size(out: &mut impl Write, weight: u64, measure: Measure) -> io::Result<()> {
     match measure {
         Measure::Newest(_) if weight == 0 => out.write_all(br#","size":null"#),
@@ -212,13 +226,13 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
         }
         out.write_all(b"]")?;
     }
-    if let Some(Share { number, of }) = origin.share {
-        write!(out, r#","share":{{"number":{number},"of":{of}}}"#)?;
+    if let Some(Share { number, of, depth }) = origin.share {
+        write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
     }
     write!(out, r#","details":{}"#, origin.has_details)
 }
 
-/// What file systems hold beside what was seen.
+/// What file systems hold besides the files that the walk saw.
 fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
     for (i, one) in file_systems.iter().enumerate() {
         out.write_all(if i == 0 { br#","file_systems":[{"# } else { b"},{" })?;
@@ -234,8 +248,8 @@ fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
     out.write_all(if file_systems.is_empty() { b"" } else { b"}]" })
 }
 
-/// What a snapshot keeps of a node beside its size: permissions, where they are not the usual
-/// ones, and the inode; device and mount where they are not those `at_root`.
+/// What a snapshot keeps of a node besides its size: unusual permissions, and the inode, with device and mount if
+/// they differ from those `at_root`.
 fn kept(
     out: &mut impl Write,
     mode: Mode,
@@ -270,14 +284,14 @@ fn kept(
     group.map_or(Ok(()), |group| number(out, br#","group":"#, group.into()))
 }
 
-/// `before` and then `number`. Formatting by `write!` took a third of all instructions of a run.
+/// Writes `before` and then `number`. With `write!`, formatting took a third of all instructions of a run.
 fn number(out: &mut impl Write, before: &[u8], number: u64) -> io::Result<()> {
     out.write_all(before)?;
     serde_json::to_writer(out, &number).map_err(io::Error::from)
 }
 
-/// A field whose value is bytes: as text, and exactly, in base64, where they are not UTF-8. Most
-/// names need no escaping, and are written as they are.
+/// A member whose value is bytes: as text, and if they are not UTF-8, also exactly, in base64. Most names need no
+/// escaping and are written as they are.
 pub(super) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
     out.write_all(b"\"")?;
     out.write_all(field.as_bytes())?;
@@ -296,14 +310,15 @@ pub(super) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Resu
     }
 }
 
-/// Whether all bytes stand for themselves in JSON and on a terminal. All of them are looked at, many
-/// at a time.
+/// Whether no byte needs escaping, in JSON or on a terminal. It always looks at all bytes, because that lets the
+/// compiler check many at a time.
 pub(super) fn is_plain(bytes: &[u8]) -> bool {
     let is_plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
     bytes.iter().fold(true, |plain, byte| plain & is_plain(*byte))
 }
 
-/// Control characters are escaped also where JSON would not insist: a terminal may be reading.
+/// Writes a string. Control characters are escaped even where JSON allows them, because the output may go to a
+/// terminal.
 fn string(out: &mut impl Write, text: &str) -> io::Result<()> {
     if !text.contains(is_control) {
         return serde_json::to_writer(out, text).map_err(io::Error::from);

@@ -4,26 +4,26 @@ use crate::measure::Mode;
 use crate::path;
 use crate::tree::{Order, Step, Totals, Traversal, Tree};
 
-/// A node as it is drawn.
+/// A line of the picture.
 pub(super) struct Line<'a> {
     pub(super) parent: Option<usize>,
     pub(super) depth: usize,
     /// Whether it is the largest of its siblings.
     pub(super) is_largest: bool,
-    /// Whether it is the one of its siblings that is drawn farthest from their directory.
+    /// Whether it is drawn farthest from the parent directory, of all siblings.
     pub(super) is_last: bool,
     pub(super) has_children: bool,
     pub(super) name: &'a [u8],
     pub(super) mode: Mode,
     pub(super) totals: Totals,
-    /// Whether it is an inode that counts itself, as far as the tree knows.
+    /// Whether it is an inode that counts, as far as the tree knows.
     pub(super) has_own: bool,
-    /// Whether it stands for all that has no line.
+    /// Whether it sums up everything without a line of its own.
     pub(super) is_rest: bool,
 }
 
 impl<'a> Line<'a> {
-    /// The line of what has none.
+    /// The line that sums up everything without a line of its own.
     pub(super) fn of_rest(name: &'a [u8], totals: Totals) -> Self {
         Self {
             parent: Some(0),
@@ -40,23 +40,51 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The path of a line: the root as given, and the names below it.
-pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree) -> Vec<u8> {
+/// The ancestors at which the paths of deep lines are cut. A line shows only the first and last cells of a path, and
+/// each level takes at least one cell, for a slash. To build whole paths takes time that grows with the square of the
+/// depth.
+#[derive(Default)]
+pub(super) struct Outer {
+    /// How many levels are kept at either end of a path, if not all.
+    levels: Option<usize>,
+    /// For each line, its ancestor at that depth; the line itself if it is not deeper.
+    ends: Vec<usize>,
+}
+
+impl Outer {
+    /// For `lines` of at most `width` cells.
+    pub(super) fn of(lines: &[Line<'_>], width: usize) -> Self {
+        let width = width.max(1);
+        let mut ends: Vec<usize> = Vec::with_capacity(lines.len());
+        for (i, line) in lines.iter().enumerate() {
+            let is_deeper = |parent: &usize| lines[*parent].depth >= width;
+            ends.push(line.parent.filter(is_deeper).map_or(i, |parent| ends[parent]));
+        }
+        Self { levels: Some(width), ends }
+    }
+}
+
+/// The path of a line: the root as given, and the names below it. The middle of a path that is too long to show is
+/// missing.
+pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree, outer: &Outer) -> Vec<u8> {
     let mut names = vec![lines[line].name];
     let mut at = lines[line].parent;
-    while let Some(parent) = at {
-        if parent > 0 || !root.is_above_roots() {
-            names.push(lines[parent].name);
+    while let Some(mut above) = at {
+        if outer.levels == Some(names.len()) {
+            above = outer.ends[above];
         }
-        at = lines[parent].parent;
+        if above > 0 || !root.is_above_roots() {
+            names.push(lines[above].name);
+        }
+        at = lines[above].parent;
     }
     path::join_all(names.into_iter().rev())
 }
 
-/// A node whose children come to their lines.
+/// A directory whose children are being laid out.
 struct OpenLine {
     line: usize,
-    /// Which child is next, and which ones are the largest and the last.
+    /// The number of the next child, of the largest, and of the last.
     next: usize,
     largest: usize,
     last: usize,

@@ -1,5 +1,5 @@
-//! Turns a finished report into text. Pure: no file system, no clock, no terminal; width, colours
-//! and all else come in as options.
+//! Turns a finished report into text. It uses no file system, no clock and no terminal: width, colours and everything
+//! else are options.
 
 pub mod bounds;
 pub mod colors;
@@ -8,11 +8,18 @@ pub mod doubts;
 pub mod errors;
 mod file_systems;
 pub mod folded;
+pub mod history;
 pub mod json;
 mod lines;
 pub mod name;
 pub mod ncdu;
 mod ordered;
+pub mod page;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "without_parquet.rs"]
+mod parquet;
 pub mod partial;
 pub mod progress;
 pub mod rows;
@@ -26,24 +33,32 @@ use std::io::{self, Write};
 use std::mem;
 
 use crate::diff::Diff;
-use crate::snapshot::{FileSystem, Snapshot};
+use crate::history::History;
+use crate::measure::{Measure, weight_of_time};
+use crate::snapshot::{FileSystem, Origin, Snapshot};
 use crate::tree::Tree;
+use crate::weighed::Weighed;
+use page::PageForm;
 use partial::Partial;
 use size::{Format, Formats};
 use tree::Bars;
 
-/// How to show what came of it.
+/// How to show the result.
 #[derive(Debug)]
 pub enum Output {
     /// As a picture.
     Tree(Box<tree::PictureOptions>, Formats),
     /// In a form for programs.
     Form(Form, json::ExportOptions),
-    /// As a line for each root.
+    /// As a page.
+    Page(Box<page::PageOptions>, Formats, time::TimeFormat),
+    /// As one line for each root.
     Summary(summary::SummaryOptions),
+    /// As a line for each directory that changed over time.
+    History(history::HistoryOptions),
 }
 
-/// A form for programs to read.
+/// A form for programs to read, or for a browser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// Schema 1.
@@ -56,50 +71,87 @@ pub enum Form {
     Ncdu,
     /// Folded stacks.
     Folded,
+    /// Parquet.
+    Parquet,
+    /// A page, or its map alone.
+    Page(PageForm),
 }
 
-/// What a form can show.
+/// What a form is able to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fits {
-    /// A part of a tree, as well as all of it.
+    /// Parts of a tree. If not, only all of it.
     pub parts: bool,
-    /// What changed, as well as what there is.
+    /// Changes.
     pub changes: bool,
-    /// Counts, as well as bytes.
+    /// Counts. If not, only bytes.
     pub counts: bool,
-    /// Times, as well as sizes.
+    /// Times. If not, only sizes.
     pub times: bool,
 }
 
 impl Form {
-    /// All forms, by name, and what each is.
-    pub const ALL: [(&str, Form, &str); 5] = [
+    /// All forms: name, value and help.
+    pub const ALL: [(&str, Form, &str); 8] = [
         ("json", Form::Json, "The same as -j"),
         ("csv", Form::Csv, "A table, one line per entry: path, kind, size, entries, depth"),
         ("ndjson", Form::Ndjson, "The same table as JSON, one object per line"),
         ("ncdu", Form::Ncdu, "The export format of ncdu, for ncdu -f"),
         ("folded", Form::Folded, "Stacks for flame graphs"),
+        (
+            "parquet",
+            Form::Parquet,
+            "A table for DuckDB, Spark and pandas; more columns with --details",
+        ),
+        ("html", Form::Page(PageForm::Html), "A page with a map and a table, in one file"),
+        ("svg", Form::Page(PageForm::Svg), "The map alone"),
     ];
 
-    /// What it can show.
+    /// What it is able to show.
     pub fn fits(self) -> Fits {
         let everything = Fits { parts: true, changes: true, counts: true, times: false };
         match self {
             Form::Json => Fits { times: true, ..everything },
-            Form::Csv | Form::Ndjson => everything,
-            Form::Folded => Fits { changes: false, ..everything },
+            Form::Csv | Form::Ndjson | Form::Page(_) => everything,
+            Form::Folded | Form::Parquet => Fits { changes: false, ..everything },
             Form::Ncdu => Fits { parts: false, changes: false, counts: false, times: false },
         }
     }
 
-    /// Whether it adds up by itself, and has to know links for that.
+    /// Whether its reader adds up sizes, and so has to know which names are links to the same inode.
     pub fn adds_up(self) -> bool {
-        self == Form::Ncdu
+        matches!(self, Form::Ncdu | Form::Parquet)
+    }
+
+    /// Whether it is bytes that no terminal can show.
+    pub fn is_binary(self) -> bool {
+        self == Form::Parquet
+    }
+
+    /// Whether it can show times and owners, where a walk asks for those.
+    pub fn shows_details(self) -> bool {
+        self == Form::Parquet
     }
 }
 
-/// Writes what came of a walk; where there are `changes`, its sizes are their churn. What `file_systems` hold
-/// beside that goes with the root.
+/// Writes the history of a tree, whose sizes are in `measure`.
+///
+/// # Errors
+/// The writer's.
+pub fn write_history(
+    out: &mut impl Write,
+    history: &History,
+    measure: Measure,
+    output: &Output,
+) -> io::Result<()> {
+    match output {
+        Output::History(options) => history::draw(out, history, options),
+        _ => history::json(out, history, measure),
+    }
+}
+
+/// Writes the result of a walk. If there are `changes`, its sizes are their churn. `file_systems` are shown beside
+/// the root.
 ///
 /// # Errors
 /// The writer's.
@@ -112,6 +164,8 @@ pub fn write(
 ) -> io::Result<()> {
     let measure = *measure;
     let (form, options) = match output {
+        // What became of a tree has been written already.
+        Output::History(_) => return Ok(()),
         Output::Summary(mut options) => {
             let tree = weighed.report.as_ref();
             if let (true, Some(origin)) = (options.roots.is_empty(), origin) {
@@ -120,17 +174,26 @@ pub fn write(
             return tree.map_or(Ok(()), |tree| summary::write(out, tree, &options));
         }
         Output::Form(form, options) => {
-            (form, json::ExportOptions { measure, file_systems: file_systems.to_vec(), ..options })
+            let file_systems = file_systems.to_vec();
+            // Of others, it says what nodes have.
+            let origin = origin.clone().filter(|_| form == Form::Parquet);
+            (form, json::ExportOptions { measure, file_systems, origin, ..options })
+        }
+        Output::Page(mut options, formats, times) => {
+            adapt(&mut options.picture, &formats, weighed, origin.as_ref(), measure, changes);
+            options.measure = measure;
+            let saved = origin.as_ref().filter(|origin| origin.time != 0);
+            options.time = times.write(weight_of_time(saved.map_or(times.now, |it| it.time)));
+            let tree = weighed.report.as_ref();
+            return tree.map_or(Ok(()), |tree| page::write(out, tree, changes, &options));
         }
         Output::Tree(mut options, formats) => {
-            options.format = formats.of(measure);
-            options.knows_own |= origin.is_some() || changes.is_some();
+            adapt(&mut options, &formats, weighed, origin.as_ref(), measure, changes);
             if matches!(options.format, Format::Time(_)) {
-                // A time is no part of another.
+                // Times do not add up.
                 options.bars = Bars::None;
                 options.beside = Some(formats.bytes);
             }
-            options.partial = Partial::of(weighed);
             let Some(tree) = &weighed.report else { return Ok(()) };
             let mut lines = file_systems::lines(file_systems, &options.format, options.width);
             let below = if options.is_root_first { Vec::new() } else { mem::take(&mut lines) };
@@ -146,6 +209,22 @@ pub fn write(
         (Form::Csv, Some(tree), _) => rows::csv(out, tree, changes),
         (Form::Ndjson, Some(tree), _) => rows::ndjson(out, tree, changes),
         (Form::Folded, Some(tree), _) => folded::write(out, tree),
-        (_, None, _) => Ok(()),
+        (Form::Parquet, Some(tree), _) => parquet::write(out, tree, &options),
+        // A page has options of its own.
+        (Form::Page(_), ..) | (_, None, _) => Ok(()),
     }
+}
+
+/// Has a picture show what was `weighed`.
+fn adapt(
+    options: &mut tree::PictureOptions,
+    formats: &Formats,
+    weighed: &Weighed<Tree>,
+    origin: Option<&Origin>,
+    measure: Measure,
+    changes: Option<&Diff>,
+) {
+    options.format = formats.of(measure);
+    options.knows_own |= origin.is_some() || changes.is_some();
+    options.partial = Partial::of(weighed);
 }

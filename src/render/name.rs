@@ -1,12 +1,15 @@
-//! Names are bytes. What of them reaches a terminal is text that can neither move the cursor nor
-//! forge a line.
+//! Names are bytes. This makes them text that can neither move the cursor nor forge a line.
+
+mod cells;
 
 use std::fmt::Write as _;
 
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthChar;
 
-/// `name` as text: control characters, line and paragraph separators, bidirectional controls and
-/// what is not UTF-8 are escaped.
+pub use cells::cells;
+
+/// `name` as text. Escapes bytes that are not UTF-8, control characters, line and paragraph separators, and
+/// bidirectional controls.
 pub fn escape(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
@@ -27,12 +30,10 @@ pub fn escape(name: &[u8]) -> String {
     text
 }
 
-/// How many cells `text` takes on a terminal.
-pub fn cells(text: &str) -> usize {
-    text.width()
-}
+/// Stands for what is left out.
+const MARK: &str = "…";
 
-/// `text` cut to at most `width` cells; what is cut ends in `..`.
+/// `text` cut to at most `width` cells. Cut text ends in `..`.
 pub fn fit(text: &str, width: usize) -> String {
     if cells(text) <= width {
         return text.to_owned();
@@ -41,9 +42,17 @@ pub fn fit(text: &str, width: usize) -> String {
     start(text, width - mark.len()).to_owned() + mark
 }
 
-/// `text` in at most `width` cells: if it is longer, without its middle. The end of a name tells files apart.
+/// A figure cut to at most `width` cells. A cut figure ends in `…`, so that nobody takes it for the whole one.
+pub fn cut(figure: &str, width: usize) -> String {
+    match (cells(figure) <= width, width.checked_sub(cells(MARK))) {
+        (true, _) => figure.to_owned(),
+        (false, None) => String::new(),
+        (false, Some(room)) => start(figure, room).to_owned() + MARK,
+    }
+}
+
+/// `text` in at most `width` cells. Longer text loses its middle, because the end of a name tells files apart.
 pub fn shorten(text: &str, width: usize) -> String {
-    const MARK: &str = "…";
     if cells(text) <= width {
         return text.to_owned();
     }
@@ -57,14 +66,14 @@ pub fn shorten(text: &str, width: usize) -> String {
 
 /// As much of the start of `text` as fits into `width` cells.
 fn start(text: &str, width: usize) -> &str {
-    // Measured from the start each time: what a character takes depends on those before it. And by halves:
-    // a name in a snapshot may have millions that take nothing.
+    // Measures from the start each time, because the width of a character depends on those before it. Searches by
+    // halves, because a name in a snapshot may have millions of characters of no width.
     let ends: Vec<usize> = text.char_indices().map(|(end, _)| end).collect();
     let fitting = ends.partition_point(|end| cells(&text[..*end]) <= width);
     &text[..fitting.checked_sub(1).map_or(0, |last| ends[last])]
 }
 
-/// As much of the end of `text` as fits into `width` cells. It begins with no mark that belongs to a letter
+/// As much of the end of `text` as fits into `width` cells. It does not begin with a mark that belongs to the letter
 /// before it.
 fn end(text: &str, width: usize) -> &str {
     const JOINER: char = '\u{200d}';
@@ -81,18 +90,22 @@ fn end(text: &str, width: usize) -> &str {
     end
 }
 
-/// C0 and C1 controls and DEL, line and paragraph separators, and what changes the direction of
-/// text (Unicode Standard Annex 9, table 3-1).
+/// Whether `c` is escaped: C0 and C1 controls and DEL, line and paragraph separators, and characters that change the
+/// direction of text (Unicode Standard Annex 9, table 3-1); also soft hyphens and Hangul fillers, which some
+/// terminals draw as a blank and others do not draw.
 pub(super) fn is_control(c: char) -> bool {
     matches!(
         c,
         '\0'..='\u{1f}'
             | '\u{7f}'..='\u{9f}'
+            | '\u{ad}'
             | '\u{61c}'
             | '\u{200e}'
             | '\u{200f}'
             | '\u{2028}'..='\u{202e}'
             | '\u{2066}'..='\u{2069}'
+            | '\u{3164}'
+            | '\u{ffa0}'
     )
 }
 
@@ -113,6 +126,7 @@ mod tests {
             (b"\x1b[2J\x7f\0", "\\x1b[2J\\x7f\\x00"),
             (b"\xff\xc3", "\\xff\\xc3"),
             ("\u{202e}\u{9b}\u{2028}".as_bytes(), "\\u{202e}\\u{9b}\\u{2028}"),
+            ("so\u{ad}ft\u{3164}".as_bytes(), "so\\u{ad}ft\\u{3164}"),
         ] {
             assert_eq!(escape(name), text);
         }

@@ -1,7 +1,7 @@
 //! ncdu's JSON export, format 1.2 (dev.yorhel.nl/ncdu/jsonfmt): what `ncdu -f` loads.
 //!
-//! ncdu adds up sizes by itself, and counts inodes with several links once. Of the two sizes that it
-//! knows, it gets the one that was measured.
+//! ncdu adds up sizes itself, and counts inodes with several links once. It knows two sizes of a file, and gets the
+//! one that was measured.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -12,7 +12,7 @@ use crate::measure::{Kind, Measure};
 use crate::tree::{Inode, Node, Order, Step, Traversal, Tree};
 use crate::weighed::Weighed;
 
-/// Writes what a walk came to.
+/// Writes the result of a walk.
 ///
 /// # Errors
 /// The writer's.
@@ -33,7 +33,7 @@ pub fn write(
     let root = tree.root();
     let is_file = !root.is_directory();
     if is_file {
-        // A file has to lie in something.
+        // In this format, a file must be inside a directory.
         out.write_all(b",\n[{\"name\":\"(total)\"}")?;
     }
     let device = root.inode().map(|inode| inode.identity.1.0);
@@ -55,10 +55,12 @@ pub fn write(
             _ => write!(out, r#","dsize":{size}"#)?,
         }
         if let Some(Inode { identity: (_, (own, number)), links, .. }) = inode {
-            if is_root || device != Some(own) {
+            let linked = links.filter(|_| !is_directory);
+            // Which device it is on matters to links. A tree may have been kept with more than it takes here.
+            if is_root || linked.is_some() && device != Some(own) {
                 write!(out, r#","dev":{own}"#)?;
             }
-            if let (Some(links), false) = (links, is_directory) {
+            if let Some(links) = linked {
                 write!(out, r#","ino":{number},"hlnkc":true"#)?;
                 if links != u32::MAX {
                     write!(out, r#","nlink":{links}"#)?;
@@ -79,8 +81,8 @@ pub fn write(
     out.write_all(if is_file { b"]]\n" } else { b"]\n" })
 }
 
-/// As it is, but for what would end the string or steer a terminal: ncdu knows bytes, and no encoding.
-/// What is not UTF-8 it can be told in no other way.
+/// Writes the bytes of the name, because the format has no encoding and no other way to keep bytes that are not
+/// UTF-8. Only what would end the string or steer a terminal is escaped.
 fn name(out: &mut impl Write, name: &[u8]) -> io::Result<()> {
     if is_plain(name) {
         return out.write_all(name);

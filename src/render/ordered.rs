@@ -1,5 +1,5 @@
-//! Puts out in order what is written in parallel: text, and amid it parts of a tree, which other
-//! threads write meanwhile.
+//! Writes output in order while several threads make it: text, and between it parts of a tree that other threads
+//! write.
 
 use std::io::{self, Write};
 use std::mem;
@@ -10,10 +10,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::tree::Child;
 
-/// What text about a tree is written to.
+/// A writer for text about a tree.
 pub(super) trait Sink<'a>: Write {
-    /// Takes over what is to be written of `directory` here, to be done by somebody else, if that is
-    /// worth it.
+    /// Leaves `directory` to another thread, which writes it at this place, if that is worth it. Returns whether it
+    /// does.
     ///
     /// # Errors
     /// The writer's.
@@ -26,7 +26,7 @@ impl<'a> Sink<'a> for Vec<u8> {
     }
 }
 
-/// Has parts of a tree written in parallel by `write`, and puts them out in order.
+/// Lets several threads write parts of a tree with `write`, and puts them out in order.
 pub(super) struct Ordered<'a, W, F> {
     out: W,
     write: F,
@@ -34,22 +34,22 @@ pub(super) struct Ordered<'a, W, F> {
     /// Made when first needed.
     pool: Option<ThreadPool>,
     waiting: Vec<Chunk<'a>>,
-    /// How many entries are in what is waiting.
+    /// How many entries are in the queued parts.
     entries: u64,
 }
 
-/// A part of a tree that is still to be written.
+/// A part of a tree that is not written yet.
 struct Chunk<'a> {
     directory: Child<'a>,
     /// What comes after it.
     after: Vec<u8>,
 }
 
-/// So much is written by one thread at a time: of so few entries that all threads have something to
-/// do, and of so many that handing them out costs nothing.
+/// How many entries one thread writes at a time: few enough that all threads are busy, and enough that handing them
+/// out costs nothing.
 const PART: u64 = 1_024;
-/// So much is written at a time: some 1 MB of JSON. With four times as much, and as large parts, it took as long,
-/// and 3 MiB more memory.
+/// How many entries are queued: about 1 MB of JSON. With four times as many, and parts four times as large, it took
+/// as long, and 3 MiB more memory.
 const BATCH: u64 = 8_192;
 
 impl<'a, W, F> Ordered<'a, W, F>
@@ -57,19 +57,19 @@ where
     W: Write,
     F: Fn(&mut Vec<u8>, Child<'a>) -> io::Result<()> + Sync,
 {
-    /// Writes to `out`, on so many threads; one for each core if not said.
+    /// Writes to `out` with so many threads; by default one for each core.
     pub(super) fn new(out: W, threads: Option<NonZeroUsize>, write: F) -> Self {
         Self { out, write, threads, pool: None, waiting: Vec::new(), entries: 0 }
     }
 
-    /// Puts out what is waiting.
+    /// Puts out everything that is queued.
     ///
     /// # Errors
     /// The writer's.
     pub(super) fn settle(&mut self) -> io::Result<()> {
         let (parts, entries) = (mem::take(&mut self.waiting), mem::take(&mut self.entries));
         if entries > PART && self.pool.is_none() {
-            // Of 0, rayon makes one for each core. Where none are to be had, this one does it.
+            // With 0, rayon starts one thread for each core. If it can start none, this thread does the work.
             let threads = self.threads.map_or(0, NonZeroUsize::get);
             self.pool = ThreadPoolBuilder::new().num_threads(threads).build().ok();
         }
@@ -95,7 +95,7 @@ where
     F: Fn(&mut Vec<u8>, Child<'a>) -> io::Result<()> + Sync,
 {
     fn takes_over(&mut self, directory: Child<'a>) -> io::Result<bool> {
-        // A file may claim less than there is.
+        // A file may claim fewer entries than it has.
         let entries = directory.totals().entries.max(directory.directories_below());
         if entries > PART {
             return Ok(false);
@@ -115,7 +115,7 @@ where
     F: Fn(&mut Vec<u8>, Child<'a>) -> io::Result<()> + Sync,
 {
     fn write(&mut self, text: &[u8]) -> io::Result<usize> {
-        /// So much text may wait for what comes before it.
+        /// So much text may be queued behind a part, in bytes.
         const LONG: usize = 64 << 10;
         if self.waiting.last().is_some_and(|last| last.after.len() > LONG) {
             self.settle()?;

@@ -1,4 +1,4 @@
-//! Figures that lack something: what was not read lies below them. They are marked in a picture.
+//! Finds the figures that are lower bounds, because something below them was not read. A picture marks them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,28 +14,28 @@ pub(super) const MARK: &str = "≥";
 /// What was not read.
 #[derive(Clone, Debug, Default)]
 pub struct Partial {
-    /// The paths at which something was lost.
+    /// The paths that could not be read.
     lost: Vec<Vec<u8>>,
-    /// Whether the walk was ended early. Nobody knows what it did not come to.
+    /// Whether the walk was interrupted. Nobody knows what it did not reach.
     is_interrupted: bool,
 }
 
 impl Partial {
-    /// What `weighed` lacks.
+    /// What was not read of `weighed`.
     pub fn of(weighed: &Weighed<Tree>) -> Self {
         let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
         let lost = losses.map(|problem| problem.path.clone()).collect();
         Self { lost, is_interrupted: weighed.is_interrupted }
     }
 
-    /// Of which `lines` the figures lack something. The one of what has none comes last, if there is one.
+    /// Which of `lines` have figures that lack something. The line that sums up the rest comes last, if there is one.
     pub(super) fn lines(&self, lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
         if self.lost.is_empty() && !self.is_interrupted {
             return vec![false; lines.len()];
         }
         let is_above_all = |line: &Line<'_>| line.parent.is_none() || line.is_rest;
         match tree.shape() {
-            // Whatever is missing may be of any group.
+            // What is missing may belong to any group.
             Shape::Groups => vec![true; lines.len()],
             _ if self.is_interrupted => {
                 let is_directory = |line: &Line<'_>| line.mode.kind() == Kind::Directory;
@@ -46,8 +46,8 @@ impl Partial {
         }
     }
 
-    /// Which lines are on the way to what was lost. Names and paths are taken apart at their slashes, so that it
-    /// takes a step a name, however many lines and losses there are and however long their paths.
+    /// Which lines are ancestors of what was lost. It looks up one name after the other, so it takes one step for
+    /// each name, however many lines and losses there are and however long their paths.
     fn above_losses(&self, lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
         let mut below: HashMap<(usize, &[u8]), usize> = HashMap::new();
         // The place of each line. Every path begins at the first.
@@ -72,7 +72,7 @@ impl Partial {
             let mut place = 0;
             for name in names_in(path) {
                 let Some(next) = below.get(&(place, name)) else {
-                    // Beside what has a line here, it has none.
+                    // Lines begin at this place, and none has this name: the loss is in what has no line.
                     is_in_rest |= with_lines.contains(&place);
                     break;
                 };
@@ -80,7 +80,7 @@ impl Partial {
                 is_reached[place] = true;
             }
         }
-        // Something is lost below the topmost line, whatever line else has it.
+        // Every loss is below the topmost line.
         let is_topmost = |i: usize| i == 0;
         let is_partial = |(i, line): (usize, &Line<'_>)| {
             if line.is_rest { is_in_rest } else { is_topmost(i) || is_reached[places[i]] }

@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::name;
 use super::size::Format;
 
-/// One line of at most `width` cells: entries, size, entries a second, the directory at hand. Times
-/// do not add up, so they are left out.
+/// One line of at most `width` cells: entries, size, entries per second, current directory. It leaves out times,
+/// because they do not add up.
 pub fn line(
     entries: u64,
     size: u64,
@@ -29,10 +29,10 @@ pub fn line(
     name::fit(&line, width)
 }
 
-/// One line of at most `width` cells: how much has been read ahead of a walk, in bytes, and of how much.
+/// One line of at most `width` cells: how many bytes a prefetch has read, and of how many.
 pub fn ahead(read: u64, of: u64, width: usize) -> String {
     let [read, of] = [read, of].map(|bytes| Format::Binary.write(bytes));
-    name::fit(&format!("reading ahead: {read} of {of}"), width)
+    name::fit(&format!("prefetching {read} of {of}"), width)
 }
 
 #[cfg(test)]
@@ -40,8 +40,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn says_what_is_read_ahead() {
-        assert_eq!(ahead(1 << 20, 96 << 20, 80), "reading ahead: 1.0Mi of 96Mi");
+    fn shows_a_prefetch() {
+        assert_eq!(ahead(1 << 20, 96 << 20, 80), "prefetching 1.0Mi of 96Mi");
     }
 
     #[test]

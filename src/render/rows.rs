@@ -1,4 +1,4 @@
-//! One line a node, for what reads tables: CSV (RFC 4180) and JSON lines.
+//! Tables with one line for each node: CSV (RFC 4180) and JSON lines.
 
 use std::io::{self, Write};
 
@@ -6,21 +6,24 @@ use super::diff::{Change, change};
 use super::json;
 use super::name::escape;
 use crate::diff::{Diff, Lookup};
-use crate::tree::{Order, Shape, Step, Traversal, Tree};
+use crate::tree::{Child, Order, Shape, Step, Traversal, Tree};
 
 /// A node as a row.
-struct Row<'a> {
-    path: &'a [u8],
-    kind: &'static str,
-    size: u64,
-    entries: u64,
-    depth: usize,
-    /// What became of it, if that is what is shown.
-    change: Option<Change<'a>>,
+pub(super) struct Row<'a> {
+    /// Only Parquet says more of it.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
+    pub(super) node: Child<'a>,
+    pub(super) path: &'a [u8],
+    pub(super) kind: &'static str,
+    pub(super) size: u64,
+    pub(super) entries: u64,
+    pub(super) depth: usize,
+    /// How it changed, in a comparison.
+    pub(super) change: Option<Change<'a>>,
 }
 
-/// Writes CSV with a header. Paths are text: what is none is escaped, as in a picture. Every path is in quotes,
-/// needed or not: DuckDB finds out from the first 20,480 lines whether there are any.
+/// Writes CSV with a header. Paths are text, escaped as in a picture. Every path is in quotes, because DuckDB decides
+/// from the first 20,480 lines whether a table has quotes at all.
 ///
 /// # Errors
 /// The writer's.
@@ -30,7 +33,7 @@ pub fn csv(out: &mut impl Write, tree: &Tree, changes: Option<&Diff>) -> io::Res
         Some(_) => b"path,kind,before,size,change,depth,moved_from\n",
     })?;
     let field = |size: Option<u64>| size.map_or_else(String::new, |size| size.to_string());
-    each(tree, changes, |Row { path, kind, size, entries, depth, change }| {
+    each(tree, changes, |Row { path, kind, size, entries, depth, change, .. }| {
         let path = quoted(path);
         let Some(Change { before, now, difference, moved_from, .. }) = change else {
             return writeln!(out, "{path},{kind},{size},{entries},{depth}");
@@ -46,12 +49,12 @@ fn quoted(path: &[u8]) -> String {
     format!("\"{}\"", escape(path).replace('"', "\"\""))
 }
 
-/// Writes an object a line. What of a path is not UTF-8 is in `path_bytes`, as in JSON.
+/// Writes one JSON object for each line. If a path is not UTF-8, `path_bytes` has its bytes, as in JSON.
 ///
 /// # Errors
 /// The writer's.
 pub fn ndjson(out: &mut impl Write, tree: &Tree, changes: Option<&Diff>) -> io::Result<()> {
-    each(tree, changes, |Row { path, kind, size, entries, depth, change }| {
+    each(tree, changes, |Row { path, kind, size, entries, depth, change, .. }| {
         out.write_all(b"{")?;
         json::bytes(out, "path", path)?;
         write!(out, r#","kind":"{kind}""#)?;
@@ -63,7 +66,8 @@ pub fn ndjson(out: &mut impl Write, tree: &Tree, changes: Option<&Diff>) -> io::
     })
 }
 
-fn each(
+/// Calls `write` with each node of `tree`, the larger siblings first, each before what is in it.
+pub(super) fn each(
     tree: &Tree,
     changes: Option<&Diff>,
     mut write: impl FnMut(Row<'_>) -> io::Result<()>,
@@ -87,7 +91,7 @@ fn each(
         let is_path = tree.shape() == Shape::List && above.is_some();
         let depth = traversal.depth() + if is_path { slashes() } else { 0 };
         let (size, entries) = (node.size(), node.totals().entries);
-        write(Row { path, kind, size, entries, depth, change: known })?;
+        write(Row { node, path, kind, size, entries, depth, change: known })?;
         if node.id().is_some() {
             traversal.enter(number, node.children(Order::Size));
         }

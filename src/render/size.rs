@@ -13,32 +13,32 @@ pub enum Format {
     Decimal,
     /// In one unit throughout.
     Fixed(Unit),
-    /// As a plain count, with thousands set apart: `12,345`.
+    /// As a plain count with separators for thousands: `12,345`.
     Count,
-    /// As the time that it stands for.
+    /// As a time.
     Time(TimeFormat),
 }
 
-/// How what is measured is written, whatever that turns out to be.
+/// How to write figures, before it is known what they measure.
 #[derive(Clone, Debug, Default)]
 pub struct Formats {
-    /// How bytes are.
+    /// How to write bytes.
     pub bytes: Format,
-    /// How times are, where times may be measured.
+    /// How to write times, if times may be measured.
     pub times: Option<TimeFormat>,
 }
 
 /// One unit for all sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// What it is called.
+    /// Its symbol.
     pub name: &'static str,
     /// How many bytes it has.
     pub bytes: u64,
 }
 
 impl Formats {
-    /// How what `measure` says is written.
+    /// How to write figures of `measure`.
     pub fn of(&self, measure: Measure) -> Format {
         match (measure, &self.times) {
             (Measure::Files | Measure::Inodes, _) => Format::Count,
@@ -54,7 +54,7 @@ impl Format {
         match self {
             Format::Binary => scaled(size, 1024, &["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]),
             Format::Decimal => scaled(size, 1000, &["K", "M", "G", "T", "P", "E"]),
-            // Nothing is smaller than a byte.
+            // There is no unit smaller than a byte.
             Format::Fixed(unit) if unit.bytes <= 1 => format!("{size}{}", unit.name),
             Format::Fixed(unit) => in_units(size, unit.bytes.into(), unit.name),
             Format::Count => grouped(size),
@@ -70,7 +70,7 @@ fn scaled(size: u64, thousand: u64, units: &[&str]) -> String {
     in_units(size, thousand.pow(power).into(), units[power as usize - 1])
 }
 
-/// `size` in a unit of so many `bytes`: below ten with a tenth, from there on rounded down.
+/// `size` in a unit of `bytes`: with one decimal below ten, and rounded down from ten on.
 fn in_units(size: u64, bytes: u128, unit: &str) -> String {
     let tenths = (u128::from(size) * 10 + bytes / 2) / bytes;
     if tenths < 100 {

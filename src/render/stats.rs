@@ -1,4 +1,4 @@
-//! What the walk did, for whoever asks how it came to take so long: a line a gear.
+//! What the walk did, for people who ask why it took so long: a line for each number of threads.
 
 use super::size::Format;
 use crate::gear::Gear;
@@ -6,7 +6,7 @@ use crate::gear::Gear;
 /// A table of `gears`, in the order of their first use.
 ///
 /// `blocked` is the share of the threads' time that was not spent on a core: waiting for storage, for
-/// work, or for other processes. What was read ahead of the walk has no threads of its own, and is in bytes.
+/// work, or for other processes. A prefetch, and reading in bulk, have a line with bytes and seconds.
 pub fn table(gears: &[Gear]) -> String {
     let mut table =
         "threads      entries   seconds  blocked    entries/s  calls/entry\n".to_owned();
@@ -16,7 +16,7 @@ pub fn table(gears: &[Gear]) -> String {
     table
 }
 
-/// What was read ahead of the walk, or in bulk.
+/// The line of a prefetch, or of reading in bulk.
 fn read(gear: &Gear) -> String {
     let (what, bytes) = if gear.bulk > 0 { ("bulk", gear.bulk) } else { ("ahead", gear.ahead) };
     let (bytes, seconds) = (Format::Binary.write(bytes), gear.wall.as_secs_f64());

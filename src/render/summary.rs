@@ -1,4 +1,4 @@
-//! One number a root, a line each, as `du -s` prints them.
+//! The total of each root, one line each, as `du -s` prints it.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -12,9 +12,9 @@ use crate::tree::{Child, Tree};
 pub struct SummaryOptions {
     /// How sizes are written.
     pub format: Format,
-    /// Whether names are written as they are. A terminal wants them escaped.
+    /// Whether names are written unchanged. On a terminal they are escaped.
     pub is_raw: bool,
-    /// In which order the roots come, by their names; if not said, as in a snapshot. The others come first, sorted.
+    /// The names of the roots, in the order of their lines. Roots that are not among them come first, sorted.
     pub roots: Vec<Vec<u8>>,
 }
 

@@ -10,11 +10,11 @@ use crate::measure;
 /// How times are written.
 #[derive(Clone, Debug)]
 pub struct TimeFormat {
-    /// Written how.
+    /// The style.
     pub style: Style,
-    /// Where.
+    /// The time zone.
     pub zone: TimeZone,
-    /// When: seconds since the epoch, for what is relative to it.
+    /// The current time, for relative times, in seconds since the epoch.
     pub now: i64,
 }
 
@@ -35,11 +35,11 @@ impl Default for Style {
 }
 
 impl Style {
-    /// Reads a style as GNU `du --time-style` does; `relative` is new. There are no fractions of a
-    /// second: they are not asked for.
+    /// Reads a style of GNU `du --time-style`, or `relative`, which is new. There are no fractions of a second,
+    /// because weigh does not ask for them.
     ///
     /// # Errors
-    /// What styles there are, or what is wrong with a format.
+    /// Lists the styles, or says what is wrong with a format.
     pub fn parse(text: &str) -> Result<Self, String> {
         let format = match text {
             "full-iso" => "%Y-%m-%d %H:%M:%S %z",
@@ -59,8 +59,7 @@ impl Style {
 }
 
 impl TimeFormat {
-    /// The time that weighs `weight` as text that is safe to print. Nothing is later than a weight
-    /// of 0, which is what an empty maximum comes to.
+    /// The time that weighs `weight`, as text that is safe to print. A weight of 0 means that nothing has a time.
     pub(super) fn write(&self, weight: u64) -> String {
         if weight == 0 {
             return "-".to_owned();
@@ -68,7 +67,7 @@ impl TimeFormat {
         let seconds = measure::time_of_weight(weight);
         match &self.style {
             Style::Relative => ago(self.now.saturating_sub(seconds)),
-            // As GNU does with a year that no calendar has: the number itself.
+            // Like GNU, it writes the plain number for a year that no calendar has.
             Style::Format(format) => match self.zoned(seconds) {
                 Some(time) => strtime::format(format, &time)
                     .map_or_else(|_| seconds.to_string(), |text| escape(text.as_bytes())),
@@ -82,7 +81,7 @@ impl TimeFormat {
     }
 }
 
-/// `seconds` in the largest unit of which there is one. Months and years are mean ones, of 365.2425
+/// `seconds` in the largest unit that fits at least once. Months and years are averages, of a year with 365.2425
 /// days.
 fn ago(seconds: i64) -> String {
     const UNITS: [(u64, &str); 7] = [

@@ -1,7 +1,7 @@
-//! The picture: one line a node, with size, tree, name, bar and percentage.
+//! The picture: one line for each node, with size, tree, name, bar and percentage.
 //!
-//! Lines are laid out from the root down, largest first, and printed in that order or in the
-//! opposite one. Nothing recurses, and what depth costs a line is bounded by the line's width.
+//! Lines are laid out from the root down, largest first, and printed in that order or in reverse. Nothing recurses,
+//! and a deep line costs no more than its width allows.
 
 mod bar;
 mod columns;
@@ -14,27 +14,28 @@ use nu_ansi_term::Style;
 
 use super::colors::Colors;
 use super::diff::{self, Note};
-use super::lines::{self, Line, lay_out};
-use super::name::{cells, escape, shorten};
+use super::lines::{self, Line, Outer, lay_out};
+use super::name::{cells, cut, escape, shorten};
 use super::partial::{MARK, Partial};
 use super::size::Format;
 use crate::diff::Diff;
 use crate::tree::{Order, Totals, Tree};
+pub(super) use bar::percent;
 use columns::Columns;
-use rest::Rest;
+pub(super) use rest::Rest;
 
 /// How a picture is drawn.
 #[derive(Clone, Debug, Default)]
 pub struct PictureOptions {
-    /// How many cells a line may take.
+    /// How many cells a line may take at most.
     pub width: usize,
     /// How sizes are written.
     pub format: Format,
-    /// How sizes beside times are written, where `format` is one of times.
+    /// How to write the sizes beside times, if `format` is one of times.
     pub beside: Option<Format>,
-    /// Where the bars are, if anywhere.
+    /// Where to draw the bars.
     pub bars: Bars,
-    /// In which order siblings come, from their directory on.
+    /// The order of siblings, beginning next to their directory.
     pub order: Order,
     /// The root on top and the largest first, rather than last.
     pub is_root_first: bool,
@@ -42,11 +43,11 @@ pub struct PictureOptions {
     pub full_paths: bool,
     /// Without the root's line.
     pub skip_total: bool,
-    /// Whether the root's line is all that is asked for: it speaks for what is in it.
+    /// Whether only the root's line was asked for. Then no line sums up the rest.
     pub root_alone: bool,
-    /// Whether only directories, or only files, have lines: what has none may be larger.
+    /// Whether all lines are directories, or all are files. Then entries without a line may be larger.
     pub one_kind: bool,
-    /// Whether a directory without a weight of its own is one that does not count, and not one of which nobody knows.
+    /// Whether a directory without a size of its own does not count. If not, its own size is unknown.
     pub knows_own: bool,
     /// Words in columns rather than a drawing: name, depth, size, percentage.
     pub screen_reader: bool,
@@ -54,7 +55,7 @@ pub struct PictureOptions {
     pub dim: bool,
     /// Colours, if any.
     pub colors: Option<Colors>,
-    /// What was not read: figures that lack something are marked.
+    /// What was not read, to mark figures that lack it.
     pub partial: Partial,
 }
 
@@ -70,7 +71,7 @@ pub enum Bars {
     None,
 }
 
-/// Draws `tree`; if its sizes are the churn of `changes`, with what changed.
+/// Draws `tree`. If its sizes are the churn of `changes`, it shows how each node changed.
 ///
 /// # Errors
 /// The writer's.
@@ -80,7 +81,7 @@ pub fn draw(
     changes: Option<&Diff>,
     options: &PictureOptions,
 ) -> io::Result<()> {
-    // Names, ages and the like are read from top to bottom, wherever the root is.
+    // Names, ages and groups are read from top to bottom, wherever the root is.
     let is_read = matches!(options.order, Order::Name | Order::Listed(_));
     let is_backwards = is_read && !options.is_root_first;
     let mut lines = lay_out(tree, options.order, is_backwards);
@@ -91,7 +92,7 @@ pub fn draw(
     let rest = Rest::of(&lines, tree, options);
     if let Some(rest) = &rest {
         let size = match (changes, &options.format) {
-            // What it was and is, nobody knows; nor which of the times to say.
+            // The earlier and the later size of the rest are unknown, and a time cannot sum it up.
             (Some(_), _) | (None, Format::Time(_)) => String::new(),
             (None, format) => format.write(rest.totals.size),
         };
@@ -104,7 +105,7 @@ pub fn draw(
         true => format!("{MARK}{size}"),
         false => size,
     };
-    // A time is no sum.
+    // Times do not add up.
     if !matches!(options.format, Format::Time(_)) {
         for (i, note) in notes.iter_mut().enumerate().filter(|(i, _)| are_partial[*i]) {
             note.size = mark(i, note.size.trim_start().to_owned());
@@ -122,7 +123,11 @@ pub fn draw(
         add_column(&mut notes, sizes, options.width);
     }
     let scale = bar::scale(&lines, tree.shape());
-    let picture = Picture { lines, notes, scale, root: tree, options };
+    let outer = match options.full_paths {
+        true => Outer::of(&lines, options.width),
+        false => Outer::default(),
+    };
+    let picture = Picture { lines, notes, scale, outer, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
     let mut numbers = first..picture.lines.len();
@@ -137,19 +142,22 @@ pub fn draw(
     Ok(())
 }
 
-/// What is said of a line: its size, and how much of it has links elsewhere, if that is a tenth or
-/// more.
+/// The note for a line: its size, and how much of it has links elsewhere, if that is a tenth or more.
 fn note(line: &Line<'_>, format: &Format) -> Note {
-    let Totals { size, shared, .. } = line.totals;
-    let aside = if shared == 0 || shared.saturating_mul(10) < size {
-        String::new()
-    } else {
-        format!(" ({} shared)", format.write(shared))
-    };
-    Note { size: format.write(size), aside, direction: None }
+    let aside = shared(line, format);
+    Note { size: format.write(line.totals.size), aside, direction: None }
 }
 
-/// Adds a column beside the sizes, flush right, if lines of so many cells then still have room for names.
+/// How much of a line has links elsewhere, if that is a tenth or more.
+pub(super) fn shared(line: &Line<'_>, format: &Format) -> String {
+    let Totals { size, shared, .. } = line.totals;
+    match shared == 0 || shared.saturating_mul(10) < size {
+        true => String::new(),
+        false => format!(" ({} shared)", format.write(shared)),
+    }
+}
+
+/// Adds a column beside the sizes, aligned right, if lines of `line` cells then still have room for names.
 fn add_column(notes: &mut [Note], texts: Vec<String>, line: usize) {
     let sizes = notes.iter().map(|note| cells(&note.size)).max().unwrap_or(0);
     let width = texts.iter().map(|text| cells(text)).max().unwrap_or(0);
@@ -166,8 +174,10 @@ fn add_column(notes: &mut [Note], texts: Vec<String>, line: usize) {
 struct Picture<'a> {
     lines: Vec<Line<'a>>,
     notes: Vec<Note>,
-    /// What a full bar stands for.
+    /// The size of a full bar.
     scale: u64,
+    /// Where long paths are cut.
+    outer: Outer,
     root: &'a Tree,
     options: &'a PictureOptions,
 }
@@ -183,8 +193,8 @@ impl Picture<'_> {
         let _ = match columns.bar {
             0 if columns.percent => write!(line, "{padding} {percent:>4}"),
             0 => Ok(()),
-            width => {
-                let mut bar = self.bar(i, width);
+            _ => {
+                let mut bar = self.bar(i, columns);
                 if self.options.dim && self.notes[i].direction.is_none() {
                     bar = self.paint(&bar, Colors::dim_bar);
                 }
@@ -194,22 +204,24 @@ impl Picture<'_> {
         line
     }
 
-    /// For ears: no drawing.
+    /// A line for screen readers: words and no drawing.
     fn words(&self, i: usize, columns: &Columns) -> String {
-        let depth = self.level(i).to_string();
-        let percent = match self.options.bars {
-            Bars::None => String::new(),
-            _ => format!(" {:>4}", self.percent(i)),
-        };
-        let others = depth.len() + columns.size + cells(&percent) + 2;
-        let room = columns.name.min(self.options.width.saturating_sub(others));
-        let (name, aside, padding) = self.name_in(i, room);
+        let level = if columns.level { format!("{} ", self.level(i)) } else { String::new() };
+        let percent =
+            if columns.percent { format!(" {:>4}", self.percent(i)) } else { String::new() };
+        let others = cells(&level) + columns.size + cells(&percent) + 1;
         let size = self.painted_size(i, columns);
-        format!("{name}{aside}{padding} {depth} {size}{percent}")
+        match columns.name.min(self.options.width.saturating_sub(others)) {
+            0 => format!("{level}{size}{percent}"),
+            room => {
+                let (name, aside, padding) = self.name_in(i, room);
+                format!("{name}{aside}{padding} {level}{size}{percent}")
+            }
+        }
     }
 
-    /// The name and what is said after it, painted, and as many blanks as are left of `room` cells. Nothing is
-    /// said where there is hardly room for the name, or too little for a count.
+    /// The name and the remark after it, with colours, and the blanks that fill `room` cells. The remark is left out
+    /// if there would be hardly any room for the name, or too little for a count.
     fn name_in(&self, i: usize, room: usize) -> (String, String, String) {
         let (name, aside) = (self.name(i), self.notes[i].aside.as_str());
         let least = if self.lines[i].is_rest { usize::MAX } else { NAME_AT_LEAST };
@@ -228,8 +240,8 @@ impl Picture<'_> {
     }
 
     fn painted_size(&self, i: usize, columns: &Columns) -> String {
-        let size = &self.notes[i].size;
-        let size = " ".repeat(columns.size.saturating_sub(cells(size))) + size;
+        let size = cut(&self.notes[i].size, columns.size);
+        let size = " ".repeat(columns.size.saturating_sub(cells(&size))) + &size;
         let (is_largest, direction) = (self.lines[i].is_largest, self.notes[i].direction);
         self.paint(&size, |colors| colors.size(is_largest, direction))
     }
@@ -257,21 +269,21 @@ impl Picture<'_> {
         if !self.options.full_paths || line.is_rest {
             return escape(line.name);
         }
-        escape(&lines::path(&self.lines, i, self.root))
+        escape(&lines::path(&self.lines, i, self.root, &self.outer))
     }
 
-    /// How many cells the tree takes before a name, of `room`.
+    /// How many of `room` cells the tree takes before a name.
     fn tree_width(&self, i: usize, room: usize) -> usize {
         (3 + 2 * self.level(i)).min(room.saturating_sub(NAME_AT_LEAST))
     }
 
-    /// The tree before a name: a blank or a stroke for each level, and the branch. Where there is
-    /// no room for all of it, the levels nearest to the root are left out.
+    /// The tree before a name: a blank or a stroke for each level, and the branch. If there is no room for all
+    /// levels, those nearest to the root are left out.
     fn tree(&self, i: usize, room: usize) -> String {
         let width = self.tree_width(i, room);
         let line = &self.lines[i];
         if line.is_rest {
-            // So it is no entry that is called that.
+            // Without a branch, nobody takes it for an entry of that name.
             return " ".repeat(width);
         }
         let branch = match (self.options.is_root_first, line.is_last, line.has_children) {
@@ -299,5 +311,5 @@ impl Picture<'_> {
     }
 }
 
-/// However deep a node is, its name keeps this much room.
+/// However deep a node is, its name has this much room, in cells.
 const NAME_AT_LEAST: usize = 8;

@@ -1,15 +1,15 @@
-//! The bytes of a stream, as far ahead as a buffer goes.
+//! The bytes of a stream, buffered.
 
 use std::io::{self, ErrorKind, Read};
 
-/// A stream, and where in it one is.
+/// A stream, and the position in it.
 pub(super) struct Bytes<R> {
     stream: R,
     buffer: Vec<u8>,
-    /// What of the buffer has been read from the stream, and what of that is still ahead.
+    /// How many bytes of the buffer were read from the stream, and how many of those are not taken yet.
     end: usize,
     at: usize,
-    /// How many bytes came before those in the buffer.
+    /// How many bytes of the stream came before the buffer.
     passed: u64,
 }
 
@@ -24,7 +24,7 @@ impl<R: Read> Bytes<R> {
         self.passed + self.at as u64
     }
 
-    /// What comes next, some of it at least; nothing at the end.
+    /// The next bytes, at least one; none at the end.
     #[inline]
     pub(super) fn ahead(&mut self) -> io::Result<&[u8]> {
         if self.at == self.end {
@@ -33,13 +33,13 @@ impl<R: Read> Bytes<R> {
         Ok(&self.buffer[self.at..self.end])
     }
 
-    /// What comes next, as far as it has been read from the stream; maybe nothing, though it goes on.
+    /// The bytes that have been read from the stream and not taken. It may be empty although the stream goes on.
     #[inline]
     pub(super) fn at_hand(&self) -> &[u8] {
         &self.buffer[self.at..self.end]
     }
 
-    /// Takes the next `count` bytes, which are no more than are ahead.
+    /// Takes the next `count` bytes; no more than [`Self::ahead`] returned.
     #[inline]
     pub(super) fn take(&mut self, count: usize) {
         self.at += count;

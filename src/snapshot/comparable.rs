@@ -1,28 +1,26 @@
-//! Whether two snapshots count alike, as far as the flags say that they were made with: a difference between
-//! them is one of what there is only then.
+//! Whether two snapshots count the same things. The flags that they were made with tell.
 //!
-//! What a flag leaves out can be left out of the earlier snapshot as well, if that snapshot says enough; and then
-//! it makes no difference. What the earlier snapshot lacks cannot be had back. Flags that nothing here knows
-//! have to be given on both sides.
+//! If the later snapshot leaves out more, the same can be left out of the earlier one, provided that it contains
+//! enough to do so. What the earlier snapshot lacks cannot be added. Flags that are not known here must be the same
+//! on both sides.
 
 use std::collections::BTreeMap;
 
 use super::Origin;
 
-/// How several flags of one name act together.
+/// What several flags of one name do together.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// Each leaves out more.
     Less,
-    /// One may let through what the others leave out.
+    /// One may let through what others leave out.
     More,
     /// They count differently, or leave out what a snapshot cannot tell.
     Apart,
 }
 
-/// What is wrong with comparing a snapshot made `with` some flags with an `earlier` one, and the way out, if
-/// something is: what the flags that are `given` now leave out is left out of both. The later one may be
-/// loaded itself.
+/// Why a snapshot made `with` some flags cannot be compared with an `earlier` one, and the way out; none if it can.
+/// What the `given` flags leave out now is left out of both. The later snapshot may be loaded itself.
 pub fn difference(
     with: &[String],
     given: &[String],
@@ -32,7 +30,7 @@ pub fn difference(
     let saved = earlier.options.as_deref()?;
     let sides = [saved, with, given];
     let takes_back = sides.iter().copied().flatten().any(|flag| flag.starts_with("--exclude=!"));
-    // By name, those of each side.
+    // By name, the flags of each side.
     let mut groups: BTreeMap<&str, [Vec<&str>; 3]> = BTreeMap::new();
     for (side, flags) in sides.into_iter().enumerate() {
         for flag in flags {
@@ -58,7 +56,7 @@ pub fn difference(
     })
 }
 
-/// The `flags` that act together under this name, each once and sorted, unless their order matters.
+/// The `flags` of this name: sorted and each once, unless their order matters.
 fn in_order<'f>(name: &str, mut flags: Vec<&'f str>) -> Vec<&'f str> {
     let is_ordered = name == RULES || flags.iter().any(|flag| flag.starts_with("--include=!"));
     if !is_ordered {
@@ -68,10 +66,10 @@ fn in_order<'f>(name: &str, mut flags: Vec<&'f str>) -> Vec<&'f str> {
     flags
 }
 
-/// The flags whose globs are rules of one list: the last one that matches decides.
+/// The flags whose globs make one list of rules, of which the last match decides.
 const RULES: &str = "--ignore-file";
 
-/// The name of the flags that `flag` acts together with.
+/// The name under which `flag` acts together with others.
 fn group(flag: &str, takes_back: bool) -> &str {
     match flag.split_once('=').map_or(flag, |(name, _)| name) {
         "--exclude" if takes_back => RULES,
@@ -79,10 +77,10 @@ fn group(flag: &str, takes_back: bool) -> &str {
     }
 }
 
-/// How the flags of this name act together; not at all, if they do not say what counts.
+/// What flags of this name do together; none if they do not change what counts.
 fn effect(name: &str) -> Option<Effect> {
     match name {
-        // What is measured is compared elsewhere, and roots are what is compared.
+        // Measures are compared elsewhere, and roots are what is compared.
         "--apparent-size" | "--filecount" | "--inodes" | "--filetime" => None,
         "--files-from" | "--files0-from" => None,
         "--ignore-hidden"
@@ -96,7 +94,7 @@ fn effect(name: &str) -> Option<Effect> {
     }
 }
 
-/// What is wrong where the flags of the earlier snapshot are `before`, and those of the later one `now`.
+/// The message for flags that were `before` and are `now`.
 fn message(before: &str, now: &str, is_loaded: bool) -> String {
     let (what, way_out) = match (before, now) {
         // It cannot be saved.
@@ -132,7 +130,7 @@ mod tests {
     fn flags_act_together_by_what_they_do() {
         for (with, given, before, difference_is) in [
             ("", "", "", None),
-            // What a later weigh may have more of.
+            // A flag that a later version may have.
             ("--new", "", "--new", None),
             ("--new", "", "", Some(("", "--new"))),
             ("--new=1 --new=2", "", "--new=2 --new=1", None),

@@ -1,4 +1,4 @@
-//! How a snapshot is compressed: written as its name's ending says, read as its first bytes say.
+//! Compression of snapshots. The file's name says how one is written, and its first bytes how one is read.
 
 use std::cell::Cell;
 use std::io::{self, BufReader, BufWriter, Cursor, ErrorKind, Read, Write};
@@ -8,7 +8,7 @@ use std::rc::Rc;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-/// Whether what is saved at `path` is compressed, as its ending says.
+/// Whether a snapshot at `path` is compressed, going by its extension.
 pub fn is_compressed(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == GZIP || ending == ZSTD)
 }
@@ -24,32 +24,32 @@ pub enum Packer<W: Write> {
     Gzip(Box<GzEncoder<W>>),
     /// As zstd (RFC 8878).
     Zstd {
-        /// Counts what comes out.
+        /// Counts the compressed bytes.
         encoder: zstd::Encoder<'static, ByteCount<W>>,
-        /// What has come in, in bytes.
+        /// How many bytes were written, before compression.
         length: u64,
     },
 }
 
-/// Whatever is compressed may come to this much.
+/// Any file may unpack to this many bytes.
 const FREE: u64 = 64 << 20;
 
-/// Beyond that it may come to so many times its own size. That is the most that gzip can do (258 bytes from
-/// 2 bits); zstd makes 33,000 of one byte. Snapshots come to 20 to 90 times their size; to 3,900 times, a million files of
-/// the same thousand names and one length.
+/// Beyond that, a file may unpack to so many times its size. This is the most that gzip can reach (258 bytes from 2
+/// bits); zstd can reach 33,000 from one byte. Snapshots unpack to 20 to 90 times their size. A million files with
+/// the same thousand names and one length reach 3,900.
 const MOST_TIMES: u64 = 1032;
 
-/// Counts the bytes that go through.
+/// Counts the bytes that pass through.
 pub struct ByteCount<S> {
     stream: S,
     count: Rc<Cell<u64>>,
 }
 
 impl<W: Write> Packer<W> {
-    /// As the ending of `path` says.
+    /// A packer for the extension of `path`.
     pub(super) fn new(path: &Path, out: W) -> io::Result<Self> {
-        /// Takes 11.9 bytes an entry on a package store of 5 million, and so long that two threads are
-        /// not much slower than the one that writes the JSON; one level more takes a third longer.
+        /// This level takes 11.9 bytes an entry on a package store of 5 million. Two threads are hardly slower with
+        /// it than the one that writes the JSON. The next level takes a third longer.
         const ZSTD_LEVEL: i32 = 5;
         const ZSTD_THREADS: u32 = 2;
         let ending = path.extension().unwrap_or_default();
@@ -61,13 +61,13 @@ impl<W: Write> Packer<W> {
             return Ok(Packer::Plain(BufWriter::new(out)));
         }
         let mut encoder = zstd::Encoder::new(ByteCount::new(out), ZSTD_LEVEL)?;
-        // A flipped bit in the file is not to go unnoticed.
+        // A checksum detects a flipped bit in the file.
         encoder.include_checksum(true)?;
         encoder.multithread(ZSTD_THREADS)?;
         Ok(Packer::Zstd { encoder, length: 0 })
     }
 
-    /// Writes what is left, and gives back where it was written.
+    /// Writes the rest, and returns the file.
     pub(super) fn finish(self) -> io::Result<W> {
         match self {
             Packer::Plain(out) => Ok(out.into_inner()?),
@@ -81,8 +81,8 @@ impl<W: Write> Packer<W> {
     }
 }
 
-/// Adds to what `length` bytes were compressed to, until it is not taken for a bomb when it is loaded:
-/// a frame that is passed over (RFC 8878, 3.1.2).
+/// Pads a file to which `length` bytes were compressed, so that loading does not refuse it as a bomb. The padding is
+/// a skippable frame (RFC 8878, 3.1.2).
 fn pad<W: Write>(out: &mut ByteCount<W>, length: u64) -> io::Result<()> {
     const SKIPPABLE: u32 = 0x184d_2a50;
     let least = if length > FREE { length.div_ceil(MOST_TIMES) } else { 0 };
@@ -115,8 +115,7 @@ impl<W: Write> Write for Packer<W> {
     }
 }
 
-/// What `source`, a file of `size` bytes, holds, decompressed. The size of a pipe is unknown, and counts
-/// as far as it has been read.
+/// Unpacks `source`, a file of `size` bytes. The size of a pipe is unknown, so what was read of it counts instead.
 pub(super) fn unpack(source: impl Read + 'static, size: u64) -> io::Result<Box<dyn Read>> {
     const GZIP: &[u8] = &[0x1f, 0x8b];
     const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -129,7 +128,7 @@ pub(super) fn unpack(source: impl Read + 'static, size: u64) -> io::Result<Box<d
     let unpacked: Box<dyn Read> = if is_gzip {
         Box::new(MultiGzDecoder::new(BufReader::new(source)))
     } else if is_zstd {
-        // As much as the zstd program takes unasked (zstd(1), --memory).
+        // The limit of the zstd program (zstd(1), --memory).
         const WINDOW_LOG: u32 = 27;
         let mut decoder = zstd::Decoder::new(source)?;
         decoder.window_log_max(WINDOW_LOG)?;
@@ -140,12 +139,12 @@ pub(super) fn unpack(source: impl Read + 'static, size: u64) -> io::Result<Box<d
     Ok(Box::new(Bounded { unpacked: ByteCount::new(unpacked), size, read: count }))
 }
 
-/// What comes out of a decompressor, as long as it is not beyond reason.
+/// The output of a decompressor, up to the limits above.
 struct Bounded {
     unpacked: ByteCount<Box<dyn Read>>,
-    /// Of the file.
+    /// The size of the file, in bytes.
     size: u64,
-    /// How much of it was read.
+    /// How many bytes of it were read.
     read: Rc<Cell<u64>>,
 }
 
@@ -163,7 +162,7 @@ impl Read for Bounded {
     }
 }
 
-/// What a decompressor says, as far as the system did not say it.
+/// A decompressor's error in our words. Errors of the system stay as they are.
 fn in_our_words(error: io::Error) -> io::Error {
     let message = match error.kind() {
         _ if error.raw_os_error().is_some() => return error,
@@ -209,7 +208,7 @@ impl<W: Write> Write for ByteCount<W> {
 mod tests {
     use super::*;
 
-    /// However regular a tree is, what is saved of it can be loaded.
+    /// However regular a tree is, its snapshot can be loaded.
     #[test]
     fn what_is_packed_here_is_unpacked_here() {
         const LENGTH: u64 = FREE + FREE / 4;

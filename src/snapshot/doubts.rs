@@ -1,6 +1,7 @@
-//! What a comparison of two snapshots cannot tell: what was not seen on one side neither came nor went.
+//! What a comparison of two snapshots cannot tell. If something was not read on one side, it may be neither new nor
+//! gone.
 //!
-//! Nothing is said of the machines that they were made on: a container has another name each time.
+//! The names of the machines do not matter, because a container has another name each time.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashSet};
@@ -11,22 +12,23 @@ use crate::path;
 use crate::problem::Problem;
 use crate::tree::Tree;
 
-/// Why what is shown as a change may be none.
+/// Why an apparent change may be none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Doubt {
-    /// The two are of other roots: these before, and these now.
+    /// The snapshots are of different roots: these before, and these now.
     OtherRoots(Vec<Vec<u8>>, Vec<Vec<u8>>),
-    /// What the earlier one could not read, and this one could. What is new there may have been there.
+    /// Paths that the earlier snapshot could not read, and this one could. What is new there may have been there
+    /// before.
     UnreadBefore(Vec<Vec<u8>>),
-    /// What this one could not read, and the earlier one could. What is gone there may be there.
+    /// Paths that this snapshot could not read, and the earlier one could. What is gone there may still be there.
     UnreadNow(Vec<Vec<u8>>),
-    /// The earlier one was interrupted.
+    /// The earlier snapshot was interrupted.
     InterruptedBefore,
-    /// This one was.
+    /// This snapshot was interrupted.
     InterruptedNow,
 }
 
-/// What a comparison of `now` with what was `before` cannot tell.
+/// The doubts about a comparison of `now` with `before`.
 pub fn doubts(before: &Snapshot<Tree>, now: &Snapshot<Tree>) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let (was, is) = (Roots::of(before), Roots::of(now));
@@ -52,7 +54,7 @@ pub fn doubts(before: &Snapshot<Tree>, now: &Snapshot<Tree>) -> Vec<Doubt> {
 }
 
 impl Doubt {
-    /// The paths that it is about.
+    /// The paths that the doubt is about.
     fn paths(&self) -> &[Vec<u8>] {
         match self {
             Doubt::UnreadBefore(paths) | Doubt::UnreadNow(paths) => paths,
@@ -61,11 +63,13 @@ impl Doubt {
     }
 }
 
-/// The paths at which something was not read, each below its root, and as it is. What a root is called differs
-/// from snapshot to snapshot; where there are several, they are compared by their names.
+/// The paths that were not read: relative to the root, and in full. The name of a single root may differ between
+/// snapshots. Several roots are compared by their names.
 fn losses(snapshot: &Snapshot<Tree>) -> Vec<(&[u8], &[u8])> {
     let root = snapshot.weighed.report.as_ref().map_or(&[][..], |tree| tree.root().name());
-    let losses = snapshot.weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
+    // A root that does not exist has nothing to read.
+    let is_unread = |problem: &&Problem| problem.is_loss() && problem.symbol() != "ENOENT";
+    let losses = snapshot.weighed.problems.iter().filter(is_unread);
     let below = |problem: &'_ Problem| -> usize {
         let rest = problem.path.strip_prefix(root).unwrap_or(&problem.path);
         problem.path.len() - rest.iter().skip_while(|byte| **byte == b'/').count()
@@ -73,12 +77,12 @@ fn losses(snapshot: &Snapshot<Tree>) -> Vec<(&[u8], &[u8])> {
     losses.map(|problem| (&problem.path[below(problem)..], &problem.path[..])).collect()
 }
 
-/// Where the roots of a snapshot are, as far as that is known.
+/// The roots of a snapshot, as far as they are known.
 #[derive(Default)]
 struct Roots<'a> {
-    /// Where they were found to be.
+    /// Their real paths.
     places: BTreeSet<Cow<'a, Path>>,
-    /// What they were called.
+    /// Their names.
     names: BTreeSet<Cow<'a, Path>>,
 }
 
@@ -96,7 +100,7 @@ impl<'a> Roots<'a> {
         Self { places, names: outermost(names) }
     }
 
-    /// Whether they may be the same. Where one snapshot does not say where its roots were, only absolute names do.
+    /// Whether they may be the same. If a snapshot does not contain real paths, only absolute names can tell.
     fn may_be(&self, others: &Self) -> bool {
         if !self.places.is_empty() && !others.places.is_empty() {
             return self.places == others.places;
@@ -117,10 +121,10 @@ impl<'a> Roots<'a> {
     }
 }
 
-/// Without those that lie in another: they add nothing.
+/// Leaves out paths inside others, which add nothing.
 fn outermost(paths: BTreeSet<Cow<'_, Path>>) -> BTreeSet<Cow<'_, Path>> {
     let mut outermost = BTreeSet::new();
-    // They come in order, so that what lies in one comes right after it.
+    // In sorted order, a path inside another comes after it.
     let mut last: Option<Cow<'_, Path>> = None;
     for path in paths {
         if last.as_ref().is_none_or(|last| !path.starts_with(last)) {

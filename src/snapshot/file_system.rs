@@ -1,46 +1,57 @@
-//! What a file system holds beside what was seen of it: why `df` says more than a walk does.
+//! What a file system holds besides the files that the walk saw: the reason why `df` reports more.
 
+use std::collections::HashMap;
 use std::ffi::{CString, OsString};
+use std::path::{Path, PathBuf};
 
-use crate::sys::{self, Space};
+use crate::sys::{self, Space, Symlinks};
 use crate::tree::{Shape, Tree};
 
-/// A file system that a root is the mount point of.
+/// A file system whose mount point is a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSystem {
     /// The root, as given.
     pub root: Vec<u8>,
-    /// What it has room for.
+    /// Its size and free space.
     pub space: Space,
-    /// What was seen of it, in bytes, if that is known.
+    /// The total of the root, in bytes, if it is known.
     pub seen: Option<u64>,
 }
 
 impl FileSystem {
-    /// What is used of it, in bytes.
+    /// How much of it is used, in bytes.
     pub fn used(&self) -> u64 {
         self.space.size.saturating_sub(self.space.free)
     }
 
-    /// What is used and in no file that was seen: what belongs to no file, as metadata; what is deleted and open
-    /// still; what could not be read, or was left out. Less than nothing where files share blocks.
+    /// How much is used but in no file that the walk saw: metadata, files that are deleted but still open, and what
+    /// was unreadable or left out. Negative where files share blocks.
     pub fn unseen(&self) -> Option<i128> {
         self.seen.map(|seen| i128::from(self.used()) - i128::from(seen))
     }
 }
 
-/// What the file systems hold whose mount points are among `roots`, of which `tree` came; and the roots that are
-/// no mount points.
+/// The file systems whose mount points are among `roots`, each once, and the roots that are no mount points. `tree`
+/// has their totals.
 pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
-    let (mut found, mut others) = (Vec::new(), Vec::new());
+    let (mut found, mut others) = (Vec::<FileSystem>::new(), Vec::new());
+    let mut numbers: HashMap<PathBuf, usize> = HashMap::new();
     for root in roots {
         let name = root.as_encoded_bytes();
-        // What cannot be found is among the problems of the walk.
+        // The walk reports a root that cannot be found.
         let space = CString::new(name).ok().and_then(|path| sys::space(&path).ok()).flatten();
         match space {
             Some(space) => {
-                let seen = seen(name, tree);
-                found.push(FileSystem { root: name.to_vec(), space, seen });
+                let one = FileSystem { root: name.to_vec(), space, seen: seen(name, tree) };
+                // A root may be given in two spellings, of which the tree has one.
+                let place = sys::real_path(Path::new(root), Symlinks::Follow).ok();
+                let next = found.len();
+                let number = place.map_or(next, |place| *numbers.entry(place).or_insert(next));
+                match found.get_mut(number) {
+                    None => found.push(one),
+                    Some(known) if known.seen.is_none() => *known = one,
+                    Some(_) => {}
+                }
             }
             None => others.push(name.to_vec()),
         }
@@ -48,7 +59,7 @@ pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Ve
     (found, others)
 }
 
-/// What the root called `name` comes to in `tree`, if that says so.
+/// The total of the root called `name` in `tree`, if the tree has it.
 fn seen(name: &[u8], tree: &Tree) -> Option<u64> {
     let root = tree.root();
     if !tree.is_above_roots() {

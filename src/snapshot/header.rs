@@ -1,34 +1,35 @@
-//! What stands beside the root in schema 1: what was measured, where it comes from, what went wrong.
+//! The header of schema 1, beside the root: what was measured, where the snapshot comes from, and the errors.
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::io::{self, Read};
 
-use super::origin::Share;
+use super::glance::Glance;
 use super::tokens::Tokens;
 use super::{GivenRoot, Origin, Snapshot};
+use crate::filter::Share;
 use crate::measure::Measure;
 use crate::problem::{self, Operation, Problem};
 use crate::weighed::Weighed;
 
-/// The newest schema that is read.
+/// The newest schema that can be read.
 const SCHEMA: u64 = 1;
 
-/// What stands beside the root.
+/// The header.
 #[derive(Default)]
 pub(super) struct Header {
     pub(super) schema: Option<u64>,
     measure: Option<Measure>,
     is_complete: Option<bool>,
     problems: Vec<Problem>,
-    /// Where it comes from, if it was saved and not merely printed.
+    /// Where the snapshot comes from; none if `-j` printed it.
     origin: Option<Origin>,
-    /// Whether it has said if there are times and owners. A snapshot that was saved says so before its tree.
+    /// Whether `details` was read. A saved snapshot has it before its tree.
     knows_details: bool,
 }
 
 impl Header {
-    /// Reads the member whose key was taken last. False if it is none of the header's.
+    /// Reads the member whose key was taken last. False if it is not a member of the header.
     pub(super) fn read<R: Read>(&mut self, tokens: &mut Tokens<R>) -> io::Result<bool> {
         match tokens.text() {
             b"schema" => {
@@ -59,7 +60,7 @@ impl Header {
             }
             b"share" => self.origin().share = Some(Share::read(tokens)?),
             b"options" => {
-                /// More than fit a command line of 6 MiB (execve(2)).
+                /// More than a command line of 6 MiB can have (execve(2)).
                 const MOST: usize = 1 << 20;
                 let read = |tokens: &mut Tokens<R>| Ok(tokens.utf8()?.into());
                 self.origin().options = Some(list(tokens, MOST, read)?);
@@ -69,11 +70,17 @@ impl Header {
         Ok(true)
     }
 
+    /// What it says, if it is a snapshot's, and not only that of what was printed.
+    pub(super) fn glance(self) -> Option<Glance> {
+        let (origin, is_complete) = (self.origin?, self.is_complete?);
+        self.schema.map(|_| Glance { origin, is_complete })
+    }
+
     fn origin(&mut self) -> &mut Origin {
         self.origin.get_or_insert_default()
     }
 
-    /// What sizes count, and where it comes from, if that much is known by now.
+    /// What sizes measure, and the origin, if all of that was read by now.
     pub(super) fn known(&self) -> Option<(Measure, &Origin)> {
         self.schema?;
         self.measure.zip(self.origin.as_ref().filter(|_| self.knows_details))
@@ -95,7 +102,7 @@ impl Header {
     }
 }
 
-/// Reads a list of `most` items or fewer.
+/// Reads a list of at most `most` items.
 fn list<R: Read, V>(
     tokens: &mut Tokens<R>,
     most: usize,
@@ -112,7 +119,7 @@ fn list<R: Read, V>(
     Ok(list)
 }
 
-/// Reads an error; `codes` are the numbers that this system knows by symbols.
+/// Reads an error. `codes` has this system's error number for each symbol.
 fn read_problem<R: Read>(
     tokens: &mut Tokens<R>,
     codes: &HashMap<String, i32>,
@@ -131,7 +138,7 @@ fn read_problem<R: Read>(
         Ok(())
     })?;
     let operation = operation.ok_or_else(|| tokens.error("an error of no known operation"))?;
-    // A directory that is its own ancestor is no error of the system's.
+    // The system has no error number for a directory that is its own ancestor.
     let code = code.filter(|_| operation != Operation::Enter);
     Ok(Problem { path: exact_path.unwrap_or(path), operation, code, message })
 }

@@ -1,36 +1,47 @@
-//! Snapshots: a walk's result in a file, and back out of it into any tally.
+//! Snapshots: the result of a walk in a file, which can be loaded into any tally.
 //!
-//! A snapshot is read as it streams by, and fed to the tally as a walk would: nothing is kept of it but
-//! what the tally keeps. So whatever can be shown of a walk can be shown of a saved one.
+//! A snapshot is fed to the tally while it is read, as in a walk, and nothing is kept except what the tally keeps. So
+//! everything that can be shown of a walk can be shown of a snapshot.
 //!
 //! * `compression`: zstd and gzip.
 //! * `bytes`, `tokens` and `skip`: JSON, piece by piece.
-//! * `schema` and `header`: schema 1, weigh's own; `ncdu`: its export.
-//! * `reweigh`: weighed anew, with filters, or by time; `roots`: of what;
-//!   `comparable`: whether two count the same things; `doubts`: what their comparison cannot tell.
-//! * `file_system`: what there is beside what was seen.
+//! * `schema`, `header` and `glance`: schema 1, weigh's own format; `ncdu`: ncdu's export.
+//! * `reweigh`: applies filters, or turns sizes into times; `roots`: the roots for that.
+//! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
+//! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
+//! * `dated`: snapshots in a directory, named after their times, and which of them to keep.
+//! * `file_system`: what a file system holds besides what the walk saw.
 
 mod bytes;
 mod comparable;
 mod compression;
+mod dated;
+mod devices;
 mod doubts;
 mod file_system;
+mod glance;
 mod header;
 mod ncdu;
 mod origin;
 mod reweigh;
 mod roots;
 mod schema;
+mod several;
+mod shares;
 mod skip;
 mod tokens;
 
+pub use crate::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::difference;
 pub use compression::is_compressed;
+pub use dated::{dated, remove_old};
 pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
-pub use origin::{GivenRoot, Origin, Share, Volume};
+pub use glance::{Glance, glance};
+pub use origin::{GivenRoot, Origin, Volume};
 pub use reweigh::{TIMES, reweigh};
+pub use several::load_all;
 
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -40,35 +51,36 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft};
 use crate::tally::Tally;
+use crate::tree::Tree;
 use crate::weighed::Weighed;
 use compression::Packer;
 use tokens::Tokens;
 
-/// What is wrong with a snapshot that has sizes and little more.
+/// The message for a snapshot that contains little more than sizes.
 pub const TOO_LITTLE: &str =
     "what -j prints says too little for that; what --save writes says enough";
 
-/// Where a snapshot is written to.
+/// A writer for a snapshot.
 pub type Out<'a> = BufWriter<UntilAsked<'a, Packer<Draft>>>;
 
-/// What is written to until somebody asks for the end.
+/// A writer that fails once an interrupt was requested.
 pub struct UntilAsked<'a, W> {
     out: W,
     interrupt: &'a Interrupt,
 }
 
-/// What a walk came to, and what there is to know of it later.
+/// The result of a walk, and what is needed to understand it later.
 #[derive(Debug)]
 pub struct Snapshot<R> {
-    /// What it came to.
+    /// The result.
     pub weighed: Weighed<R>,
-    /// What its sizes count.
+    /// What its sizes measure.
     pub measure: Measure,
     /// Where it comes from, if that is known.
     pub origin: Option<Origin>,
 }
 
-/// Whether something can be saved at `to`, as far as that can be told without doing it.
+/// Checks whether a snapshot can be saved at `to`, as far as that is possible without saving one.
 ///
 /// # Errors
 /// The system's.
@@ -76,11 +88,11 @@ pub fn ensure_savable(to: &Destination) -> Result<(), Problem> {
     to.ensure_writable().map_err(|error| problem(&to.path, Operation::Save, &error))
 }
 
-/// Saves what `write` writes at `to`, compressed as the ending says. Until it is whole, and safe
-/// on the device, a file that was there before is there still.
+/// Saves what `write` writes at `to`, compressed as the extension says. A file that exists there stays until the new
+/// one is complete and safely on the device.
 ///
 /// # Errors
-/// The system's, and that somebody asked for the end.
+/// The system's, or an interrupt.
 pub fn save(
     to: &Destination,
     interrupt: &Interrupt,
@@ -95,14 +107,14 @@ pub fn save(
         draft.put()?;
         check(interrupt, "interrupted, when it was in its place")
     };
-    // What is no file has no draft that could stay, and may wait for a reader for ever.
+    // A pipe or a device has no draft to keep, and may wait for a reader for ever.
     let saved = if to.is_replaced() { interrupt.put_off(save) } else { save() };
     let saved = if to.is_stdout { unless_closed(saved) } else { saved };
     saved.map_err(|error| problem(&to.path, Operation::Save, &error))
 }
 
 fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
-    // Not of the kind that is called so: that would be tried again.
+    // Not of the kind `Interrupted`, which would be retried.
     if interrupt.is_asked() { Err(io::Error::other(message)) } else { Ok(()) }
 }
 
@@ -117,24 +129,48 @@ impl<W: Write> Write for UntilAsked<'_, W> {
     }
 }
 
-/// Feeds `tally` with the snapshot at `path`, by weigh or by ncdu, whose sizes must count what `measure` says, if anything.
+/// Feeds `tally` with the snapshot at `path`, saved by weigh or ncdu. If `measure` is given, its sizes must measure
+/// that.
+/// If it is one share of several, the others are reported as missing.
 ///
 /// # Errors
-/// The system's, and what is wrong with the file.
-pub fn load<T: Tally>(
+/// The system's, and those of an invalid file.
+pub fn load<T: Tally<Report = Tree>>(
+    path: &Path,
+    measure: Option<Measure>,
+    tally: T,
+) -> Result<Snapshot<Tree>, Problem> {
+    load_after(path, measure, tally, |_| Ok(()))
+}
+
+/// The same, but `look` sees the snapshot's origin before its tree is read, if it stands before the tree, as in all that
+/// weigh saves. An error of `look` ends the loading.
+///
+/// # Errors
+/// The same, and those of `look`.
+pub fn load_after<T: Tally<Report = Tree>>(
+    path: &Path,
+    measure: Option<Measure>,
+    tally: T,
+    look: impl FnOnce(&Origin) -> Result<(), Problem>,
+) -> Result<Snapshot<Tree>, Problem> {
+    let mut snapshot = read_after(path, measure, tally, look)?;
+    let missing = shares::missing_beside(&snapshot);
+    snapshot.weighed.problems.extend(missing);
+    Ok(snapshot)
+}
+
+/// [`load`] without a look at other shares.
+fn read<T: Tally>(
     path: &Path,
     measure: Option<Measure>,
     tally: T,
 ) -> Result<Snapshot<T::Report>, Problem> {
-    load_after(path, measure, tally, |_| Ok(()))
+    read_after(path, measure, tally, |_| Ok(()))
 }
 
-/// The same. `look` sees where the snapshot comes from before its tree is read, if it says so there, as those do
-/// that were saved; what it finds wrong is what is wrong.
-///
-/// # Errors
-/// Likewise, and those of `look`.
-pub fn load_after<T: Tally>(
+/// [`load_after`] without a look at other shares.
+fn read_after<T: Tally>(
     path: &Path,
     measure: Option<Measure>,
     tally: T,
@@ -171,7 +207,7 @@ pub fn load_after<T: Tally>(
     loaded.map_err(|error| found.unwrap_or_else(|| problem(path, Operation::Load, &error)))
 }
 
-/// What `error` says of the snapshot at `path`.
+/// The problem that `error` is for the snapshot at `path`.
 pub fn problem(path: &Path, operation: Operation, error: &io::Error) -> Problem {
     Problem::new(path.as_os_str().as_encoded_bytes().to_vec(), operation, error)
 }

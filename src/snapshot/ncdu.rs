@@ -1,6 +1,6 @@
-//! ncdu's JSON export, format 1 (dev.yorhel.nl/ncdu/jsonfmt): nested lists, each of a directory's own
-//! object and then of what is in it. It has what every inode weighs, and no totals; so they are added
-//! up here as a walk adds them up. Names are written as they are, be they UTF-8 or not.
+//! ncdu's JSON export, format 1 (dev.yorhel.nl/ncdu/jsonfmt): nested lists, one for each directory, which begin with
+//! the directory's own object. It has the size of every inode and no totals, so they are added up here as in a walk.
+//! Names are raw bytes, UTF-8 or not.
 
 use std::io::{self, Read};
 
@@ -30,13 +30,13 @@ struct NcduMembers {
     mode: Option<u16>,
 }
 
-/// A directory that has begun and not ended.
+/// A directory whose list has not ended.
 struct OpenDirectory<P> {
     members: NcduMembers,
     subtotal: Subtotal<P>,
 }
 
-/// Reads an export into `tally`, with the sizes that `measure` says.
+/// Reads an export into `tally`, with the sizes of `measure`.
 pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
     measure: Measure,
@@ -106,7 +106,7 @@ pub(super) fn read<R: Read, T: Tally>(
     Ok(Snapshot { weighed, measure, origin: Some(origin) })
 }
 
-/// Takes the beginning of a directory's list, and its own object.
+/// Takes the start of a directory's list, and the directory's own object.
 fn begin<R: Read, P: Default>(
     tokens: &mut Tokens<R>,
     device: Option<u64>,
@@ -116,14 +116,14 @@ fn begin<R: Read, P: Default>(
     tokens.take(b'[')?;
     let mut members = NcduMembers::read(tokens, device)?;
     problems.add(tokens, &members, Operation::Open, above)?;
-    // A directory's links are its own affair.
+    // The links of a directory do not count.
     members.is_linked = false;
     members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
     members.mode.get_or_insert(Mode::usual(Kind::Directory).0);
     Ok(OpenDirectory { members, subtotal: Subtotal::default() })
 }
 
-/// How deep what is in the last of the directories that are `open` lies below the root.
+/// The depth below the root of entries in the last of the `open` directories.
 fn depth<P>(open: &[OpenDirectory<P>]) -> u32 {
     u32::try_from(open.len()).unwrap_or(u32::MAX)
 }
@@ -142,7 +142,7 @@ fn read_origin<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Origin> {
 }
 
 impl NcduMembers {
-    /// Reads an object; what it lies in is on `device`.
+    /// Reads an object in a directory on `device`.
     fn read<R: Read>(tokens: &mut Tokens<R>, device: Option<u64>) -> io::Result<Self> {
         let mut members = Self { device, ..Self::default() };
         let mut is_first = true;
@@ -176,7 +176,7 @@ impl NcduMembers {
         Ok(members)
     }
 
-    /// The modes come only with ncdu's extended export.
+    /// Only ncdu's extended export has modes.
     fn mode(&self) -> Mode {
         let usual = Mode::usual(if self.is_not_regular { Kind::Other } else { Kind::File });
         self.mode.map_or(usual, Mode)
@@ -185,14 +185,14 @@ impl NcduMembers {
     fn weight(&self, measure: Measure, kind: Kind) -> u64 {
         match measure {
             Measure::Disk => self.disk,
-            // Whatever is not regular and has a length is a symlink.
+            // An entry with a length that is not a regular file is a symlink.
             Measure::Apparent if kind == Kind::Directory => 0,
             Measure::Apparent => self.apparent,
             _ => measure.weight(kind, 0, 0, |_| 0),
         }
     }
 
-    /// What is known of its inode. Of one that has one link, the number is not kept.
+    /// The attributes of its inode. The number is kept only if there are several links.
     fn stat(&self) -> Stat {
         let mut stat = Stat { mode: self.mode(), links: 1, ..Stat::default() };
         if self.is_linked {
@@ -203,16 +203,16 @@ impl NcduMembers {
     }
 }
 
-/// What could not be read when it was exported.
+/// The entries that ncdu could not read.
 #[derive(Default)]
 struct Problems {
     list: Vec<Problem>,
-    /// What their paths take.
+    /// The total length of their paths, in bytes.
     length: usize,
 }
 
 impl Problems {
-    /// Adds that what has these `members` could not be read, if that is so.
+    /// Adds the entry with these `members`, if ncdu could not read it.
     fn add<R: Read, P>(
         &mut self,
         tokens: &Tokens<R>,
@@ -220,8 +220,8 @@ impl Problems {
         operation: Operation,
         above: &[OpenDirectory<P>],
     ) -> io::Result<()> {
-        /// Enough for half a million of them. An export has names only, and each path has all the
-        /// names above again: in a deep tree, they may be ten thousand times as large as the file.
+        /// Enough for half a million of them. An export has only names, but each path repeats all names above. In a
+        /// deep tree, the paths may be ten thousand times as large as the file.
         const MOST: usize = 64 << 20;
         if !members.is_unread {
             return Ok(());

@@ -6,60 +6,52 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::tokens::Tokens;
+use crate::filter::Share;
 use crate::path;
 use crate::sys::{self, MountTable, Query, Source, Symlinks};
 
-/// When and where a snapshot was made, and what counted in it.
+/// When and where a snapshot was made, and what counts in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// When, in seconds since the epoch.
+    /// The time, in seconds since the epoch.
     pub time: i64,
-    /// On which machine, by its own name.
+    /// The machine's host name.
     pub host: Vec<u8>,
-    /// What was to be weighed, in the order in which it was given.
+    /// The roots, in the order in which they were given.
     pub roots: Vec<GivenRoot>,
-    /// The flags that had a say in what counts, if that is known.
+    /// The flags that change what counts, if they are known.
     pub options: Option<Vec<String>>,
     /// Whether it has times and owners.
     pub has_details: bool,
-    /// Which share of a tree it is, if it is not all of it.
+    /// Which share of a tree it is; none if it is all of it.
     pub share: Option<Share>,
 }
 
-/// One of several shares that together make one tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// Which one, from 1 on.
-    pub number: u64,
-    /// How many there are.
-    pub of: u64,
-}
-
-/// A root as it was given, and where that was. The walk may have left it out, as inside another.
+/// A root as it was given, and its place. The walk may have left it out because it is inside another.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GivenRoot {
     /// Its absolute path.
     pub path: Vec<u8>,
-    /// As it was given, and as the tree calls it; snapshots from before this was saved do not say.
+    /// Its name as given, which is also its name in the tree. Old snapshots do not contain it.
     pub name: Option<Vec<u8>>,
-    /// The file system that it lay on, if that is known.
+    /// The file system that it was on, if that is known.
     pub volume: Option<Volume>,
 }
 
-/// A file system, as it was then.
+/// A file system at the time of the snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Volume {
-    /// Its type, as mount(8) calls it; empty if it is not known.
+    /// Its type, with the name that mount(8) uses; empty if it is unknown.
     pub kind: Vec<u8>,
-    /// What it had room for, in bytes.
+    /// Its size, in bytes.
     pub size: u64,
-    /// What of that was not used, in bytes.
+    /// How much of it was free, in bytes.
     pub free: u64,
 }
 
 impl Origin {
-    /// Here and now, for a walk of `roots`, which `source` lists, with `options`, and with times and owners or
-    /// without.
+    /// The origin of a walk that starts now: of `roots`, listed by `source`, with these `options`, and with times and
+    /// owners if it `has_details`.
     pub fn here(
         roots: &[OsString],
         source: Source,
@@ -70,12 +62,12 @@ impl Origin {
         let given = |root: &OsString| {
             let name = root.as_encoded_bytes().to_vec();
             let at = CString::new(root.as_encoded_bytes()).unwrap_or_default();
-            // A symlink to a directory means that, and any other itself.
+            // A symlink to a directory stands for the directory, and any other symlink for itself.
             let stat = source.stat(&at, Symlinks::Follow, Query::default());
             let is_directory = stat.is_ok_and(|stat| stat.is_directory());
             let symlinks = if is_directory { Symlinks::Follow } else { Symlinks::Stay };
             let volume = is_directory.then(|| Volume::of(&at, source, &mounts).ok()).flatten();
-            // What cannot be found will be among the problems.
+            // The walk reports a root that cannot be found.
             let path = sys::real_path(Path::new(root), symlinks);
             let path = path
                 .map_or_else(|_| name.clone(), |path| path.into_os_string().into_encoded_bytes());
@@ -86,8 +78,8 @@ impl Origin {
         Self { time: sys::now(), host: sys::host(), roots, options, has_details, share: None }
     }
 
-    /// Where the root was that is called `name`, in a snapshot whose roots have no names: it is the only one,
-    /// or the first whose path ends in that.
+    /// The place of the root called `name`, in a snapshot that has no names of roots: the only place, or the first
+    /// one whose path ends in `name`.
     pub(super) fn likely_place(&self, name: &[u8]) -> PathBuf {
         let name = path::from_bytes(name);
         let mut places = self.roots.iter().map(GivenRoot::place);
@@ -95,14 +87,14 @@ impl Origin {
         places.find(|place| only || place.ends_with(&name)).unwrap_or(name).into_owned()
     }
 
-    /// Whether symlinks were followed: nobody knows how many of them lead to an inode.
+    /// Whether symlinks were followed. Then it is unknown how many of them lead to an inode.
     pub(super) fn follows(&self) -> bool {
         self.options.iter().flatten().any(|option| option == "--dereference-links")
     }
 }
 
 impl Volume {
-    /// The one that the directory at `path` lies on.
+    /// The file system of the directory at `path`.
     fn of(path: &CStr, source: Source, mounts: &MountTable) -> io::Result<Self> {
         let sys::Space { size, free, .. } = sys::space_around(path)?;
         let mount = source.mount_of(path, Symlinks::Follow)?.id;
@@ -126,11 +118,12 @@ impl Volume {
 
 impl Share {
     pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
-        let mut share = Self { number: 0, of: 0 };
+        let mut share = Self { number: 0, of: 0, depth: 2 };
         tokens.object(|tokens| {
             match tokens.text() {
                 b"number" => share.number = tokens.number()?,
                 b"of" => share.of = tokens.number()?,
+                b"depth" => share.depth = tokens.number()?,
                 _ => tokens.skip()?,
             }
             Ok(())
@@ -141,7 +134,7 @@ impl Share {
 }
 
 impl GivenRoot {
-    /// Where it was.
+    /// Its absolute path.
     pub(super) fn place(&self) -> Cow<'_, Path> {
         path::from_bytes(&self.path)
     }
@@ -163,7 +156,7 @@ impl GivenRoot {
         })?;
         root.path = exact_path.unwrap_or(root.path);
         root.name = exact_name.or(root.name);
-        // An empty object takes 2 bytes in a file, and 48 in memory.
+        // An empty object would take 2 bytes in a file and 48 in memory.
         if root.path.is_empty() { Err(tokens.error("a root without a path")) } else { Ok(root) }
     }
 }

@@ -1,8 +1,8 @@
-//! A snapshot weighed anew: what filters leave of it, or by its times. As a walk weighs, with the
-//! same filters and the same sum; but nobody can be asked for what the snapshot does not say.
+//! Weighs a snapshot again: with filters, or by its times. It weighs as a walk does, with the same filters and the
+//! same sums, but it knows only what the snapshot contains.
 //!
-//! The tree is in memory, and what is left of it becomes another: a filter has to know a directory's
-//! name before what is in it, and a snapshot may say it after.
+//! The tree is in memory, and the result is a new tree. A filter needs a directory's name before the directory's
+//! content, and a snapshot may have them in the other order.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -18,15 +18,15 @@ use crate::tally::{Inodes, Whole};
 use crate::total::{Replay, Rules};
 use crate::tree::{Child, Content, Inode, Named, Node, Shape, Step, Totals, Traversal, Tree};
 
-/// The times that a snapshot with details has.
+/// The measure of times, for snapshots with details.
 pub const TIMES: Measure = Measure::Newest(Time::Modified);
 
-/// Leaves of `snapshot` what `filter` leaves of it, and of its inodes what is to be kept; with sizes that count
-/// what `measure` says: what they did, or the time of last change, if it has details. Both at once:
-/// what is collapsed is not in what is left, and has times that count.
+/// Applies `filter` to `snapshot`, and keeps of its inodes what `keep` says. The new sizes measure `measure`: the
+/// same as before, or the times of last modification if the snapshot has details. Filters and times need one pass,
+/// because the content of collapsed directories is not kept but has times that count.
 ///
 /// # Errors
-/// Where something is left out of a snapshot that says too little to add up the rest.
+/// If something is left out, and the snapshot does not contain enough to add up the rest.
 pub fn reweigh(
     snapshot: &mut Snapshot<Tree>,
     filter: &Filter,
@@ -67,7 +67,7 @@ pub fn reweigh(
     let mut problems: Vec<_> =
         problems.filter_map(|problem| reweigher.problem(problem, &met)).collect();
     problems.sort_by(|one, two| one.path.cmp(&two.path));
-    // What could not be asked about is not in the tree, and may be left out all the same.
+    // Entries that could not be examined are not in the tree, but their problems may be left out, too.
     let is_other = reweigher.is_less || is_anew;
     snapshot.weighed.problems = problems;
     if is_other {
@@ -76,25 +76,25 @@ pub fn reweigh(
     Ok(())
 }
 
-/// What is weighed, and how.
+/// Filters and measures, and whether anything was left out.
 struct Reweigher<'s> {
     filter: &'s Filter,
     measure: Measure,
-    /// What sizes count that were saved, if times are shown and sizes beside them.
+    /// What the saved sizes measure, if times are shown with sizes beside them.
     sizes: Option<Measure>,
     origin: Option<&'s Origin>,
     /// Whether something has been left out.
     is_less: bool,
 }
 
-/// A directory that counts, or in which something may.
+/// A directory that counts, or in which entries may count.
 struct SavedDirectory<'r, 't> {
-    /// Of a root, as it was given.
+    /// Its name; of a root, as it was given.
     name: &'t [u8],
     node: Child<'t>,
     root: Option<&'r SavedRoot<'t>>,
     is_counted: bool,
-    /// Whether what is in it is gathered, and not only counted.
+    /// Whether its content is kept. If not, it only counts.
     is_gathered: bool,
 }
 
@@ -111,7 +111,7 @@ impl Named for SavedDirectory<'_, '_> {
 }
 
 impl<'s> Reweigher<'s> {
-    /// What is left of `tree`, which has these `roots` in it, or is the only one.
+    /// What is left of `tree`. `roots` are its roots.
     fn tree(&mut self, tree: &Tree, roots: &[SavedRoot<'_>], inodes: Inodes) -> Tree {
         let root = tree.root();
         let above_roots = Node { mode: Mode::DIRECTORY, ..Node::default() };
@@ -162,7 +162,7 @@ impl<'s> Reweigher<'s> {
         replay.finish(&left)
     }
 
-    /// Weighs what is in `dir`, but for the directories, which it returns.
+    /// Weighs the entries of `dir` except for directories, which it returns.
     fn begin<'r, 't>(
         &mut self,
         dir: &SavedDirectory<'r, 't>,
@@ -197,12 +197,12 @@ impl<'s> Reweigher<'s> {
         ahead
     }
 
-    /// Whether a directory has, or may have, a weight of its own, and was not left out before.
+    /// Whether a directory has, or may have, a size of its own, and was not left out before.
     fn has_own(&self, directory: Child<'_>) -> bool {
         directory.node().own.is_some() || self.origin.is_none()
     }
 
-    /// What an inode weighs that weighed `size`.
+    /// The new weight of an inode whose saved weight is `size`.
     fn weight(&self, size: u64, inode: Option<Inode>) -> u64 {
         match (self.measure, inode.and_then(|inode| inode.details)) {
             (Measure::Newest(_), details) => {
@@ -212,7 +212,7 @@ impl<'s> Reweigher<'s> {
         }
     }
 
-    /// What is no directory, with what it weighs.
+    /// An entry that is not a directory, with its new weight.
     fn weighed<'t>(&self, child: Child<'t>) -> Node<'t> {
         let (size, node) = (child.size(), child.node());
         let beside = self.sizes.map(|_| size);
@@ -220,16 +220,16 @@ impl<'s> Reweigher<'s> {
         Node { totals, ..node }
     }
 
-    /// What a walk with these filters would have said of `problem`, if it had come to where that was met.
+    /// `problem` as a walk with these filters would report it; none if the walk would not reach it.
     fn problem(&self, problem: &Problem, met: &RootsOfErrors<'_, '_>) -> Option<Problem> {
         let Some((root, way)) = met.walked_in(&problem.path) else { return Some(problem.clone()) };
-        // What was asked for is always weighed.
+        // A root is always weighed.
         if met.given.contains(problem.path.as_slice()) || !self.leaves_out_at(root, way, problem) {
             return Some(problem.clone());
         }
         let met_at = root.place.join(path::from_bytes(way));
         let mut inside: Vec<_> = met.inside_of(&met_at).collect();
-        // The outer ones first.
+        // Outer roots come first.
         inside.reverse();
         inside.into_iter().find_map(|root| {
             let way = path::with_slashes(met_at.strip_prefix(&root.place).ok()?);
@@ -240,7 +240,7 @@ impl<'s> Reweigher<'s> {
         })
     }
 
-    /// Whether it would not have come to `way` below `root`.
+    /// Whether a walk would not reach `way` below `root`.
     fn leaves_out_at(&self, root: &SavedRoot<'_>, way: &[u8], problem: &Problem) -> bool {
         let mut filters = root.for_directory(self.filter);
         let ahead = way.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
@@ -248,7 +248,7 @@ impl<'s> Reweigher<'s> {
         while let Some(name) = ahead.next() {
             let is_directory = ahead.peek().is_some() || problem.operation != Operation::Stat;
             let mut is_left_out = |is_dir| filters.verdict(name, is_dir) == Verdict::LeftOut;
-            // What could not be asked may be a directory, in which something would count.
+            // An entry that could not be examined may be a directory, in which entries may count.
             if is_left_out(true) && (is_directory || is_left_out(false)) {
                 return true;
             }
@@ -258,18 +258,19 @@ impl<'s> Reweigher<'s> {
     }
 }
 
-/// In which roots errors were met. Each path is looked up, for there may be many of both.
+/// Finds the root of each error. It looks paths up in maps, because there may be many roots and many errors.
 struct RootsOfErrors<'r, 't> {
-    /// What was to be weighed, as it was given.
+    /// The roots as they were given.
     given: HashSet<&'t [u8]>,
     /// Roots that were walked, by name.
     walked: HashMap<&'t [u8], &'r SavedRoot<'t>>,
-    /// Those that lay in others, by place.
+    /// Roots inside others, by place.
     inside: HashMap<&'r Path, &'r SavedRoot<'t>>,
 }
 
 impl<'r, 't> RootsOfErrors<'r, 't> {
-    /// The root that was walked to `path`, and the way from there: of `.` and `./../a`, what is in the other one.
+    /// The root from which the walk reached `path`, and the path from there. If `.` and `./../a` are roots, it may be
+    /// in the second.
     fn walked_in<'p>(&self, path: &'p [u8]) -> Option<(&'r SavedRoot<'t>, &'p [u8])> {
         let is_end = |end: &usize| {
             let is_slash = |at: usize| path.get(at).is_none_or(|byte| *byte == b'/');
@@ -281,7 +282,7 @@ impl<'r, 't> RootsOfErrors<'r, 't> {
         roots.next().map(|(root, way)| (root, way.strip_prefix(b"/").unwrap_or(way)))
     }
 
-    /// The roots that `place` lies in, or is, and that lay in others; the inner ones first.
+    /// The roots inside others that are at `place` or above it, innermost first.
     fn inside_of(&self, place: &Path) -> impl Iterator<Item = &'r SavedRoot<'t>> {
         let can_be_open = |place: &&Path| place.as_os_str().len() <= LONGEST;
         let places = place.ancestors().filter(can_be_open);

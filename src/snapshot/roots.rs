@@ -1,5 +1,5 @@
-//! The roots of a snapshot as filters leave them. A walk leaves out a root that lies inside another whose
-//! walk comes to it; where a filter leaves out the way, it is a root of its own again.
+//! The roots of a snapshot after filters. A walk leaves out a root inside another one, because it reaches it from
+//! there. If a filter leaves out the directories between them, the inner root is a root of its own again.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -14,23 +14,23 @@ use crate::tree::{Child, DirectoryId, Tree};
 
 /// A root in a snapshot.
 pub(super) struct SavedRoot<'t> {
-    /// As it was given.
+    /// Its name, as given.
     pub(super) name: &'t [u8],
-    /// Where it was.
+    /// Its absolute path.
     pub(super) place: PathBuf,
     pub(super) node: Child<'t>,
-    /// Whether the walk left it out, because it came to it below another.
+    /// Whether the walk left it out because it is inside another root.
     pub(super) was_inside: bool,
 }
 
 impl SavedRoot<'_> {
-    /// The filters of what is in it.
+    /// The filters for its entries.
     pub(super) fn for_directory<'f>(&self, filter: &'f Filter) -> DirectoryFilter<'f> {
         filter.for_root(self.name, || self.place.clone())
     }
 }
 
-/// The roots of `tree`: those that it has, and those that `filter` makes of what is in them.
+/// The roots of `tree`, and the inner roots that `filter` separates from them.
 pub(super) fn roots<'t>(
     tree: &'t Tree,
     origin: Option<&'t Origin>,
@@ -41,7 +41,7 @@ pub(super) fn roots<'t>(
     let places: HashMap<_, _> = named.clone().collect();
     let root = |node: Child<'t>| {
         let name = node.name();
-        // What is no directory has nothing below it to be found.
+        // There is nothing below an entry that is not a directory.
         let asks = origin.filter(|_| node.id().is_some());
         let likely = || asks.map_or_else(Default::default, |origin| origin.likely_place(name));
         let place = places.get(name).map_or_else(likely, |place| place.to_path_buf());
@@ -54,7 +54,7 @@ pub(super) fn roots<'t>(
     if places.len() <= roots.len() {
         return roots;
     }
-    // The outer ones first. Nothing was ever found at a path that cannot be opened.
+    // Outer roots come first. Nothing can be at a path that is too long to open.
     let can_be_open = |(_, place): &(_, Cow<'_, Path>)| place.as_os_str().len() <= LONGEST;
     let mut given: Vec<_> = named.filter(can_be_open).collect();
     given.sort_by_key(|(_, place)| place.as_os_str().len());
@@ -88,14 +88,14 @@ pub(super) fn roots<'t>(
     roots
 }
 
-/// What is in directories on the way to roots, by name: a list of roots may name all of a directory.
+/// The entries of directories between roots, by name. A list of roots may name every entry of a directory.
 #[derive(Default)]
-struct Listings<'t>(HashMap<DirectoryId, HashMap<&'t [u8], Child<'t>>>);
+pub(super) struct Listings<'t>(HashMap<DirectoryId, HashMap<&'t [u8], Child<'t>>>);
 
 impl<'t> Listings<'t> {
-    /// What lies at `way` below a root, known by its name, its place and what it is; and whether
-    /// `filter` leaves out nothing on the way.
-    fn follow(
+    /// The entry at `way` below a root, given by its name, place and node; and whether `filter` leaves out nothing on
+    /// the way.
+    pub(super) fn follow(
         &mut self,
         (name, place, root): (&[u8], &Path, Child<'t>),
         way: &Path,
@@ -118,7 +118,7 @@ impl<'t> Listings<'t> {
     }
 }
 
-/// What filters ask of an inode.
+/// The attributes that filters need.
 pub(super) fn stat(child: &Child<'_>) -> Stat {
     let details = child.inode().and_then(|inode| inode.details);
     let modified = details.map_or(0, |details| details.modified);

@@ -1,5 +1,5 @@
-//! Schema 1, as `-j` and `--save` write it. Members may come in any order, and those that are not
-//! known are passed over: a later weigh may have more to say.
+//! Schema 1, which `-j` and `--save` write. Members may come in any order. Unknown members are skipped, because a
+//! later version may write more.
 
 use std::io::{self, Read};
 
@@ -11,7 +11,7 @@ use crate::tally::Tally;
 use crate::total::Replay;
 use crate::tree::{Details, Inode, Node, Totals};
 
-/// An object's members, as far as they have been read.
+/// The members of an object that were read so far.
 #[derive(Default)]
 struct Members {
     name: Vec<u8>,
@@ -43,8 +43,8 @@ enum NodeKind {
 
 const TOTAL: Option<NodeKind> = Some(NodeKind::Total);
 
-/// Reads a snapshot into `tally`. Before its tree, `look` sees what sizes count, and where it comes from, if
-/// that stands there; it may be wrong already.
+/// Reads a snapshot into `tally`. `look` gets what sizes measure and the origin before the tree is read, if they stand
+/// before it.
 pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
     tally: T,
@@ -53,8 +53,8 @@ pub(super) fn read<R: Read, T: Tally>(
     let mut header = Header::default();
     let (mut tally, mut look) = (Some(tally), Some(look));
     let mut replay = None;
-    // The nodes that have begun and not ended, the root first. Beyond `depth` there is room to be
-    // used again, so that a name costs no allocation.
+    // The nodes that have not ended, the root first. Elements beyond `depth` are reused, so that a name needs no
+    // allocation.
     let mut open = vec![Members::default()];
     let (mut depth, mut is_first) = (0, true);
     tokens.take(b'{')?;
@@ -98,7 +98,7 @@ pub(super) fn read<R: Read, T: Tally>(
         is_first = begin(tokens, &mut open, &mut depth, false)?;
     }
     let root = &open[0];
-    // Where no root could be read there is none.
+    // If no root could be read, there is none in the file.
     let has_root = root.kind.is_some() || root.size.is_some() || root.has_children;
     let report = match (header.schema, has_root) {
         (None, _) => return Err(tokens.error("not a snapshot that weigh has saved")),
@@ -112,8 +112,7 @@ pub(super) fn read<R: Read, T: Tally>(
     header.loaded(tokens, report)
 }
 
-/// Begins the next of a list of children, if there is one. True if it does, and none of the node's
-/// members has been read.
+/// Begins the next child in a list, if there is one. Returns whether there is. None of its members has been read.
 fn begin<R: Read>(
     tokens: &mut Tokens<R>,
     open: &mut Vec<Members>,
@@ -140,7 +139,7 @@ impl Members {
         *self = Self { name, ..Self::default() };
     }
 
-    /// Reads the member whose key was taken last. False if it is none of a node's.
+    /// Reads the member whose key was taken last. False if it is not a member of a node.
     fn read<R: Read>(&mut self, tokens: &mut Tokens<R>) -> io::Result<bool> {
         match tokens.text() {
             b"name" => {
@@ -182,8 +181,8 @@ impl Members {
         Ok(true)
     }
 
-    /// The node that they make, so deep below a root: on its device and mount if they do not say
-    /// another. Below the node above several roots, those are called by their paths.
+    /// The node that the members describe, at its depth. Device and mount are those of its root unless it has its
+    /// own. Directly below the node above several roots, names are paths.
     fn node<R: Read>(&self, at: &Tokens<R>, root: Option<(&Self, usize)>) -> io::Result<Node<'_>> {
         let wrong = |what| Err(at.error(what));
         let is_path = root.is_none_or(|(root, depth)| depth == 1 && root.kind == TOTAL);
@@ -222,7 +221,7 @@ impl Members {
         });
         let entries = self.entries.unwrap_or(1);
         let totals = Totals { size, entries, shared: self.shared, beside: None };
-        Ok(Node { name, mode, own: self.own, totals, inode })
+        Ok(Node { name, mode, own: self.own, totals, inode, fingerprint: None })
     }
 }
 

@@ -1,12 +1,11 @@
-//! What nobody knows is passed over: a later weigh, or ncdu, may have more to say.
+//! Skips unknown members, because a later version, or ncdu, may write more.
 
 use std::io::{self, Read};
 
 use super::tokens::Tokens;
 
 impl<R: Read> Tokens<R> {
-    /// Takes any value. What is in a list or an object is looked at only as far as finding its end
-    /// needs.
+    /// Skips any value. Lists and objects are only searched for their ends.
     pub(super) fn skip(&mut self) -> io::Result<()> {
         let mut ends = Vec::new();
         loop {

@@ -1,7 +1,7 @@
 //! JSON (RFC 8259), read piece by piece from a stream: neither depth nor length takes memory.
 //!
-//! Written for snapshots, because no crate reads what they need: serde_json recurses, struson
-//! insists on UTF-8 where ncdu writes names as they are, jiter wants the whole text in memory.
+//! This is our own because no crate reads snapshots: serde_json recurses, struson insists on UTF-8 where ncdu writes
+//! raw names, and jiter needs the whole text in memory.
 
 use std::io::{self, ErrorKind, Read};
 
@@ -14,18 +14,18 @@ use super::bytes::Bytes;
 pub(super) struct Tokens<R> {
     source: Bytes<R>,
     text: Vec<u8>,
-    /// Whether strings may be other than UTF-8.
+    /// Whether strings may contain bytes that are not UTF-8.
     is_lax: bool,
 }
 
-/// No name is as long, and a path only where somebody means harm.
+/// The longest string, in bytes. No name is as long, and no path except in an attack.
 const LONGEST_STRING: usize = 16 * 1024 * 1024;
 
-/// Of a number or a literal. A double written out in full takes 1,077 digits.
+/// The longest number or literal, in bytes. A double written out in full takes 1,077 digits.
 const LONGEST_WORD: usize = 2048;
 
-/// Levels of a tree, and of what is passed over. A path has 2,048 at most (limits.h, PATH_MAX); each of
-/// these takes 270 bytes while it is open, and up to 600 where all is kept.
+/// The most levels of a tree, and of a skipped value. A path has at most 2,048 (limits.h, PATH_MAX). Each takes 270
+/// bytes while it is open, and up to 600 if everything is kept.
 pub(super) const DEEPEST: usize = 300_000;
 
 impl<R: Read> Tokens<R> {
@@ -33,7 +33,7 @@ impl<R: Read> Tokens<R> {
         Self { source: Bytes::new(stream), text: Vec::new(), is_lax: false }
     }
 
-    /// Takes an object; `read` takes the value of each of its members, whose key was taken last.
+    /// Takes an object. For each member, the key has been taken and `read` takes the value.
     pub(super) fn object(
         &mut self,
         mut read: impl FnMut(&mut Self) -> io::Result<()>,
@@ -47,24 +47,24 @@ impl<R: Read> Tokens<R> {
         Ok(())
     }
 
-    /// Takes a string, and gives what is in it as base64.
+    /// Takes a string and decodes it from base64.
     pub(super) fn base64(&mut self) -> io::Result<Vec<u8>> {
         self.string()?;
         STANDARD.decode(self.text()).map_err(|_| self.error("no base64 where it should be"))
     }
 
-    /// From here on, strings may be other than UTF-8.
+    /// From here on, strings may contain bytes that are not UTF-8.
     pub(super) fn allow_any_bytes(&mut self) {
         self.is_lax = true;
     }
 
-    /// What is wrong, and where.
+    /// An error that says what is wrong, and at which byte.
     pub(super) fn error(&self, what: impl std::fmt::Display) -> io::Error {
         let at = self.source.position();
         io::Error::new(ErrorKind::InvalidData, format!("{what}, at byte {at}"))
     }
 
-    /// The next byte that is not white space, not yet taken.
+    /// The next byte that is not white space. It is not taken.
     #[inline]
     pub(super) fn peek(&mut self) -> io::Result<u8> {
         match self.source.at_hand().first() {
@@ -93,8 +93,8 @@ impl<R: Read> Tokens<R> {
         Ok(())
     }
 
-    /// Whether an object has another member: takes its key, which is then [`Self::text`], and the
-    /// colon, or else the object's end. `is_first` if none has been taken.
+    /// Whether an object has another member. If so, it takes the key, which is then [`Self::text`], and the colon; if
+    /// not, it takes the end of the object. `is_first` if no member has been taken.
     pub(super) fn member(&mut self, is_first: bool) -> io::Result<bool> {
         if !self.another(is_first, b'}')? {
             return Ok(false);
@@ -104,7 +104,7 @@ impl<R: Read> Tokens<R> {
         Ok(true)
     }
 
-    /// Whether a list has another item, which is ahead then; else takes the list's end.
+    /// Whether a list has another item, which then comes next. If not, it takes the end of the list.
     pub(super) fn item(&mut self, is_first: bool) -> io::Result<bool> {
         self.another(is_first, b']')
     }
@@ -120,7 +120,7 @@ impl<R: Read> Tokens<R> {
         }
     }
 
-    /// The string that was taken last, as bytes; escapes are resolved.
+    /// The string that was taken last, as bytes, with escapes resolved.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
@@ -158,13 +158,13 @@ impl<R: Read> Tokens<R> {
         }
     }
 
-    /// Takes a string of text.
+    /// Takes a string that is UTF-8.
     pub(super) fn utf8(&mut self) -> io::Result<&str> {
         self.string()?;
         Ok(std::str::from_utf8(&self.text).unwrap_or_default())
     }
 
-    /// Takes a number that is whole and not negative.
+    /// Takes a whole number of 0 or more.
     pub(super) fn number(&mut self) -> io::Result<u64> {
         if let Some((number, digits)) = short_number(self.source.at_hand()) {
             self.source.take(digits);
@@ -207,13 +207,13 @@ impl<R: Read> Tokens<R> {
         }
     }
 
-    /// There must be nothing more, not even of a checksum: what the stream itself says of its end
-    /// is an error here too.
+    /// An error if anything follows. It reads to the end of the stream, because a decompressor verifies its checksum
+    /// only there.
     pub(super) fn end(&mut self) -> io::Result<()> {
         self.next()?.map_or(Ok(()), |_| Err(self.error("something after the end")))
     }
 
-    /// An error if there are more levels than there may be.
+    /// An error if there are more levels than allowed.
     pub(super) fn check_depth(&self, levels: usize) -> io::Result<()> {
         if levels <= DEEPEST {
             return Ok(());
@@ -221,7 +221,7 @@ impl<R: Read> Tokens<R> {
         Err(self.error(format_args!("it is deeper than {DEEPEST} levels")))
     }
 
-    /// Takes letters, digits and what else a number or a literal may have.
+    /// Takes the letters, digits and signs of a number or a literal.
     pub(super) fn word(&mut self) -> io::Result<Vec<u8>> {
         let mut word = Vec::new();
         self.peek()?;
@@ -282,14 +282,14 @@ impl<R: Read> Tokens<R> {
     }
 }
 
-/// How many of the bytes `ahead` a string has before something ends it, or has to be looked at: eight at a time,
-/// which takes a third of the time that one at a time does.
+/// How many of the bytes `ahead` come before the first that ends a string, escapes, or is not allowed. Eight at a time,
+/// because that takes a third of the time.
 #[inline]
 fn plain(ahead: &[u8]) -> usize {
     const ONES: u64 = u64::MAX / 0xff;
     const TOPS: u64 = ONES << 7;
-    // Of bytes that are less than `bound`, which is at most 0x80, the lowest one has its top bit set, and no byte
-    // below it has (Hacker's Delight, 6-1).
+    // Sets the top bit of the lowest byte that is less than `bound`, and of no byte below it. `bound` is at most 0x80
+    // (Hacker's Delight, 6-1).
     let less = |bytes: u64, bound: u64| bytes.wrapping_sub(ONES * bound) & !bytes & TOPS;
     let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
     let (eights, _) = ahead.as_chunks::<8>();
@@ -309,10 +309,10 @@ fn is_utf8(text: &[u8]) -> bool {
     text.is_ascii() || std::str::from_utf8(text).is_ok()
 }
 
-/// The number that `ahead` begins with, and how many digits it has; if it ends there too, and cannot be wrong.
+/// The number at the beginning of `ahead`, and how many digits it has; none if it may be invalid or go on.
 #[inline]
 fn short_number(ahead: &[u8]) -> Option<(u64, usize)> {
-    /// So many digits fit 64 bits, whatever they are.
+    /// Any number of so many digits fits 64 bits.
     const DIGITS: usize = 19;
     let mut number = 0;
     for (digits, byte) in ahead.iter().enumerate().take(DIGITS + 1) {
@@ -333,7 +333,7 @@ fn short_number(ahead: &[u8]) -> Option<(u64, usize)> {
 mod tests {
     use super::*;
 
-    /// A byte at a time, so that every token comes in pieces.
+    /// Gives one byte at a time, so that every token comes in pieces.
     struct Drip<'a>(&'a [u8]);
 
     impl Read for Drip<'_> {

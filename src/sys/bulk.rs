@@ -1,4 +1,4 @@
-//! A file system that is read in bulk, as it lies on its device: on Linux, ext2, ext3 and ext4.
+//! Reads a file system in bulk, from its device: on Linux ext2, ext3 and ext4.
 
 #[cfg(target_os = "linux")]
 mod linux;

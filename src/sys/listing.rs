@@ -1,52 +1,52 @@
-//! What a listing tells of a directory's entries, before anything has been asked about them.
+//! What a listing tells about a directory's entries, before any of them is statted.
 
 use std::ffi::CStr;
 
 use super::Stat;
 use crate::measure::Kind;
 
-/// An entry as it is listed.
+/// A listed entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Listed<'a> {
     /// Its name.
     pub name: &'a CStr,
-    /// What it is, where the listing says so.
+    /// Its kind, if the listing tells.
     pub kind: Option<Kind>,
-    /// Its inode number; on most file systems, the one that stating it would give.
+    /// Its inode number; on most file systems, the same as that of stat.
     pub inode: u64,
-    /// What stating it would tell, a symlink itself, where the listing says so: then nobody need ask.
+    /// Its attributes (of a symlink, its own), if the listing has them: then no call is needed.
     pub stat: Option<&'a Stat>,
 }
 
-/// The names of a directory's entries, or of a part of them, in the order of the listing. Kept and
-/// filled again, so that listing allocates nothing.
+/// The names of a directory's entries, or of a part of them, in the order of the listing. The buffer is reused, so
+/// that listing allocates nothing.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// Each ends in a NUL, one after the other.
+    /// The names, one after the other, each ending in a NUL.
     bytes: Vec<u8>,
     entries: Vec<PackedName>,
-    /// What each entry is, in the order of the entries, as far as that is told. Apart, and empty where no listing
-    /// tells it, so that entries stay small.
+    /// The attributes of each entry, in the order of the entries, if the listing has them. Kept apart, and empty if no
+    /// listing has them, so that entries stay small.
     stats: Vec<Option<Stat>>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct PackedName {
     inode: u64,
-    /// Where its name begins. A listing comes in buffers of far less than 4 GiB.
+    /// Where its name begins. Listings come in buffers far smaller than 4 GiB.
     start: u32,
     kind: Option<Kind>,
 }
 
 impl Listing {
-    /// Forgets the names and keeps the room.
+    /// Clears the names, and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.entries.clear();
         self.stats.clear();
     }
 
-    /// Forgets all names but the first so many. Linux alone has names to take back.
+    /// Keeps only the first `length` names. Only used on Linux.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(crate) fn truncate(&mut self, length: usize) {
         self.entries.truncate(length);
@@ -68,8 +68,8 @@ impl Listing {
         self.entries.iter().enumerate().map(|(i, entry)| self.listed(i, entry))
     }
 
-    /// Sorts by inode number: the order in which inodes lie on a disk. A listing may be in any. Where it tells
-    /// what they are, nobody asks for them, and any order will do.
+    /// Sorts by inode number, the order of inodes on a disk. A listing may be in any order. If it has the attributes,
+    /// no inode is read, and no sorting is needed.
     pub fn sort_by_inode(&mut self) {
         if self.stats.is_empty() {
             self.entries.sort_unstable_by_key(|entry| entry.inode);
@@ -116,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    /// Whatever becomes of the order, each has its own.
+    /// Whatever the order becomes, each entry has its own attributes.
     #[test]
     fn stats_stay_with_their_names() {
         let mut names = Listing::default();

@@ -1,32 +1,37 @@
-//! The only place that touches the file system: opening, listing and stating, relative to an open
-//! directory.
+//! The only module that touches the file system: it opens, lists and stats, relative to an open directory.
 //!
-//! * [`Source`]: what lists directories and stats entries. There are several, each a file in `source` with the same
-//!   items. Which one serves a root or a mount is decided at run time, and stands in its [`Mount`]. What a source
-//!   lists may carry its stat ([`Listed`]), and then nobody asks for that.
+//! * [`Source`]: what lists directories and stats entries. Each is a file in `source` with the same items. The choice
+//!   for a root or a mount is made at run time, and stored in its [`Mount`]. If a source lists an entry with its
+//!   attributes ([`Listed`]), no stat is needed.
 //! * [`Handle`]: an open directory, of any source.
-//! * The same everywhere: `real_path` (where a path really is), [`MountTable`], [`space`], `now` and `time_zone`.
-//! * A file each platform, in `platform`, with the same items:
+//! * The same everywhere: `real_path`, [`MountTable`], [`space`], `now` and `time_zone`.
+//! * One file for each platform, in `platform`, with the same items:
 //!   * `is_vanished`, `is_out_of_handles`, `not_found`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
-//!   * `threads_with_room`: how many threads the limits of the process have room for.
-//!   * `is_rotational`: whether a device has to move a head to where the data is.
-//!   * `usage`, `host`, `user_name`: what the process has used, what the machine and its users are called.
-//!   * On Unix, `access_list`: who else may do what with a file (acl(5)), empty if that is nobody or the system does
-//!     not tell; `set_access_list`, of an open file.
-//! * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it carry stats; likewise.
-//! * [`Prefetch`]: what a file system has on its device, read ahead of a walk; on Linux, of ext4 (`ext4`).
-//! * What a platform does for snapshots, in `snapshot_file`: who may read one, and whose it is while it is written.
+//!   * `threads_with_room`: how many threads the limits of the process allow.
+//!   * `is_rotational`: whether a device is a rotating disk.
+//!   * `terminal`, `stop_others`: the terminal of the process, and Ctrl-Z on it.
+//!   * `usage`, `host`, `user_name`: what the process has used, and the names of the machine and its users.
+//!   * `is_root`: whether no other user may read more.
+//!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
+//!     tell; `set_access_list`, for an open file.
+//! * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes. Also a
+//!   file for each platform; only Linux has more than a refusal, for ext4 (`ext4`).
+//! * [`Prefetch`]: reads a file system's metadata from its device before a walk; likewise.
+//! * The platform's part of saving snapshots, in `snapshot_file`: who may read one, and who is writing it.
 //!
-//! Only directories are ever opened, never triggering an automount, and what was asked for: files
-//! that were named (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
-//! [`open_snapshot`]); a device that is read ahead of; and what the system tells of itself ([`MountTable`], `is_rotational`). Errors are the system's own.
+//! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
+//! (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
+//! [`open_snapshot`]); the device of a file system that is prefetched or read in bulk; and the system's own tables
+//! ([`MountTable`], `is_rotational`). Errors are the system's own.
 
 use std::fs::{self, File};
+use std::hash::{BuildHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use foldhash::fast::FixedState;
 use jiff::tz::TimeZone;
 
 use crate::measure::{Kind, Measure, Mode, Time};
@@ -45,57 +50,56 @@ mod usage;
 
 pub use bulk::Bulk;
 pub use listing::{Listed, Listing};
-pub use mount_table::MountTable;
+pub use mount_table::{MountTable, mount_points};
 pub use platform::{
-    free_handles, host, is_out_of_handles, is_rotational, is_vanished, not_found, space_around,
-    threads_with_room, usage, user_name,
+    free_handles, host, is_out_of_handles, is_root, is_rotational, is_vanished, not_found,
+    space_around, stop_others, terminal, threads_with_room, usage, user_name,
 };
 pub use prefetch::Prefetch;
-pub use snapshot_file::{Destination, Draft, open as open_snapshot};
+pub use snapshot_file::{Destination, Draft, files_in, open as open_snapshot, remove_file};
 pub use source::{Handle, Source};
 pub use space::{Space, space};
 pub use usage::Usage;
 
-/// Whether a call follows a symlink in the last component of what it is given.
+/// Whether a call follows a symlink in the last component of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Symlinks {
-    /// The symlink itself is meant.
+    /// Acts on the symlink itself.
     Stay,
-    /// What it points to is meant.
+    /// Acts on the symlink's target.
     Follow,
 }
 
-/// How an inode is asked for, and what beyond what its [`Stat`] always has. What is not asked for
-/// is 0: a server need not be asked for what nobody wants.
+/// Which attributes to ask for, beyond those that [`Stat`] always has. Attributes that are not asked for are 0, which
+/// saves asking a server for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Query {
-    /// When it was last read, written to and changed, and when it was made.
+    /// The times of the last read, write and change, and of creation.
     pub times: bool,
-    /// Whose it is: user and group.
+    /// The owner: user and group.
     pub owner: bool,
-    /// What is known of it here is good enough: no server need be asked whether it still holds.
+    /// Cached attributes are good enough: no server need confirm them.
     pub cached: bool,
 }
 
-/// What is mounted somewhere; by default, as it is where nobody can tell.
+/// A mount; the default is for systems that cannot tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mount {
-    /// Which mount it is; 0 where the system does not tell.
+    /// The mount's id; 0 if the system does not tell.
     pub id: u64,
-    /// What lists it, as it says itself.
+    /// The source that lists it.
     pub source: Source,
     /// What it carries.
     pub carries: Carries,
-    /// Who answers for it.
+    /// What serves it.
     pub storage: Storage,
-    /// Whether a listing's inode numbers are what stating the names would give, unless something is
-    /// mounted on one.
+    /// Whether a listing's inode numbers equal those of stat, unless something is mounted on the entry.
     pub lists_inodes: bool,
-    /// The position to which only the last entry of a listing leads, if there is one.
+    /// The position that only the last entry of a listing leads to, if there is one.
     pub end: Option<u64>,
 }
 
-/// Who answers for a file system.
+/// What serves a file system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Storage {
     /// The kernel, from a device or from memory.
@@ -110,23 +114,23 @@ pub enum Storage {
 /// What a mount carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Carries {
-    /// What somebody stored.
+    /// Stored files.
     #[default]
     Data,
-    /// The kernel's own state in the shape of files: proc, sysfs, cgroup, debugfs, …
+    /// The kernel's own state as files: proc, sysfs, cgroup, debugfs, …
     Synthetic,
-    /// Nothing that is to be weighed there: entering it would mount or fetch something, or it is seen in its own place.
+    /// Nothing to weigh there: entering it would mount or fetch something, or it is weighed in its own place.
     Automount,
 }
 
-/// Which inode: device number and inode number.
+/// An inode: device number and inode number.
 pub type Identity = (u64, u64);
 
-/// Which inode as it is seen through one mount, by the mount's id. Through another mount, the same
-/// links are met once more, and count once more.
+/// An inode as reached through one mount, by the mount's id. Through another mount, the walk finds the same links
+/// again, and counts them again.
 pub type MountedIdentity = (u64, Identity);
 
-/// What the system says of an inode, as far as weigh asks.
+/// The attributes of an inode, as far as weigh needs them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stat {
     /// Device number of the file system.
@@ -137,40 +141,57 @@ pub struct Stat {
     pub links: u32,
     /// File type and permissions.
     pub mode: Mode,
-    /// Whether this may be where something is mounted, or an automount waits: its file system may
-    /// be another one, or the same one again.
+    /// Whether this may be a mount point or an automount. Its file system may then be another one, or the same one
+    /// again.
     pub mount_point: bool,
-    /// Allocated blocks, of 512 bytes each.
+    /// Allocated blocks of 512 bytes.
     pub blocks: u64,
     /// Length in bytes.
     pub length: u64,
-    /// When it was last read from, in seconds since the epoch, as the next two; if asked for.
+    /// When it was last read, in seconds since the epoch, like the next three; if asked for.
     pub accessed: i64,
-    /// When it was last written to; if asked for.
+    /// When its content was last written; if asked for.
     pub modified: i64,
-    /// When it was last written to, renamed, linked, or changed in owner or mode; if asked for.
+    /// When it was last written, renamed, linked, or changed in owner or mode; if asked for.
     pub changed: i64,
-    /// When it was made; if asked for, and 0 where the file system does not tell.
+    /// When it was created; if asked for, and 0 if the file system does not tell.
     pub born: i64,
     /// The user id of its owner; if asked for.
     pub owner: u32,
-    /// The group id of its owner; if asked for, and if known.
+    /// The group id of its owner; if asked for and known.
     pub group: Option<u32>,
 }
 
 impl Stat {
-    /// Which inode this is.
+    /// The identity of this inode.
     pub fn identity(&self) -> Identity {
         (self.device, self.inode)
     }
 
-    /// What it weighs in `measure`'s unit.
+    /// Its weight in `measure`'s unit.
     pub fn weight(&self, measure: Measure) -> u64 {
         measure.weight(self.mode.kind(), self.blocks, self.length, |time| match time {
             Time::Accessed => self.accessed,
             Time::Changed => self.changed,
             Time::Modified => self.modified,
         })
+    }
+
+    /// A fingerprint that tells this inode from another that later gets its name or its number. It covers the identity
+    /// and the time of creation; unless it is a directory, also the length and the time of the last write; and if it
+    /// has one link, also the time of the last change. With several links, adding or removing another link changes
+    /// that time too.
+    ///
+    /// Two different inodes have the same fingerprint once in four billion times. It is valid for one run of the
+    /// program.
+    pub fn fingerprint(&self) -> u32 {
+        let mut hasher = FixedState::default().build_hasher();
+        (self.device, self.inode, self.mode.file_type(), self.born).hash(&mut hasher);
+        if !self.is_directory() {
+            let changed = if self.links > 1 { 0 } else { self.changed };
+            (self.length, self.modified, changed).hash(&mut hasher);
+        }
+        hasher.finish() as u32
     }
 
     /// Whether this is a directory.
@@ -184,7 +205,7 @@ fn too_large(most: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, message)
 }
 
-/// Opens the file at `path`, which somebody named to be read.
+/// Opens the file at `path`, which the user named.
 ///
 /// # Errors
 /// The system's.
@@ -192,19 +213,26 @@ pub fn open_file(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// What is in the file at `path`, which somebody named to be read.
+/// The content of the file at `path`, which the user named.
 ///
 /// # Errors
-/// The system's, and if there are more than 100 MiB in it.
+/// The system's, and an error if it is larger than 100 MiB.
 pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    /// No configuration and no list of patterns is as large; but a device may have no end.
+    /// No configuration or list of patterns is that large, but a device may have no end.
     const MOST: u64 = 100 << 20;
     let mut content = Vec::new();
     open_file(path)?.take(MOST + 1).read_to_end(&mut content)?;
     if content.len() as u64 > MOST { Err(too_large(MOST)) } else { Ok(content) }
 }
 
-/// The one absolute path, without symlinks, `.` or `..`, of what `path` names.
+/// How many directories are directly in the one at `path`, counting up to `most`, as far as it can be read.
+pub fn subdirectories(path: &Path, most: usize) -> usize {
+    let entries = fs::read_dir(path).into_iter().flatten().flatten();
+    let is_directory = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+    entries.filter(is_directory).take(most).count()
+}
+
+/// The absolute path of what `path` names, without symlinks, `.` or `..`.
 ///
 /// # Errors
 /// The system's, from realpath(3).
@@ -231,7 +259,7 @@ fn seconds_since_epoch(time: SystemTime) -> i64 {
     }
 }
 
-/// The time zone that the system, or the variable TZ, says it is in (tzset(3)); UTC if neither does.
+/// The time zone according to the variable TZ or the system (tzset(3)); UTC if neither tells.
 pub fn time_zone() -> TimeZone {
     TimeZone::system()
 }

@@ -1,28 +1,28 @@
-//! The mounts that the process can reach, as Linux lists them; elsewhere, none.
+//! The mounts that the process can reach, as Linux lists them; empty on other systems.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
 use foldhash::fast::RandomState;
 
-/// Which mounts there are, and what their mount points are called.
+/// The mounts, and the names of their mount points.
 #[derive(Debug, Default)]
 pub struct MountTable {
-    /// The type of the file system of each, by its id.
+    /// The file system type of each mount, by mount id.
     types: HashMap<u64, Vec<u8>, RandomState>,
-    /// Without the way to them.
+    /// The last components of the mount points' paths.
     names: HashSet<Vec<u8>, RandomState>,
 }
 
 impl MountTable {
-    /// The system's, from proc_pid_mountinfo(5); empty if it cannot be read.
+    /// Reads the system's table from proc_pid_mountinfo(5); empty if it cannot be read.
     pub fn read() -> Self {
         let mut table = Self::default();
         for line in fs::read("/proc/self/mountinfo").unwrap_or_default().split(|b| *b == b'\n') {
             let mut fields = line.split(|b| *b == b' ');
             let (Some(id), Some(point)) = (fields.next(), fields.nth(3)) else { continue };
             let id = str::from_utf8(id).ok().and_then(|id| id.parse::<u64>().ok());
-            // There may be fields before a hyphen that later kernels have more of.
+            // A hyphen ends the optional fields; later kernels may have more of them.
             let kind = fields.skip_while(|field| *field != b"-").nth(1).unwrap_or_default();
             table.types.extend(id.map(|id| (id, unescape(kind))));
             table.names.extend(point.rsplit(|b| *b == b'/').next().map(unescape));
@@ -30,23 +30,31 @@ impl MountTable {
         table
     }
 
-    /// The type of the file system that `mount` carries, as mount(8) calls it, if it is listed.
+    /// The type of the file system on `mount`, as mount(8) calls it, if the mount is listed.
     pub fn file_system_type(&self, mount: u64) -> Option<&[u8]> {
         self.types.get(&mount).map(Vec::as_slice)
     }
 
-    /// Whether nothing is mounted on what is called `name` and seen through `mount`, so that it is what
-    /// the directory's listing says.
+    /// Whether nothing is mounted on an entry called `name` that is reached through `mount`. If so, the directory's
+    /// listing describes the entry itself.
     ///
-    /// Whatever is mounted below a mount that is listed is listed too. One that is not belongs to
-    /// another mount namespace, or lies beyond the process's root: what is mounted there is unknown.
+    /// If a mount is listed, so is every mount below it. A mount that is not listed belongs to another mount
+    /// namespace, or lies outside the process's root, and the mounts below it are unknown.
     #[inline]
     pub fn is_bare(&self, mount: u64, name: &[u8]) -> bool {
         self.types.contains_key(&mount) && !self.names.contains(name)
     }
 }
 
-/// A name in which blanks, line ends and backslashes are written as a backslash and three octal digits.
+/// The paths of all mount points that the process can reach, except the root's; empty if the system does not list
+/// them.
+pub fn mount_points() -> Vec<Vec<u8>> {
+    let lines = fs::read("/proc/self/mountinfo").unwrap_or_default();
+    let points = lines.split(|b| *b == b'\n').filter_map(|line| line.split(|b| *b == b' ').nth(4));
+    points.map(unescape).filter(|point| point != b"/").collect()
+}
+
+/// Decodes a name in which blanks, newlines and backslashes are written as a backslash and three octal digits.
 pub(super) fn unescape(mut escaped: &[u8]) -> Vec<u8> {
     let mut name = Vec::with_capacity(escaped.len());
     while let [first, rest @ ..] = escaped {

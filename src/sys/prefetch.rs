@@ -1,5 +1,5 @@
-//! A file system's own records of what is in it, read in the order in which they lie on its device: on Linux, from
-//! ext2, ext3 and ext4. The kernel keeps what it has read, so that a walk finds it in memory.
+//! Reads a file system's metadata in the order in which it is stored on the device: on Linux that of ext2, ext3 and
+//! ext4. The kernel keeps it in memory, where the walk finds it.
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -1,6 +1,6 @@
-//! Snapshots as files. One is written beside its place and then put there, so that whatever
-//! happens meanwhile, what is there is whole: the old one or the new one. A pipe, a device or a dangling
-//! symlink is written to in place, and a failure leaves it partly written.
+//! Snapshots as files. A snapshot is written to a draft beside its destination, and then renamed to it. Whatever
+//! happens meanwhile, the destination holds a complete file: the old one or the new one. A pipe, a device or a
+//! dangling symlink is written in place, and a failure leaves it partly written.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -21,8 +21,8 @@ use windows as platform;
 
 use crate::path;
 
-/// Opens the snapshot at `path`, standard input for `-`, and says how many bytes it has; 0 where only
-/// its end will tell.
+/// Opens the snapshot at `path`, standard input for `-`, and returns its size in bytes; 0 if the size is unknown
+/// before its end.
 ///
 /// # Errors
 /// The system's, from open(2).
@@ -40,26 +40,43 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
 pub struct Destination {
     /// The path, as given.
     pub path: PathBuf,
-    /// Whether it leads to standard output. Settled once: what is printed depends on it.
+    /// Whether it is standard output. Decided once, because it determines what else is printed.
     pub is_stdout: bool,
+    /// For a file that is always new: the beginning and the end of its name. If the name is taken, a number is put
+    /// between them.
+    new: Option<(String, &'static str)>,
 }
 
 impl Destination {
-    /// What `path` leads to now; `-` is standard output, and so is `/dev/stdout`, and every other
-    /// path to the same file.
+    /// Finds out what `path` leads to now. `-` is standard output; so are `/dev/stdout` and any other path to the same
+    /// file.
     pub fn new(path: PathBuf) -> Self {
         let is_stdout = path == Path::new("-") || leads_to_stdout(&path).unwrap_or(false);
-        Self { path, is_stdout }
+        Self { path, is_stdout, new: None }
     }
 
-    /// Whether what is saved takes the place of what is there: a pipe, or a device, is written to.
+    /// A new file in `directory`, whose name has this beginning and end.
+    pub fn new_in(directory: &Path, name: &str, ending: &'static str) -> Self {
+        let path = directory.join(format!("{name}{ending}"));
+        Self { path, is_stdout: false, new: Some((name.to_owned(), ending)) }
+    }
+
+    /// The directory of the new file, if it is always a new one.
+    pub fn directory_of_new(&self) -> Option<&Path> {
+        self.new.as_ref().map(|_| directory(&self.path))
+    }
+
+    /// Whether the saved file replaces the existing one. A pipe or a device is written to instead.
     pub fn is_replaced(&self) -> bool {
         !self.is_stdout && self.old_and_place().1.is_some()
     }
 
-    /// What is there, and the path at which to replace it, or at which a file is to be new. No path, if it
-    /// is to be written to in place.
+    /// The existing file, and the path at which to replace it or to create a new one. No path if it is written in
+    /// place.
     fn old_and_place(&self) -> (Option<Metadata>, Option<PathBuf>) {
+        if self.new.is_some() {
+            return (None, Some(self.path.clone()));
+        }
         let old = fs::metadata(&self.path);
         let place = match &old {
             Ok(old) => replaceable(&self.path, old),
@@ -68,8 +85,8 @@ impl Destination {
         (old.ok(), place)
     }
 
-    /// Whether the system would let us write there: to what is there and cannot be replaced, else to the
-    /// directory. Nothing is made for that, which a walk could come across.
+    /// Checks that the system would let us write there: to an existing file that cannot be replaced, otherwise to the
+    /// directory. It creates no file to find out, because a walk could come across it.
     ///
     /// # Errors
     /// The system's, from faccessat2(2).
@@ -84,7 +101,7 @@ impl Destination {
         match place {
             Some(path) => platform::ensure_makes_files(directory(&path)),
             None if old.is_some() => platform::ensure_writable(&self.path),
-            // A symlink that leads nowhere, as far as we know.
+            // A symlink to nothing, as far as we know.
             None => Ok(()),
         }
     }
@@ -99,6 +116,7 @@ fn leads_to_stdout(path: &Path) -> io::Result<bool> {
 pub struct Draft {
     file: Written,
     path: PathBuf,
+    new: Option<(String, &'static str)>,
 }
 
 #[derive(Debug)]
@@ -108,38 +126,46 @@ enum Written {
 }
 
 impl Draft {
-    /// Begins a file that is to be at `to`. Drafts of it that somebody left behind are removed.
+    /// Creates a draft of the file at `to`. Removes abandoned drafts of it.
     ///
     /// # Errors
     /// The system's.
     pub fn new(to: &Destination) -> io::Result<Self> {
         if to.is_stdout {
-            return Ok(Self { file: Written::There(platform::stdout()?), path: to.path.clone() });
+            let (file, path) = (Written::There(platform::stdout()?), to.path.clone());
+            return Ok(Self { file, path, new: None });
         }
         let (old, place) = to.old_and_place();
         let (file, path) = match place {
-            Some(path) => (Written::Beside(beside(&path, old.as_ref())?), path),
+            Some(path) => {
+                let is_new = to.new.is_some();
+                let prefix = if is_new { OsString::from(NEW_DRAFT) } else { prefix(&path) };
+                (Written::Beside(beside(&path, old.as_ref(), &prefix)?), path)
+            }
             None => {
-                // As a shell's `>` does. To create a pipe that is there is not allowed everywhere.
+                // As a shell's `>` does. Not every system allows O_CREAT on an existing pipe.
                 let mut options = OpenOptions::new();
                 options.write(true).truncate(true).create(old.is_none());
                 (Written::There(options.open(&to.path)?), to.path.clone())
             }
         };
-        Ok(Self { file, path })
+        Ok(Self { file, path, new: to.new.clone() })
     }
 
-    /// Puts the file in its place, once it is safe on the device.
+    /// Moves the file to its place, after it is synced to the device.
     ///
     /// # Errors
-    /// The system's; then what was there before is there still.
+    /// The system's; the previous file is then still in place.
     pub fn put(self) -> io::Result<()> {
         match self.file {
             Written::There(file) => platform::sync(&file),
             Written::Beside(draft) => {
                 platform::sync(draft.as_file())?;
-                draft.persist(&self.path)?;
-                // It is in its place now. Not every directory can be opened, or synced.
+                match &self.new {
+                    None => draft.persist(&self.path).map(|_| ())?,
+                    Some((name, ending)) => put_as_new(draft, &self.path, name, ending)?,
+                }
+                // The file is in its place now. Not every directory can be opened or synced.
                 let _ =
                     File::open(directory(&self.path)).and_then(|directory| directory.sync_all());
                 Ok(())
@@ -148,16 +174,16 @@ impl Draft {
     }
 }
 
-/// The path at which to replace what `path` leads to, a regular file that is there (`old`). A symlink
-/// stays one, and what it points to is replaced; if that is to be found under a name: the symlinks in
-/// proc also lead to what has none, or another one by now.
+/// The path at which to replace the existing regular file (`old`) that `path` leads to. A symlink is kept, and its
+/// target is replaced, provided that the target has a name: symlinks in proc also lead to files that have none, or
+/// whose name now belongs to another file.
 fn replaceable(path: &Path, old: &Metadata) -> Option<PathBuf> {
     let real = fs::canonicalize(path).ok().filter(|_| old.is_file())?;
     platform::is_still(&real, old).then_some(real)
 }
 
-/// The free name that `path` leads to, if there is nothing for that reason alone: symlinks may be
-/// forbidden to be followed (proc_sys_fs(5), protected_symlinks).
+/// The free name that `path` leads to, if nothing exists there and that is the only reason why it could not be opened:
+/// the system may forbid following a symlink (proc_sys_fs(5), protected_symlinks).
 fn free_name(path: &Path, error: &io::Error) -> Option<PathBuf> {
     /// As many as the system follows (path_resolution(7)).
     const MOST_SYMLINKS: usize = 40;
@@ -166,7 +192,7 @@ fn free_name(path: &Path, error: &io::Error) -> Option<PathBuf> {
     for _ in 0..=MOST_SYMLINKS {
         match fs::symlink_metadata(&path) {
             Err(error) => return is_free(&error).then_some(path),
-            // Should there be something by now, it is not followed but written to.
+            // If a file has appeared there by now, it is written to, and not followed.
             Ok(_) => path = directory(&path).join(fs::read_link(&path).ok()?),
         }
     }
@@ -186,16 +212,52 @@ impl Write for Draft {
     }
 }
 
-/// A new file beside `path`, claimed for as long as it is open, so that others can tell it from one
-/// whose writer is gone. It is for those who may read `old`, if that is there, and for nobody else.
-fn beside(path: &Path, old: Option<&Metadata>) -> io::Result<NamedTempFile> {
+/// How the names of drafts of new files begin. Their final names are only known at the end.
+const NEW_DRAFT: &str = ".weigh-draft-of-new-";
+
+/// Renames `draft` to `path`; if that exists, to that name with a number.
+fn put_as_new(mut draft: NamedTempFile, path: &Path, name: &str, ending: &str) -> io::Result<()> {
+    /// Tries for files of the same second.
+    const MOST: u32 = 1_000;
+    let mut path = path.to_owned();
+    for number in 2..MOST {
+        match draft.persist_noclobber(&path) {
+            Ok(_) => return Ok(()),
+            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => draft = error.file,
+            Err(error) => return Err(error.error),
+        }
+        path = directory(&path).join(format!("{name}-{number}{ending}"));
+    }
+    Err(ErrorKind::AlreadyExists.into())
+}
+
+/// The regular files in `directory`, in no particular order.
+///
+/// # Errors
+/// The system's.
+pub fn files_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
+    let files = entries.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    Ok(files.map(fs::DirEntry::path).collect())
+}
+
+/// Removes a file.
+///
+/// # Errors
+/// The system's, from unlink(2).
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)
+}
+
+/// A new file beside `path`, locked while it is open, so that others can tell it from an abandoned one. Only those who
+/// may read `old`, if that exists, may read it.
+fn beside(path: &Path, old: Option<&Metadata>, prefix: &OsStr) -> io::Result<NamedTempFile> {
     let directory = directory(path);
-    let prefix = prefix(path);
-    remove_stale(directory, &prefix);
+    remove_stale(directory, prefix);
     let draft = loop {
-        let draft = platform::new_for(old).prefix(&prefix).tempfile_in(directory)?;
+        let draft = platform::new_for(old).prefix(prefix).tempfile_in(directory)?;
         platform::claim(draft.as_file())?;
-        // Between the two calls, somebody may have.
+        // Somebody may have removed or replaced it between the two calls.
         let is_gone = |error: io::Error| error.kind() == ErrorKind::NotFound;
         if !fs::symlink_metadata(draft.path()).is_err_and(is_gone) {
             break draft;
@@ -216,7 +278,7 @@ fn directory(path: &Path) -> &Path {
 
 /// How the names of all drafts of `path` begin.
 fn prefix(path: &Path) -> OsString {
-    /// A name has 255 bytes at most (limits.h, NAME_MAX), and some are ours.
+    /// A name has at most 255 bytes (limits.h, NAME_MAX), and we add some.
     const MOST: usize = 200;
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let mut prefix = OsString::from(".weigh-draft-of-");
@@ -225,7 +287,7 @@ fn prefix(path: &Path) -> OsString {
     prefix
 }
 
-/// Removes the drafts that nobody writes. Where one stays, nothing is lost but its room.
+/// Removes abandoned drafts. One that cannot be removed only takes space.
 fn remove_stale(directory: &Path, prefix: &OsStr) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     for entry in entries.flatten() {

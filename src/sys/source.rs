@@ -1,14 +1,13 @@
 //! Where listings come from: which source serves a root or a mount is decided at run time, and stands in its
 //! [`Mount`].
 //!
-//! A source is a file here with the same items as the others: its `Handle`, `stat` and `mount_of`. A new one gets
-//! a variant and an arm in each of what follows. All of it is a `match`, so that the way of a file has no call
-//! through a pointer.
+//! A source is a file here with the same items as the others: its `Handle`, `stat` and `mount_of`. A new one gets a
+//! variant, and an arm in each `match` below. A `match` avoids a call through a pointer for each file.
 
 use std::ffi::CStr;
 use std::fs::{DirEntry, File, ReadDir};
-use std::io;
 use std::sync::{Mutex, PoisonError};
+use std::{io, iter};
 
 use super::{
     Identity, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, is_vanished, too_large,
@@ -24,7 +23,7 @@ mod portable;
 #[cfg(windows)]
 mod windows;
 
-/// What lists directories and stats entries; by default, what is best for the system.
+/// What lists directories and stats entries; by default, the best for the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
     /// Linux' own calls, relative to an open directory.
@@ -35,20 +34,20 @@ pub enum Source {
     #[cfg(unix)]
     #[cfg_attr(not(target_os = "linux"), default)]
     Portable,
-    /// What Windows' listings tell, of files; links, and what is allocated, are asked of directories alone.
+    /// Windows' listings for files; only directories are asked for links and allocated size.
     #[cfg(windows)]
     #[default]
     Listing,
-    /// Windows, asked of every file what no listing tells.
+    /// Windows, which asks every file for what no listing has.
     #[cfg(windows)]
     Exact,
 }
 
-/// What can be asked for besides the system's best.
+/// The sources that can be chosen by name, besides the default.
 #[cfg(unix)]
-const OTHER: (&str, Source) = ("portable", Source::Portable);
+const OTHERS: &[(&str, Source)] = &[("portable", Source::Portable)];
 #[cfg(windows)]
-const OTHER: (&str, Source) = ("exact", Source::Exact);
+const OTHERS: &[(&str, Source)] = &[];
 
 /// An open directory, of any source.
 #[derive(Debug)]
@@ -56,7 +55,7 @@ pub enum Handle {
     /// Of [`Source::Linux`].
     #[cfg(target_os = "linux")]
     Linux(linux::Handle),
-    /// Of the same, in a file system that is read in bulk.
+    /// Of [`Source::Linux`], in a file system that is read in bulk.
     #[cfg(target_os = "linux")]
     Bulk(bulk::Handle),
     /// Of [`Source::Portable`].
@@ -70,7 +69,7 @@ pub enum Handle {
     Exact(windows::exact::Handle),
 }
 
-/// `$asked`, where `$module` is the one of the source `$source`.
+/// Evaluates `$asked`, where `$module` is the module of the source `$source`.
 macro_rules! by_source {
     ($source:expr, $module:ident => $asked:expr) => {
         match $source {
@@ -98,7 +97,7 @@ macro_rules! by_source {
     };
 }
 
-/// `$asked`, where `$dir` is what the handle `$handle` is to its source.
+/// Evaluates `$asked`, where `$dir` is the source's own handle in `$handle`.
 macro_rules! by_handle {
     ($handle:expr, $dir:ident => $asked:expr) => {
         match $handle {
@@ -152,13 +151,21 @@ impl From<windows::exact::Handle> for Handle {
 }
 
 impl Source {
-    /// What they are called where one is asked for; native is what is best for the system.
-    pub const NAMES: [&str; 2] = ["native", OTHER.0];
+    /// Whether the system's default source knows how many links a file has, and which inode it is.
+    pub const LISTS_LINKS: bool = cfg!(unix);
 
-    /// The one that is called `name`.
-    pub fn named(name: &str) -> Option<Self> {
-        let named = [("native", Self::default()), OTHER];
-        named.into_iter().find(|(known, _)| *known == name).map(|(_, source)| source)
+    /// The sources that can be chosen by name; native is the system's default.
+    pub fn named() -> impl Iterator<Item = (&'static str, Self)> {
+        iter::once(("native", Self::default())).chain(OTHERS.iter().copied())
+    }
+
+    /// The source that knows how many links a file has, and which inode it is.
+    pub fn with_links(self) -> Self {
+        match self {
+            #[cfg(windows)]
+            Self::Listing => Self::Exact,
+            other => other,
+        }
     }
 
     /// Opens the directory at `path`, a root, following symlinks.
@@ -169,7 +176,7 @@ impl Source {
         by_source!(self, source => source::Handle::open(path).map(Handle::from))
     }
 
-    /// Looks at the directory at `path`, following symlinks: it cannot be read, and need not be readable.
+    /// Opens the directory at `path` without reading it, following symlinks. It need not be readable.
     ///
     /// # Errors
     /// The system's.
@@ -177,7 +184,7 @@ impl Source {
         by_source!(self, source => source::Handle::look(path).map(Handle::from))
     }
 
-    /// What `path` names.
+    /// The attributes of what `path` names.
     ///
     /// # Errors
     /// The system's.
@@ -185,7 +192,7 @@ impl Source {
         by_source!(self, source => source::stat(path, symlinks, query))
     }
 
-    /// What `path` lies on.
+    /// The mount that `path` is on.
     ///
     /// # Errors
     /// The system's.
@@ -203,7 +210,7 @@ impl Handle {
         by_handle!(self, dir => dir.open_at(name, symlinks).map(Self::from))
     }
 
-    /// Opens the directory called `name` in this one, of which is known what it is.
+    /// Opens the directory called `name` in this one. Its attributes are `stat`.
     ///
     /// # Errors
     /// The system's.
@@ -218,7 +225,7 @@ impl Handle {
         self.open_at(name, symlinks)
     }
 
-    /// Looks at the directory that this one lies in; one that lies in none is its own.
+    /// Opens the parent directory without reading it; the uppermost directory is its own parent.
     ///
     /// # Errors
     /// The system's.
@@ -226,8 +233,8 @@ impl Handle {
         by_handle!(self, dir => dir.up().map(Self::from))
     }
 
-    /// What the entry called `name` is. On the way of a file: left to itself, the compiler makes it a call, of 50
-    /// instructions more.
+    /// The attributes of the entry called `name`. Called for each file: without the attribute, the compiler makes it a
+    /// call, which takes 50 more instructions.
     ///
     /// # Errors
     /// The system's.
@@ -236,7 +243,7 @@ impl Handle {
         by_handle!(self, dir => dir.stat_at(name, symlinks, query))
     }
 
-    /// Which directory is open here.
+    /// The identity of this directory.
     ///
     /// # Errors
     /// The system's.
@@ -244,7 +251,7 @@ impl Handle {
         by_handle!(self, dir => dir.identity())
     }
 
-    /// Which directory is open here, and through which mount.
+    /// The identity of this directory, and the mount through which it is reached.
     ///
     /// # Errors
     /// The system's.
@@ -252,7 +259,7 @@ impl Handle {
         by_handle!(self, dir => dir.place())
     }
 
-    /// What is mounted at `name`, told without entering or triggering it.
+    /// The mount at `name`, without entering or triggering it.
     ///
     /// # Errors
     /// The system's.
@@ -260,7 +267,7 @@ impl Handle {
         by_handle!(self, dir => dir.mount_at(name, symlinks))
     }
 
-    /// The file at `path` from here, to be read; none if nothing is there, or no regular file.
+    /// Opens the file at `path`, relative to this directory, for reading; none if there is no regular file.
     ///
     /// # Errors
     /// The system's, and if it has more than `most` bytes.
@@ -279,13 +286,13 @@ impl Handle {
         file.or_else(|error| if is_vanished(&error) { Ok(None) } else { Err(error) })
     }
 
-    /// Appends the next names to `names`, read through `buffer`: about those of one system call, without `.` and
-    /// `..`, and none at the end. Returns whether there may be more; not so after an entry that leads to `end`.
+    /// Appends the names of about one system call, read through `buffer`, to `names`, without `.` and `..`; none at
+    /// the end. Returns whether there may be more; false after an entry that leads to `end`.
     ///
-    /// Whoever reads goes on where the last one ended, so that several threads can share a listing.
+    /// Each call continues where the last one ended, so that several threads can share a listing.
     ///
     /// # Errors
-    /// The system's. What was read before has been appended.
+    /// The system's. Names read before the error have been appended.
     pub fn read(
         &self,
         buffer: &mut Vec<u8>,
@@ -296,8 +303,8 @@ impl Handle {
     }
 }
 
-/// Lets `look` see the next of `entries`, as std lists them: about as many as Linux gives in one call. A directory
-/// that was only looked at has none to be listed.
+/// Calls `look` on the next of `entries`, as std lists them: about as many as Linux returns in one call. A directory
+/// that was opened without reading has none.
 ///
 /// # Errors
 /// The system's, and those of `look`.

@@ -1,25 +1,25 @@
-//! What a file system has room for, as `df` has it.
+//! The capacity of a file system, as `df` shows it.
 
 use std::ffi::CStr;
 use std::io;
 
 use super::{Query, Source, Symlinks, space_around};
 
-/// What a file system has room for, in bytes (statvfs(3)).
+/// The capacity of a file system, in bytes (statvfs(3)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Space {
-    /// All of it.
+    /// Total.
     pub size: u64,
-    /// What is not used.
+    /// Not used.
     pub free: u64,
-    /// What of that is for every user. The rest is for root.
+    /// Available to every user. The rest of what is free is reserved for root.
     pub available: u64,
 }
 
-/// What the file system has room for that is mounted at `path`; none if that is no mount point.
+/// The capacity of the file system that is mounted at `path`; none if that is not a mount point.
 ///
-/// What is mounted from the file system that the mount point itself lies on, as a bind mount within one, is none:
-/// nothing there is all of what that holds.
+/// Also none if the mount is of the same file system that the mount point itself is on, as a bind mount within one:
+/// the directory then holds only a part of that file system.
 ///
 /// # Errors
 /// The system's.
@@ -31,7 +31,7 @@ pub fn space(path: &CStr) -> io::Result<Option<Space>> {
         return Ok(None);
     }
     let above = Source::default().stat(above, Symlinks::Follow, Query::default())?;
-    // Above the uppermost directory there is itself.
+    // The parent of the uppermost directory is itself.
     if here.device == above.device && here.inode != above.inode {
         return Ok(None);
     }

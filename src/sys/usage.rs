@@ -1,14 +1,14 @@
-//! What the process has used so far, for whoever wants to know what it waits for.
+//! What the process has used so far, to show what it waits for.
 
 use std::time::Duration;
 
 /// What all threads of the process have used since it started.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Usage {
-    /// Time on a core, in the program and in the system.
+    /// CPU time, in the program and in the kernel.
     pub cpu: Duration,
-    /// How often a thread gave up its core to wait for something.
+    /// How often a thread gave up its core to wait.
     pub waits: u64,
-    /// How often a thread's core was given to somebody else.
+    /// How often a thread lost its core to another.
     pub preemptions: u64,
 }

@@ -1,47 +1,47 @@
-//! What tells one group from another: the ending of a name, the owner, the age, the size.
+//! What groups are made of: the extension of a name, the owner, the age, or the size.
 //!
-//! A key is bytes, whatever it stands for, so that a group is found by what an entry already holds,
-//! and nothing is allocated for an entry whose group is known.
+//! The key of a group is bytes. An entry finds its group by what it already contains, and nothing is allocated if the
+//! group is known.
 
 use crate::sys::Stat;
 
-/// What is gathered under one heading.
+/// By what to group.
 #[derive(Clone, Copy, Debug)]
 pub enum By {
-    /// What ends alike; directories are a group of their own.
+    /// By file extension; directories are a group of their own.
     Type,
-    /// What belongs to one user.
+    /// By owner.
     Owner {
-        /// The name of a user, by the user id. Asked at the end, and only for what is shown.
+        /// The name of the user with this id. It is called at the end, and only for groups that are shown.
         name: fn(u32) -> Option<String>,
     },
-    /// What was last written to about the same time.
+    /// By the time of the last modification.
     Age {
-        /// Seconds since the epoch at which a thing would be of no age.
+        /// The time at which the age is 0, in seconds since the epoch.
         now: i64,
     },
-    /// What is about the same size; directories are a group of their own.
+    /// By size; directories are a group of their own.
     Size,
 }
 
-/// What it takes to tell groups apart, beside names.
+/// What is needed to tell groups apart, besides names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// When things were last written to.
+    /// Times of last modification.
     pub times: bool,
-    /// Whose they are.
+    /// Owners.
     pub owners: bool,
     /// Sizes in bytes.
     pub bytes: bool,
 }
 
-/// Stands for directories where names are what counts: no name has a slash in it.
+/// The key of directories, by type. No name contains a slash.
 const DIRECTORIES: &[u8] = b"/";
 
 const DAY: i64 = 86_400;
 
-/// Ages by the number of seconds that they end at. What is newer than now by less than a day is new:
-/// it was written while the walk went on, or by a machine whose clock is a little ahead.
+/// The ages, by their upper limit in seconds. A file from less than a day in the future is new: it was written during
+/// the walk, or by a machine whose clock is a little ahead.
 const AGES: [(i64, &str); 9] = [
     (-DAY, "in the future"),
     (DAY, "under 1 day"),
@@ -54,7 +54,7 @@ const AGES: [(i64, &str); 9] = [
     (i64::MAX, "5 years or more"),
 ];
 
-/// Sizes in bytes up to which a thing is of the same group.
+/// The groups by size, by their upper limit in bytes.
 const SIZES: [(u64, &str); 7] = [
     (0, "empty"),
     (4 << 10, "up to 4 KiB"),
@@ -65,7 +65,7 @@ const SIZES: [(u64, &str); 7] = [
     (u64::MAX, "more than 256 MiB"),
 ];
 
-/// What groups by age and by size are called, in the order in which they are read.
+/// The names of groups by age and by size, in their own order.
 const AGE_NAMES: [&str; AGES.len()] = names(&AGES);
 const SIZE_NAMES: [&str; SIZES.len()] = names(&SIZES);
 
@@ -80,11 +80,10 @@ const fn names<T: Copy, const N: usize>(groups: &[(T, &'static str); N]) -> [&'s
 }
 
 impl By {
-    /// What each is called.
+    /// The name of each.
     pub const NAMES: [&str; 4] = ["type", "owner", "age", "size"];
 
-    /// The one that is called `name`. What it may have to ask is the name of a `user`, and what time it is
-    /// `now`.
+    /// The one with this `name`. `user` returns the name of a user, and `now` the current time.
     pub fn named(
         name: &str,
         user: fn(u32) -> Option<String>,
@@ -99,7 +98,7 @@ impl By {
         }
     }
 
-    /// What it takes to tell the groups.
+    /// What it needs to tell the groups apart.
     pub fn needs(self) -> Needs {
         match self {
             By::Type => Needs::default(),
@@ -109,7 +108,7 @@ impl By {
         }
     }
 
-    /// The names of the groups in an order of their own, if they have one beside their size.
+    /// The names of the groups in their own order, if they have one.
     pub fn order(self) -> Option<&'static [&'static str]> {
         match self {
             By::Type | By::Owner { .. } => None,
@@ -118,7 +117,7 @@ impl By {
         }
     }
 
-    /// Hands the key of the group that an entry of this `size` belongs to, to `with`.
+    /// Calls `with` with the key of the group of an entry of this `size`.
     #[inline]
     pub(super) fn with_key<R>(
         self,
@@ -143,7 +142,7 @@ impl By {
         }
     }
 
-    /// What the group under `key` is called.
+    /// The name of the group with this `key`.
     pub(super) fn label(self, key: &[u8]) -> Vec<u8> {
         match (self, key) {
             (By::Type, b"") => b"(no extension)".into(),
@@ -165,7 +164,7 @@ impl By {
     }
 }
 
-/// A name from its last dot on; nothing if that is where it begins or ends.
+/// A name from its last dot on; empty if the dot is the first or the last character.
 fn ending(name: &[u8]) -> &[u8] {
     match name.iter().rposition(|byte| *byte == b'.') {
         Some(dot) if dot > 0 && dot + 1 < name.len() => &name[dot..],

@@ -1,5 +1,5 @@
-//! What a directory carries upward for [`Top`](super::Top): nodes, numbered so that children come
-//! before their parents, of which all but the first N lines can be cut at any time.
+//! What a directory hands to its parent for [`Top`](super::Top): nodes, numbered so that children come before
+//! parents. All but the first N lines can be cut at any time.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -13,8 +13,7 @@ use crate::sys::MountedIdentity;
 use crate::tally::{Closed, Entry, Limits, Show};
 use crate::tree::{self, Content, Shape, Totals, Tree};
 
-/// The largest nodes below one directory. A node comes before its parent: a directory is added
-/// when it closes, after what is in it.
+/// The largest nodes below one directory. A directory comes after its children, because it is added when it closes.
 #[derive(Debug, Default)]
 pub struct Carrier {
     nodes: Vec<Candidate>,
@@ -22,24 +21,24 @@ pub struct Carrier {
     tops: Vec<usize>,
     /// How many nodes count as lines.
     lines: usize,
-    /// How many roots have been met, whether they are among the nodes or not.
+    /// How many roots there were, whether they are among the nodes or not.
     pub(super) roots: usize,
-    /// The size of the last line and the name under which it lies, once a cut has been made.
+    /// The size and the name of the last line, after a cut.
     last: Option<(u64, Name)>,
 }
 
-/// A name. Most fit in place, and copying them allocates nothing.
+/// A name. Most fit in place, and copying those allocates nothing.
 pub(super) type Name = SmallVec<[u8; 24]>;
 
 #[derive(Debug)]
 pub(super) struct Candidate {
     pub(super) name: Name,
     pub(super) mode: Mode,
-    /// A directory's own weight, if it counts itself.
+    /// A directory's own weight, if it counts.
     pub(super) own: Option<u64>,
     pub(super) totals: Totals,
     pub(super) identity: Option<MountedIdentity>,
-    /// Whether it takes a line, rather than only leading to one.
+    /// Whether it has a line. If not, it only leads to one.
     pub(super) is_line: bool,
     /// Whether it is one of several roots.
     pub(super) is_root: bool,
@@ -47,14 +46,14 @@ pub(super) struct Candidate {
 }
 
 impl Carrier {
-    /// Whether enough lines come before `entry`: as large, and under a name that sorts before.
+    /// Whether enough lines come before `entry`: lines of at least its size whose names sort before.
     pub(super) fn is_past_last(&self, entry: &Entry<'_>) -> bool {
         self.last.as_ref().is_some_and(|(size, name)| {
             entry.size < *size || entry.size == *size && entry.name > name.as_slice()
         })
     }
 
-    /// Whether roots take a line however small they are, as far as is known by now.
+    /// Whether each root has a line, however small it is, as far as is known so far.
     pub(super) fn keeps_roots(&self, limits: &Limits) -> bool {
         self.roots <= limits.roots && limits.show != Show::Files
     }
@@ -64,7 +63,7 @@ impl Carrier {
         self.lines
     }
 
-    /// The size of the last line, once a cut has been made.
+    /// The size of the last line, after a cut.
     pub(super) fn last_size(&self) -> Option<u64> {
         self.last.as_ref().map(|(size, _)| *size)
     }
@@ -86,12 +85,12 @@ impl Carrier {
         self.add(node);
     }
 
-    /// Takes over another carrier's nodes: the smaller one's move.
+    /// Adds the nodes of another carrier. The smaller one's nodes are moved.
     pub(super) fn append(&mut self, mut other: Carrier) {
         if self.nodes.len() < other.nodes.len() {
             mem::swap(self, &mut other);
         }
-        // Both are bounds for what both came to; the one that comes first says more.
+        // Each is a limit for the sum of both. The one that sorts first is stricter.
         self.last = match (self.last.take(), other.last) {
             (Some(one), Some(two)) if two.0 > one.0 || two.0 == one.0 && two.1 < one.1 => Some(two),
             (None, two) => two,
@@ -107,8 +106,9 @@ impl Carrier {
         }));
     }
 
-    /// Keeps the first lines, each inode once, and the nodes that lead to them: as many as may be in the end, if it
-    /// `is_end`, or as may still be among those. Roots that take a line anyway come first.
+    /// Keeps the first lines, each inode once, and the nodes that lead to them. If it `is_end`, it keeps as many
+    /// lines as there may be in the end, and else as many as may still be among those. Roots that have a line in any
+    /// case come first.
     pub(super) fn cut(&mut self, limits: &Limits, is_end: bool) {
         let ranks = self.ranks();
         let (nodes, keeps_roots) = (&self.nodes, self.keeps_roots(limits));
@@ -234,8 +234,14 @@ impl Carrier {
 }
 
 impl Candidate {
-    /// It, under the name that a tree has it by.
+    /// The node, with its name in a tree.
     fn named<'a>(&self, name: &'a [u8]) -> tree::Node<'a> {
-        tree::Node { name, mode: self.mode, own: self.own, totals: self.totals, inode: None }
+        tree::Node {
+            name,
+            mode: self.mode,
+            own: self.own,
+            totals: self.totals,
+            ..tree::Node::default()
+        }
     }
 }

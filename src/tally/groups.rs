@@ -1,11 +1,10 @@
-//! Totals by group: by type, by owner, by age ([`By`]).
+//! Totals by group: by type, owner, age or size ([`By`]).
 //!
-//! Every inode counts once, so that the groups add up to the total of the root, which is one of
-//! them too: directories belong to groups as everything else does. The links of one inode may
-//! belong to several groups (`a.txt` and `a.bak`); it counts in the one whose key sorts first, so
-//! that nothing depends on which link was met when.
+//! Every inode counts once, so that the groups add up to the total of the root; directories belong to groups like
+//! everything else. The links of one inode may belong to several groups (`a.txt` and `a.bak`). It counts in the group
+//! whose key sorts first, so that the order of the walk does not matter.
 //!
-//! Memory grows with the number of groups, and with the inodes that have several links.
+//! Memory grows with the number of groups, and with the number of inodes with several links.
 
 use std::mem;
 
@@ -29,15 +28,15 @@ pub struct Groups {
     limits: Limits,
 }
 
-/// The groups met in one directory and below.
+/// The groups in one directory and below.
 #[derive(Debug, Default)]
 pub struct GroupPart {
     groups: IndexMap<Box<[u8]>, Settled, RandomState>,
-    /// Inodes with several links; they are in no group yet.
+    /// Inodes with several links, which are not in a group yet.
     links: Links<Linked>,
 }
 
-/// An inode with several links: by its number among the groups, the one it is to count in.
+/// An inode with several links, and the number of the group in which it counts.
 #[derive(Clone, Copy, Debug)]
 struct Linked {
     group: u32,
@@ -45,8 +44,7 @@ struct Linked {
 }
 
 impl Groups {
-    /// Shows the largest groups in `measure`, within `limits` of lines and size. What is too much
-    /// becomes one group.
+    /// Keeps the largest groups by `measure`, within `limits` of lines and size. All others become one group.
     pub fn new(by: By, measure: Measure, limits: Limits) -> Self {
         Self { by, measure, limits }
     }
@@ -84,7 +82,7 @@ impl Tally for Groups {
     }
 
     fn merge(&self, part: &mut GroupPart, mut other: GroupPart) {
-        // Links are many where there are any; groups are few.
+        // If there are links, there are many; groups are few.
         if part.links.len() < other.links.len() {
             mem::swap(part, &mut other);
         }
@@ -157,7 +155,7 @@ impl Tally for Groups {
 }
 
 impl GroupPart {
-    /// The number of the group under `key`.
+    /// The number of the group with this `key`.
     #[inline]
     fn group(&mut self, key: &[u8]) -> u32 {
         let number = match self.groups.get_index_of(key) {
@@ -172,7 +170,7 @@ impl GroupPart {
         let key = |one: Linked| groups.get_index(one.group as usize).map(|(key, _)| key);
         self.links.meet(identity, link, |one, two| Linked {
             group: if key(one) <= key(two) { one.group } else { two.group },
-            // A file that grows while it is weighed has its larger self.
+            // If a file grows during the walk, its larger size counts.
             size: one.size.max(two.size),
         });
     }

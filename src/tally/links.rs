@@ -1,12 +1,11 @@
-//! Hard links: the inodes with several links that are met below a directory, each once.
+//! Hard links: the inodes with several links below a directory, each once.
 //!
-//! On the way up sets merge, the smaller into the larger, and an inode met on both sides is one. Every
-//! inode stays in its set to the end, as with `du`: while links are renamed, having met as many links as an
-//! inode has does not mean having met them all. Dropping inodes counted up to 12.6 % too much.
+//! Sets are merged upward, the smaller into the larger, and an inode in both is one. Every inode stays in its set to
+//! the end, as with `du`. While links are renamed, a walk may find as many links as an inode has and still not all of
+//! them: when such inodes were dropped, up to 12.6% too much was counted.
 //!
-//! So they are packed: 32 bytes an inode in one list, whose room is taken as it is needed, and 5 bytes a
-//! place in a table of positions. In a table of their own, an inode took 120 bytes at the worst moment,
-//! when that grew.
+//! Therefore they are packed: 32 bytes an inode in one list, which grows as needed, and 5 bytes for each place in a
+//! table of positions. In a plain hash table, an inode took up to 120 bytes while the table grew.
 
 use std::hash::BuildHasher;
 
@@ -21,22 +20,22 @@ use crate::sys::MountedIdentity;
 #[derive(Debug)]
 pub(crate) struct Links<V> {
     inodes: Vec<LinkedInode<V>>,
-    /// Where each is in the list.
+    /// The position of each inode in the list.
     positions: HashTable<u32>,
     hasher: RandomState,
-    /// The mounts and devices that they lie on. Nearly always it is one.
+    /// The mounts and devices of the inodes. Nearly always there is one.
     volumes: IndexSet<(u64, u64), RandomState>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LinkedInode<V> {
     number: u64,
-    /// Which of the volumes it lies on.
+    /// The number of its volume.
     volume: u32,
     link: Link<V>,
 }
 
-/// An inode, as far as its links have been met.
+/// An inode, and how many of its links were found.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Link<V> {
     pub(crate) value: V,
@@ -45,12 +44,17 @@ pub(crate) struct Link<V> {
 }
 
 impl<V> Link<V> {
-    /// One link of an inode that has `links`, all told.
+    /// One link of an inode that has `links` in total.
     pub(crate) fn new(value: V, links: u32) -> Self {
         Self { value, met: 1, links }
     }
 
-    /// Whether it has links that have not been met.
+    /// Whether none of its links has been met, or all that were are parted with.
+    pub(crate) fn is_unmet(&self) -> bool {
+        self.met == 0
+    }
+
+    /// Whether it has links that were not found.
     pub(crate) fn has_others(&self) -> bool {
         self.met < self.links
     }
@@ -67,8 +71,8 @@ impl<V: Copy> Links<V> {
         self.inodes.capacity()
     }
 
-    /// Meets links of an inode; of what is known of it on both sides, `join` makes one. Returns what
-    /// was known before, if anything, and what is now.
+    /// Adds links of an inode. If it is known already, `join` makes one value of both. Returns what was known before,
+    /// if anything, and what is known now.
     pub(crate) fn meet(
         &mut self,
         (mount, (device, number)): MountedIdentity,
@@ -88,7 +92,7 @@ impl<V: Copy> Links<V> {
         };
         match self.positions.entry(hash(volume, number), is_it, rehash) {
             Entry::Vacant(place) => {
-                // A list that is longer would take 128 GiB, and what does not fit in it counts each time.
+                // A longer list would take 128 GiB. An inode that does not fit counts once for each link.
                 if let Ok(position) = u32::try_from(inodes.len()) {
                     place.insert(position);
                     inodes.push(LinkedInode { number, volume, link });
@@ -101,12 +105,30 @@ impl<V: Copy> Links<V> {
                 *known = Link {
                     value: join(before.value, link.value),
                     met: before.met.saturating_add(link.met),
-                    // It may have been linked anew between the two.
+                    // It may have got another link between the two.
                     links: before.links.max(link.links),
                 };
                 (Some(before), *known)
             }
         }
+    }
+
+    /// Meets one link of an inode less. Returns what was known before, if anything, and what is now.
+    pub(crate) fn part(
+        &mut self,
+        (mount, (device, number)): MountedIdentity,
+    ) -> Option<(Link<V>, Link<V>)> {
+        let volume = self.volume((mount, device));
+        let hash = self.hasher.hash_one((volume, number));
+        let is_it = |at: &u32| {
+            let inode = &self.inodes[*at as usize];
+            inode.number == number && inode.volume == volume
+        };
+        let at = *self.positions.find(hash, is_it)?;
+        let link = &mut self.inodes[at as usize].link;
+        let before = *link;
+        link.met = before.met.saturating_sub(1);
+        Some((before, *link))
     }
 
     /// Takes every inode out of the set.
@@ -119,12 +141,12 @@ impl<V: Copy> Links<V> {
         })
     }
 
-    /// What is known of each inode.
+    /// The value of each inode.
     pub(crate) fn values(&self) -> impl Iterator<Item = V> {
         self.inodes.iter().map(|inode| inode.link.value)
     }
 
-    /// What is known of each inode that has links that have not been met.
+    /// The value of each inode that has links that were not found.
     pub(crate) fn with_others(&self) -> impl Iterator<Item = V> {
         let links = self.inodes.iter().map(|inode| inode.link);
         links.filter(Link::has_others).map(|link| link.value)
@@ -140,7 +162,7 @@ impl<V: Copy> Links<V> {
 }
 
 impl<V> Link<V> {
-    /// The same with something else known of it.
+    /// The same with another value.
     pub(crate) fn map(self, f: impl FnOnce(V) -> V) -> Self {
         Self { value: f(self.value), ..self }
     }

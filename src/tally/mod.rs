@@ -1,19 +1,21 @@
-//! What is gathered on the way up: the seam through which a new kind of report is one new file.
+//! What is kept during the walk. A new kind of report is one new file here.
 //!
-//! A [`Tally`] sees each entry once, while its directory is being weighed, and each directory once,
-//! when everything below it is done. It knows nothing of threads or of the order of the walk:
-//! whatever order the calls come in, the report is the same.
+//! A [`Tally`] gets each entry once, while its directory is being weighed, and each directory once, when everything
+//! below it is done. It knows nothing of threads or of the order of the walk: the report is the same in whatever
+//! order it is called.
 
 mod by;
 mod carrier;
 mod groups;
 mod links;
+mod live;
 mod settled;
 mod top;
 mod whole;
 
 pub use by::{By, Needs};
 pub use groups::Groups;
+pub use live::{Live, LiveDirectory, LivePart, Seen};
 pub use top::{Limits, Show, Top};
 pub use whole::{Inodes, Whole};
 
@@ -23,85 +25,93 @@ pub(crate) use settled::{Settled, saturate};
 use crate::sys::{MountedIdentity, Stat};
 use crate::tree::{Node, Totals};
 
-/// What is gathered from a walk.
+/// Keeps what a report needs.
 pub trait Tally: Send + Sync {
-    /// What one directory, or a part of a large one, has gathered so far.
+    /// What it keeps for one directory, or for a part of a large one.
     type Part: Default + Send;
-    /// What it comes to in the end.
+    /// The result.
     type Report: Send;
 
-    /// Whether it keeps every inode with several links, and says itself what all comes to. Then nobody else
-    /// keeps them for it.
+    /// Whether it keeps every inode with several links, and computes totals itself. Then `total` does not keep them.
     const ADDS_UP: bool = false;
 
-    /// An entry that is not a directory, in the directory that `part` belongs to.
+    /// Whether it is told where each directory begins.
+    const IS_LIVE: bool = false;
+
+    /// A directory called `name` begins in that of `parent`, or the root, or what is above several roots: what is
+    /// gathered in it as a whole. Called only if it [`IS_LIVE`](Self::IS_LIVE).
+    fn open(&self, _parent: Option<&Self::Part>, _name: &[u8]) -> Self::Part {
+        Self::Part::default()
+    }
+
+    /// Adds an entry that is not a directory to `part`, that of its directory.
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>);
 
-    /// Another part of the same directory.
+    /// Adds another part of the same directory.
     fn merge(&self, part: &mut Self::Part, other: Self::Part);
 
-    /// A directory all of whose content is in `part` hands itself to its parent.
+    /// Adds a directory to its `parent`. `part` has everything in it.
     fn close(&self, parent: &mut Self::Part, directory: &Closed<'_>, part: Self::Part);
 
-    /// What the `root` comes to with all that was gathered in it, for a tally that adds up itself.
+    /// The totals of the `root`, for a tally that computes totals itself.
     fn totals(&self, root: &Closed<'_>, _part: &Self::Part) -> Totals {
         root.totals
     }
 
-    /// The root is closed.
+    /// Finishes the report: the root is closed.
     fn finish(&self, root: &Closed<'_>, part: Self::Part) -> Self::Report;
 }
 
-/// An entry that is not a directory, as it is weighed.
+/// An entry that is not a directory, with its weight.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     /// Its name, as bytes.
     pub name: &'a [u8],
-    /// How many levels below the root it lies; the root's own entries are at 1.
+    /// Its depth below the root; the root's own entries are at 1.
     pub depth: u32,
-    /// What the system says of it.
+    /// Its attributes.
     pub stat: &'a Stat,
     /// Its weight, in the measure's unit.
     pub size: u64,
-    /// What it weighs where that is a time, and its weight is known too.
+    /// Its size, if `size` is a time and the size is known.
     pub beside: Option<u64>,
-    /// Which inode it is, where that inode may be met again under another name.
+    /// Its inode, if the walk may find it again under another name.
     pub identity: Option<MountedIdentity>,
-    /// How many names that inode has; `u32::MAX` where more lead to it than it knows.
+    /// How many links the inode has; `u32::MAX` if more than its link count may lead to it.
     pub links: u32,
-    /// Through which mount it is seen.
+    /// The mount through which it is seen.
     pub mount: u64,
 }
 
 impl<'a> Entry<'a> {
-    /// An entry whose inode is not met again, as far as is known yet.
+    /// An entry whose inode has no other link, as far as is known.
     pub(crate) fn new(name: &'a [u8], depth: u32, stat: &'a Stat, size: u64, mount: u64) -> Self {
         let (identity, links, beside) = (None, stat.links, None);
         Self { name, depth, stat, size, beside, identity, links, mount }
     }
 }
 
-/// A directory that is done.
+/// A finished directory.
 #[derive(Clone, Copy, Debug)]
 pub struct Closed<'a> {
     /// Its name, as bytes; a root's path as given.
     pub name: &'a [u8],
-    /// How many levels below the root it lies; a root is at 0.
+    /// Its depth below the root; a root is at 0.
     pub depth: u32,
-    /// What the system says of it; of the node above several roots, only that it is a directory.
+    /// Its attributes; of the node above several roots, only that it is a directory.
     pub stat: &'a Stat,
-    /// Through which mount it is seen.
+    /// The mount through which it is seen.
     pub mount: u64,
-    /// Its own weight, without what is in it; none for the node above several roots.
+    /// Its own weight, without its content; none for the node above several roots.
     pub own: Option<u64>,
-    /// What it comes to with all that is in it.
+    /// Its total.
     pub totals: Totals,
 }
 
 impl<'a> Closed<'a> {
-    /// What the tree of any report has of it.
+    /// Its node in the tree of a report.
     fn node(&self) -> Node<'a> {
         let Closed { name, stat, own, totals, .. } = *self;
-        Node { name, mode: stat.mode, own, totals, inode: None }
+        Node { name, mode: stat.mode, own, totals, ..Node::default() }
     }
 }

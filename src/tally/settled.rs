@@ -1,13 +1,13 @@
-//! What inodes come to that count once and are done with.
+//! The sum of inodes that need not be remembered.
 
 use crate::measure::Measure;
 
-/// What inodes come to that are met once. 128 bits, because sparse files can be nearly 2^63 bytes
-/// each, and a saturated sum could not give back what turns out to count twice.
+/// The sum of inodes that are found once. It has 128 bits, because sparse files can have nearly 2^63 bytes each, and
+/// a saturated sum could not be corrected.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Settled {
     pub(crate) sum: u128,
-    /// Also of what has several links: a maximum is none the larger for it.
+    /// The maximum, which includes inodes with several links, because counting them twice does not change it.
     pub(crate) largest: u64,
     pub(crate) entries: u64,
 }
@@ -35,7 +35,7 @@ impl Settled {
     }
 }
 
-/// A weight as it is shown.
+/// A weight that fits 64 bits.
 pub(crate) fn saturate(weight: u128) -> u64 {
     u64::try_from(weight).unwrap_or(u64::MAX)
 }

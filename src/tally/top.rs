@@ -1,23 +1,22 @@
 //! The N largest nodes of a tree, exactly, in memory that grows with N and not with the tree.
 //!
-//! A directory is never smaller than what is in it, so the N largest nodes are closed under
-//! ancestors, and a directory on its way up need carry no more than the N largest below it: what
-//! is cut here could not have come back further up. Order is by size, largest first, then by path,
-//! name by name as bytes, a directory before what is in it. It is a total order, so the result
-//! does not depend on when what was cut.
+//! A directory is never smaller than anything in it. So the ancestors of the N largest nodes are among them, and a
+//! directory need hand to its parent only the N largest nodes below it: a node that is cut here could not be among
+//! the N largest further up. The order is by size, largest first, then by path, name by name as bytes, a directory
+//! before its content. It is a total order, so the result does not depend on when nodes are cut.
 //!
-//! One inode takes one line, under the link that sorts first. Dropping a later link when two
-//! carriers meet leaves the result exact: whatever that link had crowded out of its carrier is no
-//! larger than it, and so no larger than any of the N that remain.
+//! One inode has one line, under the link that sorts first. If two carriers are merged, dropping the later link keeps
+//! the result exact: the nodes that were cut from its carrier because of it are no larger than it, and so no larger
+//! than any of the N that remain.
 //!
-//! With `Show::Files` the directories that lead to a file are carried too, and take no line; there
-//! memory grows with N times depth.
+//! With `Show::Files`, the directories that lead to a file are handed up without a line. There memory grows with N
+//! times the depth.
 //!
-//! Roots that were asked for by name take a line however small they are, and the largest of all else the other
-//! lines. How many roots there are is known in the end only; until then N others are kept beside them.
+//! Roots that were given have a line however small they are, and the largest of all other nodes have the other lines.
+//! The number of roots is known only at the end, so until then N others are kept besides them.
 //!
-//! `floor` is a size that N nodes of some carrier have reached: nothing smaller can be among the N
-//! largest of the whole, so a smaller entry is passed over before its name is copied.
+//! `floor` is a size that N nodes of some carrier have reached. Nothing smaller can be among the N largest, so a
+//! smaller entry is skipped before its name is copied.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,7 +26,7 @@ use crate::tally::carrier::{Candidate, Carrier};
 use crate::tally::{Closed, Entry, Tally};
 use crate::tree::{Totals, Tree};
 
-/// What may be kept.
+/// Limits for what is kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// How many nodes below the root.
@@ -38,8 +37,8 @@ pub struct Limits {
     pub min_size: u64,
     /// Which kinds.
     pub show: Show,
-    /// Of several roots, each takes a line however small it is, if there are no more than so many. Not in a list
-    /// of files.
+    /// If there are several roots, and no more than this, each has a line however small it is; but not in a list of
+    /// files.
     pub roots: usize,
 }
 
@@ -51,7 +50,7 @@ pub enum Show {
     Everything,
     /// Only directories.
     Directories,
-    /// Only what is not a directory, as a flat list of paths below the root.
+    /// Only entries that are not directories, as a flat list of paths below the root.
     Files,
 }
 
@@ -59,8 +58,8 @@ pub enum Show {
 #[derive(Debug)]
 pub struct Top {
     limits: Limits,
-    /// Only ever raised, and only ever to a proven bound. A stale value lets more through, never
-    /// less: relaxed ordering is enough.
+    /// It is only raised, and only to a proven limit. A stale value lets through more, never less, so relaxed
+    /// ordering is enough.
     floor: AtomicU64,
 }
 
@@ -81,8 +80,7 @@ impl Top {
         Self { limits, floor: AtomicU64::new(limits.min_size) }
     }
 
-    /// Makes room when a part has grown to twice what it may keep, so that a cut is paid for by as
-    /// many additions.
+    /// Cuts a part that has grown to twice what it may keep, so that as many additions pay for each cut.
     fn make_room(&self, part: &mut Carrier) {
         const SLACK: usize = 16;
         let roots = if part.keeps_roots(&self.limits) { part.roots } else { 0 };
@@ -137,8 +135,8 @@ impl Tally for Top {
         let is_large = directory.totals.size >= self.floor.load(Ordering::Relaxed);
         let is_admitted = directory.depth <= self.limits.depth
             && (is_large || is_root && parent.keeps_roots(&self.limits));
-        // Below a directory that is not admitted, nothing is; one that takes no line is kept for
-        // the lines below it.
+        // Nothing below a directory that is not admitted can be admitted. A directory without a line of its own is
+        // kept for the lines below it.
         if !is_admitted || !(is_line || part.lines() > 0) {
             return;
         }

@@ -1,4 +1,4 @@
-//! Everything: for JSON without limits, and whatever wants to look at it again later.
+//! Keeps everything: for JSON without limits, and for everything that is processed again later.
 
 use crate::sys::Stat;
 use crate::tally::{Closed, Entry, Tally};
@@ -7,23 +7,25 @@ use crate::tree::{Content, Inode, Node, Shape, Totals, Tree};
 /// Keeps every entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Whole {
-    /// Of which entries to keep which inode they are.
+    /// For which entries to keep the inode.
     pub inodes: Inodes,
 }
 
-/// Of which entries is kept which inode they are.
+/// For which entries the inode is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Inodes {
-    /// Of none.
+    /// For none.
     #[default]
     None,
-    /// Of those that may be met again: as much as a walk would tell another tally.
+    /// For those that have other links: as much as a walk tells another tally.
     Linked,
-    /// Of those, and of all directories: enough to know a directory again in another place.
+    /// For those, and for all directories: enough to recognize a moved directory.
     Directories,
-    /// The same, and of directories the details too, where those are known.
+    /// The same, with details of directories if they are known.
     DatedDirectories,
-    /// Of all, directories too, with their details.
+    /// For directories and hard links, with a fingerprint of each entry ([`Stat::fingerprint`]).
+    Fingerprints,
+    /// For all, with their details.
     All,
 }
 
@@ -31,13 +33,17 @@ impl Whole {
     fn node<'a>(self, directory: &Closed<'a>, has_inode: bool) -> Node<'a> {
         let Closed { stat, mount, .. } = *directory;
         let inode = if has_inode { self.inode(stat, mount, None) } else { None };
-        Node { inode, ..directory.node() }
+        Node { inode, fingerprint: self.fingerprint(stat), ..directory.node() }
     }
 
-    /// None if it is not known, as in a snapshot without details: no inode has the number 0.
+    fn fingerprint(self, stat: &Stat) -> Option<u32> {
+        (self.inodes == Inodes::Fingerprints && stat.inode != 0).then(|| stat.fingerprint())
+    }
+
+    /// None if it is unknown, as in a snapshot without details. No inode has the number 0.
     fn inode(self, stat: &Stat, mount: u64, links: Option<u32>) -> Option<Inode> {
         let is_dated = self.inodes == Inodes::DatedDirectories && stat.is_directory();
-        // A time that is not known is 0.
+        // An unknown time is 0.
         let has_details = self.inodes == Inodes::All || is_dated && stat.modified != 0;
         (stat.inode != 0).then(|| Inode::new(stat, mount, links, has_details))
     }
@@ -49,7 +55,9 @@ impl Tally for Whole {
 
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
         let Entry { name, stat, size, beside, mount, .. } = *entry;
-        let links = entry.identity.map(|_| entry.links);
+        // Where something is mounted on a file there is no link to count, nor a name to remove.
+        let is_covered = self.inodes == Inodes::Fingerprints && stat.mount_point;
+        let links = if is_covered { Some(u32::MAX) } else { entry.identity.map(|_| entry.links) };
         // The walk may look through all mounts alike.
         let mount = entry.identity.map_or(mount, |(mount, _)| mount);
         let inode = match self.inodes {
@@ -58,7 +66,8 @@ impl Tally for Whole {
             _ => links.and_then(|_| self.inode(stat, mount, links)),
         };
         let totals = Totals { beside, ..Totals::of(size) };
-        part.push(&Node { name, mode: stat.mode, own: None, totals, inode });
+        let fingerprint = self.fingerprint(stat);
+        part.push(&Node { name, mode: stat.mode, own: None, totals, inode, fingerprint });
     }
 
     fn merge(&self, part: &mut Content, other: Content) {
@@ -69,9 +78,14 @@ impl Tally for Whole {
         parent.close(&self.node(directory, self.inodes >= Inodes::Directories), part);
     }
 
-    /// The root's inode is kept with any other: what is on the same file system can then be told
-    /// by the number alone.
+    /// The root's inode is always kept. Entries on the same file system can then do with the inode number alone.
     fn finish(&self, root: &Closed<'_>, part: Content) -> Tree {
-        part.finish(&self.node(root, self.inodes != Inodes::None), Shape::Directory)
+        let mut node = self.node(root, self.inodes != Inodes::None);
+        if let Some(inode) = &mut node.inode {
+            // Of a file, another root may be another link.
+            let is_linked = !root.stat.is_directory() && root.stat.links > 1;
+            inode.links = is_linked.then_some(root.stat.links);
+        }
+        part.finish(&node, Shape::Directory)
     }
 }

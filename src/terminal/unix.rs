@@ -1,4 +1,4 @@
-//! Unix: what terminals understand is in the variable TERM, and none needs to be asked to understand colours.
+//! Unix: the variable TERM says what the terminal understands. Colours need no request.
 
 use std::env;
 

@@ -1,10 +1,10 @@
-//! Windows: a terminal has to be asked to heed escape sequences; those before Windows 10 cannot.
+//! Windows: a terminal interprets escape sequences only on request; before Windows 10, it cannot.
 
 use std::env;
 
-/// Whether the terminal shows more than plain lines, from now on.
+/// Makes the terminal interpret escape sequences. Returns whether it shows more than plain lines.
 pub fn is_capable() -> bool {
-    // What imitates a Unix terminal says so, and is none for Windows.
+    // Emulators of a Unix terminal set TERM, and are no console for Windows.
     let is_enabled = || nu_ansi_term::enable_ansi_support().is_ok();
     env::var_os("TERM").map_or_else(is_enabled, |term| term != "dumb")
 }

@@ -1,42 +1,40 @@
-//! What is known already, fed to a tally as a walk would: so that what is kept of it is chosen in one place,
-//! whether it comes from the file system, from a file or from memory.
+//! Feeds a tally with known nodes as a walk would. So the tally alone decides what is kept, whether nodes come from
+//! the file system, from a file or from memory.
 
-use super::{Directory, Rules, Subtotal, close, finish};
+use super::{Directory, Rules, Subtotal, Sum, close, finish};
 use crate::measure::Kind;
 use crate::sys::Stat;
-use crate::tally::{Entry, Tally};
-use crate::tree::{Details, Inode, Node, Step, Totals, Traversal, Tree};
+use crate::tally::{Entry, Tally, Whole};
+use crate::tree::{Child, Details, DirectoryId, Inode, Node, Step, Totals, Traversal, Tree};
 
-/// Feeds a tally from one thread, node by node, each directory opened before and closed after what
-/// is in it. Memory grows with depth alone.
+/// Feeds a tally from one thread, node by node. A directory is opened before its content and closed after it. Memory
+/// grows only with depth.
 #[derive(Debug)]
 pub struct Replay<T: Tally> {
     tally: T,
-    /// How to add up what directories come to, if nobody says.
+    /// How to compute the totals of directories, if the nodes do not have them.
     rules: Option<Rules>,
     open: Vec<Subtotal<T::Part>>,
     is_above_roots: bool,
 }
 
 impl<T: Tally> Replay<T> {
-    /// Nothing so far. The first node may stand above several roots. Directories come to what their nodes
-    /// say.
+    /// Begins. The first node may be above several roots. Directories have the totals of their nodes.
     pub fn new(tally: T, is_above_roots: bool) -> Self {
         Self { tally, rules: None, open: Vec::new(), is_above_roots }
     }
 
-    /// The same where directories come to what is in them, by these `rules`.
+    /// The same, but adds up the totals of directories by these `rules`.
     pub fn adding_up(tally: T, is_above_roots: bool, rules: Rules) -> Self {
         Self { rules: Some(rules), ..Self::new(tally, is_above_roots) }
     }
 
-    /// A directory begins, in the one that has begun last.
+    /// Opens a directory inside the innermost open one.
     pub fn open(&mut self) {
         self.open.push(Subtotal::default());
     }
 
-    /// An entry that is not a directory, in the directory that has begun last, which `is_shown` with what is
-    /// in it, or only counts it.
+    /// Adds an entry that is not a directory to the innermost open one. If it is not `is_shown`, it only counts.
     pub fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
         let depth = self.depth();
         let Some(subtotal) = self.open.last_mut() else { return };
@@ -51,8 +49,7 @@ impl<T: Tally> Replay<T> {
         }
     }
 
-    /// The directory that has begun last ends. It `is_shown` in the one that it lies in, unless it is no root
-    /// and nothing is in it.
+    /// Closes the innermost open directory. It `is_shown` in its parent, unless it is no root and nothing is in it.
     pub fn close(&mut self, node: &Node<'_>, is_root: bool, is_shown: bool) {
         let Some(subtotal) = self.open.pop() else { return };
         let (depth, stat) = (self.depth(), stat(node));
@@ -63,7 +60,7 @@ impl<T: Tally> Replay<T> {
         }
     }
 
-    /// The root ends, be it a directory or not.
+    /// Closes the root, which may also be a file.
     pub fn finish(mut self, node: &Node<'_>) -> T::Report {
         let subtotal = self.open.pop().unwrap_or_default();
         let stat = stat(node);
@@ -91,10 +88,41 @@ impl<T: Tally> Replay<T> {
         }
     }
 
-    /// Levels below the root that it lies in; the node above several roots is none.
+    /// The depth below the root; the node above several roots does not count.
     fn depth(&self) -> u32 {
         let levels = self.open.len().saturating_sub(usize::from(self.is_above_roots));
         u32::try_from(levels).unwrap_or(u32::MAX)
+    }
+}
+
+impl Replay<Whole> {
+    /// Adds a directory of another tree, under `name`, to the one that has begun last: with all that is below it,
+    /// as it is, for that comes to what it did. Only what is above it is added up. Nothing is left of it in `tree`.
+    pub fn graft(&mut self, tree: &mut Tree, directory: DirectoryId, name: &[u8]) {
+        let Some(Subtotal { sum, part }) = self.open.last_mut() else { return };
+        sum.absorb(Sum::of(tree.directory(directory)));
+        part.adopt(tree.detach(directory, name));
+    }
+}
+
+impl Sum {
+    /// What a directory of a tree comes to. Its totals do not say enough: they are saturated, and tell nothing
+    /// of links.
+    fn of(directory: Child<'_>) -> Self {
+        let mut sum = Sum::default();
+        for directory in directory.all_directories() {
+            if let Some(own) = directory.node().own {
+                sum.add(own, own);
+            }
+            for leaf in directory.leaves() {
+                let (size, inode) = (leaf.size(), leaf.inode());
+                match inode.and_then(|inode| Some((inode.linked()?, inode.links?))) {
+                    Some((identity, links)) => sum.add_link(identity, size, links, size),
+                    None => sum.add(size, size),
+                }
+            }
+        }
+        sum
     }
 }
 
@@ -126,7 +154,7 @@ pub fn replay<T: Tally>(tree: &Tree, tally: T) -> T::Report {
                 traversal.enter(node, node.directories().collect());
             }
             Step::End(node) if traversal.depth() > 0 => replay.close(&node.node(), true, true),
-            // A root; or a heading, which is fed to nobody.
+            // A root; or a group, of which the tally has no use.
             Step::Node(_) | Step::End(_) => {}
         }
     }

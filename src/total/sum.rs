@@ -1,4 +1,4 @@
-//! What a directory comes to, on its way up: every inode once.
+//! Adds up a directory, every inode once.
 
 use std::cell::RefCell;
 use std::mem;
@@ -8,30 +8,30 @@ use crate::sys::MountedIdentity;
 use crate::tally::{Link, Links, Settled, saturate};
 use crate::tree::Totals;
 
-/// What a directory comes to, exactly.
+/// The exact sum of a directory.
 #[derive(Debug, Default)]
 pub struct Sum {
-    /// What has one link.
+    /// Inodes with one link.
     settled: Settled,
-    /// The weight of each inode with several links. In a box: most directories are without.
+    /// The weight of each inode with several links. It is boxed, because most directories have none.
     links: Option<Box<Links<u64>>>,
     /// The weight of all of them.
     linked: u128,
-    /// The weight of those with links that have not been met.
+    /// The weight of those that have links that were not found.
     shared: u128,
 }
 
 thread_local! {
-    /// Sets that this thread has emptied, for the next directories in which it meets links.
+    /// Empty sets of this thread, for the next directories with links.
     ///
-    /// In a store of packages, where most files are links, every directory grew a set of its own in
-    /// steps: 0.42 allocations an entry where 0.23 are left, and a twentieth of the time.
+    /// In a package store, where most files are links, every directory grew its own set in steps: 0.42 allocations an
+    /// entry, and now 0.23; that was a twentieth of the time.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
     static SPARE: RefCell<Vec<Box<Links<u64>>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Sum {
-    /// Adds an inode that has one link, and is so new, where times are measured.
+    /// Adds an inode with one link, and its time if times are measured.
     #[inline]
     pub fn add(&mut self, weight: u64, newest: u64) {
         self.settled.add(weight, newest);
@@ -43,7 +43,7 @@ impl Sum {
         self.meet(identity, Link::new(weight, links));
     }
 
-    /// Adds what another directory, or another part of the same one, comes to.
+    /// Adds the sum of another directory, or of another part of the same one.
     pub fn absorb(&mut self, mut other: Sum) {
         self.settled.absorb(other.settled);
         if self.inodes() < other.inodes() {
@@ -63,17 +63,17 @@ impl Sum {
         self.links.as_ref().map_or(0, |links| links.len())
     }
 
-    /// What it comes to by now, in `measure`.
+    /// The totals so far, in `measure`.
     pub fn totals(&self, measure: Measure) -> Totals {
         self.in_totals(measure, self.linked)
     }
 
-    /// The same without the weight of what is shared: with links that have not been met.
+    /// The same without shared inodes, which have links that were not found.
     pub fn unshared(&self, measure: Measure) -> Totals {
         Totals { shared: 0, ..self.in_totals(measure, self.linked - self.shared) }
     }
 
-    /// What it comes to where inodes with several links come to `linked`.
+    /// The totals if inodes with several links weigh `linked`.
     fn in_totals(&self, measure: Measure, linked: u128) -> Totals {
         let entries = self.settled.entries + self.inodes() as u64;
         let sum = saturate(self.settled.sum + linked);
@@ -87,7 +87,7 @@ impl Sum {
     fn meet(&mut self, identity: MountedIdentity, link: Link<u64>) {
         let links = self.links.get_or_insert_with(from_spare);
         let shared = |link: Link<u64>| if link.has_others() { u128::from(link.value) } else { 0 };
-        // A file that grows while it is weighed has its larger self.
+        // If a file grows during the walk, its larger size counts.
         let (before, now) = links.meet(identity, link, u64::max);
         if let Some(before) = before {
             self.linked -= u128::from(before.value);
@@ -98,12 +98,12 @@ impl Sum {
     }
 }
 
-/// An empty set, with room in it if there is one to spare.
+/// An empty set, with allocated memory if one is spare.
 fn from_spare() -> Box<Links<u64>> {
     SPARE.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
-/// Keeps an empty set, if it is not so large that memory would miss it.
+/// Keeps an empty set, unless it takes too much memory.
 fn spare(links: Box<Links<u64>>) {
     const MOST: usize = 8;
     const LARGEST: usize = 512;
@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(above.unshared(Measure::Disk), totals(15, 0, 3));
     }
 
-    /// A link that is renamed may be met twice, and then more of an inode's links than it has.
+    /// A renamed link may be found twice, and then an inode has more links than its link count says.
     #[test]
     fn an_inode_counts_once_however_often_it_is_met() {
         let mut above = sum(&[(1, 10, 2), (1, 10, 2)]);

@@ -1,39 +1,40 @@
-//! What a tree grows from: the content of directories that are still open.
+//! The content of open directories, from which a tree is built.
 
 use std::cell::Cell;
 use std::mem;
 
-use super::{Node, PackedDirectory, Shape, Tree, adopt, record};
+use super::{Child, DirectoryId, Node, PackedDirectory, Shape, Tree, adopt, children, record};
 
-/// What is kept of one directory, or of a part of a large one, while it is open: its leaves, packed, and the
-/// directories in it with all that is below them.
+/// What is kept of one open directory, or of a part of a large one: its leaves, packed, and its subdirectories with
+/// everything below them.
 #[derive(Debug, Default)]
 pub struct Content {
     leaves: Vec<u8>,
-    directories: Vec<PackedDirectory>,
+    /// A tree without its root.
+    below: Tree,
 }
 
 thread_local! {
-    /// The room in which this thread has gathered leaves, for those of the next directory.
+    /// Memory for leaves that this thread reuses for the next directory.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-    /// The room in which it has packed the record of a directory, for that of the next.
+    /// Memory for the record of a directory that this thread reuses for the next.
     static HEAD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
-/// Room that grew beyond this is not kept for the next directory, in bytes.
+/// More memory than this is not kept for the next directory, in bytes.
 const LARGE: usize = 64 << 10;
 
-/// Keeps the room of what is not needed any more, if it is not much, and more than there is to spare.
+/// Keeps the memory of `leaves` for the next directory, if it is more than what was kept before, and not too much.
 fn spare(mut leaves: Vec<u8>) {
     let before = SPARE.take();
-    let room = leaves.capacity();
-    let is_better = room > before.capacity() && room <= LARGE;
+    let capacity = leaves.capacity();
+    let is_better = capacity > before.capacity() && capacity <= LARGE;
     leaves.clear();
     SPARE.set(if is_better { leaves } else { before });
 }
 
 impl Content {
-    /// Adds an entry that is no directory.
+    /// Adds an entry that is not a directory.
     #[inline]
     pub fn push(&mut self, leaf: &Node<'_>) {
         if self.leaves.capacity() == 0 {
@@ -42,11 +43,21 @@ impl Content {
         record::push(&mut self.leaves, leaf);
     }
 
-    /// Adds what is in `other`; where nothing was, in as little room as it takes.
+    /// Adds everything in `other`. If this was empty, it takes only as much memory as needed.
     pub fn append(&mut self, other: Content) {
         self.leaves.extend_from_slice(&other.leaves);
         spare(other.leaves);
-        self.append_directories(other.directories);
+        self.append_directories(other.below.directories);
+    }
+
+    /// What is directly in it so far, in no particular order.
+    pub fn children(&self) -> impl Iterator<Item = Child<'_>> {
+        let tree = &self.below;
+        // The root would come next.
+        let root = DirectoryId(tree.directories.len() as u32);
+        let directories = children(&tree.directories, 0, root.0);
+        let directories = directories.map(|id| tree.directory(DirectoryId(id)));
+        directories.chain(tree.leaves_in(&self.leaves, root))
     }
 
     /// Adds a directory with its content.
@@ -54,29 +65,35 @@ impl Content {
         self.append_directories(content.closed(directory));
     }
 
-    /// The tree of which this is the root's content.
+    /// Adds the root of a tree, if it is a directory, with everything below it.
+    pub fn adopt(&mut self, tree: Tree) {
+        self.append_directories(tree.directories);
+    }
+
+    /// The tree whose root has this content.
     pub fn finish(self, root: &Node<'_>, shape: Shape) -> Tree {
         Tree { directories: self.closed(root), shape }
     }
 
-    /// The smaller ones move: nobody asks for the order.
+    /// Moves the smaller list, because the order does not matter.
     fn append_directories(&mut self, mut others: Vec<PackedDirectory>) {
-        if self.directories.len() < others.len() {
-            mem::swap(&mut self.directories, &mut others);
+        let directories = &mut self.below.directories;
+        if directories.len() < others.len() {
+            mem::swap(directories, &mut others);
         }
-        self.directories.append(&mut others);
+        directories.append(&mut others);
     }
 
     fn closed(self, node: &Node<'_>) -> Vec<PackedDirectory> {
-        let Self { leaves: mut block, mut directories } = self;
+        let Self { leaves: mut block, below: Tree { mut directories, .. } } = self;
         let mut head = HEAD.take();
         record::push_directory(&mut head, node);
         if block.capacity() <= LARGE {
-            // The room in which leaves were gathered one by one is for the next directory.
+            // The memory in which leaves were collected is for the next directory.
             let whole = [&*head, &*block].concat();
             spare(mem::replace(&mut block, whole));
         } else {
-            // In place: a block may be most of the memory that is taken.
+            // In place, because a block may be most of the memory in use.
             block.reserve_exact(head.len());
             block.splice(0..0, head.iter().copied());
         }

@@ -1,14 +1,19 @@
-//! A tree of which a part is looked at anew, or is no longer there.
+//! Replaces and removes subtrees.
 //!
-//! What the directories above come to then cannot be known here: of links that are gone there may be others
-//! elsewhere. Whoever changes something says it.
+//! The new totals of the directories above cannot be computed here, because there may be other links to inodes that
+//! are gone. So the caller provides them.
 
-use super::{DirectoryId, Node, PackedDirectory, Totals, Tree, adopt, record};
+use std::mem;
+
+use super::{
+    Content, DirectoryId, Inode, Node, PackedDirectory, Shape, Totals, Tree, adopt, record,
+};
+use crate::measure::Mode;
 
 impl Tree {
-    /// Puts the root of `other`, with all that is below it, in the place of a directory, under the name of that.
-    /// `totals` says what each directory above comes to now, the innermost first. The numbers of directories
-    /// change; returns that of the new one.
+    /// Replaces a directory by the root of `other`, with everything below it, under the name of the directory.
+    /// `totals` returns the new totals of each directory above, innermost first. The numbers of directories change;
+    /// returns that of the new one.
     pub fn replace(
         &mut self,
         old: DirectoryId,
@@ -27,8 +32,8 @@ impl Tree {
         DirectoryId(new)
     }
 
-    /// Removes a directory with all that is below it, if it is not the root. `totals` says what each directory
-    /// above comes to now, the innermost first. The numbers of directories change; returns that of the parent.
+    /// Removes a directory with everything below it, unless it is the root. `totals` returns the new totals of each
+    /// directory above, innermost first. The numbers of directories change; returns that of the parent.
     pub fn remove(
         &mut self,
         old: DirectoryId,
@@ -38,11 +43,78 @@ impl Tree {
         self.splice(old, Vec::new(), totals)
     }
 
+    /// Adds a node above the root, as above several roots, if this is a tree of directories.
+    #[must_use]
+    pub fn below_total(self) -> Self {
+        if self.shape != Shape::Directory {
+            return self;
+        }
+        let (root, shape) = (self.root(), self.shape);
+        let total = Node { mode: Mode::DIRECTORY, totals: root.totals(), ..Node::default() };
+        let mut content = Content::default();
+        if root.is_directory() {
+            content.adopt(self);
+        } else {
+            content.push(&root.node());
+        }
+        content.finish(&total, shape)
+    }
+
+    /// Takes a directory out with all that is below it, under another `name`. It stays in its place without
+    /// anything known of it: this is for a tree that is taken apart, and dropped.
+    pub fn detach(&mut self, directory: DirectoryId, name: &[u8]) -> Tree {
+        let (last, below) = (directory.0 as usize, self.below(directory) as usize);
+        let stretch = self.directories.get_mut(last.saturating_sub(below)..=last);
+        let mut directories: Vec<_> = stretch
+            .into_iter()
+            .flatten()
+            .map(|it| PackedDirectory { block: mem::take(&mut it.block), ..*it })
+            .collect();
+        if let Some(root) = directories.last_mut() {
+            root.up = 0;
+            if record::name(&root.block) != name {
+                root.rewrite(|block, node| {
+                    record::push_directory(block, &Node { name, ..node });
+                });
+            }
+        }
+        Tree { directories, shape: self.shape }
+    }
+
+    /// Says of each inode anew on which mount and device it is: what `volume` makes of them.
+    pub fn renumber(&mut self, volume: impl Fn((u64, u64)) -> (u64, u64)) {
+        let renumbered = |inode: Inode| {
+            let (mount, (device, number)) = inode.identity;
+            let (mount, device) = volume((mount, device));
+            Inode { identity: (mount, (device, number)), ..inode }
+        };
+        for directory in &mut self.directories {
+            let (mut rest, mut block) = (&*directory.block, Vec::new());
+            let Some(node) = record::take_directory(&mut rest) else { continue };
+            let inode = node.inode.map(renumbered);
+            record::push_directory(&mut block, &Node { inode, ..node });
+            while let Some(leaf) = record::take(&mut rest) {
+                let inode = leaf.inode.map(renumbered);
+                record::push(&mut block, &Node { inode, ..leaf });
+            }
+            directory.block = block.into_boxed_slice();
+        }
+    }
+
+    /// Says what a directory comes to.
+    pub fn set_totals(&mut self, directory: DirectoryId, totals: Totals) {
+        if let Some(directory) = self.directories.get_mut(directory.0 as usize) {
+            directory.rewrite(|block, node| {
+                record::push_directory(block, &Node { totals, ..node });
+            });
+        }
+    }
+
     fn below(&self, directory: DirectoryId) -> u32 {
         self.directories.get(directory.0 as usize).map_or(0, |it| it.below)
     }
 
-    /// Puts `new` where a directory is with all that is below it; the number of the parent.
+    /// Replaces a directory, with everything below it, by `new`. Returns the number of the parent.
     fn splice(
         &mut self,
         old: DirectoryId,
@@ -68,7 +140,7 @@ impl Tree {
 }
 
 impl PackedDirectory {
-    /// Writes its own record anew: `write` does, of what is known of it.
+    /// Replaces its own record: `write` gets the node and writes the new record.
     fn rewrite(&mut self, write: impl FnOnce(&mut Vec<u8>, Node<'_>)) {
         let (mut leaves, mut block) = (&*self.block, Vec::new());
         let node = record::take_directory(&mut leaves).unwrap_or_default();

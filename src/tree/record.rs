@@ -1,32 +1,42 @@
-//! How a node is packed: length of name, name, type and permissions, size, and what is kept of the inode; of a
-//! directory also what it comes to. Numbers are LEB128. The two lowest bits of the length say what of the inode
-//! there is; or that there is a weight beside the size, and then they come after it. So keeping everything costs
-//! little more than the names.
+//! The packed form of a node: length of the name, name, type and permissions, size, and what is kept of the inode;
+//! for a directory also its totals. Numbers are LEB128. The two lowest bits of the length say how much of the inode
+//! there is, or that there is more, and then a byte after the size says what. So to keep everything takes little
+//! more than the names.
 
 use super::{Details, Inode, Node, Totals};
 use crate::measure::Mode;
 
-/// The inode is kept, and the details.
+/// The inode is kept, and its details.
 const INODE: u64 = 1;
 const DETAILS: u64 = 2;
-/// There is a weight beside the size: no details are kept without their inode.
-const BESIDE: u64 = DETAILS;
+/// There is more: no details are kept without their inode.
+const MORE: u64 = DETAILS;
+/// What more there is, in the byte that says so: a weight beside the size, a fingerprint.
+const BESIDE: u64 = 4;
+const FINGERPRINT: u64 = 8;
 
-/// Packs an entry that is no directory.
+/// Packs an entry that is not a directory.
 pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
-    let Node { name, mode, inode, .. } = *node;
+    let Node { name, mode, inode, fingerprint, .. } = *node;
     let details = inode.and_then(|inode| inode.details);
     let flags = if inode.is_some() { INODE } else { 0 };
     let flags = if details.is_some() { flags | DETAILS } else { flags };
     let beside = node.totals.beside;
-    let mark = if beside.is_some() { BESIDE } else { flags };
+    let more = if beside.is_some() { BESIDE } else { 0 };
+    let more = if fingerprint.is_some() { more | FINGERPRINT } else { more };
+    let mark = if more > 0 { MORE } else { flags };
     push_number(block, (name.len() as u64) << 2 | mark);
     block.extend_from_slice(name);
     block.extend_from_slice(&mode.0.to_le_bytes());
     push_number(block, node.totals.size);
+    if more > 0 {
+        push_number(block, more | flags);
+    }
     if let Some(beside) = beside {
         push_number(block, beside);
-        push_number(block, flags);
+    }
+    if let Some(fingerprint) = fingerprint {
+        block.extend_from_slice(&fingerprint.to_le_bytes());
     }
     if let Some(Inode { identity: (mount, (device, inode)), links, .. }) = inode {
         // One more than they are, and 0 for none.
@@ -46,7 +56,7 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     }
 }
 
-/// Packs what is known of a directory: before its leaves.
+/// Packs a directory's own record, which comes before its leaves.
 pub(super) fn push_directory(block: &mut Vec<u8>, node: &Node<'_>) {
     let Node { own, totals: Totals { entries, shared, .. }, .. } = *node;
     push(block, node);
@@ -58,7 +68,7 @@ pub(super) fn push_directory(block: &mut Vec<u8>, node: &Node<'_>) {
     }
 }
 
-/// The name of what is packed first in `block`.
+/// The name of the first record in `block`.
 #[inline]
 pub(super) fn name(mut block: &[u8]) -> &[u8] {
     take_name(&mut block).map_or(b"", |(_, name)| name)
@@ -70,22 +80,25 @@ pub(super) fn mode(mut block: &[u8]) -> Mode {
     take_name(&mut block).and_then(|_| take_mode(&mut block)).unwrap_or_default()
 }
 
-/// Takes an entry that is no directory off `block`.
+/// Takes the record of an entry that is not a directory from `block`.
 #[inline]
 pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let (flags, name) = take_name(block)?;
     let mode = take_mode(block)?;
     let mut totals = Totals::of(take_number(block)?);
     let mut flags = flags & (INODE | DETAILS);
-    if flags == BESIDE {
-        totals.beside = Some(take_number(block)?);
+    if flags == MORE {
         flags = take_number(block)?;
     }
+    if flags & BESIDE != 0 {
+        totals.beside = Some(take_number(block)?);
+    }
+    let fingerprint = if flags & FINGERPRINT == 0 { None } else { Some(take_fingerprint(block)?) };
     let inode = if flags & INODE == 0 { None } else { Some(take_inode(block, flags)?) };
-    Some(Node { name, mode, own: None, totals, inode })
+    Some(Node { name, mode, own: None, totals, inode, fingerprint })
 }
 
-/// Takes what is known of a directory off `block`.
+/// Takes a directory's own record from `block`.
 pub(super) fn take_directory<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let mut node = take(block)?;
     node.totals.entries = take_number(block)?;
@@ -109,6 +122,12 @@ fn take_mode(block: &mut &[u8]) -> Option<Mode> {
     Some(Mode(u16::from_le_bytes(*mode)))
 }
 
+fn take_fingerprint(block: &mut &[u8]) -> Option<u32> {
+    let (fingerprint, rest) = block.split_first_chunk()?;
+    *block = rest;
+    Some(u32::from_le_bytes(*fingerprint))
+}
+
 fn take_inode(block: &mut &[u8], flags: u64) -> Option<Inode> {
     let mount = take_number(block)?;
     let identity = (mount, (take_number(block)?, take_number(block)?));
@@ -125,7 +144,7 @@ fn take_inode(block: &mut &[u8], flags: u64) -> Option<Inode> {
     Some(Inode { identity, links, details })
 }
 
-/// Numbers below 0 too, as zigzag: 0, -1, 1, -2, …
+/// Packs a number that may be negative, as zigzag: 0, -1, 1, -2, …
 fn push_signed(block: &mut Vec<u8>, number: i64) {
     push_number(block, (number << 1 ^ number >> 63) as u64);
 }
@@ -180,7 +199,8 @@ mod tests {
         .map(|(name, mode, size, inode, own)| {
             let beside = (size > 127).then_some(size / 3);
             let totals = Totals { size, entries: size, shared: size / 2, beside };
-            Node { name, mode: Mode(mode), own, totals, inode }
+            let fingerprint = (size != 128).then_some(!0 - size as u32);
+            Node { name, mode: Mode(mode), own, totals, inode, fingerprint }
         });
         let mut block = Vec::new();
         for directory in &kept {

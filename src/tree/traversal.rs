@@ -1,42 +1,42 @@
-//! The one way through a tree, and through whatever else has nodes in nodes. Nothing recurses: a tree may be
-//! deeper than any stack.
+//! The one traversal of trees, and of everything else in which nodes contain nodes. Nothing recurses, because a tree
+//! may be deeper than any stack.
 
 use std::vec;
 
 use crate::path;
 
-/// Goes from node to node, each directory before what is in it. Which nodes are entered, what of them is come
-/// to, and in which order, says whoever goes: after [`Step::Node`], by [`Traversal::enter`].
+/// Visits each node, directories before their content. After [`Step::Node`], the caller decides with
+/// [`Traversal::enter`] whether a node is entered, which children come next, and in which order.
 #[derive(Debug)]
 pub struct Traversal<N, S> {
     root: Option<N>,
     open: Vec<Level<N, S>>,
-    /// The path of the node come to last.
+    /// The path of the current node.
     path: Vec<u8>,
 }
 
-/// A step on the way.
+/// A step of the traversal.
 #[derive(Debug)]
 pub enum Step<N, S> {
-    /// A node. What is in it comes next if it is entered now.
+    /// A node. If it is entered now, its children come next.
     Node(N),
-    /// The end of one that was entered, with what was said of it then.
+    /// The end of a node that was entered, with its state.
     End(S),
 }
 
-/// What has a name.
+/// Something that has a name.
 pub trait Named {
     /// Its name, as bytes.
     fn name(&self) -> &[u8];
 }
 
-/// A node that has been entered.
+/// A node that was entered.
 #[derive(Debug)]
 struct Level<N, S> {
-    /// What is in it and still to come.
+    /// Its children that are still to come.
     ahead: vec::IntoIter<N>,
     state: S,
-    /// Where its path ends.
+    /// The length of its path.
     path: usize,
 }
 
@@ -46,29 +46,29 @@ impl<N: Named, S> Traversal<N, S> {
         Self { root: Some(root), open: Vec::new(), path: Vec::new() }
     }
 
-    /// Begins where a node at `path` has been entered.
+    /// Begins inside a node at `path` that was entered.
     pub fn inside(path: Vec<u8>, state: S, children: Vec<N>) -> Self {
         let mut traversal = Self { root: None, open: Vec::new(), path };
         traversal.enter(state, children);
         traversal
     }
 
-    /// Enters the node come to last: `children` come next, and then its end, with `state`.
+    /// Enters the current node: `children` come next, and then its end, with `state`.
     pub fn enter(&mut self, state: S, children: Vec<N>) {
         self.open.push(Level { ahead: children.into_iter(), state, path: self.path.len() });
     }
 
-    /// What was said of the innermost node that has been entered and not ended.
+    /// The state of the innermost open node.
     pub fn innermost(&mut self) -> Option<&mut S> {
         self.open.last_mut().map(|open| &mut open.state)
     }
 
-    /// How many nodes are open around the one come to last, or that ended last.
+    /// How many nodes are open above the current one, or above the one that ended last.
     pub fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// The path of the node come to last.
+    /// The path of the current node.
     pub fn path(&self) -> &[u8] {
         &self.path
     }

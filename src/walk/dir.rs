@@ -1,4 +1,4 @@
-//! One directory on its way: from being handed out until everything below it is weighed.
+//! One directory during the walk: from being handed out until everything below it is weighed.
 
 use std::ffi::CStr;
 use std::mem;
@@ -12,9 +12,10 @@ use crate::filter::{Filter, Scope};
 use crate::measure::Mode;
 use crate::path;
 use crate::sys::{Carries, Identity, Mount, Stat};
+use crate::tally::Tally;
 use crate::total::Subtotal;
 
-/// A directory on its way. `P` is what the tally gathers in it.
+/// A directory that is being weighed. `P` is what the tally keeps for it.
 #[derive(Debug)]
 pub(super) struct Dir<P> {
     pub(super) parent: Option<Arc<Dir<P>>>,
@@ -23,26 +24,26 @@ pub(super) struct Dir<P> {
     pub(super) stat: Stat,
     /// Levels below the root; a root is at 0, as is the node above several.
     pub(super) depth: u32,
-    /// Whether `name` is a path from where the process stands, rather than a name in `parent`.
+    /// Whether `name` is a path from the current directory and not a name in `parent`.
     pub(super) is_root: bool,
     /// Whether its root lies on a kernel file system.
     pub(super) is_synthetic: bool,
-    /// Through which mount it is seen.
+    /// The mount through which it is seen.
     pub(super) mount: Mount,
-    /// Whether it counts itself. What is in it may even if not.
+    /// Whether it counts. Entries in it may count even if it does not.
     pub(super) is_counted: bool,
-    /// What filters know of it, if there are any.
+    /// What filters know about it, if there are filters.
     pub(super) scope: Option<Arc<Scope>>,
-    /// A root as it was opened, if that is kept for as long as something below it is on its way.
+    /// An open root, if it stays open as long as something below it is being weighed.
     pub(super) kept: OnceLock<Arc<Lease>>,
-    /// Set once, when it is found to be removed. Relaxed: who sees it late finds out alone.
+    /// Set once, when it is found to be removed. Relaxed: a thread that sees it late finds out by itself.
     pub(super) is_removed: AtomicBool,
-    /// What is still to be done: its own listing, and each subdirectory or further part handed out.
+    /// How much is still to be done: its own listing, and each subdirectory or further part that was handed out.
     ///
-    /// Released by whoever finishes one, acquired by whoever finishes the last, who then sees all
-    /// that was gathered (it is behind a lock as well; this orders the decision to look).
+    /// Each thread that finishes one releases it. The thread that finishes the last one acquires it, and then sees
+    /// everything that was gathered. (A lock guards that as well; the count orders the decision to look.)
     outstanding: AtomicUsize,
-    /// Guards what has been gathered by those who are done. No system call is made under it.
+    /// Guards the subtotal of all parts that are finished. No system call is made under it.
     subtotal: Mutex<Subtotal<P>>,
 }
 
@@ -97,31 +98,46 @@ impl<P: Default> Dir<P> {
         }
     }
 
-    /// Whether what is in it is gathered, and not only counted.
+    /// Whether its content is kept. If not, it only counts.
     pub(super) fn is_gathered(&self) -> bool {
         !self.scope.as_ref().is_some_and(|scope| scope.is_collapsed())
     }
 
-    /// One more thing is to be done before this directory is finished. False if it is finished: whoever
-    /// calls was given up on meanwhile, and is to leave it alone. Else the caller has something to finish
-    /// there, so that the count stays above 0, and relaxed ordering is enough.
+    /// What is gathered in it begins with what `tally` makes of it, if that wants to know where directories begin.
+    pub(super) fn begin<T: Tally<Part = P>>(&mut self, tally: &T) {
+        if !T::IS_LIVE {
+            return;
+        }
+        let name = self.name.to_bytes();
+        let part = match &self.parent {
+            // What is in it only counts.
+            Some(parent) if !parent.is_gathered() => P::default(),
+            Some(parent) => tally.open(Some(&parent.subtotal().part), name),
+            None => tally.open(None, name),
+        };
+        self.subtotal().part = part;
+    }
+
+    /// Adds one more thing to be done. False if the directory is finished: then the caller was given up in the
+    /// meantime, and must not touch the directory. Otherwise the caller itself has something to finish there, so the
+    /// count stays above 0, and relaxed ordering is enough.
     #[must_use]
     pub(super) fn hand_out(&self) -> bool {
         let one_more = |outstanding| (outstanding > 0).then_some(outstanding + 1);
         self.outstanding.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
     }
 
-    /// One thing is done; true for whoever finishes the last.
+    /// One thing is done. True for the thread that finishes the last one.
     pub(super) fn hand_in(&self) -> bool {
         self.outstanding.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
-    /// What has been gathered. A tally that panicked while adding to it has ended the walk.
+    /// The subtotal. A tally that panicked while adding to it has ended the walk.
     pub(super) fn subtotal(&self) -> MutexGuard<'_, Subtotal<P>> {
         lock(&self.subtotal)
     }
 
-    /// Takes out what has been gathered.
+    /// Takes out the subtotal.
     pub(super) fn take_subtotal(&self) -> Subtotal<P> {
         mem::take(&mut *self.subtotal())
     }
@@ -138,12 +154,12 @@ impl<P: Default> Dir<P> {
         false
     }
 
-    /// Its path, as bytes; put together only for messages.
+    /// Its path, as bytes. It is built only for messages.
     pub(super) fn path(&self) -> Vec<u8> {
         path::join_all(self.names())
     }
 
-    /// The names on the way to it: the root's path as given, and those below.
+    /// The names that lead to it: the root's path as given, and those below.
     pub(super) fn names(&self) -> Vec<&[u8]> {
         let mut names = Vec::new();
         let mut dir = Some(self);
@@ -163,7 +179,7 @@ impl<P: Default> Dir<P> {
     }
 }
 
-/// Lets go of the parents in a loop: the nested drops of a deep chain would overflow the stack.
+/// Drops the parents in a loop. In a deep chain, nested drops would overflow the stack.
 impl<P> Drop for Dir<P> {
     fn drop(&mut self) {
         let mut parent = self.parent.take();
@@ -200,7 +216,7 @@ mod tests {
         assert!(dir.hand_in());
     }
 
-    /// Else it would be finished a second time, and count twice in its parent.
+    /// Otherwise it would be finished twice, and count twice in its parent.
     #[test]
     fn nothing_is_handed_out_in_a_directory_that_is_finished() {
         let dir = root_dir::<()>(None, c"r");

@@ -1,8 +1,8 @@
-//! Finding what was listed: what has vanished since, and what is there and cannot be found.
+//! Looks again for names that were listed but not found.
 //!
-//! A name can be removed after it was listed; that is not reported. But broken storage may answer ENOENT
-//! for names that it still lists, and totals would be too small. So on ENOENT the directory is asked again.
-//! This costs nothing when everything is found.
+//! A name may be removed after it was listed, and that is not reported. But broken storage may answer ENOENT for
+//! names that it still lists, and totals would be too small. So after ENOENT the directory is listed again. This
+//! costs nothing if everything is found.
 
 use std::ffi::CString;
 use std::io;
@@ -19,9 +19,9 @@ use crate::problem::Operation;
 use crate::sys::{self, Handle, Listed, Listing, Query, Symlinks};
 use crate::tally::Tally;
 
-/// After this many lookups in a row that fail for a name that is still listed, it is reported: it may
-/// come and go. Of what is renamed to and fro all the time, each lookup misses up to half, so that with 3 of
-/// them one walk in 50 called missing what was there.
+/// A name is reported after so many lookups in a row that fail while it is still listed; it may come and go. If a
+/// file is renamed to and fro all the time, up to half of the lookups miss it. With 3 lookups, one walk in 50
+/// reported a file as missing that existed.
 pub(super) const ATTEMPTS: usize = 16;
 
 /// A name that was listed and not found.
@@ -32,27 +32,28 @@ pub(super) struct Missing {
     pub(super) error: io::Error,
 }
 
-/// What is missing in a directory, by all who share its listing.
+/// The names missing in a directory, from all threads that share its listing.
 #[derive(Debug)]
 pub(super) struct AllMissing {
-    /// How many are at it. Released by each who is done and acquired by the last, as is `Dir::outstanding`.
+    /// How many threads work on it. Each releases it at its end, and the last one acquires it, like
+    /// `Dir::outstanding`.
     at_work: AtomicUsize,
-    /// Guards the list; taken only by whoever misses something, and then by the last.
+    /// Guards the list. Only a thread that misses something locks it, and then the last one.
     list: OnceLock<Mutex<Vec<Missing>>>,
 }
 
 impl AllMissing {
-    /// One is at it.
+    /// One thread works on it.
     pub(super) fn new() -> Self {
         Self { at_work: AtomicUsize::new(1), list: OnceLock::new() }
     }
 
-    /// One more will be at it. Called by someone who is, so relaxed ordering is enough.
+    /// One more thread will work on it. A thread that works on it calls this, so relaxed ordering is enough.
     pub(super) fn hand_out(&self) {
         self.at_work.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// One is done and misses `some`. Returns what all of them do to whoever is the last.
+    /// One thread is done, and misses `some`. Returns what all of them miss to the last one.
     pub(super) fn hand_in(&self, some: Vec<Missing>) -> Vec<Missing> {
         if !some.is_empty() {
             lock(self.list.get_or_init(Mutex::default)).extend(some);
@@ -64,14 +65,14 @@ impl AllMissing {
 }
 
 impl<T: Tally> Worker<'_, '_, T> {
-    /// Opens `dir` relative to its parent, and lets go of that. Nothing if it has vanished; but not a root,
-    /// which was there when the walk began.
+    /// Opens `dir` relative to its parent, which it releases. Nothing if it has vanished; but a vanished root is an
+    /// error, because it existed when the walk began.
     pub(super) fn open(
         &self,
         dir: &Dir<T::Part>,
         mut parent: Option<Arc<Lease>>,
     ) -> io::Result<Option<Handle>> {
-        /// To open, and to close again.
+        /// One to open and one to close.
         const CALLS: usize = 2;
         let (walk, symlinks) = (self.walk, self.walk.symlinks());
         self.slot.call(CALLS);
@@ -86,14 +87,14 @@ impl<T: Tally> Worker<'_, '_, T> {
         })
     }
 
-    /// Reports what came of reading `dir`, unless it has vanished.
+    /// Reports an error of reading `dir`, unless the directory has vanished.
     pub(super) fn report_unless_vanished(&self, dir: &Dir<T::Part>, error: &io::Error) {
         if !sys::is_vanished(error) || self.is_there(dir) {
             self.walk.report(dir.path(), Operation::Read, error);
         }
     }
 
-    /// Whether its parent still has `dir`, or cannot be asked.
+    /// Whether its parent still has `dir`, or cannot tell.
     fn is_there(&self, dir: &Dir<T::Part>) -> bool {
         let (walk, symlinks) = (self.walk, self.walk.symlinks());
         let Some(above) = dir.parent.as_ref().filter(|_| !dir.is_root) else { return true };
@@ -105,7 +106,7 @@ impl<T: Tally> Worker<'_, '_, T> {
     }
 }
 
-/// Opens `dir` in `parent`, which listed it; nothing if it is not there any more.
+/// Opens `dir` in `parent`, which listed it; nothing if it does not exist any more.
 fn open_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<Option<Handle>> {
     let mut attempts = 1;
     loop {
@@ -133,11 +134,11 @@ fn is_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<boo
     }
 }
 
-/// Opens `dir`, which has been open before, in `parent`, whatever it is called there by now; nothing if
-/// that has it no more. A listing may miss what is renamed meanwhile, so it is asked more than once.
+/// Opens `dir`, which was open before, in `parent`, whatever its name is now; nothing if `parent` does not contain it
+/// any more. A listing may miss a name that is renamed at the same time, so it is read more than once.
 ///
-/// Where it is not known that inodes keep their numbers, what has its name is it, if nothing has its number:
-/// FUSE may number anew what the kernel has forgotten.
+/// If inodes may get other numbers, the directory with its name is taken for it, unless one has its number: FUSE may
+/// give a new number to an inode that the kernel has forgotten.
 pub(super) fn open_again<P>(
     parent: &Handle,
     dir: &Dir<P>,
@@ -156,7 +157,7 @@ pub(super) fn open_again<P>(
         match open_by_inode(parent, dir) {
             Ok(None) if named.is_some() && !dir.mount.lists_inodes => return Ok(named),
             Ok(None) => {}
-            // Where the parent itself is removed, nothing is in it.
+            // If the parent itself is removed, nothing is in it.
             Err(error) if sys::is_vanished(&error) => return Ok(None),
             found => return found,
         }
@@ -164,7 +165,7 @@ pub(super) fn open_again<P>(
     if is_in(parent, dir, symlinks)? { Err(sys::not_found()) } else { Ok(None) }
 }
 
-/// Opens whatever in `parent` is `dir` by its inode number.
+/// Opens the directory in `parent` that has the inode number of `dir`.
 fn open_by_inode<P>(parent: &Handle, dir: &Dir<P>) -> io::Result<Option<Handle>> {
     let mut found = None;
     name_in(parent, |listed| {
@@ -181,7 +182,7 @@ fn open_by_inode<P>(parent: &Handle, dir: &Dir<P>) -> io::Result<Option<Handle>>
     Ok(found)
 }
 
-/// The name in `dir` of the directory that `is_it`.
+/// The name in `dir` of the directory for which `is_it` holds.
 pub(super) fn name_in(
     dir: &Handle,
     mut is_it: impl FnMut(Listed<'_>) -> io::Result<bool>,
@@ -200,8 +201,8 @@ pub(super) fn name_in(
     Ok(found)
 }
 
-/// Lists the directory open as `handle` once more, from its beginning; `look` sees the names as they come, and says
-/// whether to go on.
+/// Lists the directory open as `handle` once more, from its beginning. `look` gets the names as they come, and says
+/// whether to continue.
 pub(super) fn list_again(
     handle: &Handle,
     mut look: impl FnMut(&Listing) -> io::Result<bool>,
@@ -225,7 +226,7 @@ mod tests {
     use crate::sys::{Mount, Source, Stat};
     use crate::walk::roots::Root;
 
-    /// On FUSE, all below it was lost where handles were scarce.
+    /// On FUSE, everything below it was lost when handles were scarce.
     #[test]
     fn what_is_numbered_anew_is_found_by_its_name() {
         let root = Root { path: c"src".into(), stat: Stat::default(), mount: Mount::default() };

@@ -1,10 +1,10 @@
 //! Following symlinks: every directory is entered once, whatever leads to it.
 //!
-//! Which way in is taken must not depend on timing. On one mount there is a single way to each directory
-//! by names alone, so these come first. A symlink or a mount may lead to a directory that something else
-//! leads to as well. These wait, and keep their directory from closing until everything that can
-//! be reached without them is weighed. Then they are taken one after the other, sorted by path, each with
-//! all that it leads to: the mounts first, and symlinks when there is no mount left.
+//! The way in must not depend on timing. On one mount, names alone lead to each directory in one way, so these ways
+//! come first. A symlink or a mount may lead to a directory that can be reached in another way, too. So symlinks and
+//! mounts wait, and keep their directory from closing, until everything that can be reached without them is weighed.
+//! Then they are taken one after the other, sorted by path, each with everything that it leads to: first the mounts,
+//! and symlinks only when no mount is left.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::sys::Identity;
 use crate::tally::Tally;
 
-/// What following has met.
+/// What the walk found while it follows symlinks.
 #[derive(Debug, Default)]
 pub(super) struct Follows<P> {
     /// Guards all of it; no system call is made under it.
@@ -32,14 +32,14 @@ struct Followed<P> {
     turn: Vec<Waiting<P>>,
 }
 
-/// How a directory is come to from the one that it is found in; the ways that are taken first come first.
+/// How a directory is reached from the one that contains it, in the order in which ways are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Via {
-    /// It is what the name says.
+    /// By its name.
     Name,
-    /// It is mounted there.
+    /// By a mount.
     Mount,
-    /// A symlink leads to it.
+    /// By a symlink.
     Symlink,
 }
 
@@ -48,23 +48,23 @@ pub(super) enum Via {
 struct Waiting<P> {
     way: Via,
     path: Vec<u8>,
-    /// The directory it leads to, in the one that the link is in.
+    /// The directory that it leads to, as a child of the directory that contains the link.
     target: Arc<Dir<P>>,
 }
 
 impl<P: Default + Send> Follows<P> {
-    /// Notes that the directory `identity` is entered.
+    /// Notes that the directory `identity` is entered. False if it was entered before.
     pub(super) fn enter(&self, identity: Identity) -> bool {
         self.met().entered.insert(identity)
     }
 
-    /// Keeps a directory, to which a symlink or a mount leads, for when its turn comes.
+    /// Keeps a directory, to which a symlink or a mount leads, until its turn.
     pub(super) fn wait(&self, target: Arc<Dir<P>>, way: Via) {
         let link = Waiting { way, path: target.path(), target };
         self.met().waiting.push(link);
     }
 
-    /// The next link. The others stay here, for whoever gives up on this one.
+    /// The next link. The others stay here, so that the walk can give them up.
     fn next(&self) -> Option<Waiting<P>> {
         let mut met = self.met();
         if met.turn.is_empty() {
@@ -75,8 +75,8 @@ impl<P: Default + Send> Follows<P> {
         met.turn.pop()
     }
 
-    /// Weighs what the waiting links lead to, and what the links found there lead to. Called when
-    /// nothing else is on its way.
+    /// Weighs the targets of waiting links, and those of the links found there. Called when nothing else is being
+    /// weighed.
     pub(super) fn walk<T: Tally<Part = P>>(&self, walk: &Walk<T>) {
         while let Some(Waiting { path, target, .. }) = self.next() {
             let identity = target.stat.identity();
@@ -92,7 +92,7 @@ impl<P: Default + Send> Follows<P> {
         }
     }
 
-    /// Leaves the waiting links alone.
+    /// Gives up the waiting links.
     pub(super) fn give_up<T: Tally<Part = P>>(&self, walk: &Walk<T>) {
         while let Some(link) = self.next() {
             if let Some(dir) = link.target.parent.clone() {

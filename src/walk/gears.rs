@@ -1,33 +1,33 @@
-//! How many threads: what the gearbox decides, from nothing but what it is told.
+//! The number of threads. The gearbox decides about it from the samples that it gets, and from nothing else.
 //!
-//! Warm, one thread a core is best, and nothing may disturb it. Where threads wait for storage,
-//! more of them help, up to what the storage serves at the same time; on a disk that has to seek,
-//! fewer do. Nobody can tell in advance, so it is tried: the number goes up by steps as long as each
-//! brings so many more entries a second, then stays, and from time to time is tried again. Where a
-//! step brings hardly anything, one thread is tried before anything else.
+//! If everything is cached, one thread for each core is best, and nothing may disturb it. If threads wait for
+//! storage, more threads help, up to the number of requests that the storage serves at the same time. On a disk that
+//! has to seek, fewer help. Nobody can know this in advance, so it is tried: the number goes up in steps as long as
+//! each step brings enough entries a second, then stays, and is tried again from time to time. If a step brings
+//! hardly anything, one thread is tried before anything else.
 //!
-//! Threads that wait are told from threads that are kept from running by other processes: the former
-//! gave up their cores themselves. And where they wait for storage they do so once in a few
-//! dozen entries, since a block of inodes holds so many; warm, once in hundreds, for each other.
+//! Threads that wait for storage gave up their cores themselves; threads that other processes keep from running did
+//! not. And threads that wait for storage do so once in a few dozen entries, because a block of inodes holds that
+//! many. If everything is cached, they wait once in hundreds of entries, for each other.
 
 use std::time::Duration;
 
 use crate::sys::Storage;
 
-/// What the walk did between two looks.
+/// What the walk did between two samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sample {
-    /// How long that was.
+    /// The time between them.
     pub(super) wall: Duration,
-    /// Time on a core, of all threads.
+    /// CPU time of all threads.
     pub(super) cpu: Duration,
     /// How often a thread waited for something.
     pub(super) waits: u64,
-    /// How often a thread had to make room for another process.
+    /// How often another process took a thread's core.
     pub(super) preemptions: u64,
     /// Steps done: entries stated, directories opened.
     pub(super) done: u64,
-    /// Steps known at the end that were not done yet.
+    /// Steps known at the end but not done yet.
     pub(super) waiting: u64,
 }
 
@@ -38,49 +38,49 @@ pub(super) struct Gearbox {
     most: usize,
     threads: usize,
     phase: Phase,
-    /// What was seen since the phase began, or since it had to be looked at anew.
+    /// The samples since the phase began, or since they were discarded.
     seen: Sample,
-    /// How long to stay, the next time there is nothing better.
+    /// How long to stay the next time that nothing is better.
     patience: Duration,
 }
 
-/// What the gearbox is about.
+/// What the gearbox is doing.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
-    /// One thread a core, and no reason for more at so many looks.
+    /// One thread for each core; so many samples gave no reason for more.
     First(u32),
-    /// So many steps that were begun with the number before have to end first.
+    /// Waiting for the end of so many steps that began with the previous number of threads.
     Changing(Trial, u64),
-    /// Measuring whether it is better.
+    /// Measuring whether the trial is better.
     Trying(Trial),
-    /// It was the best number for as long.
+    /// Staying so long, because this was the best number.
     Staying(Duration),
 }
 
 /// A number of threads that is tried instead of another.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
-    /// The number before.
+    /// The previous number.
     threads: usize,
     /// Steps a second with that number.
     rate: f64,
-    /// How many times as many are tried next, if this is better.
+    /// By how much to multiply the number next, if this is better.
     factor: usize,
 }
 
-/// A step up must bring so much.
+/// A step up must raise the rate to at least so many times the previous one.
 const GAIN: f64 = 1.15;
-/// Four times the threads bring so much at least, or else one may do as well.
+/// Four times as many threads must raise it to at least so many times; otherwise one thread may do as well.
 const CLEAR: f64 = 1.5;
-/// A step down may cost so much.
+/// A step down may lower it to so many times.
 const LOSS: f64 = 0.95;
-/// A step up multiplies the threads by so much, as long as that is better; then by 2.
+/// A step up multiplies the threads by so much as long as that is better, and then by 2.
 const FACTOR: usize = 4;
-/// In first gear, what is longer ago says nothing of what is going on.
+/// In first gear, older samples do not tell what the walk is doing now.
 const MEMORY: Duration = Duration::from_millis(100);
-/// No storage is waited for any longer than this before something is decided.
+/// The longest time before a decision.
 const MOST_TIME: Duration = Duration::from_secs(1);
-/// How long the best number stays, at first; each time twice as long.
+/// How long the best number stays at first. Each time it stays twice as long.
 const PATIENCE: Duration = Duration::from_secs(1);
 const MOST_PATIENCE: Duration = Duration::from_secs(30);
 
@@ -91,20 +91,16 @@ impl Gearbox {
         Self { cores, most: most.max(cores), threads: cores, phase, seen, patience: PATIENCE }
     }
 
-    /// How many threads it starts with.
-    pub(super) fn cores(&self) -> usize {
-        self.cores
-    }
-
-    /// Starts anew: storage is not what it was.
-    pub(super) fn begin_anew(&mut self) {
+    /// Starts again, because the storage has changed. Returns the number of threads.
+    pub(super) fn begin_again(&mut self) -> usize {
         self.threads = self.cores;
         self.begin(Phase::First(0));
+        self.threads
     }
 
-    /// How long to wait before the next look.
+    /// How long to wait before the next sample.
     pub(super) fn interval(&self) -> Duration {
-        /// A walk that is over by then has cost nothing.
+        /// A walk that ends earlier has cost nothing.
         const SHORTEST: Duration = Duration::from_millis(5);
         match self.phase {
             Phase::First(looks) => SHORTEST * (1 << looks.min(4)),
@@ -113,8 +109,8 @@ impl Gearbox {
         }
     }
 
-    /// The number of threads from now on, if it changes. `hint` is asked what the threads wait for,
-    /// only when they do: who answers for it, and whether it has to seek.
+    /// The new number of threads, if it changes. `hint` says what kind of storage the threads wait for, and whether
+    /// it has to seek; it is called only if they wait.
     pub(super) fn look(
         &mut self,
         sample: &Sample,
@@ -140,7 +136,7 @@ impl Gearbox {
                 None
             }
             Phase::Trying(_) if !has_work => {
-                // Whatever the rate, there was not enough to do for so many.
+                // Whatever the rate is, there was not enough to do for so many threads.
                 self.seen = Sample::default();
                 None
             }
@@ -168,9 +164,9 @@ impl Gearbox {
 
     /// What to try first.
     fn first_guess(&self, (storage, seeks): (Storage, bool)) -> usize {
-        /// What network file systems serve at the same time, at the least.
+        /// The number of requests that network file systems serve at the same time, at least.
         const REMOTE: usize = 64;
-        /// Disks of virtual machines often say that they seek. Those that do need so long.
+        /// Disks of virtual machines often report that they seek. Real ones need so long.
         const SEEK: Duration = Duration::from_millis(1);
         match storage {
             Storage::Remote => REMOTE.max(self.threads),
@@ -179,7 +175,7 @@ impl Gearbox {
         }
     }
 
-    /// Says whether what is tried is better, as soon as that can be said.
+    /// Decides whether the trial is better, as soon as that is possible.
     fn judge(&mut self, trial: Trial) -> Option<usize> {
         let (rate, is_up) = (self.seen.rate(), self.threads > trial.threads);
         if !(self.is_bad(trial) || self.is_measured()) {
@@ -197,19 +193,19 @@ impl Gearbox {
             return self.stay(self.threads);
         }
         if is_up && trial.threads > 1 {
-            // Where more do not help, one may do better: a disk that has to seek. If it does not,
-            // that shows at once.
+            // If more threads do not help, one may do better, on a disk that has to seek. If it does not, that shows
+            // at once.
             return self.try_again(trial, 1);
         }
         if !is_up && trial.factor > 2 {
-            // Too far, but maybe not in the wrong direction; or a hint was wrong.
+            // It went too far, but perhaps in the right direction; or a hint was wrong.
             return self.try_again(Trial { factor: 2, ..trial }, trial.threads * 2);
         }
         self.stay(trial.threads)
     }
 
-    /// Whether it is clear early that `trial` brings nothing: where so many steps would have been done
-    /// before, not half of them is done; or four times the threads get hardly more done.
+    /// Whether it is clear early that `trial` brings nothing: in the time of so many earlier steps, not half as many
+    /// were done; or four times as many threads do hardly more.
     fn is_bad(&self, trial: Trial) -> bool {
         let enough = 16.0_f64.max(self.threads as f64 / 2.0);
         let (done, expected) = (self.seen.done as f64, trial.rate * self.seen.wall.as_secs_f64());
@@ -217,7 +213,7 @@ impl Gearbox {
         expected >= enough && done < expected * if is_leap { CLEAR } else { 0.5 }
     }
 
-    /// Whether enough was seen for a rate to be told from it.
+    /// Whether the samples are enough for a rate.
     fn is_measured(&self) -> bool {
         const TIME: Duration = Duration::from_millis(5);
         const STEPS: u64 = 16;
@@ -226,13 +222,13 @@ impl Gearbox {
         self.seen.wall >= TIME && self.seen.done >= steps || self.seen.wall >= MOST_TIME
     }
 
-    /// Tries `threads`, to be better than what was just measured.
+    /// Tries `threads` against the rate just measured.
     fn try_with(&mut self, threads: usize, factor: usize) -> Option<usize> {
         let trial = Trial { threads: self.threads, rate: self.seen.rate(), factor };
         self.try_again(trial, threads)
     }
 
-    /// Tries `threads`, to be better than what was measured before what was just tried.
+    /// Tries `threads` against the rate before the last trial.
     fn try_again(&mut self, trial: Trial, threads: usize) -> Option<usize> {
         self.change(threads, Phase::Changing(trial, self.threads as u64))
     }
@@ -270,13 +266,13 @@ impl Sample {
         self.done as f64 / self.wall.as_secs_f64().max(1e-6)
     }
 
-    /// How long a wait of so many threads took on average.
+    /// How long a wait took on average, with so many threads.
     fn wait(&self, threads: usize) -> Duration {
         let waited = (self.wall * threads as u32).saturating_sub(self.cpu);
         waited / u32::try_from(self.waits.max(1)).unwrap_or(u32::MAX)
     }
 
-    /// The share of the time of so many threads that was spent on a core.
+    /// The share of the time of so many threads that was CPU time.
     fn share(&self, threads: usize) -> f64 {
         self.cpu.as_secs_f64() / (self.wall.as_secs_f64().max(1e-6) * threads.max(1) as f64)
     }
@@ -286,8 +282,8 @@ impl Sample {
         self.share(threads) >= BUSY
     }
 
-    /// Whether threads wait for storage: they do so often for what they get done, and more often
-    /// than they are kept from running. A few waits say nothing.
+    /// Whether threads wait for storage: they wait often for the steps that they do, and more often than other
+    /// processes take their cores. A few waits mean nothing.
     fn is_blocked(&self) -> bool {
         const WAITS: u64 = 4;
         const STEPS_A_WAIT: u64 = 96;

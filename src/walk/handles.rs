@@ -1,11 +1,11 @@
-//! Open directories: how many there may be, and how to get one back that was let go.
+//! Open directories: how many there may be, and how to open one again.
 //!
-//! A directory stays open while entries handed out below it still have to be opened or stated
-//! relative to it; whoever does so holds a lease, and the last lease closes it. When handles grow
-//! scarce, only the entry that is visited next gets a lease. The others find their parent again
-//! from the nearest directory that is open, step by step, and leave a few waypoints open on the
-//! way, each half as far from the goal as the one before: the next to come is from nearby. A root is kept
-//! open, if there are not too many: by its path something else may be found later.
+//! A directory stays open while entries handed out below it still have to be opened or examined relative to it. Each
+//! thread that does so holds a lease, and the last lease closes it. If handles are scarce, only the entry that is
+//! visited next gets a lease. The others find their parent again from the nearest open directory, step by step. On
+//! the way they leave a few waypoints open, each half as far from the goal as the one before, because the next thread
+//! comes from nearby. A root stays open, unless there are too many roots: later, another directory may be at its
+//! path.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,34 +21,34 @@ use crate::sys::{self, Handle, Symlinks};
 const WAYPOINTS: usize = 4;
 /// One handle for the root that is kept open.
 const ROOT: usize = 1;
-/// What a worker holds at most: its directory, and two steps of a way back. To look for what was renamed
-/// takes one more for a moment, of the spare ones.
+/// What a worker holds at most: its directory, and two steps of a way back. Looking for a renamed directory takes one
+/// of the spare ones for a moment.
 const PER_WORKER: usize = 3;
-/// For whatever else the process opens: a terminal, a file to write to.
+/// For everything else that the process opens: a terminal, an output file.
 const SPARE: usize = 2;
 
-/// An open directory that counts against what may be open.
+/// An open directory that counts against the limit.
 #[derive(Debug)]
 pub(super) struct Lease {
     pub(super) handle: Handle,
-    /// What filters know of the directory, if there are any.
+    /// What filters know about the directory, if there are filters.
     pub(super) scope: Option<Arc<Scope>>,
-    /// What is not found of what is listed in it.
+    /// The names listed in it that were not found.
     pub(super) missing: AllMissing,
-    /// Counts by being there. None on the way to another directory: for that, room is left.
+    /// Its existence counts. None on the way to another directory, for which room is reserved.
     _count: Option<Arc<()>>,
 }
 
-/// What may be open, and the waypoints.
+/// The limit, and the waypoints.
 #[derive(Debug)]
 pub(super) struct Handles<P> {
-    /// Each lease holds one more; the reserve for each worker covers what two of them may take at
-    /// the same time.
+    /// Each lease holds a reference. The reserve for each worker covers the two references that it may hold at the
+    /// same time.
     leases: Arc<()>,
     /// How many leases may be held while there is plenty. Relaxed: it changes only before more than
     /// one thread looks.
     plenty: AtomicUsize,
-    /// Whether a root is kept open. Relaxed: it is asked and told in one.
+    /// Whether a root is kept open. Relaxed: it is read and set at once.
     has_root: AtomicBool,
     /// Guards the list alone; no system call is made under it.
     waypoints: Mutex<Vec<Waypoint<P>>>,
@@ -60,10 +60,11 @@ struct Waypoint<P> {
     lease: Arc<Lease>,
 }
 
-/// Where a way begins, unless that is at a root that is not open, and its steps, last one first.
+/// The open directory at which the way begins, unless it begins at a root that is not open; and its steps, the last
+/// one first.
 type Way<P> = (Option<Arc<Lease>>, Vec<Arc<Dir<P>>>);
 
-/// Opens a root by its path once more.
+/// Opens a root again by its path.
 fn open_root<P>(root: &Dir<P>) -> io::Result<Handle> {
     let handle = root.mount.source.open(&root.name)?;
     let is_it = !root.mount.lists_inodes || handle.identity()? == root.stat.identity();
@@ -80,7 +81,7 @@ fn plenty(free: usize, workers: usize) -> usize {
 }
 
 impl<P: Default> Handles<P> {
-    /// There are `free` handles, for one worker as yet.
+    /// With `free` handles, and for one worker at first.
     pub(super) fn new(free: usize) -> Self {
         let plenty = AtomicUsize::new(plenty(free, 1));
         let has_root = AtomicBool::new(false);
@@ -98,14 +99,14 @@ impl<P: Default> Handles<P> {
         Lease { handle, scope, missing: AllMissing::new(), _count }
     }
 
-    /// Whether directories may stay open for entries whose turn comes later.
+    /// Whether directories may stay open for entries that are visited later.
     pub(super) fn is_plenty(&self) -> bool {
-        // One is our own.
+        // One reference is our own.
         Arc::strong_count(&self.leases) <= self.plenty.load(Ordering::Relaxed)
     }
 
-    /// Keeps a root open for as long as something below it is on its way: the first, and more while that
-    /// takes no more than a quarter of what there is.
+    /// Keeps a root open as long as something below it is being weighed: always the first one, and more if that takes
+    /// no more than a quarter of the handles.
     pub(super) fn keep_if_root(&self, dir: &Dir<P>, lease: &Arc<Lease>) {
         let has_room =
             || Arc::strong_count(&self.leases) <= self.plenty.load(Ordering::Relaxed) / 4;
@@ -114,16 +115,16 @@ impl<P: Default> Handles<P> {
         }
     }
 
-    /// Closes the waypoints: handles ran out although we had counted them.
+    /// Closes the waypoints, because handles ran out although they were counted.
     pub(super) fn forget_waypoints(&self) {
         let forgotten = std::mem::take(&mut *self.waypoints());
         drop(forgotten);
     }
 
-    /// Finds `dir` again, which has been open before; nothing if it, or what it lies in, has been removed.
+    /// Opens `dir` again, which was open before; nothing if it, or a directory above it, was removed.
     ///
     /// # Errors
-    /// The system's, and that a root is not found where it was.
+    /// The system's, and if a root is not found any more.
     pub(super) fn reopen(
         &self,
         dir: &Arc<Dir<P>>,
@@ -151,8 +152,8 @@ impl<P: Default> Handles<P> {
         Ok(start)
     }
 
-    /// The way to `dir` from the nearest open directory at or above it. Nothing if one on the way is known
-    /// to be removed.
+    /// The way to `dir` from the nearest open directory at or above it. Nothing if a directory on the way is known to
+    /// be removed.
     fn way_to(&self, dir: &Arc<Dir<P>>) -> Option<Way<P>> {
         let waypoints = self.waypoints();
         let mut way = Vec::new();
@@ -176,7 +177,7 @@ impl<P: Default> Handles<P> {
     /// Leaves `dir` open on the way to a directory `goal` levels deep.
     fn leave_waypoint(&self, dir: &Arc<Dir<P>>, lease: &Arc<Lease>, goal: u32) {
         let mut waypoints = self.waypoints();
-        // Of no more use: what is deeper than where we are going, and what only we still hold.
+        // Closes waypoints that are of no more use: those deeper than the goal, and those that only this list holds.
         let is_useful =
             |point: &Waypoint<P>| point.dir.depth <= goal && Arc::strong_count(&point.dir) > 1;
         let (mut useful, mut passed): (Vec<_>, Vec<_>) = waypoints.drain(..).partition(is_useful);
@@ -187,7 +188,7 @@ impl<P: Default> Handles<P> {
             passed.push(useful.swap_remove(least_missed(&depths, goal)));
         }
         *waypoints = useful;
-        // Closing is a system call: not under the lock.
+        // Closing is a system call, so it happens outside of the lock.
         drop(waypoints);
         drop(passed);
     }
@@ -197,8 +198,8 @@ impl<P: Default> Handles<P> {
     }
 }
 
-/// Which of the waypoints at `depths`, sorted, leaves the shortest gap for how far it is from the
-/// goal. Removing that one keeps their distances growing by about the same factor.
+/// Which of the waypoints at `depths`, sorted, leaves the shortest gap, in relation to its distance from the goal. If
+/// that one is removed, the distances still grow by about the same factor.
 fn least_missed(depths: &[u32], goal: u32) -> usize {
     let detour = |i: usize| {
         let above = if i == 0 { 0 } else { depths[i - 1] };

@@ -1,9 +1,9 @@
-//! The inodes with several links that a worker has met, so that it need not ask about them again.
+//! The inodes with several links that a worker has found, so that it need not examine them again.
 //!
-//! A listing gives the inode number of every name. In a store of packages, where most files are hard
-//! links to a few thousand inodes, nearly all that a walk did was to ask about the same ones again:
-//! with this it takes half as long. Where links are far apart, as in a row of backups, it brings
-//! nothing, took a tenth longer, and so is soon left alone.
+//! A listing has the inode number of every name. In a package store, most files are hard links to a few thousand
+//! inodes, and nearly all the time of a walk went into examining the same inodes again; with this it takes half as
+//! long. If links are far apart, as in a row of backups, it does not help and took a tenth longer. So it soon stops
+//! trying.
 
 use std::collections::HashMap;
 
@@ -11,20 +11,20 @@ use foldhash::fast::RandomState;
 
 use crate::sys::{MountedIdentity, Stat};
 
-/// What a worker knows. Each has its own, so that nobody waits for anybody.
+/// What a worker knows. Each worker has its own, so that none waits.
 #[derive(Debug, Default)]
 pub(super) struct Known {
-    /// What each inode is, and how many more links it had when that was asked. With the last of them it
-    /// is forgotten: kept until there is no more room, inodes of two links took a third longer.
+    /// The attributes of each inode, and how many more links it had at that time. After the last link it is
+    /// forgotten. When they were kept until there was no more room, inodes of two links took a third longer.
     stats: HashMap<MountedIdentity, (Stat, u32), RandomState>,
-    /// How often it was of use since it was empty.
+    /// How often it helped since it was empty.
     hits: usize,
-    /// How many inodes are let pass before it is tried again.
+    /// How many inodes to skip before the next attempt.
     rest: usize,
 }
 
 impl Known {
-    /// What is known of the inode of one more link.
+    /// The attributes of an inode of which this is one more link, if they are known.
     #[inline]
     pub(super) fn recall(&mut self, identity: MountedIdentity) -> Option<Stat> {
         let (stat, left) = self.stats.get_mut(&identity)?;
@@ -37,13 +37,12 @@ impl Known {
         Some(stat)
     }
 
-    /// Remembers what was said of the inode of a link seen through `mount`, if that promises to be of
-    /// use.
+    /// Remembers the attributes of the inode of a link seen through `mount`, if that promises to help.
     #[inline]
     pub(super) fn remember(&mut self, mount: u64, stat: &Stat) {
-        /// What fits 8,192 slots, of 1 MB. Those that are met again and again are soon back.
+        /// As many as fit 8,192 slots, of 1 MB. Inodes with many links soon come back.
         const MOST: usize = 7_168;
-        /// So many times as long as an attempt that was of no use.
+        /// How many times as long to pause as the attempt that did not help.
         const REST: usize = 31;
         if self.rest > 0 {
             self.rest -= 1;

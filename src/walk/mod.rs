@@ -1,27 +1,26 @@
-//! The walk: visits every directory once, in parallel, and bubbles finished directories up.
+//! The walk: visits every directory once, in parallel, and adds finished directories to their parents.
 //!
-//! It knows nothing of what is gathered ([`Tally`]) and touches the file system only through `sys`.
-//! One task a directory; no task waits for another, and none recurses, so that depth costs memory on
-//! the heap and never stack. The calling thread takes a first look; where that was all there is to be
-//! done, no other thread is ever started. In first gear tasks are rayon's, in one scope, on one thread a core; in
-//! the higher ones, for storage that is waited for, they are on a stack of our own, from which any
-//! number of threads may take. In the order of what it costs to coordinate:
+//! It does not know what is kept ([`Tally`]), and touches the file system only through `sys`. Each directory is one
+//! task. No task waits for another and none recurses, so depth costs memory on the heap and never stack. The calling
+//! thread begins alone; if it finds little to do, no other thread is started. In first gear, tasks are rayon's, in
+//! one scope, with one thread for each core. In higher gears, for storage that answers slowly, tasks are on a stack
+//! of our own, from which any number of threads can take them. In the order of what coordination costs:
 //!
-//! 1. `visit`: the way of a file. No lock, no allocation; two relaxed loads (interrupted? a higher
-//!    gear?), and a count on the worker's own cache line (`progress`). Where a link to the same inode
-//!    has been stated (`known`), or the listing tells what `stat` would, not even a system call.
-//! 2. `task`, once a directory: six uncontended locks, for where the worker is, what it knows and what it has handed out.
-//! 3. `dir`, once a directory or part of one: one lock around what was gathered, one atomic count of
-//!    what is outstanding. Whoever brings it to 0 goes on to the parent.
-//! 4. `handles`, once a directory: two atomic counts. A lock only when handles are scarce, or for what is
-//!    not found where it was listed (`find`).
-//! 5. `total::Sum`: under the directory's lock, the smaller set of hard links merges into the larger.
-//! 6. `pool`, in higher gears: one lock a task, around the stack.
-//! 7. `prefetch`: what a slow file system has on its device, read once ahead of the walk, which rests meanwhile.
-//! 8. `follow`: a lock a directory, only with `-L`.
+//! 1. `visit`, for each file: no lock and no allocation; two relaxed loads (interrupted? a higher gear?), and a
+//!    count on the worker's own cache line (`progress`). If a link to the same inode was examined before
+//!    (`known`), or the listing has the attributes, not even a system call.
+//! 2. `task`, for each directory: six uncontended locks, for the worker's place, its knowledge and its tasks.
+//! 3. `dir`, for each directory or part of one: one lock around the subtotal, and one atomic count of what is
+//!    outstanding. The thread that brings it to 0 continues with the parent.
+//! 4. `handles`, for each directory: two atomic counts. A lock only if handles are scarce, or for names that are
+//!    not found where they were listed (`find`).
+//! 5. `total::Sum`: under the directory's lock, the smaller set of hard links is merged into the larger.
+//! 6. `pool`, in higher gears: one lock for each task, around the stack.
+//! 7. `prefetch`: once for each slow file system, before most of the walk, which waits meanwhile.
+//! 8. `follow`: one lock for each directory, only with `-L`.
 //!
-//! From then on the calling thread is free for `monitor`: it shows the progress, asks `gears` how many threads
-//! there should be, and does not wait for storage that never answers.
+//! Meanwhile the calling thread runs `monitor`: it shows the progress, asks `gears` how many threads there should be,
+//! and does not wait for storage that never answers.
 
 mod dir;
 mod find;
@@ -74,13 +73,13 @@ use task::{Task, Worker};
 /// How to walk.
 #[derive(Clone, Debug, Default)]
 pub struct WalkOptions {
-    /// What the totals count.
+    /// What the totals measure.
     pub measure: Measure,
-    /// What sizes beside them count, where those are times.
+    /// What the sizes beside them measure, if the totals are times.
     pub sizes: Option<Measure>,
-    /// What does not count.
+    /// The filters.
     pub filter: Filter,
-    /// How many threads; one for each available core if not said.
+    /// How many threads; by default as many as keep the storage busy.
     pub threads: Option<NonZeroUsize>,
     /// Stay on the file system of each root.
     pub one_file_system: bool,
@@ -88,29 +87,29 @@ pub struct WalkOptions {
     pub follow: bool,
     /// Count every hard link each time.
     pub count_links: bool,
-    /// Weigh only what has no links outside: a directory without what it shares, and no link alone.
+    /// Weigh only inodes without links outside: a directory without what it shares, and no link by itself.
     pub unique: bool,
-    /// Read ahead of the walk what a file system has on its device, where that is slow, and it can be done.
+    /// Prefetch the metadata of file systems from their devices, if these are slow and can be read.
     pub prefetch: bool,
-    /// Read roots in bulk from their devices, where that can be done.
+    /// Read roots in bulk from their devices, if that is possible.
     pub bulk: bool,
     /// What lists the roots.
     pub source: Source,
-    /// What else the tally and the filter want to know of an inode.
+    /// What else the tally and the filter need to know of an inode.
     pub query: Query,
-    /// Set from outside, ends the walk early.
+    /// Ends the walk early when it is set from outside.
     pub interrupt: Arc<AtomicBool>,
 }
 
 impl WalkOptions {
-    /// Whether what lies on the file system `device` is weighed by a walk that is on the one `from`.
+    /// Whether a walk of the file system `from` includes the file system `device`.
     fn is_weighed(&self, from: u64, device: u64) -> bool {
         !self.one_file_system || device == from
     }
 }
 
-/// Whether a walk enters what `carries` this: the kernel's own file systems only below a root on one
-/// (`is_synthetic`), and what would have to be mounted first not at all.
+/// Whether a walk enters a mount with this content. It enters the kernel's own file systems only below a root on one
+/// of them (`is_synthetic`), and automounts never.
 fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
     match carries {
         Carries::Data => true,
@@ -119,16 +118,16 @@ fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
     }
 }
 
-/// What a walk came to.
+/// The result of a walk.
 #[derive(Debug)]
 pub struct Walked<R> {
     /// What it weighed.
     pub weighed: Weighed<R>,
-    /// How that went.
+    /// What it did.
     pub course: Course,
 }
 
-/// A walk on its way, shared by all its workers.
+/// A walk in progress, shared by all its workers.
 struct Walk<T: Tally> {
     options: WalkOptions,
     rules: Rules,
@@ -141,11 +140,11 @@ struct Walk<T: Tally> {
     bulk: Vec<Bulk>,
     /// Read when first asked for.
     mounts: OnceLock<MountTable>,
-    /// Guards the list of what could not be read; taken once an error.
+    /// Guards the list of problems; locked once for each.
     problems: Mutex<Vec<Problem>>,
     /// Guards the tally's report; set once, when the root closes.
     report: Mutex<Option<T::Report>>,
-    /// Guards what the tally panicked with on another thread, if it did.
+    /// Guards the panic of the tally on another thread, if there was one.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -154,16 +153,16 @@ const MOST_THREADS: usize = 1_024;
 /// As many as keep a network file system busy (DESIGN's figures, measured on FUSE).
 const HIGHEST_GEAR: usize = 128;
 
-/// Weighs `roots` and everything below, gathering with `tally`. While it goes on, `watch` is called
-/// about ten times a second, on the calling thread.
+/// Weighs `roots` and everything below them with `tally`. Meanwhile it calls `watch` about ten times a second, on the
+/// calling thread.
 ///
-/// With one readable root, that is what the report is about; with several, a node above them, whose
-/// name is empty. A root that is another one, or lies inside another, is weighed once.
+/// The report is about the root if only one is readable. If there are several, it is about a node above them whose
+/// name is empty. A root that is the same as another, or inside another, is weighed once.
 ///
-/// What cannot be read is among the problems, and the rest is weighed.
+/// What cannot be read is among the problems, and everything else is weighed.
 ///
 /// # Panics
-/// If the tally does. That also sets [`WalkOptions::interrupt`], by which the other threads end.
+/// If the tally panics. That also sets [`WalkOptions::interrupt`], which ends the other threads.
 pub fn walk<T: Tally + 'static>(
     roots: Vec<OsString>,
     options: WalkOptions,
@@ -189,7 +188,7 @@ pub fn walk<T: Tally + 'static>(
     Walked { weighed: walk.weighed(), course: Course { gears, not_in_bulk } }
 }
 
-/// Reads `roots` in bulk, if that is wanted; and why not those that cannot be.
+/// Reads `roots` in bulk, if the options ask for it. Returns also those for which it is not possible.
 fn in_bulk(roots: &[Root], options: &WalkOptions) -> (Vec<Bulk>, Vec<NotInBulk>) {
     let (mut bulk, mut others) = (Vec::new(), Vec::new());
     let threads = options.threads.map_or(0, NonZeroUsize::get);
@@ -197,7 +196,7 @@ fn in_bulk(roots: &[Root], options: &WalkOptions) -> (Vec<Bulk>, Vec<NotInBulk>)
         let Root { path, stat, mount } = root;
         match Bulk::read(path, stat, *mount, options.query, threads, &options.interrupt) {
             Ok(read) => bulk.push(read),
-            // Somebody wants no more.
+            // The walk ends at once then.
             Err(error) if error.kind() == io::ErrorKind::Interrupted => break,
             Err(error) => {
                 let (root, reason) = (path.to_bytes().to_vec(), reason(&error));
@@ -208,8 +207,8 @@ fn in_bulk(roots: &[Root], options: &WalkOptions) -> (Vec<Bulk>, Vec<NotInBulk>)
     (bulk, others)
 }
 
-/// Goes on with what the first look left, on as many threads as are wanted and `free` handles are
-/// enough for. Returns what was done with each number of them.
+/// Continues after the first look, on as many threads as are wanted and `free` handles allow. Returns what was done
+/// with each number of them.
 fn go_on<T: Tally + 'static>(
     walk: &Arc<Walk<T>>,
     free: usize,
@@ -237,7 +236,7 @@ fn go_on<T: Tally + 'static>(
     // The scope lives in the pool, so that this thread is free to watch.
     first_gear.spawn(move || {
         walk.run();
-        // If nobody receives, nobody is waiting any more.
+        // If nobody receives it, nobody waits any more.
         let _ = sender.send(());
     });
     monitor.watch(workers, gearbox, &receiver, watch)
@@ -270,9 +269,9 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Takes a first look from the calling thread, and leaves on the stack what remains to be done.
+    /// Begins on the calling thread, and leaves the rest of the work on the stack.
     fn begin(&self, roots: Vec<Root>) {
-        // Nobody watches yet, and whoever answers for far storage may not answer.
+        // Nobody watches yet, and remote storage may not answer.
         let is_near = matches!(&roots[..], [root] if root.mount.storage == Storage::Local);
         let worker = Worker::on_the_stack(self, self.workers.caller());
         worker.begin(roots);
@@ -281,11 +280,11 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Walks on the calling thread alone, where no other can be started.
+    /// Walks on the calling thread alone, because no other can be started.
     fn run_here(&self) {
         match ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
             Ok(pool) => pool.install(|| self.run()),
-            // This thread belongs to a pool already, and the scope will use that one.
+            // This thread belongs to a pool already, and the scope would use that one.
             Err(_) => {
                 self.workers.make_room_for(rayon::current_num_threads());
                 self.run();
@@ -306,7 +305,7 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Weighs a directory that is handed out already, and all below.
+    /// Weighs a directory that was handed out, and everything below it.
     fn weigh_below(&self, dir: Arc<Dir<T::Part>>) {
         let task = Task::Directory { dir, parent: None };
         rayon::scope(|scope| Worker::in_first_gear(self, scope).run(task));
@@ -317,13 +316,13 @@ impl<T: Tally> Walk<T> {
         lock(&self.report).is_some()
     }
 
-    /// Ends the walk: the tally has panicked on a thread that nobody waits for.
+    /// Ends the walk, because the tally has panicked on a thread that nobody waits for.
     fn fail(&self, panic: Box<dyn Any + Send>) {
         lock(&self.panic).get_or_insert(panic);
         self.options.interrupt.store(true, Ordering::Relaxed);
     }
 
-    /// What it came to.
+    /// The result.
     fn weighed(&self) -> Weighed<T::Report> {
         let mut problems = mem::take(&mut *lock(&self.problems));
         problems.sort_unstable_by(|one, two| {
@@ -337,7 +336,7 @@ impl<T: Tally> Walk<T> {
         }
     }
 
-    /// Adds an entry that is no directory to the `subtotal` of `dir`.
+    /// Adds an entry that is not a directory to the `subtotal` of `dir`.
     #[inline]
     fn weigh(&self, dir: &Dir<T::Part>, subtotal: &mut Subtotal<T::Part>, mut entry: Entry<'_>) {
         self.rules.identify(&mut entry);
@@ -354,7 +353,7 @@ impl<T: Tally> Walk<T> {
         })
     }
 
-    /// What filters know of `dir` now that it is open.
+    /// What filters know about `dir` now that it is open.
     fn scope(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Scope>> {
         let report = |path, error: &_| self.report(path, Operation::Read, error);
         self.options.filter.enter(dir.scope.as_ref(), handle, || dir.names(), report)

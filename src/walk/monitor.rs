@@ -1,45 +1,44 @@
-//! Whoever watches: shows the progress, changes gears, and does not wait for what never answers.
+//! The monitor shows the progress, changes the number of threads, and does not wait for storage that never answers.
 //!
-//! It is the thread that called for the walk, which has nothing else to do. A look costs a few
-//! microseconds; a walk that is over within the first 5 milliseconds is never looked at.
+//! It is the thread that called the walk, which has nothing else to do. A look costs a few microseconds, and a walk
+//! that ends within the first 5 milliseconds gets none.
 
-use std::mem;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::gears::{Gearbox, Sample};
-use super::prefetch::{Candidate, ReadAhead};
+use super::prefetch::{PrefetchRoot, ReadAhead};
 use super::progress::{Counts, Progress};
 use super::task::settle;
-use super::{Walk, pool};
+use super::{Walk, lock, pool};
 use crate::gear::Gear;
 use crate::problem::Problem;
 use crate::sys::{self, Storage, Usage};
 use crate::tally::Tally;
 
-/// Between two looks at the progress. Longer than a worker needs to notice an interrupt, unless it
-/// waits for storage.
+/// The time between two updates of the progress. A worker notices an interrupt sooner, unless it waits for storage.
 const SHOWN: Duration = Duration::from_millis(100);
 
 /// Watches one walk.
 pub(super) struct Monitor<T: Tally> {
     walk: Arc<Walk<T>>,
-    /// How many threads may be at work now.
+    /// How many threads may work now.
     threads: usize,
     /// None if the number of threads is fixed.
     gearbox: Option<Gearbox>,
-    /// What was seen at the last look, and when the present gear was engaged.
+    /// The counts at the last look, and when the current gear began.
     last: Look,
     engaged: Look,
     gears: Vec<Gear>,
-    /// The roots that may be read ahead of, until that is tried.
-    candidates: Vec<Candidate>,
-    /// While it goes on.
+    /// The roots that may be prefetched, until that is tried.
+    candidates: Vec<PrefetchRoot>,
     ahead: Option<ReadAhead>,
+    /// Whether the walk waits for it.
+    is_resting: bool,
 }
 
-/// What there is to be seen.
+/// The counts at one time.
 #[derive(Clone, Copy, Debug)]
 struct Look {
     at: Instant,
@@ -48,11 +47,11 @@ struct Look {
 }
 
 impl<T: Tally + 'static> Monitor<T> {
-    /// Watches `walk`, which begins now, on the calling thread.
-    /// Before that, so many bytes were `read` in bulk, in so much time.
+    /// Watches `walk`, which begins now, from the calling thread. Before it, so many bytes were `read` in bulk, in so
+    /// much time.
     pub(super) fn new(
         walk: Arc<Walk<T>>,
-        candidates: Vec<Candidate>,
+        candidates: Vec<PrefetchRoot>,
         read: (u64, Duration),
     ) -> Self {
         let now = Look { at: Instant::now(), usage: sys::usage(), counts: Counts::default() };
@@ -68,12 +67,12 @@ impl<T: Tally + 'static> Monitor<T> {
             gears,
             candidates,
             ahead: None,
+            is_resting: false,
         }
     }
 
-    /// Watches `workers`, who go on with the walk, until there is word that it is `done`, or nothing
-    /// more is to be expected of it. About ten times a second, says how far it has come. Returns
-    /// what was done with each number of threads.
+    /// Watches `workers` go on with the walk until it is `done`, or until nothing more can be expected. Reports the
+    /// progress about ten times a second. Returns what was done with each number of threads.
     pub(super) fn watch(
         mut self,
         workers: usize,
@@ -102,46 +101,54 @@ impl<T: Tally + 'static> Monitor<T> {
         self.end()
     }
 
-    /// The walk is over: what was done with each number of threads.
+    /// The walk is over. Returns what was done with each number of threads.
     pub(super) fn end(mut self) -> Vec<Gear> {
         let now = Look::now(&self.walk);
-        match self.ahead.take() {
-            Some(ahead) => self.end_ahead(&ahead, now),
-            None => self.end_gear(now),
-        }
+        self.end_gear(now);
         self.gears
     }
 
-    /// Changes gears, if that is called for.
+    /// Changes gears if necessary.
     fn look(&mut self) {
-        if let Some(ahead) = self.ahead.take_if(|ahead| ahead.is_done()) {
-            self.end_ahead(&ahead, Look::now(&self.walk));
-            pool::engage(&self.walk, self.threads);
-        }
-        let Some(gearbox) = self.gearbox.as_mut().filter(|_| self.ahead.is_none()) else { return };
+        self.look_ahead();
+        let Some(gearbox) = self.gearbox.as_mut().filter(|_| !self.is_resting) else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
         let threads = gearbox.look(&now.since(&self.last), || what_is_waited_for(walk));
         self.last = now;
         if let Some(threads) = threads {
-            self.ahead = ReadAhead::begin(&mem::take(&mut self.candidates));
-            if self.ahead.is_some() {
-                gearbox.begin_anew();
-                let cores = gearbox.cores();
-                self.end_gear(now);
-                // Whoever is at work hands over what there is to be done. After this, all begins anew.
-                pool::engage(&self.walk, 1);
-                self.walk.pool.rest();
-                self.threads = cores;
-                return;
-            }
             self.end_gear(now);
             pool::engage(&self.walk, threads);
             self.threads = threads;
+            // Only now, because a change of gears means that the storage is slow.
+            if !self.candidates.is_empty() {
+                self.ahead = ReadAhead::begin(&mut self.candidates);
+            }
         }
     }
 
-    /// After an interrupt, waits for the workers to notice, but not for one that storage does not
-    /// answer: its directory is settled without it.
+    /// Lets the walk rest once a prefetch reads, and go on when that is done.
+    fn look_ahead(&mut self) {
+        let Some(ahead) = &self.ahead else { return };
+        let (is_reading, is_done) = (ahead.is_reading(), ahead.is_done());
+        if is_reading && !self.is_resting {
+            self.end_gear(Look::now(&self.walk));
+            self.is_resting = true;
+            self.walk.pool.rest();
+        }
+        if is_done {
+            if self.is_resting {
+                self.end_gear(Look::now(&self.walk));
+                // The storage is not what it was.
+                self.threads = self.gearbox.as_mut().map_or(self.threads, Gearbox::begin_again);
+                self.is_resting = false;
+                pool::engage(&self.walk, self.threads);
+            }
+            self.ahead = None;
+        }
+    }
+
+    /// After an interrupt, waits until the workers notice it, but not for workers to which storage does not answer:
+    /// their directories are settled without them.
     fn give_up(&self, done: &Receiver<()>) {
         let walk = &self.walk;
         let mut before: Option<Vec<Arc<_>>> = None;
@@ -173,20 +180,20 @@ impl<T: Tally + 'static> Monitor<T> {
         let size = size.saturating_add(shares as u64);
         let places = self.walk.workers.places();
         let directory = places.first().map(|dir| dir.path()).unwrap_or_default();
-        let ahead = self.ahead.as_ref().map(ReadAhead::progress);
-        Progress { entries, size, directory, ahead }
+        let ahead = self.ahead.as_ref().filter(|_| self.is_resting).map(ReadAhead::progress);
+        let problems = lock(&self.walk.problems).len();
+        Progress { entries, size, problems, directory, ahead }
     }
 
-    /// Reading ahead is over.
-    fn end_ahead(&mut self, ahead: &ReadAhead, now: Look) {
-        let (wall, (ahead, _)) = (now.at - self.engaged.at, ahead.progress());
-        self.gears.push(Gear { threads: 1, wall, ahead, ..Gear::default() });
-        (self.engaged, self.last) = (now, now);
-    }
-
-    /// Adds up what was done since the present number of threads was engaged.
+    /// Adds up what was done since the current number of threads began, or since the prefetch did.
     fn end_gear(&mut self, now: Look) {
         let threads = self.threads;
+        if let Some(ahead) = self.ahead.as_ref().filter(|_| self.is_resting) {
+            let (wall, (ahead, _)) = (now.at - self.engaged.at, ahead.progress());
+            self.gears.push(Gear { threads: 1, wall, ahead, ..Gear::default() });
+            (self.engaged, self.last) = (now, now);
+            return;
+        }
         let i = self
             .gears
             .iter()
@@ -204,7 +211,7 @@ impl<T: Tally + 'static> Monitor<T> {
     }
 }
 
-/// Who answers for what a worker is waiting for now, and whether it has to seek.
+/// What kind of storage a worker waits for now, and whether it has to seek.
 fn what_is_waited_for<T: Tally>(walk: &Walk<T>) -> (Storage, bool) {
     let places = walk.workers.places();
     places.first().map_or((Storage::Local, false), |dir| {

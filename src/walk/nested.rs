@@ -1,9 +1,9 @@
-//! Roots that are the same, or lie in one another: each is weighed once.
+//! Roots that are the same as others or inside others: each is weighed once.
 //!
-//! Where a root lies is found out by going up from it, directory by directory, by `..`. No path is asked for
-//! that: a path leads through directories that may be closed to us, it may be too long, and what it led to
-//! may not be mounted any more. A directory's place is its mount and its inode, so that what is mounted
-//! twice is in two places. Each place is come to once, however many roots lie below it.
+//! The directories above a root are found by going up from it through `..`. Paths cannot tell: a path may lead
+//! through unreadable directories, it may be too long, and what it led to may not be mounted any more. The place of a
+//! directory is its mount and its inode, so that a directory mounted twice is in two places. Each place is visited
+//! once, however many roots are below it.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -21,13 +21,13 @@ use crate::path;
 use crate::sys::{self, Carries, Handle, Identity, MountedIdentity, Query, Symlinks};
 use crate::walk::WalkOptions;
 
-/// Leaves out a root that is another one, or lies inside another whose walk will come to it.
+/// Leaves out roots that are the same as another root, or inside another root whose walk reaches them.
 ///
-/// From the outside inwards: only a root that is kept takes in others. What lies in one that is not is come
-/// to by the walk of another, whose filters may leave it out.
+/// It goes from the outside in, because only a root that is kept can contain others. A root inside one that is left
+/// out is reached by the walk of another root, whose filters may leave it out.
 pub(super) fn each_once(roots: Vec<Root>, options: &WalkOptions) -> Vec<Root> {
     let (mut files, mut directories) = (HashSet::new(), HashSet::new());
-    // By whatever mount it is reached, a directory is the same one.
+    // A directory is the same through any mount.
     let mut is_new = |root: &Root| directories.insert(root.stat.identity());
     let mut is_kept: Vec<_> =
         roots.iter().map(|root| !root.stat.is_directory() || is_new(root)).collect();
@@ -59,14 +59,14 @@ pub(super) fn each_once(roots: Vec<Root>, options: &WalkOptions) -> Vec<Root> {
     roots.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(root, _)| root).collect()
 }
 
-/// The directory that a root lies in.
+/// The directory that contains a root.
 fn dir_above(root: &Root, start: &Start) -> io::Result<Handle> {
     let dir = root.mount.source.look(&start.dir)?;
     if !root.stat.is_directory() {
         return Ok(dir);
     }
     dir.up().or_else(|_| {
-        // It may not be searched, not even for `..`.
+        // A directory may forbid searching, even for `..`.
         let path = path::from_bytes(root.path.to_bytes());
         let path = sys::real_path(&path, Symlinks::Follow)?;
         let above = path.parent().ok_or_else(sys::not_found)?;
@@ -76,7 +76,7 @@ fn dir_above(root: &Root, start: &Start) -> io::Result<Handle> {
 
 /// Where the way up from a root begins.
 struct Start {
-    /// The root itself if it is a directory, else the one that it is in.
+    /// The root itself if it is a directory, and else the directory that contains it.
     dir: CString,
     /// What the root is called there; empty for a directory.
     name: Vec<u8>,
@@ -89,7 +89,7 @@ impl Start {
             return whole();
         }
         let spelled = path::from_bytes(root.path.to_bytes());
-        // The path may be that of a symlink, and the root what that leads to.
+        // The path may be that of a symlink, and the root its target.
         let path = if options.follow { real_path(root) } else { spelled.into_owned() };
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return whole() };
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
@@ -98,26 +98,26 @@ impl Start {
     }
 }
 
-/// What is known of the places at and above the roots.
+/// What is known about the places of the roots and above them.
 struct Nesting<'a> {
     options: &'a WalkOptions,
     /// The roots that are directories.
     outer: HashMap<MountedIdentity, &'a Root>,
-    /// Those of them that are walked by another mount. What else is mounted in them is not come to there.
+    /// Those of them that are walked through another mount. The walk does not reach what else is mounted in them.
     twins: HashSet<MountedIdentity>,
-    /// Those that are found to lie in another.
+    /// Those that are inside another root.
     inner: HashSet<Identity>,
-    /// Where the directories are that files are in, by their paths.
+    /// The places of directories that contain files, by their paths.
     spelled: HashMap<CString, Option<MountedIdentity>>,
-    /// What is above each place; itself where there is nothing, or nothing to be found out.
+    /// The place above each place; the same place if there is none above, or if it cannot be found.
     above: HashMap<MountedIdentity, MountedIdentity>,
     /// How many places are above each.
     depths: HashMap<MountedIdentity, usize>,
-    /// What lies there, if a walk could enter it.
+    /// What each place carries, if a walk could enter it.
     enterable: HashMap<MountedIdentity, Option<Carries>>,
-    /// What a place is called in the one above it.
+    /// The name of each place in the one above it.
     names: HashMap<MountedIdentity, CString>,
-    /// What filters know of a directory, by its path: git's index is read once, and not once a root.
+    /// What filters know about a directory, by its path, so that git's index is read once and not once for each root.
     entered: HashMap<Vec<u8>, Option<Arc<filter::Scope>>>,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Nesting<'a> {
         let roots = roots.iter().zip(is_kept);
         for (root, is_kept) in roots.filter(|(root, _)| root.stat.is_directory()) {
             let mut place = (root.mount.id, root.stat.identity());
-            // What is mounted when it is entered is not what was there when it was asked about.
+            // Something else may be mounted by the time the directory is entered.
             if root.mount.carries == Carries::Automount {
                 let opened = root.mount.source.open(&root.path);
                 place = opened.and_then(|dir| dir.place()).unwrap_or(place);
@@ -144,11 +144,12 @@ impl<'a> Nesting<'a> {
         Self { options, outer, twins, inner, spelled, above, depths, enterable, names, entered }
     }
 
-    /// The place that `root` lies in, with all above it; none if there is none, or it cannot be found out.
+    /// The place that contains `root`, after finding all places above it; none if there is none, or it cannot be
+    /// found.
     fn place_above(&mut self, root: &Root, start: &Start) -> Option<MountedIdentity> {
         if root.stat.is_directory() {
             let place = (root.mount.id, root.stat.identity());
-            // Where it is the only one, nothing lies in another.
+            // A single root has no other root inside it.
             if self.outer.len() > 1 && !self.above.contains_key(&place) {
                 self.climb(place, || dir_above(root, start));
             }
@@ -168,7 +169,7 @@ impl<'a> Nesting<'a> {
         place
     }
 
-    /// Goes `up` from `place`, and on to what is known.
+    /// Goes `up` from `place` until it reaches a known place.
     fn climb(&mut self, place: MountedIdentity, up: impl FnOnce() -> io::Result<Handle>) {
         let (mut way, mut at, mut up) = (Vec::new(), place, up());
         while !self.above.contains_key(&at) {
@@ -185,11 +186,11 @@ impl<'a> Nesting<'a> {
         self.depths.extend(way.into_iter().rev().zip(top..));
     }
 
-    /// Whether `root`, which lies in `place`, is come to by the walk of another root.
+    /// Whether the walk of another root reaches `root`, which is in `place`.
     fn is_inside(&mut self, root: &Root, start: &Start, place: MountedIdentity) -> bool {
         let mut way = vec![place];
         let mut at = place;
-        // What is moved meanwhile could seem to lie in itself.
+        // A directory that is moved meanwhile could seem to be inside itself.
         while way.len() <= self.above.len() + 1 {
             let mount = at.0;
             let is_one_mount = || root.mount.id == mount && way.iter().all(|(id, _)| *id == mount);
@@ -209,8 +210,8 @@ impl<'a> Nesting<'a> {
         false
     }
 
-    /// Whether the walk of `outer` comes to `root` by the places on the `way`, of which `outer` is the last:
-    /// nothing there is left out, on a file system that is not crossed to, or closed to us.
+    /// Whether the walk of `outer` reaches `root` by the places on the `way`, of which `outer` is the last. It does
+    /// not if anything there is left out, unreadable, or on a file system that the walk does not enter.
     fn leads_to(
         &mut self,
         outer: &Root,
@@ -286,7 +287,7 @@ impl<'a> Nesting<'a> {
         Ok(names)
     }
 
-    /// Whether filters leave in what the walk of `outer` comes to by the names on the `way`.
+    /// Whether filters admit every name on the `way` from `outer`.
     fn is_admitted(&mut self, outer: &Root, way: &[CString]) -> io::Result<bool> {
         let (filter, root) = (&self.options.filter, outer.path.to_bytes());
         let mut filters = filter.for_directory(filter.root(root), || vec![root]);
@@ -311,7 +312,7 @@ impl<'a> Nesting<'a> {
     }
 }
 
-/// What the directory at `place` is called in the one above it, `above`: as it is `spelled`, if that is it.
+/// The name of the directory at `place` in the one above it, `above`: the one that is `spelled`, if that is right.
 fn name_of(
     above: &Handle,
     place: MountedIdentity,
@@ -328,7 +329,7 @@ fn name_of(
     }
 }
 
-/// Where a root really is, as far as that can be told by a path.
+/// The real path of a root, as far as a path can tell.
 fn real_path(root: &Root) -> PathBuf {
     let path = path::from_bytes(root.path.to_bytes());
     sys::real_path(&path, standing_for(&root.stat)).unwrap_or_else(|_| path.into_owned())

@@ -1,14 +1,13 @@
 //! The higher gears: more threads than cores, for storage that keeps them waiting.
 //!
-//! First gear is a rayon pool, whose deques cost next to nothing; but its threads can neither become
-//! more nor fewer. Here a task waits for storage a thousand times longer than for a lock, so that
-//! one stack behind one lock is enough; and whoever watches may let more or fewer threads take from
-//! it at any moment. A stack, because the last found is the deepest: what waits is then bounded by
-//! depth, and not by the breadth of the tree.
+//! First gear is a rayon pool, whose deques cost next to nothing, but its number of threads is fixed. Here a task
+//! waits for storage a thousand times longer than for a lock. So one stack behind one lock is enough, and the monitor
+//! can change at any time how many threads may take tasks from it. It is a stack because the last task found is the
+//! deepest. So depth, and not breadth, limits how many tasks are queued.
 //!
-//! A deque of crossbeam-deque for each thread, with locks only for whoever waits, was tried: 60 lines and 14 KB
-//! more, and over FUSE as fast (209 and 207 ms at 1 ms a request, 900 and 888 at 5 ms; 4,000 directories at
-//! 0.2 ms: 357 and 329, within what single runs differ by). A channel hands out what was found first.
+//! A deque of crossbeam-deque for each thread, with locks only to wait, was tried: 60 lines and 14 KB more, and as
+//! fast over FUSE (209 and 207 ms at 1 ms a request; 900 and 888 at 5 ms; 4,000 directories at 0.2 ms: 357 and 329,
+//! within the spread of single runs). A channel hands out the first task found.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,15 +20,15 @@ use crate::tally::Tally;
 /// Tasks and the threads that do them.
 #[derive(Debug)]
 pub(super) struct Pool<P> {
-    /// Guards what is waiting and who is at work; no system call is made under it.
+    /// Guards the tasks and the number of threads at work; no system call is made under it.
     state: Mutex<State<P>>,
     /// There may be something to take.
     work: Condvar,
     /// There may be nothing left.
     idle: Condvar,
-    /// Set once, when the first thread is there. Relaxed: who sees it late hands its task over late.
+    /// Set once, when the first thread starts. Relaxed: a thread that sees it late hands its task over late.
     is_engaged: AtomicBool,
-    /// More are at work than may be; written under the lock. Relaxed: who sees it late stops late.
+    /// More threads work than may; written under the lock. Relaxed: a thread that sees it late stops late.
     is_crowded: AtomicBool,
 }
 
@@ -66,7 +65,7 @@ impl<P> Pool<P> {
         self.is_engaged.load(Ordering::Relaxed)
     }
 
-    /// Whether whoever is at work should rather stop, and hand out what remains.
+    /// Whether a thread should stop and hand out the rest of its work.
     #[inline]
     pub(super) fn is_crowded(&self) -> bool {
         self.is_crowded.load(Ordering::Relaxed)
@@ -83,19 +82,19 @@ impl<P> Pool<P> {
         }
     }
 
-    /// Takes every task that nobody has begun.
+    /// Takes every task that no thread has begun.
     pub(super) fn take_all(&self) -> Vec<Task<P>> {
         std::mem::take(&mut self.state().tasks)
     }
 
-    /// Waits until nothing is left to be done.
+    /// Waits until nothing is left to do.
     pub(super) fn wait(&self) {
         let state = self.state();
         let is_busy = |state: &mut State<P>| state.at_work > 0 || !state.tasks.is_empty();
         drop(self.idle.wait_while(state, is_busy).unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Lets nobody take a task for now. Whoever is at work stops soon.
+    /// Lets no thread take a task for now. Threads at work stop soon, and hand out the rest of their work.
     pub(super) fn rest(&self) {
         let mut state = self.state();
         state.limit = 0;
@@ -108,8 +107,7 @@ impl<P> Pool<P> {
         self.work.notify_all();
     }
 
-    /// Waits for a task and takes it; none when the pool is closed. `is_back` if the caller was at
-    /// work.
+    /// Waits for a task and takes it; none if the pool is closed. `is_back` if the caller has finished another task.
     fn take(&self, is_back: bool) -> Option<Task<P>> {
         let mut state = self.state();
         if is_back {
@@ -134,7 +132,7 @@ impl<P> Pool<P> {
     }
 }
 
-/// Lets `limit` threads be at work from now on; fewer, if no more can be started.
+/// Lets `limit` threads work from now on; fewer if no more can be started.
 pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, limit: usize) {
     let pool = &walk.pool;
     let missing = {
@@ -180,8 +178,8 @@ mod tests {
     use crate::walk::dir::Dir;
     use crate::walk::roots::{self, Root};
 
-    /// On Miri (`tests/README.md`), in many of the orders that threads may run in: no task is lost,
-    /// none is done twice, and nobody waits for ever, whatever the limit is changed to meanwhile.
+    /// On Miri (`tests/README.md`), with threads in many different orders: no task is lost, none is done twice, and
+    /// no thread waits for ever, however the limit changes.
     #[test]
     fn every_task_is_done_once_and_whoever_waits_is_told() {
         let (root, mount) = (c"r".into(), Mount::default());
@@ -232,7 +230,7 @@ mod tests {
         fn finish(&self, _: &Closed<'_>, (): ()) {}
     }
 
-    /// Else whoever waits for the task would wait for ever.
+    /// Otherwise a thread that waits for the task would wait for ever.
     #[test]
     fn a_task_that_panics_is_done() {
         let options = WalkOptions::default();

@@ -1,8 +1,7 @@
-//! How far the walk has come, and where each worker is, for whoever watches.
+//! How far the walk has come, and where each worker is, for the monitor.
 //!
-//! Each worker writes to a slot of its own, on its own cache line: a count of what it has done, once
-//! an entry, and where it is, once a directory. Nobody waits for anybody; only a watcher, ten times a
-//! second, reads them all.
+//! Each worker writes to a slot on its own cache line: for each entry, a count of what it has done, and for each
+//! directory, where it is. No thread waits. Only the monitor reads all slots, ten times a second.
 
 use std::collections::VecDeque;
 use std::iter;
@@ -23,17 +22,19 @@ use super::task::Task;
 pub struct Progress {
     /// Entries weighed.
     pub entries: u64,
-    /// Their weight, in the measure's unit. Each link of an inode that counts once has its share: the weight
-    /// divided by the number of links. That takes no memory, and comes to what the totals say where all links
-    /// are met; of an inode with links elsewhere it is too little.
+    /// Their weight, in the measure's unit. Each link of an inode that counts once adds its share: the weight divided
+    /// by the number of links. That takes no memory, and agrees with the totals if the walk finds all links. If an
+    /// inode has links elsewhere, it is too little.
     pub size: u64,
+    /// How much could not be read.
+    pub problems: usize,
     /// A directory that is being weighed, as bytes; empty if none is.
     pub directory: Vec<u8>,
-    /// Bytes that have been read ahead of the walk, and how many there are to be read, while that goes on.
+    /// During a prefetch: the bytes that have been read, and how many there are.
     pub ahead: Option<(u64, u64)>,
 }
 
-/// The slots of all workers. Those of a gear are made when it is engaged.
+/// The slots of all workers. Those of a gear are made when it begins.
 #[derive(Debug)]
 pub(super) struct Workers<P> {
     caller: CachePadded<Slot<P>>,
@@ -43,8 +44,8 @@ pub(super) struct Workers<P> {
 
 type Slots<P> = Box<[CachePadded<Slot<P>>]>;
 
-/// What one worker has done. All orderings are relaxed: the numbers are for looking at, and for a
-/// gearbox that measures, nothing is concluded from them.
+/// What one worker has done. All orderings are relaxed, because the numbers are only shown, and sampled by the
+/// gearbox.
 #[derive(Debug)]
 pub(super) struct Slot<P> {
     found: AtomicU64,
@@ -52,24 +53,24 @@ pub(super) struct Slot<P> {
     calls: AtomicU64,
     entries: AtomicU64,
     size: AtomicU64,
-    /// The bits of a number with a fraction.
+    /// The bits of a floating-point number.
     shares: AtomicU64,
     /// Guards a pointer; only a watcher ever contends for it.
     at: Mutex<Option<Arc<Dir<P>>>>,
-    /// Whether the worker has something to do, be it in a directory or on its way to the next. Released
-    /// by the worker and acquired by a watcher, who then sees what was done before it ended.
+    /// Whether the worker has something to do, in a directory or between two. The worker releases it, and the monitor
+    /// acquires it and then sees everything that the worker did before.
     is_at_work: AtomicBool,
-    /// Guards what the worker takes for each directory, and puts back; nobody contends for it.
+    /// Guards what the worker takes for each directory and puts back; no other thread contends for it.
     known: Mutex<Known>,
-    /// Guards the tasks that the worker has handed out in first gear and nobody has begun. Only a thread
-    /// that steals one contends for it.
+    /// Guards the tasks that the worker has handed out in first gear and that no thread has begun. Only a thread that
+    /// steals one contends for it.
     tasks: Mutex<VecDeque<Task<P>>>,
 }
 
 /// What was done, by one worker or by all.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counts {
-    /// Steps that were found to be necessary: an entry to state, a directory to open.
+    /// Steps found: entries to examine and directories to open.
     pub(super) found: u64,
     /// Steps done.
     pub(super) done: u64,
@@ -77,9 +78,9 @@ pub(super) struct Counts {
     pub(super) calls: u64,
     /// Entries weighed.
     pub(super) entries: u64,
-    /// The weight of those that count whole, saturated.
+    /// The weight of inodes that count whole, saturated.
     pub(super) size: u64,
-    /// What links add to that. With a fraction: files are counted too, and of one a link is a part.
+    /// The weight of the shares of links. A floating-point number, because a link may be a fraction of a file.
     pub(super) shares: f64,
 }
 
@@ -130,18 +131,18 @@ impl<P> Workers<P> {
         self.slots().filter_map(|slot| slot.at().clone()).collect()
     }
 
-    /// Takes every task that nobody has begun.
+    /// Takes every task that no thread has begun.
     pub(super) fn take_tasks(&self) -> Vec<Task<P>> {
         self.slots().flat_map(|slot| mem::take(&mut *lock(&slot.tasks))).collect()
     }
 
-    /// Whether a worker is on its way from one directory to the next, and will come there by itself.
+    /// Whether a worker is between two directories, and will go on by itself.
     pub(super) fn is_between(&self) -> bool {
-        // In this order: who is nowhere any more, and at work no more, has closed what he was in.
+        // In this order, because a worker that is in no directory and not at work has closed its last one.
         self.slots().any(|slot| slot.at().is_none() && slot.is_at_work.load(Ordering::Acquire))
     }
 
-    /// Takes every worker's directory from it, to be settled by the caller.
+    /// Takes the directory of every worker away. The caller has to settle them.
     pub(super) fn give_up(&self) -> Vec<Arc<Dir<P>>> {
         let give_up = |slot: &Slot<P>| {
             let dir = slot.at().take()?;
@@ -180,12 +181,12 @@ impl<P> Default for Slot<P> {
 }
 
 impl<P> Slot<P> {
-    /// The worker has something to do now.
+    /// The worker has something to do.
     pub(super) fn begin(&self) {
         self.is_at_work.store(true, Ordering::Release);
     }
 
-    /// It has not, or nobody waits for it any more.
+    /// The worker has nothing to do, or no thread waits for it any more.
     pub(super) fn end(&self) {
         self.is_at_work.store(false, Ordering::Release);
     }
@@ -195,8 +196,8 @@ impl<P> Slot<P> {
         *self.at() = Some(Arc::clone(dir));
     }
 
-    /// The worker is done there. False if somebody has given up on it in the meantime, and has
-    /// settled its directory.
+    /// The worker is done with the directory. False if the worker was given up in the meantime and its directory
+    /// settled.
     pub(super) fn leave(&self) -> bool {
         self.at().take().is_some()
     }
@@ -232,8 +233,8 @@ impl<P> Slot<P> {
         lock(&self.tasks).push_back(task);
     }
 
-    /// Takes a task that the worker has handed out: the last, if that worker `is_own`, else the first, which
-    /// is likely to lead to more.
+    /// Takes a task that the worker has handed out: the last one if the worker `is_own`, and else the first, which is
+    /// likely to lead to more.
     pub(super) fn pop(&self, is_own: bool) -> Option<Task<P>> {
         let mut tasks = lock(&self.tasks);
         if is_own { tasks.pop_back() } else { tasks.pop_front() }
@@ -258,12 +259,12 @@ impl<P> Slot<P> {
     }
 }
 
-/// The number with a fraction whose bits are kept.
+/// The floating-point number with these bits.
 fn f64_of(bits: &AtomicU64) -> f64 {
     f64::from_bits(bits.load(Ordering::Relaxed))
 }
 
-/// Adds to a counter that nobody else writes to, which need not lock the bus.
+/// Adds to a counter to which only this thread writes, and so needs no locked instruction.
 fn add(counter: &AtomicU64, number: u64) {
     counter.store(counter.load(Ordering::Relaxed).saturating_add(number), Ordering::Relaxed);
 }

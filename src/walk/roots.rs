@@ -1,4 +1,4 @@
-//! The roots: what is weighed, each once, whatever it is spelled like.
+//! The roots of a walk, each once, however it is spelled.
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -14,11 +14,11 @@ use crate::walk::WalkOptions;
 pub(super) struct Root {
     pub(super) path: CString,
     pub(super) stat: Stat,
-    /// What it lies on. If that is a kernel file system, it is what is asked for.
+    /// The mount that it is on. A kernel file system here was asked for.
     pub(super) mount: Mount,
 }
 
-/// The roots that `paths` name, and what is wrong with the others.
+/// The roots at `paths`, and the problems of those that cannot be found.
 pub(super) fn resolve(paths: Vec<OsString>, options: &WalkOptions) -> (Vec<Root>, Vec<Problem>) {
     let (mut roots, mut problems) = (Vec::new(), Vec::new());
     for path in paths {
@@ -49,7 +49,7 @@ fn root(path: &OsString, options: &WalkOptions) -> io::Result<Root> {
     Ok(Root { path, stat, mount })
 }
 
-/// How a root that came to `stat` is to be looked at again.
+/// Whether to follow symlinks when a root with these attributes is examined again.
 pub(super) fn standing_for(stat: &Stat) -> Symlinks {
     if stat.mode.kind() == Kind::Symlink { Symlinks::Stay } else { Symlinks::Follow }
 }

@@ -1,9 +1,9 @@
-//! What there is to be done, and how a worker does it.
+//! The tasks, and how a worker does them.
 //!
-//! A task opens a directory, lists it, states what is in it, hands out a task for each subdirectory,
-//! and ends. A large directory is shared as it is open: whoever is free reads the next buffer. Nobody
-//! waits for a child and nothing recurses: whoever finishes the last of what was handed out below a
-//! directory closes it, and goes on upward in a loop.
+//! A task opens a directory, lists it, examines its entries, hands out a task for each subdirectory, and ends.
+//! Threads share a large directory while it is open: any free one reads the next buffer. No task waits for a child
+//! and nothing recurses. The thread that finishes the last thing below a directory closes it, and continues upward in
+//! a loop.
 
 use std::cell::RefCell;
 use std::io;
@@ -22,18 +22,18 @@ use super::roots::Root;
 use super::visit::Visit;
 use super::{Walk, lock};
 use crate::problem::Operation;
-use crate::sys::{self, Listing};
+use crate::sys::{self, Listing, Stat};
 use crate::tally::{Closed, Entry, Tally};
 use crate::total::{self, Directory};
 
-/// Something to be done in a directory, which counts it as outstanding.
+/// Work in a directory, which counts it as outstanding.
 #[derive(Debug)]
 pub(super) enum Task<P> {
-    /// All of it. `parent` is open, or has been let go.
+    /// All of it. `parent` is open, or was released.
     Directory { dir: Arc<Dir<P>>, parent: Option<Arc<Lease>> },
-    /// What has not been listed yet.
+    /// The part that is not listed yet.
     Unlisted { dir: Arc<Dir<P>>, lease: Arc<Lease> },
-    /// Entries that have been listed.
+    /// Entries that are listed.
     Entries { dir: Arc<Dir<P>>, lease: Arc<Lease>, names: Listing },
 }
 
@@ -48,15 +48,15 @@ impl<P> Task<P> {
     }
 }
 
-/// A thread at work, and where it puts the tasks that it finds.
+/// A thread that does tasks, and where it puts new ones.
 pub(super) struct Worker<'a, 's, T: Tally> {
     pub(super) walk: &'s Walk<T>,
     pub(super) slot: &'s Slot<T::Part>,
-    /// In first gear, the scope; before and after it, there is a stack for all.
+    /// In first gear, the scope; before and after it, tasks go to the common stack.
     scope: Option<&'a Scope<'s>>,
 }
 
-/// What a thread keeps from one directory to the next, so that listing allocates nothing.
+/// Memory that a thread reuses for every directory, so that listing allocates nothing.
 #[derive(Default)]
 struct Scratch {
     buffer: Vec<u8>,
@@ -68,13 +68,13 @@ thread_local! {
 }
 
 impl<'a, 's, T: Tally> Worker<'a, 's, T> {
-    /// The worker that a thread of the scope's pool is.
+    /// The worker for a thread of the scope's pool.
     pub(super) fn in_first_gear(walk: &'s Walk<T>, scope: &'a Scope<'s>) -> Self {
         let slot = walk.workers.first(rayon::current_thread_index().unwrap_or(0));
         Self { walk, slot, scope: Some(scope) }
     }
 
-    /// The worker that any other thread is, with a slot of its own.
+    /// The worker for any other thread, with a slot of its own.
     pub(super) fn on_the_stack(walk: &'s Walk<T>, slot: &'s Slot<T::Part>) -> Self {
         Self { walk, slot, scope: None }
     }
@@ -88,12 +88,12 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             }
         }
         if roots.len() > 1 {
-            let above = Arc::new(Dir::above_roots());
+            let mut above = Dir::above_roots();
+            above.begin(&walk.tally);
+            let above = Arc::new(above);
             for root in roots {
                 if root.stat.is_directory() && above.hand_out() {
-                    let dir = Arc::new(Dir::root(Some(Arc::clone(&above)), root, filter));
-                    self.slot.find(1);
-                    self.hand_out(Task::Directory { dir, parent: None });
+                    self.hand_out_root(Dir::root(Some(Arc::clone(&above)), root, filter));
                 } else {
                     let (name, stat, mount) = (root.path.to_bytes(), &root.stat, root.mount.id);
                     let size = stat.weight(walk.options.measure);
@@ -104,13 +104,16 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             settle(walk, above);
         } else if let Some(root) = roots.pop() {
             if root.stat.is_directory() {
-                let dir = Arc::new(Dir::root(None, root, filter));
-                self.slot.find(1);
-                self.hand_out(Task::Directory { dir, parent: None });
+                self.hand_out_root(Dir::root(None, root, filter));
             } else {
                 let totals = walk.rules.alone(&root.stat);
                 let (name, own) = (root.path.to_bytes(), Some(totals.size));
-                let (stat, mount) = (&root.stat, root.mount.id);
+                let mut entry = Entry::new(name, 0, &root.stat, totals.size, root.mount.id);
+                walk.rules.identify(&mut entry);
+                // Whether it may be met again, as another root of a snapshot.
+                let links = entry.identity.map_or(1, |_| entry.links);
+                let stat = &Stat { links, ..root.stat };
+                let mount = root.mount.id;
                 let closed = Closed { name, depth: 0, stat, mount, own, totals };
                 let report = walk.tally.finish(&closed, T::Part::default());
                 *lock(&walk.report) = Some(report);
@@ -118,13 +121,19 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         }
     }
 
+    fn hand_out_root(&self, mut root: Dir<T::Part>) {
+        root.begin(&self.walk.tally);
+        self.slot.find(1);
+        self.hand_out(Task::Directory { dir: Arc::new(root), parent: None });
+    }
+
     /// Hands out a task.
     pub(super) fn hand_out(&self, task: Task<T::Part>) {
         let walk = self.walk;
         match self.scope {
             Some(scope) if !walk.pool.is_engaged() => {
-                // Rayon keeps what it is given to itself. So it is given no task, but word of one: after
-                // Ctrl-C, when all of its threads may hang, the tasks can be taken back.
+                // Rayon does not give back what it is given. So it gets no task, but a notice of one. After Ctrl-C,
+                // when all of its threads may hang, the tasks can be taken back.
                 let from = self.slot;
                 from.push(task);
                 scope.spawn(move |scope| {
@@ -138,20 +147,20 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         }
     }
 
-    /// Does `task` and hands out what it leads to.
+    /// Does `task` and hands out the tasks that it leads to.
     pub(super) fn look(&self, task: Task<T::Part>) {
         if let Some(next) = self.settle_step(task) {
             self.hand_out(next);
         }
     }
 
-    /// Does `task`; then the last subdirectory found, and so on down. The others are handed out. In
-    /// first gear, hands itself over when a higher one is engaged.
+    /// Does `task`; then the last subdirectory found, and so on down. It hands out the others. In first gear, it
+    /// hands over what is left when a higher gear begins.
     ///
-    /// Going on rather than handing out the last one too took a chain of 1,500 directories from 22
-    /// to 15 ms of CPU time: nobody is woken for what this thread would do next anyway.
+    /// To continue with the last subdirectory, and not hand it out too, took a chain of 1,500 directories from 22 to
+    /// 15 ms of CPU time, because no other thread is woken for it.
     ///
-    /// Where the tally panics, the walk ends, and its caller is told.
+    /// If the tally panics, the walk ends, and its caller panics.
     pub(super) fn run(&self, task: Task<T::Part>) {
         self.slot.begin();
         if let Err(panic) = catch_unwind(AssertUnwindSafe(|| self.run_on(task))) {
@@ -171,13 +180,13 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         }
     }
 
-    /// Does one task, and then its directory has one less to wait for, or the one that it returns.
+    /// Does one task, and counts it as done in its directory; or in the one that it returns.
     fn settle_step(&self, task: Task<T::Part>) -> Option<Task<T::Part>> {
         let dir = Arc::clone(task.dir());
         self.slot.enter(&dir);
         let next = self.step(task);
         if !self.slot.leave() {
-            // It took so long that somebody else has settled the directory.
+            // It took so long that its directory was settled without it.
             return None;
         }
         let next = next.filter(|_| dir.hand_out());
@@ -185,17 +194,17 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         next
     }
 
-    /// Whether what there is to be done may be waited for, and is to be had in small portions.
+    /// Whether entries may take long, and so should be shared in small portions.
     pub(super) fn is_cautious(&self) -> bool {
         self.scope.is_none() || self.walk.pool.is_engaged()
     }
 
-    /// Whether this is the calling thread, which nobody watches while it takes its first look.
+    /// Whether this is the calling thread at the beginning, while nobody watches it.
     pub(super) fn is_unwatched(&self) -> bool {
         self.scope.is_none() && !self.walk.pool.is_engaged()
     }
 
-    /// Does one task. What it returns is not counted as outstanding yet.
+    /// Does one task. The task that it returns does not count as outstanding yet.
     fn step(&self, task: Task<T::Part>) -> Option<Task<T::Part>> {
         if self.walk.is_interrupted() {
             return None;
@@ -225,11 +234,10 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         }
     }
 
-    /// Weighs what has not been listed yet of an open directory, and hands out its subdirectories,
-    /// but for the last one.
+    /// Weighs the part of an open directory that is not listed yet, and hands out all subdirectories but the last.
     fn list(&self, dir: &Arc<Dir<T::Part>>, lease: &Arc<Lease>) -> Option<Task<T::Part>> {
-        /// From so many entries on, weighing them takes so much longer than a task costs that
-        /// whatever more there is may as well be read by somebody else.
+        /// To weigh so many entries takes so much longer than a task costs that another thread may as well read the
+        /// rest.
         const LARGE: usize = 256;
         let walk = self.walk;
         let mut visit = Visit::new(self, dir, lease);
@@ -265,13 +273,13 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     }
 }
 
-/// Tries again while there are no handles to be had. They are counted, so running out means that
-/// others took them: other parts of the process or, for ENFILE, other processes.
+/// Retries while there are no free handles. Handles are counted, so if they run out, something else took them:
+/// another part of the process or, for ENFILE, another process.
 pub(super) fn with_patience<T: Tally, R>(
     walk: &Walk<T>,
     mut attempt: impl FnMut() -> io::Result<R>,
 ) -> io::Result<R> {
-    /// Two seconds are long enough for a passing burst.
+    /// Two seconds, which is enough for a burst.
     const TRIES: u32 = 2_000;
     for _ in 0..TRIES {
         match attempt() {

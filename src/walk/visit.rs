@@ -1,4 +1,4 @@
-//! The way of a file: what a worker does with the entries of one directory.
+//! What a worker does with the entries of one directory. This is the hottest code.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -29,21 +29,21 @@ pub(super) struct Visit<'a, 's, T: Tally> {
     query: Query,
     filters: DirectoryFilter<'a>,
     subtotal: Subtotal<T::Part>,
-    /// What was done since what was gathered was added to the directory.
+    /// What was done since the last time it was added to the directory.
     counts: Counts,
     known: Known,
-    /// Whether a link was met here that was not known: there may be more, and they may be asked for. In
-    /// a directory that may not be searched they may not, whatever is known of their inodes.
+    /// Whether it found a link of an unknown inode here. Then there may be more links, and their inodes may be
+    /// recalled. In a directory that may not be searched they may not be recalled, even if they are known.
     has_links: bool,
-    /// The last subdirectory found, which this worker goes on with; so it may keep the parent open
-    /// however scarce handles are.
+    /// The last subdirectory found. This worker continues with it, and so may keep the parent open even if handles
+    /// are scarce.
     last: Option<Arc<Dir<T::Part>>>,
-    /// What was not found here.
+    /// The names that were not found.
     missing: Vec<Missing>,
 }
 
 impl<'a, 's, T: Tally> Visit<'a, 's, T> {
-    /// A worker comes to `dir`, open as `lease`.
+    /// A worker begins with `dir`, open as `lease`.
     pub(super) fn new(
         worker: &'a Worker<'a, 's, T>,
         dir: &'a Arc<Dir<T::Part>>,
@@ -68,14 +68,14 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// Weighs every entry in `names`; subdirectories are handed out. In higher gears, so is whatever
-    /// is more than a few names, and what remains when fewer threads are to be at work; and, as long as
-    /// nobody watches, all where there are subdirectories, for which others are wanted anyway.
+    /// Weighs every entry in `names`, and hands out the subdirectories. In higher gears it also hands out what
+    /// exceeds a few names, and the rest if fewer threads may work. As long as nobody watches, it hands out
+    /// everything if there are subdirectories, because these need other threads anyway.
     pub(super) fn weigh(&mut self, names: &Listing) {
-        /// How many entries a worker takes when each may be waited for.
+        /// How many entries a worker takes if each may take long.
         const FEW: usize = 32;
         let Worker { walk, slot, .. } = *self.worker;
-        // A directory may be where something is mounted that never answers.
+        // A file system that never answers may be mounted on a directory.
         let may_hang = |listed: Listed<'_>| listed.kind.is_none_or(|kind| kind == Kind::Directory);
         let is_for_others = self.worker.is_unwatched() && names.iter().any(may_hang);
         for (i, listed) in names.iter().enumerate() {
@@ -106,7 +106,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// Weighs one entry, if it is not left out, is still there, and can be stated.
+    /// Weighs one entry, unless filters leave it out, it has vanished, or it cannot be examined.
     #[inline]
     fn entry(&mut self, listed: Listed<'_>) {
         let walk = self.worker.walk;
@@ -142,16 +142,17 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// What becomes of an entry, if the listing already says enough to tell.
+    /// The verdict about an entry, if the listing already says enough.
     fn filter_listed(&mut self, Listed { name, kind, .. }: Listed<'_>) -> Option<Verdict> {
         match kind? {
-            // It may be a directory once it is followed.
+            // Its target may be a directory.
             Kind::Symlink if self.worker.walk.options.follow => None,
             kind => Some(self.filters.verdict(name.to_bytes(), kind == Kind::Directory)),
         }
     }
 
-    /// What an entry is, and whether a symlink was followed to find out. What the listing tells is not asked.
+    /// The attributes of an entry, and whether a symlink was followed. It makes no system call if the listing has
+    /// them.
     fn stat(&mut self, listed: Listed<'_>) -> io::Result<(Stat, Symlinks)> {
         let (handle, name) = (&self.lease.handle, listed.name);
         let stat = match listed.stat {
@@ -165,7 +166,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             }
         };
         if self.worker.walk.options.follow && stat.mode.kind() == Kind::Symlink {
-            // A link that leads nowhere counts as itself.
+            // A broken symlink counts as itself.
             if let Ok(target) = handle.stat_at(name, Symlinks::Follow, self.query) {
                 return Ok((target, Symlinks::Follow));
             }
@@ -177,7 +178,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         Ok((stat, Symlinks::Stay))
     }
 
-    /// What another link to the same file has told.
+    /// The attributes that another link to the same file has shown.
     #[inline]
     fn recall(&mut self, Listed { name, kind, inode, .. }: Listed<'_>) -> Option<Stat> {
         if !self.has_links || kind != Some(Kind::File) {
@@ -189,7 +190,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         mounts.is_bare(mount, name.to_bytes()).then_some(stat)
     }
 
-    /// Whether other links to what was stated will be known for that by what they are listed as.
+    /// Whether the listing is enough to recognize other links to this inode.
     fn is_recognizable(&self, stat: &Stat, listed: Listed<'_>) -> bool {
         stat.links > 1
             && stat.mode.kind() == Kind::File
@@ -198,17 +199,16 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             && stat.identity() == (self.dir.stat.device, listed.inode)
     }
 
-    /// Whether an entry lies on a file system that is to be weighed. What is neither a directory nor a mount
-    /// point lies on that of its directory, whatever device an overlay says it is on, unless a symlink was
-    /// followed to it.
+    /// Whether an entry is on a file system that is weighed. An entry that is neither a directory nor a mount point
+    /// is on that of its directory, whatever device an overlay reports, unless a symlink was followed.
     fn is_here(&self, stat: &Stat, symlinks: Symlinks) -> bool {
         let is_followed = symlinks == Symlinks::Follow;
         let may_be_elsewhere = stat.mount_point || stat.is_directory() || is_followed;
         !may_be_elsewhere || self.worker.walk.options.is_weighed(self.dir.stat.device, stat.device)
     }
 
-    /// Hands out the subdirectory called `name`, if it is to be entered. Not inlined: there are fewer
-    /// registers left for the way of a file then.
+    /// Hands out the subdirectory called `name`, if the walk enters it. Not inlined, because that would leave fewer
+    /// registers for files.
     #[inline(never)]
     fn enter(&mut self, name: &CStr, stat: Stat, symlinks: Symlinks, verdict: Verdict) {
         let Worker { walk, slot, .. } = *self.worker;
@@ -241,7 +241,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         slot.find(1);
         let mut below = Dir::below(Arc::clone(dir), name.into(), stat, mount);
         below.is_counted = verdict == Verdict::Counts;
-        below.scope = self.filters.below(name.to_bytes());
+        below.scope = walk.options.filter.still(self.filters.below(name.to_bytes()));
+        below.begin(&walk.tally);
         let below = Arc::new(below);
         if is_to_wait {
             if dir.hand_out() {
@@ -255,8 +256,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// An entry could not be asked about. It may have vanished; that is to be found out when all have been
-    /// looked at.
+    /// Notes an entry that could not be examined. Whether it has vanished is found out after all others.
     #[cold]
     fn miss(&mut self, name: &CStr, operation: Operation, error: io::Error) {
         if sys::is_vanished(&error) {
@@ -266,8 +266,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// Looks again for what is `missing`, as long as it is listed: some of it may be back. What is listed and
-    /// not found again and again is a problem.
+    /// Looks again for `missing` names as long as they are listed, because some may be back. A name that is listed
+    /// but never found is a problem.
     #[cold]
     fn look_again(&mut self, mut missing: Vec<Missing>) {
         let Worker { walk, .. } = *self.worker;
@@ -295,7 +295,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// Adds what was gathered to the directory; what remains is the last subdirectory.
+    /// Adds the subtotal to the directory. Returns the last subdirectory.
     pub(super) fn finish(mut self) -> Option<Task<T::Part>> {
         let missing = mem::take(&mut self.missing);
         let missing = self.lease.missing.hand_in(missing);
@@ -308,7 +308,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         Some(Task::Directory { dir: last?, parent: Some(Arc::clone(self.lease)) })
     }
 
-    /// Adds what was gathered to the directory.
+    /// Adds the subtotal to the directory.
     fn flush(&mut self) {
         self.worker.slot.add(mem::take(&mut self.counts));
         let subtotal = mem::take(&mut self.subtotal);

@@ -117,6 +117,11 @@ fn a_mistake_is_one_line_that_says_where_and_what() {
             ":3: invalid value '(' for '--filter <REGEX>'",
         ),
         ("config = 'x'", ":1: unknown key config"),
+        ("as = 'cvs'", ":1: invalid value 'cvs' for '--as <FORM>': did you mean 'csv'?"),
+        // What a terminal would obey is escaped, and not dropped.
+        ("\"re\\u001b[31mverse\" = 1", ":1: unknown key re\\x1b[31mverse"),
+        ("as = \"j\\u001b[31mson\"", ":1: invalid value 'j\\x1b[31mson' for '--as <FORM>'"),
+        ("filter = \"\\u001b[1m(\"", ":1: invalid value '\\x1b[1m(' for '--filter <REGEX>'"),
     ] {
         let complaint = refused(config, "");
         let expected = format!("error: home/.config/weigh/config.toml{expected}");

@@ -1,6 +1,7 @@
 //! Errors are values: they are told, counted and survived. Exit status 1 when something was not
 //! read, 2 when the command line makes no sense.
 
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -135,6 +136,28 @@ fn sudo_is_for_what_it_helps() {
     let expected = "weigh: cannot stat none: No such file or directory\n\
                     weigh: totals are a lower bound\n";
     assert_eq!(complaint("none top/g"), expected);
+}
+
+/// Root may read no more by asking again, and a snapshot has no more to be read.
+#[test]
+#[cfg(target_os = "linux")]
+fn sudo_is_for_who_may_gain_by_it() {
+    let fixture = closed();
+    let denied = |flags: &str| {
+        let mut refuse: Vec<OsString> =
+            ["strace", "-qq", "-f", "-o", "/dev/null", "-P"].map(OsString::from).into();
+        refuse.extend([fixture.at("top").into(), "-e".into()]);
+        refuse.push("inject=openat:error=EACCES".into());
+        weigh(flags).arg(fixture.at("top")).within(fixture.path()).under(refuse).run()
+    };
+    let shown = denied("-c --save saved");
+    let said = "Permission denied\n";
+    assert!(shown.complaint().contains(said), "{}", shown.complaint());
+    let is_root = rustix::process::geteuid().is_root();
+    assert_eq!(shown.complaint().contains("sudo"), !is_root, "{}", shown.complaint());
+    let loaded = weigh("-c --load saved").within(fixture.path()).by_nobody(&fixture).run();
+    assert!(loaded.complaint().contains(said), "{}", loaded.complaint());
+    assert!(!loaded.complaint().contains("sudo"), "{}", loaded.complaint());
 }
 
 /// What something was lost below is marked beside its figure, and nothing else.

@@ -4,6 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
+
 use crate::dice::{Dice, Names};
 use crate::document::{Document, exact};
 use crate::fixture::{Fixture, raw};
@@ -208,6 +210,19 @@ fn stacks_add_up_to_what_directories_come_to() {
             assert_eq!(below(&["top", "four\\n5"]), 7, "{stacks}");
         }
     }
+}
+
+/// A line break in a name looks in CSV like a backslash and an n, as in a picture. JSON lines tell them apart.
+#[test]
+fn a_line_break_is_told_from_a_backslash() {
+    let fixture = Fixture::new().file("top/a\nb", 10).file("top/a\\nb", 20);
+    let table = |form: &str| weigh("-s top --as").arg(form).within(fixture.path()).run().text();
+    let paths: Vec<Value> = table("ndjson")
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["path"].clone())
+        .collect();
+    assert_eq!(paths, ["top", "top/a\\nb", "top/a\nb"]);
+    assert_eq!(table("csv").matches(r#""top/a\nb""#).count(), 2);
 }
 
 #[test]

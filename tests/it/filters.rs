@@ -346,7 +346,7 @@ fn a_bad_glob_or_type_is_named_in_one_line() {
         ),
         (
             ["--type", "rusty"],
-            "invalid value 'rusty' for '--type <NAME>': --type-list lists the types".into(),
+            "invalid value 'rusty' for '--type <NAME>': did you mean 'rust'? --type-list lists the types".into(),
         ),
         (
             ["--type-not", "x\ny"],

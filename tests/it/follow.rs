@@ -60,13 +60,13 @@ fn a_link_to_what_is_in_the_tree_counts_once() {
 /// Without a check the walk goes round until the path is too long, 40 levels or 4096 bytes down.
 #[test]
 fn a_loop_is_named_once_and_not_entered() {
-    for (target, link) in [("..", "top/sub/up"), (".", "top/sub/here"), ("../..", "top/sub/x/y/up")]
+    for (target, link) in
+        [("..", "top/sub/the-loop"), (".", "top/sub/the-loop"), ("../..", "top/sub/x/y/the-loop")]
     {
         let fixture = Fixture::new().file("top/sub/f", 5000).symlink(target, link);
         let shown = followed(&fixture, "top");
-        let name = link.rsplit('/').next().unwrap();
         let complaint = shown.complaint();
-        assert_eq!(complaint.matches(name).count(), 1, "{complaint}");
+        assert_eq!(complaint.matches("the-loop").count(), 1, "{complaint}");
         let document = crate::document::Document::parse(&shown.stdout);
         assert_eq!(document.root().size, 5000);
     }

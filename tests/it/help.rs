@@ -28,9 +28,10 @@ fn the_short_help_fits_a_screen_and_the_long_one_has_all() {
 /// `--nope` was taken for `--no-print-errors`.
 #[test]
 fn an_error_names_nothing_that_is_far() {
-    for typed in ["--nope", "--no", "--frobnicate", "--xyz=3"] {
+    let far = ["--nope", "--no", "--frobnicate", "--xyz=3", "--type=zzz", "-m=created", "-o=bytes"];
+    for typed in far {
         let complaint = weigh(typed).run().complaint();
-        assert!(!complaint.contains("similar"), "{complaint}");
+        assert!(!complaint.contains("similar") && !complaint.contains("mean"), "{complaint}");
     }
 }
 
@@ -60,6 +61,10 @@ fn an_error_names_what_is_near() {
         ("--by=tipe", "type"),
         ("--no-revers", "--no-reverse"),
         ("--colour", "--colors"),
+        ("--as=cvs", "'csv'"),
+        ("--sort=nam", "'name'"),
+        ("--type=rus", "'rust'"),
+        ("--type-not=pyhton", "'python'"),
     ] {
         let shown = weigh(typed).run();
         assert_eq!(shown.code(), 2);

@@ -15,8 +15,8 @@
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`prefetch`], [`bulk`], [`fuzz`].
-//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`since`], [`alike`],
-//!   [`export`], [`summarize`], [`space`].
+//! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`history`], [`alike`],
+//!   [`export`], [`parquet`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -44,6 +44,7 @@ mod storage;
 
 mod alike;
 mod bombs;
+mod browse;
 mod bulk;
 mod churn;
 mod config;
@@ -62,6 +63,8 @@ mod gitignore;
 mod golden;
 mod groups;
 mod help;
+mod history;
+mod html;
 mod interrupt;
 mod json;
 mod kernel;
@@ -73,6 +76,8 @@ mod mounts;
 mod names;
 mod numbers;
 mod pages;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod prefetch;
 mod random;
 mod readme;
@@ -80,7 +85,10 @@ mod renamed;
 mod reweighed;
 mod roots;
 mod saving;
+mod screen;
 mod selection;
+mod several;
+mod shares;
 mod shown;
 mod signals;
 mod since;
@@ -97,4 +105,5 @@ mod terminal;
 mod times;
 mod tracked;
 mod tty;
+mod view;
 mod wide;

@@ -4,10 +4,15 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::Command;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+/// How long something may take to come to the screen, however busy the machine is.
+const WAIT: Duration = Duration::from_secs(60);
 
 /// A terminal of 72 columns and 50 lines.
 pub struct Terminal {
@@ -15,8 +20,10 @@ pub struct Terminal {
     line: File,
     /// Our end: what is written to it is typed.
     keyboard: File,
-    /// Collects what comes to the screen, until the line is closed.
-    screen: JoinHandle<Vec<u8>>,
+    /// What came to the screen.
+    shown: Arc<Mutex<Vec<u8>>>,
+    /// Collects it, until the line is closed.
+    screen: JoinHandle<()>,
 }
 
 impl Terminal {
@@ -30,15 +37,16 @@ impl Terminal {
         let line = File::from(rustix::fs::open(name, theirs, Mode::empty()).unwrap());
         let keyboard = File::from(keyboard);
         let mut reader = keyboard.try_clone().unwrap();
+        let shown = Arc::<Mutex<Vec<u8>>>::default();
+        let seen = Arc::clone(&shown);
         let screen = std::thread::spawn(move || {
-            let (mut shown, mut buffer) = (Vec::new(), [0; 4096]);
+            let mut buffer = [0; 4096];
             // When the line is closed, reading ends with an error (EIO).
             while let Ok(length @ 1..) = reader.read(&mut buffer) {
-                shown.extend_from_slice(&buffer[..length]);
+                seen.lock().unwrap().extend_from_slice(&buffer[..length]);
             }
-            shown
         });
-        let terminal = Terminal { line, keyboard, screen };
+        let terminal = Terminal { line, keyboard, shown, screen };
         terminal.stty(&["cols", "72", "rows", "50"]);
         terminal
     }
@@ -60,7 +68,24 @@ impl Terminal {
     /// Everything that came to the screen.
     pub fn close(self) -> Vec<u8> {
         drop(self.line);
-        self.screen.join().unwrap()
+        self.screen.join().unwrap();
+        std::mem::take(&mut *self.shown.lock().unwrap())
+    }
+
+    /// Waits until `text` has come to the screen since this was asked last, and forgets what came before.
+    pub fn wait_for(&self, text: &str) {
+        let end = Instant::now() + WAIT;
+        loop {
+            let mut shown = self.shown.lock().unwrap();
+            if let Some(at) = shown.windows(text.len()).position(|it| it == text.as_bytes()) {
+                shown.drain(..at + text.len());
+                return;
+            }
+            let so_far = String::from_utf8_lossy(&shown).into_owned();
+            drop(shown);
+            assert!(Instant::now() < end, "no {text}: {so_far}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 
     fn stty(&self, args: &[&str]) -> String {

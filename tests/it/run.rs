@@ -67,6 +67,7 @@ pub struct Weigh {
     stdin: Option<File>,
     stdout: Option<File>,
     terminal: Option<File>,
+    is_read: bool,
     by_nobody: bool,
 }
 
@@ -88,6 +89,7 @@ pub fn weigh(flags: &str) -> Weigh {
         stdin: None,
         stdout: None,
         terminal: None,
+        is_read: false,
         by_nobody: false,
     }
 }
@@ -149,6 +151,20 @@ impl Weigh {
         self.env("TERM", "xterm-256color").under(fresh)
     }
 
+    /// Another program in its place.
+    #[cfg(target_os = "linux")]
+    pub fn replaced_by(mut self, program: PathBuf) -> Self {
+        self.program = program;
+        self
+    }
+
+    /// But its standard output is read, and no terminal.
+    #[cfg(target_os = "linux")]
+    pub fn into_pipe(mut self) -> Self {
+        self.is_read = true;
+        self
+    }
+
     /// As a user whom permissions stop. The program is copied to `fixture`, where such a user can
     /// reach it.
     pub fn by_nobody(mut self, fixture: &Fixture) -> Self {
@@ -202,7 +218,11 @@ impl Weigh {
         if let Some(terminal) = self.terminal {
             let streams = [(); 3].map(|()| terminal.try_clone().unwrap());
             let [stdin, stdout, stderr] = streams;
-            command.stdin(stdin).stdout(stdout).stderr(stderr);
+            if self.is_read {
+                command.stdin(stdin).stderr(stderr);
+            } else {
+                command.stdin(stdin).stdout(stdout).stderr(stderr);
+            }
         }
         if self.by_nobody {
             become_nobody(&mut command);

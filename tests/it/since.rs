@@ -698,6 +698,33 @@ fn a_comparison_says_what_it_cannot_tell() {
     );
 }
 
+/// What is gone is gone. And where one root is left of two, it is compared with itself, not with both.
+#[test]
+fn a_root_that_is_missing_is_gone() {
+    let fixture = Fixture::new().file("a/f", 5000).file("b/f", 700);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    run("-s a b --save both").clean();
+    run("-s b --save one").clean();
+    fs::rename(fixture.at("b"), fixture.at("elsewhere")).unwrap();
+    let missing = "weigh: cannot stat b: No such file or directory\n\
+                   weigh: totals are a lower bound\n";
+    let shown = run("-s -c a b --since both");
+    assert_eq!((shown.code(), shown.complaint().as_str()), (1, missing));
+    let picture = String::from_utf8(shown.stdout).unwrap();
+    assert!(!picture.contains("(new)") && !picture.contains("a (gone)"), "{picture}");
+    assert!(picture.contains("b (gone)") && picture.contains("(total)"), "{picture}");
+    let shown = run("-s -c b --since one");
+    assert_eq!(shown.complaint(), "weigh: cannot stat b: No such file or directory\n");
+    // The other way round: it was missing before, and is new.
+    let mut shown = run("-s a b --save both");
+    assert_eq!(shown.code(), 1);
+    fs::rename(fixture.at("elsewhere"), fixture.at("b")).unwrap();
+    shown = run("-s -c a b --since both");
+    assert_eq!((shown.code(), shown.complaint().as_str()), (0, ""));
+    let picture = String::from_utf8(shown.stdout).unwrap();
+    assert!(picture.contains("b (new)") && !picture.contains("(gone)"), "{picture}");
+}
+
 #[test]
 fn a_chain_deeper_than_any_stack_is_compared() {
     native_only!("paths are bounded there");

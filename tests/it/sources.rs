@@ -34,6 +34,21 @@ fn the_source_that_is_named_lists_directories() {
     }
 }
 
+/// Linux lists what Windows has to be asked for, so that one config file serves both.
+#[test]
+fn exact_links_change_nothing_here() {
+    let fixture = Fixture::new().file("tree/a", 5_000).hard_link("tree/a", "tree/b");
+    let [usual, exact] = [&[PROGRAM, "-j", "tree"][..], &[PROGRAM, "-j", "--exact-links", "tree"]]
+        .map(|words| {
+            let output = run(&fixture, words);
+            assert!(output.status.success(), "{output:?}");
+            output.stdout
+        });
+    assert_eq!(usual, exact);
+    let refused = run(&fixture, &[PROGRAM, "-l", "--exact-links", "tree"]);
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+}
+
 #[test]
 fn a_source_that_is_unknown_is_named() {
     let fixture = Fixture::new();

@@ -73,6 +73,23 @@ fn each_root_has_its_own_file_system() {
     assert_eq!(of("unseen"), [1 << 20, 0]);
 }
 
+/// A file system in two spellings stood there twice, once without what was seen of it.
+#[test]
+#[ignore = "needs root"]
+fn one_file_system_has_its_lines_once() {
+    let fixture = Fixture::new().dir("m");
+    let once = mounted(&fixture, "\"$0\" -c -b --df m");
+    for roots in ["m m/", "m/ m", "m m ./m m/../m"] {
+        let lines = mounted(&fixture, &format!("\"$0\" -c -b --df {roots}"));
+        let count = |lines: &[String], words: &str| {
+            lines.iter().filter(|line| line.contains(words)).count()
+        };
+        for words in ["file system of", " used", " free", "in no file seen"] {
+            assert_eq!(count(&lines, words), count(&once, words), "{roots}: {words}\n{lines:#?}");
+        }
+    }
+}
+
 #[test]
 fn what_is_no_mount_point_is_said_and_what_makes_no_sense_is_refused() {
     let fixture = Fixture::new().file("top/f", 10);

@@ -1,8 +1,12 @@
 //! No width, no terminal and no setting makes a picture spill over, panic or bleed colours.
 
+use std::fs;
+use std::process::Command;
+use std::time::Instant;
+
 use crate::fixture::{Fixture, raw};
 use crate::picture::cells;
-use crate::run::weigh;
+use crate::run::{PATIENCE, weigh};
 
 /// Names long and short, wide and combining, deep, and of every size that makes the column change.
 fn various() -> Fixture {
@@ -18,7 +22,8 @@ fn various() -> Fixture {
         .dir("top/漢字/漢字/漢字/漢字")
 }
 
-const LOOKS: [&str; 8] = ["", "-p", "-b", "-B", "-r", "-p -B", "-F", "-F -p -B"];
+const LOOKS: [&str; 12] =
+    ["", "-p", "-b", "-B", "-r", "-p -B", "-F", "-F -p -B", "-o b", "--sort count", "-m m", "-D"];
 
 #[test]
 fn no_line_is_wider_than_asked() {
@@ -27,7 +32,9 @@ fn no_line_is_wider_than_asked() {
 
 #[test]
 fn no_line_for_a_screen_reader_is_wider_than_asked() {
-    ["-R", "-R -p"].into_iter().for_each(check_widths);
+    ["-R", "-R -p", "-R -b", "-R -o b", "-R -m m", "-R --sort count"]
+        .into_iter()
+        .for_each(check_widths);
 }
 
 fn check_widths(look: &str) {
@@ -36,9 +43,59 @@ fn check_widths(look: &str) {
         let flags = format!("-s -c -n 100 -w {width} {look}");
         let text = weigh(&flags).arg("top").within(fixture.path()).run().text();
         assert!(text.lines().count() > 8, "{flags}");
-        for line in text.lines().filter(|_| width >= 20) {
+        for line in text.lines() {
             assert!(cells(line) <= width, "weigh {flags}: {} cells: {line}", cells(line));
         }
+    }
+}
+
+/// Signs beside letters (Bengali, Tamil), letters that join (Arabic) and soft hyphens: programs that shape text draw
+/// fewer cells than terminals do, and lines that counted on that wrapped.
+#[test]
+#[ignore = "needs tmux"]
+fn no_line_is_wrapped_by_a_terminal() {
+    let names = [
+        "\u{9ac}\u{9be}",
+        "\u{b95}\u{bbe}",
+        "\u{644}\u{627}",
+        "so\u{ad}",
+        "e\u{301}",
+        "漢",
+        "\u{3164}",
+    ];
+    let fixture = names
+        .iter()
+        .zip(1..)
+        .flat_map(|(name, size)| [(name, size, 4), (name, 10 * size, 40)])
+        .fold(Fixture::new(), |fixture, (name, size, times)| {
+            fixture.sparse(format!("top/{}", name.repeat(times)), size)
+        });
+    let looks = [(40, ""), (60, ""), (60, "-B"), (80, "-b"), (80, "-R"), (80, "-p")];
+    for (i, (width, look)) in looks.into_iter().enumerate() {
+        let picture = weigh(&format!("-s -c -n 100 -w {width} {look}"));
+        let picture = picture.arg("top").within(fixture.path()).run().text();
+        fs::write(fixture.at("picture"), &picture).unwrap();
+        // A server of its own each: one that ends answers nobody.
+        let socket = format!("socket{i}");
+        let tmux = |args: &[&str]| {
+            let mut command = Command::new("tmux");
+            command.args(["-u", "-L", &socket, "-f", "/dev/null"]).args(args);
+            command.env("LC_ALL", "C.UTF-8").env("TMUX_TMPDIR", fixture.path());
+            command.current_dir(fixture.path()).output().unwrap()
+        };
+        let (columns, show) = (width.to_string(), "cat picture; echo end; sleep 60");
+        assert!(tmux(&["new-session", "-d", "-x", &columns, "-y", "50", show]).status.success());
+        let end = Instant::now() + PATIENCE;
+        let screen = loop {
+            assert!(Instant::now() < end, "tmux shows nothing");
+            let screen = String::from_utf8(tmux(&["capture-pane", "-p"]).stdout).unwrap();
+            if let Some((picture, _)) = screen.split_once("\nend") {
+                break picture.to_owned();
+            }
+        };
+        tmux(&["kill-server"]);
+        let lines = [&screen, &picture].map(|text| text.lines().count());
+        assert_eq!(lines[0], lines[1], "-w {width} {look}\n{picture}\n{screen}");
     }
 }
 

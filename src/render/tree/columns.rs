@@ -3,16 +3,21 @@
 use super::{Bars, NAME_AT_LEAST, Picture};
 use crate::render::name::cells;
 
-/// The widths that all lines have in common, in cells.
+/// The widths of the columns, in cells.
+#[derive(Default)]
 pub(super) struct Columns {
     pub(super) size: usize,
+    /// Whether lines for a screen reader have room for the level.
+    pub(super) level: bool,
     /// The tree and the name beside it.
     pub(super) name: usize,
-    /// None if there are no bars.
+    /// 0 if there are no bars.
     pub(super) bar: usize,
+    /// For each line, the nearest ancestor with a longer bar.
+    pub(super) longer: Vec<Option<usize>>,
     /// Whether there are percentages.
     pub(super) percent: bool,
-    /// What the tree and the name may take at most.
+    /// How much the tree and the name may take at most.
     pub(super) room: usize,
 }
 
@@ -22,15 +27,16 @@ const AROUND_BAR: usize = 8;
 const LEAST_BAR: usize = 10;
 /// A blank and `100%`.
 const PERCENT: usize = 5;
-/// A branch, a blank, and a name that is hardly to be recognized.
+/// A branch, a blank, and a name that can hardly be recognized.
 pub(super) const LEAST_ROOM: usize = 4 + NAME_AT_LEAST;
 
 impl Picture<'_> {
-    /// Widths for the lines from `first` on. Beside bars, names take up to 45% of the width. Where that leaves too
-    /// little for bars, only the percentages are left; and in the end only names.
+    /// The widths for the lines from `first` on. Beside bars, names take up to 45% of the width. If that leaves too
+    /// little for bars, there are only percentages; and if there is no room for those, only names.
     pub(super) fn columns(&self, first: usize) -> Columns {
         let lines = first..self.lines.len();
-        let size = lines.clone().map(|i| cells(&self.notes[i].size)).max().unwrap_or(0);
+        let width = self.options.width;
+        let size = lines.clone().map(|i| cells(&self.notes[i].size)).max().unwrap_or(0).min(width);
         let longest = |room| {
             let name = |i| {
                 let drawing = !self.options.screen_reader;
@@ -39,19 +45,29 @@ impl Picture<'_> {
             };
             lines.clone().map(name).max().unwrap_or(0).min(room)
         };
-        let columns =
-            |room, bar, percent| Columns { size, name: longest(room), bar, percent, room };
-        let width = self.options.width;
+        let columns = |room, percent| Columns {
+            size,
+            name: longest(room),
+            percent,
+            room,
+            ..Columns::default()
+        };
         let room = width.saturating_sub(size + 2);
-        if self.options.bars == Bars::None || self.options.screen_reader {
-            return columns(room, 0, false);
+        if self.options.screen_reader {
+            let deepest = lines.clone().map(|i| self.level(i)).max().unwrap_or(0);
+            let numbers = deepest.to_string().len() + 1 + size;
+            let percent = self.options.bars != Bars::None && numbers + PERCENT <= width;
+            return Columns { level: numbers <= width, ..columns(room, percent) };
         }
-        let beside_bar = columns(room.min(width.saturating_mul(45) / 100), 0, true);
+        if self.options.bars == Bars::None {
+            return columns(room, false);
+        }
+        let beside_bar = columns(room.min(width.saturating_mul(45) / 100), true);
         let bar = (room + 1).saturating_sub(beside_bar.name + AROUND_BAR);
         match (room + 1).saturating_sub(PERCENT) {
-            _ if bar >= LEAST_BAR => Columns { bar, ..beside_bar },
-            beside_percent if beside_percent >= LEAST_ROOM => columns(beside_percent, 0, true),
-            _ => columns(room, 0, false),
+            _ if bar >= LEAST_BAR => Columns { bar, longer: self.longer(bar), ..beside_bar },
+            beside_percent if beside_percent >= LEAST_ROOM => columns(beside_percent, true),
+            _ => columns(room, false),
         }
     }
 }

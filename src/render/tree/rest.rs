@@ -1,28 +1,32 @@
-//! The last line: what all the others leave out.
+//! The last line, which sums up everything without a line of its own.
 //!
-//! It counts the inodes below the root that have no line and are in no directory that is shown without what is in
-//! it: such a directory's line speaks for them. Their size is what those lines leave of the total, with the blocks
-//! of the directories that are shown with what is in them. So the lines that have none below them, and this one,
-//! come to the whole. Nothing has to be remembered for it while walking.
+//! A line for a directory without lines for its content stands for the content. All other inodes below the root that
+//! have no line are counted here. Their size is the root's size less the sizes of all lines without lines below them;
+//! it includes the blocks of the directories whose content has lines. So this line and the lines without lines below
+//! them add up to the root. The walk does not have to remember anything for it.
 //!
-//! Where lines share inodes, they come to more than there is, and what is left is a lower bound.
+//! If lines share inodes, their sum is too large, and the rest is a lower bound.
 
 use super::PictureOptions;
 use crate::render::lines::Line;
 use crate::render::size::Format;
 use crate::tree::{Shape, Totals, Tree};
 
-/// What has no line.
-pub(super) struct Rest {
-    pub(super) totals: Totals,
-    pub(super) name: String,
-    /// Whether there may be more of it.
+/// The inodes without a line.
+pub(in crate::render) struct Rest {
+    pub(in crate::render) totals: Totals,
+    pub(in crate::render) name: String,
+    /// Whether this is a lower bound.
     pub(super) is_at_least: bool,
 }
 
 impl Rest {
-    /// What has none of `lines`, if there is anything.
-    pub(super) fn of(lines: &[Line<'_>], tree: &Tree, options: &PictureOptions) -> Option<Self> {
+    /// The inodes that have none of `lines`, if there are any.
+    pub(in crate::render) fn of(
+        lines: &[Line<'_>],
+        tree: &Tree,
+        options: &PictureOptions,
+    ) -> Option<Self> {
         let (root, below) = lines.split_first()?;
         if below.is_empty() && options.root_alone {
             return None;
@@ -52,7 +56,7 @@ impl Rest {
             _ if is_time => format!("{count} older"),
             _ => format!("{count} smaller"),
         };
-        // Directories in a list of files are others too, and have no size that way.
+        // In a list of files, directories are among the others, and have no size there.
         let is_worth_a_line = entries > 0 && (size > 0 || !options.one_kind || is_time);
         let size = if is_time { 0 } else { size };
         let totals = Totals { size, entries, ..Totals::default() };

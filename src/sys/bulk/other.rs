@@ -1,4 +1,4 @@
-//! Nobody has read another system's file systems as yet.
+//! On other systems than Linux, no file system is read in bulk.
 
 use std::ffi::CStr;
 use std::io;
@@ -6,15 +6,15 @@ use std::sync::atomic::AtomicBool;
 
 use crate::sys::{Handle, Mount, Query, Stat};
 
-/// There is none.
+/// Never exists.
 #[derive(Clone, Debug)]
 pub enum Bulk {}
 
 impl Bulk {
-    /// None.
+    /// Reads nothing.
     ///
     /// # Errors
-    /// Always.
+    /// Always, with the reason.
     pub fn read(
         _: &CStr,
         _: &Stat,
@@ -23,20 +23,20 @@ impl Bulk {
         _: usize,
         _: &AtomicBool,
     ) -> io::Result<Self> {
-        Err(io::Error::other("only Linux can do that"))
+        Err(io::Error::other("that works on Linux only"))
     }
 
-    /// Of nothing.
+    /// Whether the root is that file system.
     pub fn is_of(&self, _: &Stat, _: Mount) -> bool {
         match *self {}
     }
 
-    /// Nothing.
+    /// How many bytes of inodes were read.
     pub fn bytes(&self) -> u64 {
         match *self {}
     }
 
-    /// Nothing.
+    /// Its root directory.
     pub fn open(&self, _: Handle) -> Handle {
         match *self {}
     }

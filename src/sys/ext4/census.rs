@@ -1,18 +1,18 @@
-//! What stat(2) would say of all inodes of a file system, packed: 16 bytes each, 19 more with times and owners.
+//! The attributes of all inodes of a file system, packed: 16 bytes each, with times 34, and with owners 2 more.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indexmap::IndexSet;
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::{RawInode, Run, Volume, each_inode, runs};
+use super::{MOST_RUNS, RawInode, RawVolume, Run, each_inode, runs};
 use crate::measure::{Kind, Mode};
 use crate::sys::{Query, Stat};
 
-/// What was said of all inodes when they were read.
+/// The attributes of all inodes when they were read.
 #[derive(Debug)]
 pub(in crate::sys) struct Census {
     groups: Vec<GroupCensus>,
@@ -20,52 +20,52 @@ pub(in crate::sys) struct Census {
     owners: IndexSet<(u32, u32)>,
 }
 
-/// That of a group. A number of 0 in `modes` is an inode that is free, or has to be asked about.
+/// Those of one group. A mode of 0 means that the inode is free, or that the kernel must be asked about it.
 #[derive(Debug, Default)]
 struct GroupCensus {
-    base: Vec<Base>,
-    times: Vec<Times>,
+    base: Vec<PackedBase>,
+    times: Vec<PackedTimes>,
     owners: Vec<u16>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Base {
+struct PackedBase {
     mode: u16,
     links: u16,
     length: [u16; 3],
     blocks: [u16; 3],
 }
 
-/// When it was read from, written to, changed and made: 32 bits each, and two more, of seconds since 2^31 before the
-/// epoch.
+/// The times of the last read, write and change, and of creation: 34 bits each, in seconds since 2^31 seconds before
+/// the epoch.
 #[derive(Clone, Copy, Debug, Default)]
-struct Times {
+struct PackedTimes {
     low: [[u16; 2]; 4],
     high: u8,
-    _room: u8,
 }
 
-/// Users and groups, by number: there are few pairs of them.
+/// Pairs of user and group. There are few, so an inode has only the number of its pair.
 #[derive(Debug, Default)]
 struct Owners {
-    /// Guards the numbers; taken once a change of owner from one inode to the next.
+    /// Guards the numbers; locked when the owner changes from one inode to the next.
     known: Mutex<IndexSet<(u32, u32)>>,
 }
 
 impl Census {
-    /// Reads all inodes, and says where directories have their blocks. Adds the bytes read to `read`. Ends early
-    /// where it `is_stopped`.
+    /// Reads all inodes, and returns also the blocks of directories. Adds the number of bytes to `read`. Ends early if it
+    /// `is_stopped`.
     ///
     /// # Errors
-    /// The system's, what is damaged, and [`io::ErrorKind::Interrupted`].
+    /// The system's, an error if a table is damaged, and [`io::ErrorKind::Interrupted`].
     pub(in crate::sys) fn read(
-        volume: &Volume,
+        volume: &RawVolume,
         query: Query,
         threads: usize,
         is_stopped: &AtomicBool,
         read: &AtomicU64,
     ) -> io::Result<(Self, Vec<Run>)> {
         let (owners, budget) = (Owners::default(), volume.budget());
+        let number_of_runs = AtomicUsize::new(0);
         let group = |group: usize| {
             let (mut found, mut directories) = (GroupCensus::default(), Vec::new());
             let (mut buffer, mut last) = (Vec::new(), None);
@@ -77,9 +77,11 @@ impl Census {
                     if query.owner { owners.number(&inode, volume, &mut last) } else { Some(0) };
                 found.push(number, &inode, volume, query, owner);
                 let is_listed = inode.is_used() && inode.is_directory() && !inode.is_inline();
-                if is_listed {
-                    // What is wrong with one is found again when it is listed.
-                    directories.extend(runs(volume, &inode, &budget).unwrap_or_default());
+                if is_listed && number_of_runs.load(Ordering::Relaxed) < MOST_RUNS {
+                    // An error is found again when the directory is listed.
+                    let found = runs(volume, &inode, &budget).unwrap_or_default();
+                    number_of_runs.fetch_add(found.len(), Ordering::Relaxed);
+                    directories.extend(found);
                 }
                 Ok(())
             })?;
@@ -103,19 +105,20 @@ impl Census {
         Ok((Self { groups, inodes_per_group, owners }, directories))
     }
 
-    /// How many bytes it takes of memory for each inode.
+    /// How much memory it needs for each inode, in bytes.
     pub(in crate::sys) fn bytes_an_inode(query: Query) -> u64 {
-        let (base, times) = (size_of::<Base>(), if query.times { size_of::<Times>() } else { 0 });
+        let (base, times) =
+            (size_of::<PackedBase>(), if query.times { size_of::<PackedTimes>() } else { 0 });
         (base + times + if query.owner { size_of::<u16>() } else { 0 }) as u64
     }
 
-    /// What is known of the inode with this number on `device`, if it was in use, and need not be asked about.
+    /// The attributes of the inode with this number on `device`; none if it was free, or if the kernel must be asked.
     pub(in crate::sys) fn stat(&self, number: u64, device: u64) -> Option<Stat> {
         let index = number.checked_sub(1)?;
         let group = self.groups.get(usize::try_from(index / self.inodes_per_group).ok()?)?;
         let within = usize::try_from(index % self.inodes_per_group).ok()?;
         let base = group.base.get(within).filter(|base| base.mode != 0)?;
-        let times = group.times.get(within).map_or([0; 4], Times::unpacked);
+        let times = group.times.get(within).map_or([0; 4], PackedTimes::unpacked);
         let owner = group.owners.get(within);
         let owner = owner.and_then(|owner| self.owners.get_index(usize::from(*owner)));
         let (owner, group) = owner.copied().unwrap_or_default();
@@ -151,28 +154,28 @@ impl GroupCensus {
         &mut self,
         number: u64,
         inode: &RawInode<'_>,
-        volume: &Volume,
+        volume: &RawVolume,
         query: Query,
         owner: Option<u16>,
     ) {
         let stat = inode.stat(number, &volume.layout);
-        // Of a symlink that is encrypted, the kernel says how long it is when it is decrypted.
+        // For an encrypted symlink, the kernel returns the length of the decrypted target.
         let is_hidden = inode.is_encrypted() && stat.mode.kind() == Kind::Symlink;
         let packed = packed(stat.length).zip(packed(stat.blocks)).filter(|_| !is_hidden);
         let times = [stat.accessed, stat.modified, stat.changed, stat.born];
         let base = packed.zip(owner).filter(|_| inode.is_used()).map(|((length, blocks), _)| {
-            Base { mode: stat.mode.0, links: stat.links as u16, length, blocks }
+            PackedBase { mode: stat.mode.0, links: stat.links as u16, length, blocks }
         });
         self.base.push(base.unwrap_or_default());
         if query.times {
-            self.times.push(Times::packed(times));
+            self.times.push(PackedTimes::packed(times));
         }
         if query.owner {
             self.owners.push(owner.unwrap_or_default());
         }
     }
 
-    /// Takes no more room than it needs.
+    /// Frees memory that is not needed.
     fn shrink(&mut self) {
         let used = self.base.iter().rposition(|base| base.mode != 0).map_or(0, |last| last + 1);
         self.base.truncate(used);
@@ -184,7 +187,7 @@ impl GroupCensus {
     }
 }
 
-/// A number of 48 bits; nothing of more.
+/// A number of at most 48 bits; none if it is larger.
 fn packed(number: u64) -> Option<[u16; 3]> {
     let parts = [number as u16, (number >> 16) as u16, (number >> 32) as u16];
     (number < 1 << 48).then_some(parts)
@@ -194,14 +197,14 @@ fn unpacked([low, middle, high]: [u16; 3]) -> u64 {
     u64::from(low) | u64::from(middle) << 16 | u64::from(high) << 32
 }
 
-impl Times {
+impl PackedTimes {
     const FIRST: i64 = -(1 << 31);
 
     fn packed(times: [i64; 4]) -> Self {
         let since = times.map(|time| (time - Self::FIRST) as u64);
         let low = since.map(|time| [time as u16, (time >> 16) as u16]);
         let high = since.iter().rev().fold(0, |high, time| high << 2 | (time >> 32 & 3) as u8);
-        Self { low, high, _room: 0 }
+        Self { low, high }
     }
 
     fn unpacked(&self) -> [i64; 4] {
@@ -215,11 +218,11 @@ impl Times {
 }
 
 impl Owners {
-    /// The number of an inode's owners; none if there are more than have numbers. `last` is what was asked last.
+    /// The number of an inode's owners; none if there are too many pairs. `last` has the previous answer.
     fn number(
         &self,
         inode: &RawInode<'_>,
-        volume: &Volume,
+        volume: &RawVolume,
         last: &mut Option<((u32, u32), u16)>,
     ) -> Option<u16> {
         let stat = inode.stat(0, &volume.layout);
@@ -248,9 +251,9 @@ mod tests {
         }
         assert_eq!(packed(1 << 48), None);
         let times = [i32::MIN.into(), -1, 0, 1_700_000_000];
-        assert_eq!(Times::packed(times).unpacked(), times);
+        assert_eq!(PackedTimes::packed(times).unpacked(), times);
         let late = [i64::from(i32::MAX) + (3 << 32), 1 << 32, 0, 3 << 32];
-        assert_eq!(Times::packed(late).unpacked(), late);
-        assert!(size_of::<Base>() + size_of::<Times>() + size_of::<u16>() <= 40);
+        assert_eq!(PackedTimes::packed(late).unpacked(), late);
+        assert!(size_of::<PackedBase>() + size_of::<PackedTimes>() + size_of::<u16>() <= 40);
     }
 }

@@ -1,4 +1,4 @@
-//! Where a file system is mounted from, and what may be taken to read it.
+//! The device of a mount, and how much memory is available to read it.
 
 use std::fs;
 use std::io;
@@ -10,10 +10,10 @@ use rustix::fs::{major, minor};
 use crate::path;
 use crate::sys::mount_table::unescape;
 
-/// The block device with the number `device` from which all of an ext2, ext3 or ext4 is mounted as `mount`.
+/// The block device with the number `device`, whose ext2, ext3 or ext4 is mounted as `mount`, from its root on.
 ///
 /// # Errors
-/// The system's, and in one line why there is none.
+/// The system's, and an error if there is no such mount or device.
 pub(in crate::sys) fn device_of(device: u64, mount: u64) -> io::Result<PathBuf> {
     let number = format!("{}:{}", major(device), minor(device));
     let table = fs::read("/proc/self/mountinfo")?;
@@ -22,10 +22,12 @@ pub(in crate::sys) fn device_of(device: u64, mount: u64) -> io::Result<PathBuf> 
         let mut fields = line.split(|b| *b == b' ');
         let is_it = fields.next()? == mount.as_bytes() && fields.nth(1)? == number.as_bytes();
         let is_all = fields.next()? == b"/";
-        // There may be fields before a hyphen that later kernels have more of.
+        // The owners that stat(2) returns there are not those on the device.
+        let is_mapped = fields.nth(1)?.split(|b| *b == b',').any(|option| option == b"idmapped");
+        // Before the hyphen there are optional fields.
         let mut rest = fields.skip_while(|field| *field != b"-").skip(1);
         let is_known = matches!(rest.next()?, b"ext4" | b"ext3" | b"ext2");
-        (is_it && is_all && is_known).then(|| rest.next().map(unescape))?
+        (is_it && is_all && is_known && !is_mapped).then(|| rest.next().map(unescape))?
     });
     let source =
         source.ok_or_else(|| io::Error::other("no ext2, ext3 or ext4 is mounted there"))?;
@@ -34,10 +36,17 @@ pub(in crate::sys) fn device_of(device: u64, mount: u64) -> io::Result<PathBuf> 
         fs::metadata(path).is_ok_and(|it| it.file_type().is_block_device() && it.rdev() == device)
     };
     let found = [path::from_bytes(&source).into_owned(), by_number].into_iter().find(is_it);
-    found.ok_or_else(|| io::Error::other("its device is not to be found"))
+    found.ok_or_else(|| io::Error::other("its device was not found"))
 }
 
-/// How much memory could be given to a process, in bytes (proc_meminfo(5)).
+/// Whether this process sees other user or group IDs than those on devices (user_namespaces(7)).
+pub(in crate::sys) fn are_owners_mapped() -> bool {
+    let is_same = |map: String| map.split_whitespace().eq(["0", "0", "4294967295"]);
+    let is_mapped = |path| !fs::read_to_string(path).is_ok_and(is_same);
+    ["/proc/self/uid_map", "/proc/self/gid_map"].into_iter().any(is_mapped)
+}
+
+/// How much memory a process could get, in bytes (proc_meminfo(5)).
 pub(in crate::sys) fn memory_to_spare() -> Option<u64> {
     let table = fs::read_to_string("/proc/meminfo").ok()?;
     let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;

@@ -1,32 +1,32 @@
-//! The names in a block of a directory. Where names are found by a tree of hashes, its nodes look like blocks
-//! without names, so that all blocks are alike here.
+//! The names in a block of a directory. The nodes of a hash tree look like blocks without names, so that all blocks are
+//! read in the same way.
 
 use std::io;
 
 use super::{Layout, damaged, u16_at, u32_at};
 use crate::measure::Kind;
 
-/// A name in a directory.
+/// A directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sys) struct DirectoryEntry<'a> {
-    /// The number of its inode.
+    /// Its inode number.
     pub(in crate::sys) inode: u64,
-    /// What it is, where entries say so.
+    /// Its type, if entries have one.
     pub(in crate::sys) kind: Option<Kind>,
-    /// Its name: neither `.` nor `..`, without a slash or a NUL.
+    /// Its name: not `.` or `..`, and without a slash or a NUL.
     pub(in crate::sys) name: &'a [u8],
 }
 
-/// Lets `look` see the names in a block of a directory.
+/// Calls `look` with each entry in a block of a directory.
 ///
 /// # Errors
-/// What is damaged (fs/ext4/dir.c, ext4_check_dir_entry), and those of `look`.
+/// An error if the block is damaged (fs/ext4/dir.c, ext4_check_dir_entry), and those of `look`.
 pub(in crate::sys) fn entries<'a>(
     layout: &Layout,
     block: &'a [u8],
     mut look: impl FnMut(DirectoryEntry<'a>) -> io::Result<()>,
 ) -> io::Result<()> {
-    /// Number, length of the entry, length of the name, type.
+    /// Inode number, length of the entry, length of the name, type.
     const HEAD: usize = 8;
     let mut rest = block;
     while !rest.is_empty() {
@@ -40,10 +40,9 @@ pub(in crate::sys) fn entries<'a>(
         rest = after;
         let inode = u64::from(u32_at(entry, 0));
         let lengths = u16_at(entry, 6);
-        let (name, kind) = match layout.has_kinds() {
-            true => (lengths & 0xff, kind(lengths >> 8)),
-            false => (lengths, None),
-        };
+        // Without a type in entries, the kernel does not look at the upper byte either.
+        let (name, kind) =
+            (lengths & 0xff, layout.has_kinds().then(|| kind(lengths >> 8)).flatten());
         if inode == 0 {
             continue;
         }
@@ -62,7 +61,7 @@ pub(in crate::sys) fn entries<'a>(
     Ok(())
 }
 
-/// How long an entry is: in blocks of 64 KiB, 16 bits do not say it (fs/ext4/ext4.h, ext4_rec_len_from_disk).
+/// The length of an entry. In blocks of 64 KiB it needs more than 16 bits (fs/ext4/ext4.h, ext4_rec_len_from_disk).
 fn length(stored: u16, block: usize) -> usize {
     let stored = usize::from(stored);
     if block < 1 << 16 {
@@ -74,7 +73,7 @@ fn length(stored: u16, block: usize) -> usize {
     }
 }
 
-/// What the number in an entry says.
+/// The type with this number in an entry.
 fn kind(number: u16) -> Option<Kind> {
     match number {
         1 => Some(Kind::File),

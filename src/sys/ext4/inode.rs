@@ -1,21 +1,21 @@
-//! An inode as it lies in its table, and what stat(2) says of it.
+//! An inode in its table, and its attributes as stat(2) returns them.
 
 use super::{Layout, u16_at, u32_at, wide};
 use crate::measure::{Kind, Mode};
 use crate::sys::Stat;
 
-/// An inode as it lies in its table.
+/// An inode in its table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sys) struct RawInode<'a> {
     bytes: &'a [u8],
 }
 
-/// Its map is a tree of extents.
+/// Its map of blocks is a tree of extents.
 const EXTENTS: u32 = 0x8_0000;
 const ENCRYPTED: u32 = 0x800;
-/// A file counts blocks, not sectors.
+/// It counts blocks, not sectors.
 const HUGE_FILE: u32 = 0x4_0000;
-/// What is in it lies in the inode.
+/// Its content is in the inode.
 const INLINE: u32 = 0x1000_0000;
 
 impl<'a> RawInode<'a> {
@@ -28,7 +28,7 @@ impl<'a> RawInode<'a> {
         self.bytes
     }
 
-    /// Whether it is one: it has names, and a type.
+    /// Whether it is in use: it has links and a type.
     pub(in crate::sys) fn is_used(&self) -> bool {
         self.links() > 0 && self.mode().0 >> 12 != 0
     }
@@ -41,7 +41,7 @@ impl<'a> RawInode<'a> {
         self.mode().kind() == Kind::Directory
     }
 
-    /// Whether what is in it, or is said of it, depends on keys.
+    /// Whether its names, or the length of a symlink, need a key.
     pub(in crate::sys) fn is_encrypted(&self) -> bool {
         self.flags() & ENCRYPTED != 0
     }
@@ -54,12 +54,12 @@ impl<'a> RawInode<'a> {
         self.flags() & EXTENTS != 0
     }
 
-    /// The 60 bytes in which its map begins.
+    /// The 60 bytes with its map of blocks, or the root of that.
     pub(super) fn map(&self) -> &'a [u8] {
         self.bytes.get(0x28..0x64).unwrap_or_default()
     }
 
-    /// What of it changes with what is in a directory: when that was, to the nanosecond, its size and its links.
+    /// Everything in the inode of a directory that changes with its entries: times to the nanosecond, size and links.
     pub(in crate::sys) fn state(&self) -> [u32; 7] {
         let extra = |at| if self.fits(at) { u32_at(self.bytes, at) } else { 0 };
         let four = |at| u32_at(self.bytes, at);
@@ -67,7 +67,7 @@ impl<'a> RawInode<'a> {
         [four(0x4), four(0xc), four(0x10), links, extra(0x84), extra(0x88), self.flags()]
     }
 
-    /// When it was last changed, in seconds since the epoch.
+    /// The time of its last change, in seconds since the epoch.
     pub(in crate::sys) fn changed(&self) -> i64 {
         self.time(0xc, 0x84)
     }
@@ -78,7 +78,7 @@ impl<'a> RawInode<'a> {
         wide(if is_long { u32_at(self.bytes, 0x6c) } else { 0 }, u32_at(self.bytes, 0x4))
     }
 
-    /// What statx(2) says of it (fs/ext4/inode.c, ext4_getattr and ext4_file_getattr), but for the device.
+    /// Its attributes as statx(2) returns them (fs/ext4/inode.c, ext4_getattr and ext4_file_getattr), without the device.
     pub(in crate::sys) fn stat(&self, number: u64, layout: &Layout) -> Stat {
         let length = self.length(layout);
         let is_inline_file = self.is_inline() && self.mode().kind() == Kind::File;
@@ -111,7 +111,7 @@ impl<'a> RawInode<'a> {
         u32_at(self.bytes, 0x20)
     }
 
-    /// How many sectors of 512 bytes it takes.
+    /// Its size on disk, in sectors of 512 bytes.
     fn sectors(&self, layout: &Layout) -> u64 {
         let low = u32_at(self.bytes, 0x1c);
         if !layout.has_huge_files() {
@@ -125,14 +125,14 @@ impl<'a> RawInode<'a> {
         }
     }
 
-    /// The time at `at`, whose extra bits are at `extra` if the inode has room for them.
+    /// The time at `at`, with its extra bits at `extra` if the inode is large enough.
     fn time(&self, at: usize, extra: usize) -> i64 {
         let seconds = i64::from(u32_at(self.bytes, at) as i32);
         let epochs = if self.fits(extra) { u32_at(self.bytes, extra) & 3 } else { 0 };
         seconds + (i64::from(epochs) << 32)
     }
 
-    /// Whether it has room for four more bytes at `at`.
+    /// Whether the inode is large enough for the four bytes at `at`.
     fn fits(&self, at: usize) -> bool {
         const OLD: usize = 128;
         self.bytes.len() > OLD && at + 4 <= OLD + usize::from(u16_at(self.bytes, 0x80))

@@ -1,4 +1,4 @@
-//! What the superblock says of a file system's layout, and where each group has its inodes.
+//! The layout of a file system, from its superblock, and the inode table of each group, from its descriptor.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 
 use super::{damaged, u16_at, u32_at, wide};
 
-/// What the superblock says.
+/// What the superblock says, as far as it is needed here.
 #[derive(Clone, Debug)]
 pub(in crate::sys) struct Layout {
     /// In bytes, from 1 to 64 KiB.
@@ -26,27 +26,27 @@ pub(in crate::sys) struct Layout {
     read_only: u32,
 }
 
-/// Where each group has its inodes.
+/// The inode tables of all groups.
 #[derive(Debug)]
-pub(in crate::sys) struct GroupTable {
-    pub(super) groups: Vec<Group>,
+pub(in crate::sys) struct InodeTables {
+    pub(super) groups: Vec<InodeTable>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Group {
+pub(super) struct InodeTable {
     /// The first block of its inode table.
     pub(super) table: u64,
-    /// How many inodes at its beginning have ever been used.
+    /// How many inodes, from its beginning on, have ever been used.
     pub(super) used: u64,
 }
 
-// Features without which nothing may be read (s_feature_incompat).
+// Features that a reader must know (s_feature_incompat).
 const FILETYPE: u32 = 0x2;
 const META_BG: u32 = 0x10;
 const WIDE: u32 = 0x80;
 const LARGE_DIR: u32 = 0x4000;
-/// Those, and: a journal that is in use, extents, a guard against two mounts, groups in one place, attributes in
-/// inodes, a seed of checksums, data in inodes, encryption, names that ignore case.
+/// These, and: journal recovery, extents, multiple mount protection, flexible groups, extended attributes in inodes,
+/// a checksum seed, inline data, encryption, case-insensitive names.
 const KNOWN: u32 = FILETYPE
     | META_BG
     | WIDE
@@ -61,13 +61,13 @@ const KNOWN: u32 = FILETYPE
     | 0x1_0000
     | 0x2_0000;
 
-// Features without which nothing may be written (s_feature_ro_compat).
+// Features that a writer must know (s_feature_ro_compat).
 const SPARSE: u32 = 0x1;
 const HUGE_FILE: u32 = 0x8;
 const GROUP_CHECKSUMS: u32 = 0x10;
 const CHECKSUMS: u32 = 0x400;
-/// Those, and: large files, trees of names, many subdirectories, larger inodes, quotas, clusters, replicas, read-only,
-/// projects, verity, orphans in a file.
+/// These, and: large files, directory trees, many subdirectories, larger inodes, quotas, clusters, replicas, read-only,
+/// projects, verity, an orphan file.
 const KNOWN_READ_ONLY: u32 = SPARSE
     | HUGE_FILE
     | GROUP_CHECKSUMS
@@ -84,7 +84,7 @@ const KNOWN_READ_ONLY: u32 = SPARSE
     | 0x8000
     | 0x1_0000;
 
-/// Of two backups only (s_feature_compat).
+/// Only two backups of the superblock (s_feature_compat).
 const SPARSE_2: u32 = 0x200;
 
 impl Layout {
@@ -96,13 +96,15 @@ impl Layout {
         device.read_exact_at(&mut bytes, START)?;
         let (two, four) = (|at| u16_at(&bytes, at), |at| u32_at(&bytes, at));
         if two(0x38) != MAGIC {
-            return Err(io::Error::new(ErrorKind::InvalidData, "it is no ext2, ext3 or ext4"));
+            return Err(io::Error::new(ErrorKind::InvalidData, "it is not ext2, ext3 or ext4"));
         }
         let (is_dynamic, incompatible, read_only) = (four(0x4c) > 0, four(0x60), four(0x64));
         let unknown = (incompatible & !KNOWN, read_only & !KNOWN_READ_ONLY);
         if is_dynamic && unknown != (0, 0) {
-            let message =
-                format!("it has features not known here ({:#x}, {:#x})", unknown.0, unknown.1);
+            let message = format!(
+                "it has features that weigh does not know ({:#x}, {:#x})",
+                unknown.0, unknown.1
+            );
             return Err(io::Error::new(ErrorKind::Unsupported, message));
         }
         let block_size = 1024_u64.checked_shl(four(0x18)).filter(|size| *size <= 1 << 16);
@@ -131,11 +133,11 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Whether what it says fits a device of so many `bytes`, and itself.
+    /// Checks that it is consistent, and fits a device of so many `bytes`.
     fn check(&self, bytes: u64) -> io::Result<()> {
         let Self { block_size, inode_size, inodes_per_group, descriptor_size, .. } = *self;
         let bits = 8 * block_size;
-        /// Of so many blocks, at most, a group has one bit each (clusters of 256 MiB at 1 KiB a block).
+        /// One bit of a group's bitmap stands for so many blocks at most (clusters of 256 MiB with blocks of 1 KiB).
         const BLOCKS_A_BIT: u64 = 1 << 18;
         let is_power = |size: usize, least: usize, most: u64| {
             size.is_power_of_two() && size >= least && size as u64 <= most
@@ -157,38 +159,38 @@ impl Layout {
         if let Some((_, what)) = is_sound.iter().find(|(is_sound, _)| !is_sound) {
             return Err(damaged(what));
         }
-        // Of the smallest that the kernel knows, so many would have a petabyte.
+        /// With groups of 128 MiB, the usual size, these would be 2 PiB.
         const MOST_GROUPS: u64 = 1 << 24;
         if self.groups() > MOST_GROUPS {
-            return Err(damaged("how many groups it has"));
+            return Err(damaged("the number of its groups"));
         }
         if self.groups().checked_mul(inodes_per_group) != Some(self.inodes) {
-            return Err(damaged("how many inodes it has"));
+            return Err(damaged("the number of its inodes"));
         }
         Ok(())
     }
 
-    /// How many bytes an inode takes.
+    /// The size of an inode on the device, in bytes.
     pub(in crate::sys) fn inode_size(&self) -> usize {
         self.inode_size
     }
 
-    /// All of it, in bytes.
+    /// The size of the file system in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.blocks.saturating_mul(self.block_size)
     }
 
-    /// Whether a directory's entries say what they are.
+    /// Whether directory entries have a type.
     pub(super) fn has_kinds(&self) -> bool {
         self.incompatible & FILETYPE != 0
     }
 
-    /// Whether directories may have a size of more than 32 bits.
+    /// Whether the size of a directory has 64 bits.
     pub(super) fn has_large_directories(&self) -> bool {
         self.incompatible & LARGE_DIR != 0
     }
 
-    /// Whether files may count more than 32 bits of sectors.
+    /// Whether the number of a file's sectors has more than 32 bits.
     pub(super) fn has_huge_files(&self) -> bool {
         self.read_only & HUGE_FILE != 0
     }
@@ -197,12 +199,12 @@ impl Layout {
         (self.blocks - self.first_data_block).div_ceil(self.blocks_per_group)
     }
 
-    /// Whether groups say how much of their inode tables is in use.
+    /// Whether groups say how much of their inode tables was never used.
     fn has_unused(&self) -> bool {
         self.read_only & (GROUP_CHECKSUMS | CHECKSUMS) != 0
     }
 
-    /// Where block number `number` of the descriptors is (fs/ext4/super.c, descriptor_loc).
+    /// The block that has part `number` of the descriptors (fs/ext4/super.c, descriptor_loc).
     fn descriptors_at(&self, number: u64) -> u64 {
         let first = 1024 / self.block_size;
         if self.incompatible & META_BG == 0 || number < self.first_meta_group {
@@ -233,13 +235,13 @@ impl Layout {
     }
 }
 
-impl GroupTable {
-    /// How many there are.
+impl InodeTables {
+    /// The number of groups.
     pub(in crate::sys) fn len(&self) -> usize {
         self.groups.len()
     }
 
-    /// How many inodes have ever been used, or are among those.
+    /// How many inodes the used parts of all inode tables have.
     pub(in crate::sys) fn used(&self) -> u64 {
         self.groups.iter().map(|group| group.used).fold(0, u64::saturating_add)
     }
@@ -257,14 +259,20 @@ impl GroupTable {
             }
             device.read_exact_at(&mut block, at * layout.block_size)?;
             let left = usize::try_from(count - number * a_block).unwrap_or(usize::MAX);
-            groups
-                .extend(block.chunks_exact(size).take(left).map(|bytes| Group::new(bytes, layout)));
+            groups.extend(
+                block.chunks_exact(size).take(left).map(|bytes| InodeTable::new(bytes, layout)),
+            );
         }
-        Ok(Self { groups })
+        let table = Self { groups };
+        // Otherwise groups could share one table, and all together take very long to read.
+        if table.used().saturating_mul(layout.inode_size as u64) > layout.bytes() {
+            return Err(damaged("its inode tables"));
+        }
+        Ok(table)
     }
 }
 
-impl Group {
+impl InodeTable {
     fn new(bytes: &[u8], layout: &Layout) -> Self {
         /// Its inode table has never been used.
         const UNUSED: u16 = 0x1;

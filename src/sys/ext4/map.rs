@@ -1,35 +1,38 @@
-//! Which blocks a directory has: a tree of extents, or the block map of ext2 and ext3.
+//! The blocks of a directory: from a tree of extents, or from the block map of ext2 and ext3.
 
 use std::io;
 
-use super::{Budget, RawInode, Volume, damaged, u16_at, u32_at, wide};
+use super::{Budget, RawInode, RawVolume, damaged, u16_at, u32_at, wide};
 
-/// Blocks that lie one after the other, as they follow one another in the directory.
+/// Adjacent blocks, in the order of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::sys) struct Run {
-    /// The first.
+    /// The first block.
     pub(in crate::sys) start: u64,
-    /// How many.
+    /// The number of blocks.
     pub(in crate::sys) count: u64,
 }
 
-/// The blocks of the directory `inode`, in order, at the cost of `budget`: what it refers to, and what it takes to
-/// find that.
+/// The blocks of the directory `inode`, in order. They, and the blocks of its map, are taken from `budget`.
 ///
 /// # Errors
-/// The system's, and what is damaged.
+/// The system's, and an error if the map is damaged.
 pub(in crate::sys) fn runs(
-    volume: &Volume,
+    volume: &RawVolume,
     inode: &RawInode<'_>,
     budget: &Budget,
 ) -> io::Result<Vec<Run>> {
     let length = inode.length(&volume.layout);
-    let map =
-        Map { volume, budget, blocks: length.div_ceil(volume.layout.block_size), runs: Vec::new() };
+    let map = BlockMap {
+        volume,
+        budget,
+        blocks: length.div_ceil(volume.layout.block_size),
+        runs: Vec::new(),
+    };
     if inode.has_extents() { map.extents(inode.map()) } else { map.pointers(inode.map()) }
 }
 
-/// `runs`, sorted, where gaps that take less time to read than to pass over are read, too.
+/// `runs` in the order of the device, joined across gaps that are faster to read than to skip.
 pub(in crate::sys) fn joined(mut runs: Vec<Run>, block_size: u64) -> Vec<Run> {
     /// In bytes.
     const GAP: u64 = 64 << 10;
@@ -47,36 +50,40 @@ pub(in crate::sys) fn joined(mut runs: Vec<Run>, block_size: u64) -> Vec<Run> {
     joined
 }
 
-struct Map<'a> {
-    volume: &'a Volume,
+/// No more runs than this are collected, of 16 bytes each, so that a damaged file system cannot take all memory. A file
+/// system with 8 million directories has so many.
+pub(in crate::sys) const MOST_RUNS: usize = 1 << 23;
+
+struct BlockMap<'a> {
+    volume: &'a RawVolume,
     budget: &'a Budget,
-    /// How many blocks the directory has by its length.
+    /// The number of blocks that the directory's length stands for.
     blocks: u64,
     runs: Vec<Run>,
 }
 
-/// A part of a map that is to be looked at: a block with so many levels below it, for what is from the block
-/// number `from` on.
-struct Node {
+/// A block of a map that has to be read, with so many levels below it. It maps the directory from block number `from`
+/// on.
+struct MapBlock {
     block: u64,
     levels: u16,
     from: u64,
 }
 
-impl Map<'_> {
-    /// A tree of extents begins with `root` (ext4_extent_header, ext4_extent_idx, ext4_extent).
+impl BlockMap<'_> {
+    /// Reads the tree of extents with this `root` (ext4_extent_header, ext4_extent_idx, ext4_extent).
     fn extents(mut self, root: &[u8]) -> io::Result<Vec<Run>> {
-        /// More levels than 2^32 blocks need (EXT4_MAX_EXTENT_DEPTH).
+        /// 2^32 blocks need no more levels (EXT4_MAX_EXTENT_DEPTH).
         const MOST_LEVELS: u16 = 5;
         let levels = u16_at(root, 6);
         if levels > MOST_LEVELS {
             return Err(damaged("a tree of extents with too many levels"));
         }
-        // The first one last.
+        // A stack, so the first one comes last.
         let mut ahead = Vec::new();
         self.extent_node(root, levels, 0, &mut ahead)?;
         let mut bytes = Vec::new();
-        while let Some(Node { block, levels, from }) = ahead.pop() {
+        while let Some(MapBlock { block, levels, from }) = ahead.pop() {
             self.budget.take(1)?;
             bytes.resize(self.block_size(), 0);
             self.volume.read_blocks(block, &mut bytes)?;
@@ -90,11 +97,11 @@ impl Map<'_> {
         bytes: &[u8],
         levels: u16,
         mut from: u64,
-        ahead: &mut Vec<Node>,
+        ahead: &mut Vec<MapBlock>,
     ) -> io::Result<()> {
         const MAGIC: u16 = 0xf30a;
         const ENTRY: usize = 12;
-        /// Beyond that, a length says that nothing has been written there.
+        /// A greater length means blocks that were never written.
         const LONGEST: u64 = 32_768;
         let count = usize::from(u16_at(bytes, 2));
         let entries = bytes.get(ENTRY..).unwrap_or_default().chunks_exact(ENTRY);
@@ -109,7 +116,7 @@ impl Map<'_> {
             }
             if levels > 0 {
                 let block = wide(u16_at(entry, 8).into(), u32_at(entry, 4));
-                ahead.push(Node { block, levels: levels - 1, from: logical });
+                ahead.push(MapBlock { block, levels: levels - 1, from: logical });
                 from = logical + 1;
                 continue;
             }
@@ -123,7 +130,7 @@ impl Map<'_> {
         Ok(())
     }
 
-    /// Twelve pointers to blocks, and one each to blocks of pointers, of pointers to those, and so on once more.
+    /// Reads a block map: twelve pointers to blocks, and one pointer each to a single, double and triple indirect block.
     fn pointers(mut self, root: &[u8]) -> io::Result<Vec<Run>> {
         const DIRECT: u64 = 12;
         const LEVELS: u16 = 3;
@@ -132,7 +139,7 @@ impl Map<'_> {
         let mut from = DIRECT;
         for levels in 0..LEVELS {
             let block = u32_at(root, 4 * (DIRECT as usize + usize::from(levels)));
-            ahead.push(Node { block: block.into(), levels, from });
+            ahead.push(MapBlock { block: block.into(), levels, from });
             from += a_block.pow(u32::from(levels) + 1);
         }
         ahead.reverse();
@@ -140,7 +147,7 @@ impl Map<'_> {
             self.pointer(u32_at(root, 4 * number as usize).into())?;
         }
         let mut bytes = Vec::new();
-        while let Some(Node { block, levels, from }) = ahead.pop() {
+        while let Some(MapBlock { block, levels, from }) = ahead.pop() {
             if block == 0 || from >= self.blocks {
                 continue;
             }
@@ -156,14 +163,14 @@ impl Map<'_> {
                 None => within.into_iter().try_for_each(|(_, block)| self.pointer(block))?,
                 Some(levels) => {
                     let below = within.into_iter().rev();
-                    ahead.extend(below.map(|(from, block)| Node { block, levels, from }));
+                    ahead.extend(below.map(|(from, block)| MapBlock { block, levels, from }));
                 }
             }
         }
         Ok(self.runs)
     }
 
-    /// Adds one block; 0 is none.
+    /// Adds one block. 0 is a hole.
     fn pointer(&mut self, block: u64) -> io::Result<()> {
         if block == 0 { Ok(()) } else { self.push(Run { start: block, count: 1 }) }
     }

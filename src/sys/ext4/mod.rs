@@ -1,20 +1,19 @@
-//! ext2, ext3 and ext4 as they lie on a device, read without the kernel's calls for files: inode tables, and the
-//! blocks of directories, in the order in which they lie.
+//! Reads ext2, ext3 and ext4 from their device: inode tables and the blocks of directories, in the order in which they
+//! are stored.
 //!
-//! * `layout`: what the superblock says, and the groups' descriptors.
-//! * `inode`: an inode as stat(2) would tell it.
-//! * `map`: which blocks a directory has, by extents or by the older block map.
+//! * `layout`: the superblock and the group descriptors.
+//! * `inode`: one inode, as stat(2) returns it.
+//! * `map`: the blocks of a directory, from extents or from the older block map.
 //! * `directory`: the names in a block.
-//! * `scan`: all inodes, group by group; `census`: what stat(2) would say of all of them, packed.
-//! * `device`: where it is mounted from.
+//! * `scan`: all inodes, group by group; `census`: the attributes of all inodes, packed.
+//! * `device`: the device of a mount.
 //!
-//! Written from Documentation/filesystems/ext4 and fs/ext4 of Linux 6.18. The device is only read, by `read_at`; of
-//! a mounted file system that sees what the kernel has in its own cache of the device.
+//! Written from Documentation/filesystems/ext4 and fs/ext4 of Linux 6.18. The device is only read, by `read_at`. If the
+//! file system is mounted, these reads see the kernel's cache of the device.
 //!
-//! Nothing that is read is trusted. Every offset is checked, what comes in levels has no more than it may have, and
-//! whatever refers to blocks does so at the cost of a [`Budget`]: blocks belong to one directory each, so all of
-//! them together have no more than the device. Where something is wrong, there is an error, and whoever asked has
-//! the kernel to ask instead.
+//! Nothing that is read is trusted. Every offset is checked, trees have a limit of levels, and each reference to
+//! blocks is charged to a [`Budget`]: a block belongs to one directory, so all directories together have no more blocks
+//! than the device. On an error the caller asks the kernel instead.
 
 mod census;
 mod device;
@@ -30,37 +29,36 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(super) use census::Census;
-pub(super) use device::{device_of, memory_to_spare};
+pub(super) use device::{are_owners_mapped, device_of, memory_to_spare};
 pub(super) use directory::{DirectoryEntry, entries};
 pub(super) use inode::RawInode;
-pub(super) use layout::{GroupTable, Layout};
-pub(super) use map::{Run, joined, runs};
+pub(super) use layout::{InodeTables, Layout};
+pub(super) use map::{MOST_RUNS, Run, joined, runs};
 pub(super) use scan::{each_inode, inode};
 
-/// The number of the uppermost directory's inode.
+/// The inode number of the root directory.
 pub(super) const ROOT: u64 = 2;
 
 /// A device, or a file, with a file system on it.
 #[derive(Debug)]
-pub(super) struct Volume {
+pub(super) struct RawVolume {
     device: File,
-    /// What its superblock says.
     pub(super) layout: Layout,
-    pub(super) groups: GroupTable,
+    pub(super) groups: InodeTables,
 }
 
-/// How many more blocks may be referred to.
+/// How many more blocks directories may have.
 #[derive(Debug)]
 pub(super) struct Budget(AtomicU64);
 
-impl Volume {
+impl RawVolume {
     /// The file system on `device`.
     ///
     /// # Errors
-    /// The system's, and in one line what there is that is damaged or not known here.
+    /// The system's, and an error if the file system is damaged or has features that are not known here.
     pub(super) fn open(device: File) -> io::Result<Self> {
         let layout = Layout::read(&device)?;
-        let groups = GroupTable::read(&device, &layout)?;
+        let groups = InodeTables::read(&device, &layout)?;
         Ok(Self { device, layout, groups })
     }
 
@@ -69,12 +67,12 @@ impl Volume {
         &self.device
     }
 
-    /// Fills `buffer` with what there is from block number `block` on.
+    /// Fills `buffer` from block number `block` on.
     pub(super) fn read_blocks(&self, block: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.read_at(block, 0, buffer)
     }
 
-    /// The same, from so many bytes after the beginning of the block on.
+    /// Fills `buffer` from `offset` bytes after the beginning of `block` on.
     fn read_at(&self, block: u64, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         let start = block.checked_mul(self.layout.block_size).and_then(|at| at.checked_add(offset));
         let end = start.and_then(|start| start.checked_add(buffer.len() as u64));
@@ -91,7 +89,7 @@ impl Volume {
 }
 
 impl Budget {
-    /// Takes one from it. Relaxed: it is a bound, and orders nothing.
+    /// Takes `blocks` from it. Relaxed, because it is only a bound and guards no other data.
     pub(super) fn take(&self, blocks: u64) -> io::Result<()> {
         let less = |left: u64| left.checked_sub(blocks);
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
@@ -99,24 +97,24 @@ impl Budget {
     }
 }
 
-/// What is said of a file system that is not as it should be.
+/// The error for a damaged file system.
 pub(super) fn damaged(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("the file system is damaged: {what}"))
 }
 
-/// The two bytes at `at`, lowest first; 0 beyond the end, as the next.
+/// The two bytes at `at`, little-endian; 0 beyond the end.
 fn u16_at(bytes: &[u8], at: usize) -> u16 {
     let two = bytes.get(at..).and_then(|rest| rest.first_chunk());
     two.map_or(0, |two| u16::from_le_bytes(*two))
 }
 
-/// The four bytes at `at`.
+/// The four bytes at `at`, little-endian; 0 beyond the end.
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
     let four = bytes.get(at..).and_then(|rest| rest.first_chunk());
     four.map_or(0, |four| u32::from_le_bytes(*four))
 }
 
-/// A number of which `high` has the upper 32 bits.
+/// The number with these upper and lower 32 bits.
 fn wide(high: u32, low: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }

@@ -1,19 +1,19 @@
-//! Inodes in their tables: all of a group in the order in which they lie, or one.
+//! Reads inodes from their tables: all of a group in order, or one.
 
 use std::io;
 
-use super::{RawInode, Volume, damaged};
+use super::{RawInode, RawVolume, damaged};
 
-/// So much of a table is read at a time, in bytes.
+/// How much of a table is read at a time, in bytes.
 const CHUNK: usize = 1 << 20;
 
-/// Lets `look` see the inodes of the group with this number that have ever been used, with their numbers, and
-/// those that are free among them. Reads through `buffer`. Says how many bytes were read.
+/// Calls `look` with the number of each inode in the used part of a group's table, and with the inode. Some of these are
+/// free. Reads into `buffer`, and returns how many bytes were read.
 ///
 /// # Errors
-/// The system's, what is damaged, and those of `look`.
+/// The system's, an error if the table is damaged, and those of `look`.
 pub(in crate::sys) fn each_inode(
-    volume: &Volume,
+    volume: &RawVolume,
     group: usize,
     buffer: &mut Vec<u8>,
     mut look: impl FnMut(u64, RawInode<'_>) -> io::Result<()>,
@@ -25,7 +25,7 @@ pub(in crate::sys) fn each_inode(
     let total = left;
     while left > 0 {
         let some = usize::try_from(left).unwrap_or(CHUNK).min(CHUNK);
-        // Up to the end of a block: what is after the last inode there was never used.
+        // Up to the end of a block. What follows the last inode there was never used.
         let whole = some.next_multiple_of(layout.block_size as usize);
         buffer.resize(whole, 0);
         volume.read_blocks(block, buffer)?;
@@ -42,9 +42,9 @@ pub(in crate::sys) fn each_inode(
 /// Reads the inode with this number into `buffer`.
 ///
 /// # Errors
-/// The system's, and what is damaged.
+/// The system's, and an error if there is no such inode.
 pub(in crate::sys) fn inode<'b>(
-    volume: &Volume,
+    volume: &RawVolume,
     number: u64,
     buffer: &'b mut Vec<u8>,
 ) -> io::Result<RawInode<'b>> {

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::*;
 
 /// All that is in an image, by its path: inode, type, length, links.
-type Census = BTreeMap<Vec<u8>, (u64, Kind, u64, u32)>;
+type Found = BTreeMap<Vec<u8>, (u64, Kind, u64, u32)>;
 
 use crate::measure::Kind;
 
@@ -36,8 +36,8 @@ impl Random {
 }
 
 /// What is found by names from the root on; what is wrong in a directory is left out, and counted.
-fn census(volume: &Volume) -> (Census, usize) {
-    let (mut found, mut wrong, mut seen) = (Census::new(), 0, HashSet::new());
+fn census(volume: &RawVolume) -> (Found, usize) {
+    let (mut found, mut wrong, mut seen) = (Found::new(), 0, HashSet::new());
     let budget = volume.budget();
     let mut ahead = vec![(Vec::new(), ROOT)];
     let (mut buffer, mut block) = (Vec::new(), Vec::new());
@@ -71,8 +71,8 @@ fn census(volume: &Volume) -> (Census, usize) {
 }
 
 /// The same of a directory, by the system; without inode numbers.
-fn walked(top: &Path) -> Census {
-    let mut found = Census::new();
+fn walked(top: &Path) -> Found {
+    let mut found = Found::new();
     let mut ahead = vec![(Vec::new(), top.to_owned())];
     while let Some((path, at)) = ahead.pop() {
         let data = fs::symlink_metadata(&at).unwrap();
@@ -145,7 +145,7 @@ fn images_have_what_was_put_on_them() {
     assert!(expected.len() > 1_500);
     for options in OPTIONS {
         let (_place, at) = image(tree.path(), options, "256M");
-        let volume = Volume::open(File::open(at).unwrap()).unwrap();
+        let volume = RawVolume::open(File::open(at).unwrap()).unwrap();
         let (mut found, wrong) = census(&volume);
         found.retain(|path, _| !path.starts_with(b"/lost+found"));
         let mut inodes = BTreeMap::new();
@@ -187,7 +187,7 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
         let whole = fs::read(&at).unwrap();
         let file = fs::OpenOptions::new().read(true).write(true).open(&at).unwrap();
         // What is never looked at need not be changed.
-        let volume = Volume::open(File::open(&at).unwrap()).unwrap();
+        let volume = RawVolume::open(File::open(&at).unwrap()).unwrap();
         let targets = targets(&volume);
         drop(volume);
         for _ in 0..rounds / 3 {
@@ -204,7 +204,7 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
                 file.write_all_at(&bytes, offset).unwrap();
                 changed.push((offset, bytes.len()));
             }
-            if let Ok(volume) = Volume::open(file.try_clone().unwrap()) {
+            if let Ok(volume) = RawVolume::open(file.try_clone().unwrap()) {
                 opened += 1;
                 let mut buffer = Vec::new();
                 for group in 0..volume.groups.len() {
@@ -228,7 +228,7 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
 }
 
 /// Where the superblock, descriptors, inodes, maps and directories lie.
-fn targets(volume: &Volume) -> Vec<(u64, u64)> {
+fn targets(volume: &RawVolume) -> Vec<(u64, u64)> {
     let size = volume.layout.block_size;
     let mut targets = vec![(1024, 0x60), (1024 + 0x60, 0x220), (size * (1 + 1024 / size), 64)];
     let budget = volume.budget();

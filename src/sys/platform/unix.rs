@@ -1,6 +1,7 @@
-//! What all Unix systems tell alike, by way of nix and rustix.
+//! What all Unix systems tell in the same way, through nix and rustix.
 
 use std::ffi::CStr;
+use std::fs::File;
 use std::io;
 use std::time::Duration;
 
@@ -8,22 +9,23 @@ use nix::errno::Errno;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::{TimeVal, TimeValLike};
 use nix::unistd::{Uid, User};
+use rustix::process::Signal;
 
 use crate::sys::{Space, Usage};
 
-/// Whether an entry was there when it was listed and is not any more, or is something else by now.
-/// A process's directory in proc answers ESRCH when the process has ended.
+/// Whether an entry has disappeared, or become something else, since it was listed. A process's directory in proc
+/// returns ESRCH once the process has ended.
 pub fn is_vanished(error: &io::Error) -> bool {
     matches!(errno(error), Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::ESRCH)
         || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// What the system says of what is not there.
+/// The system's error for a path that does not exist.
 pub fn not_found() -> io::Error {
     Errno::ENOENT.into()
 }
 
-/// Whether the process, or the whole system, has as many open files as it may.
+/// Whether the process, or the whole system, has reached its limit of open files.
 pub fn is_out_of_handles(error: &io::Error) -> bool {
     matches!(errno(error), Errno::EMFILE | Errno::ENFILE)
 }
@@ -37,14 +39,19 @@ pub fn host() -> Vec<u8> {
     rustix::system::uname().nodename().to_bytes().to_vec()
 }
 
-/// What the user with the id `id` is called, where somebody knows: asks the system's user database
-/// (getpwuid_r(3)), which may be far away.
+/// The name of the user with the id `id`, if it is known. Asks the system's user database (getpwuid_r(3)), which may
+/// be on another machine.
 pub fn user_name(id: u32) -> Option<String> {
-    // A database that cannot be asked knows nobody.
+    // If the database cannot be read, no name is known.
     User::from_uid(Uid::from_raw(id)).ok().flatten().map(|user| user.name)
 }
 
-/// What the file system has room for that `path` lies on.
+/// Whether the process runs as root, so that no permission stops it.
+pub fn is_root() -> bool {
+    Uid::effective().is_root()
+}
+
+/// The capacity and free space of the file system that holds `path`.
 ///
 /// # Errors
 /// The system's.
@@ -58,7 +65,23 @@ pub fn space_around(path: &CStr) -> io::Result<Space> {
     })
 }
 
-/// What the process has used until now (getrusage(2)); nothing where the system does not tell.
+/// The terminal that controls the process, whatever its standard streams are.
+///
+/// # Errors
+/// The system's, for example if there is none.
+pub fn terminal() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/tty")
+}
+
+/// Stops the rest of the process group, as the terminal does for Ctrl-Z. Returns false if nobody could continue the
+/// group or this process: it leads the session.
+pub fn stop_others() -> bool {
+    let is_leader =
+        rustix::process::getsid(None).is_ok_and(|leader| leader == rustix::process::getpid());
+    !is_leader && rustix::process::kill_current_process_group(Signal::TSTP).is_ok()
+}
+
+/// What the process has used so far (getrusage(2)); none if the system does not tell.
 pub fn usage() -> Usage {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Usage::default() };
     let count = |switches| u64::try_from(switches).unwrap_or(0);
@@ -70,6 +93,6 @@ pub fn usage() -> Usage {
 }
 
 fn duration(time: TimeVal) -> Duration {
-    // Its two parts are not of one type on every system: macOS has microseconds in 32 bits.
+    // The types of its two parts differ between systems: macOS has microseconds in 32 bits.
     Duration::from_micros(u64::try_from(time.num_microseconds()).unwrap_or(0))
 }

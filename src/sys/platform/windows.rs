@@ -1,10 +1,12 @@
-//! Windows, by std and winapi-util.
+//! Windows, through std, winapi-util and fs4.
 
 use std::ffi::{CStr, OsString};
+use std::fs::File;
 use std::io::{self, ErrorKind};
 
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
+use crate::path::from_bytes;
 use crate::sys::{Space, Usage};
 
 /// ERROR_TOO_MANY_OPEN_FILES ("System Error Codes").
@@ -13,23 +15,36 @@ const TOO_MANY_OPEN_FILES: i32 = 4;
 /// ERROR_FILE_NOT_FOUND.
 const FILE_NOT_FOUND: i32 = 2;
 
-/// Whether an entry was there when it was listed and is not any more, or is something else by now.
+/// Whether an entry has disappeared, or become something else, since it was listed.
 pub fn is_vanished(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// What the system says of what is not there.
+/// The console of the process, whatever its standard streams are.
+///
+/// # Errors
+/// The system's, for example if there is none.
+pub fn terminal() -> io::Result<File> {
+    File::options().read(true).write(true).open("CONOUT$")
+}
+
+/// Windows has no job control.
+pub fn stop_others() -> bool {
+    false
+}
+
+/// The system's error for a path that does not exist.
 pub fn not_found() -> io::Error {
     io::Error::from_raw_os_error(FILE_NOT_FOUND)
 }
 
-/// Whether the process has as many open files as it may.
+/// Whether the process has reached its limit of open files.
 pub fn is_out_of_handles(error: &io::Error) -> bool {
     error.raw_os_error() == Some(TOO_MANY_OPEN_FILES)
 }
 
-/// A process may have 16 million ("Kernel Objects"), but each takes memory of the kernel's that cannot be swapped
-/// out. No walk is slower with as many as this.
+/// A process may have 16 million ("Kernel Objects"), but each takes kernel memory that cannot be swapped out. No walk
+/// is slower with this many.
 pub fn free_handles() -> usize {
     8_192
 }
@@ -39,7 +54,7 @@ pub fn threads_with_room() -> usize {
     usize::MAX
 }
 
-/// Nobody can tell without a call that std does not have.
+/// Finding out takes a call that std does not have.
 pub fn is_rotational(_: u64) -> bool {
     false
 }
@@ -50,17 +65,27 @@ pub fn host() -> Vec<u8> {
     name.map(OsString::into_encoded_bytes).unwrap_or_default()
 }
 
-/// Users have no numbers here.
+/// Windows users have no numeric ids.
 pub fn user_name(_: u32) -> Option<String> {
     None
 }
 
-/// Nobody can tell without a call that std does not have. The number of threads stays as it was begun with.
+/// Windows has no root user.
+pub fn is_root() -> bool {
+    true
+}
+
+/// Finding out takes a call that std does not have. The number of threads stays as it began.
 pub fn usage() -> Usage {
     Usage::default()
 }
 
-/// Nobody can tell without a call that std does not have.
-pub fn space_around(_: &CStr) -> io::Result<Space> {
-    Err(ErrorKind::Unsupported.into())
+/// The capacity and free space of the volume that holds `path`.
+///
+/// # Errors
+/// The system's.
+pub fn space_around(path: &CStr) -> io::Result<Space> {
+    let stats = fs4::statvfs(from_bytes(path.to_bytes()))?;
+    let (size, available) = (stats.total_space(), stats.available_space());
+    Ok(Space { size, free: stats.free_space(), available })
 }

@@ -1,4 +1,4 @@
-//! Nobody has read another system's file systems as yet.
+//! On other systems than Linux, nothing is prefetched.
 
 use std::ffi::CStr;
 use std::path::Path;
@@ -6,27 +6,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::sys::{Mount, Stat};
 
-/// There is none.
+/// Never exists.
 #[derive(Debug)]
 pub enum Prefetch {}
 
 impl Prefetch {
-    /// None.
+    /// There is nothing to prefetch.
     pub fn of(_: &CStr, _: &Stat, _: Mount) -> Option<Self> {
         None
     }
 
-    /// Of nothing.
+    /// The device that is read.
     pub fn device(&self) -> &Path {
         match *self {}
     }
 
-    /// Nothing.
+    /// How much is to be read, in bytes.
     pub fn bytes(&self) -> u64 {
         match *self {}
     }
 
-    /// Nothing.
+    /// Reads it.
     pub fn run(&self, _: &AtomicBool, _: &AtomicU64) {
         match *self {}
     }

@@ -1,4 +1,4 @@
-//! What Windows does for snapshots. Who may read one is inherited from the directory that it is in.
+//! What Windows does for snapshots. A snapshot inherits from its directory who may read it.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -9,28 +9,28 @@ use std::path::Path;
 use tempfile::Builder;
 use winapi_util::file::{information, typ};
 
-/// Standard input, as a file of our own.
+/// Standard input, as a file that we own.
 pub fn stdin() -> io::Result<File> {
     Ok(File::from(io::stdin().as_handle().try_clone_to_owned()?))
 }
 
-/// Standard output at its current offset: a file is appended to where the shell left off.
+/// Standard output at its current offset: continues a file where the shell left off.
 pub fn stdout() -> io::Result<File> {
     Ok(File::from(io::stdout().as_handle().try_clone_to_owned()?))
 }
 
-/// Whether `path` leads to what is open as `file`.
+/// Whether `path` leads to the open file `file`.
 pub fn is_same(path: &Path, file: &File) -> io::Result<bool> {
-    // What is no file on a disk may wait for somebody when it is opened.
+    // Opening what is not a disk file may block.
     Ok(typ(file)?.is_disk() && identity(&open(path)?)? == identity(file)?)
 }
 
-/// Nothing on Windows leads to what has no name.
+/// On Windows, no path leads to a file without a name.
 pub fn is_still(_: &Path, _: &Metadata) -> bool {
     true
 }
 
-/// To ask about what is at `path`, neither reading nor writing it.
+/// Opens `path` to ask about it, neither to read nor to write it.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().access_mode(0).open(path)
 }
@@ -40,44 +40,44 @@ fn identity(file: &File) -> io::Result<(u64, u64)> {
     Ok((information.volume_serial_number(), information.file_index()))
 }
 
-/// Whether what is at `path` is not read-only. What else forbids to write to it is known only when that is tried.
+/// Whether the file at `path` is not read-only. Other obstacles to writing show only when it is tried.
 pub fn ensure_writable(path: &Path) -> io::Result<()> {
     let is_read_only = std::fs::metadata(path)?.permissions().readonly();
     if is_read_only { Err(io::ErrorKind::PermissionDenied.into()) } else { Ok(()) }
 }
 
-/// Whether there is a directory at `path`. Who may make files in it is known only when that is tried.
+/// Whether there is a directory at `path`. Whether files may be created in it shows only when it is tried.
 pub fn ensure_makes_files(path: &Path) -> io::Result<()> {
     let is_directory = std::fs::metadata(path)?.is_dir();
     if is_directory { Ok(()) } else { Err(io::ErrorKind::NotADirectory.into()) }
 }
 
-/// What is said of a directory that is to be written to.
+/// The error for writing to a directory.
 pub fn is_a_directory() -> io::Error {
     io::ErrorKind::IsADirectory.into()
 }
 
-/// Waits until `file` is safe on the device. A pipe has none, nor has the console.
+/// Waits until `file` is synced to the device. Neither a pipe nor the console has one.
 pub fn sync(file: &File) -> io::Result<()> {
     if typ(file)?.is_disk() { file.sync_all() } else { Ok(()) }
 }
 
-/// How a file is made that takes the place of another one.
+/// How to create a file that will replace another.
 pub fn new_for(_: Option<&Metadata>) -> Builder<'static, 'static> {
     Builder::new()
 }
 
-/// That it is open says it.
+/// An open file needs no lock: being open is the sign.
 pub fn claim(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether nobody is writing the file at `path`: nobody else gets it while we have it, if nobody has it yet.
+/// Whether nobody is writing the file at `path`: opens it exclusively, which fails while another has it open.
 pub fn is_unclaimed(path: &Path) -> bool {
     OpenOptions::new().read(true).share_mode(0).open(path).is_ok()
 }
 
-/// Nothing is to be done: the directory says who may read what is in it.
+/// Nothing to do: files inherit their access from the directory.
 pub fn hand_over(_: &File, _: &Path, _: &Metadata) -> io::Result<()> {
     Ok(())
 }

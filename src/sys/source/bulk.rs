@@ -1,5 +1,5 @@
-//! Directories of a file system that is read in bulk: their names are read from their blocks, and what they are was
-//! read before. For all else the kernel is asked, by a handle that is opened when it is first needed.
+//! Directories of a file system that is read in bulk. Unlisted are read from the directory's blocks; the attributes of all
+//! inodes were read before. For everything else the kernel is asked, through a handle that is opened when it is needed.
 
 use std::ffi::{CStr, CString};
 use std::fs::File;
@@ -14,33 +14,34 @@ use crate::sys::{
     Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, not_found,
 };
 
-/// A directory.
+/// An open directory.
 #[derive(Debug)]
 pub struct Handle {
     records: Arc<Records>,
-    place: Arc<Place>,
+    location: Arc<Location>,
     inode: u64,
-    /// As the kernel has it open, once that was needed.
+    /// The kernel's handle, if it was needed.
     opened: OnceLock<linux::Handle>,
-    /// Guards what has not been listed yet.
-    listing: Mutex<Names>,
+    /// Guards what is left of the listing. Blocks are read under it, by the one thread that lists.
+    listing: Mutex<Unlisted>,
 }
 
-/// Where a directory is.
+/// The path of a directory.
 #[derive(Debug)]
-struct Place {
-    above: Option<Arc<Place>>,
+struct Location {
+    above: Option<Arc<Location>>,
     name: CString,
-    /// Of the uppermost one: as the kernel has it open.
+    depth: usize,
+    /// The kernel's handle of the root.
     root: Option<linux::Handle>,
 }
 
 /// What is left of a listing.
 #[derive(Debug)]
-enum Names {
-    /// All of it.
+enum Unlisted {
+    /// Everything.
     All,
-    /// What is in these blocks, from this one on.
+    /// The rest of these blocks, from this byte on.
     Blocks(Vec<u8>, usize),
     /// What the kernel has not listed yet.
     Kernels,
@@ -48,36 +49,44 @@ enum Names {
     None,
 }
 
-/// A directory of more bytes than this is listed by the kernel, which takes less memory.
+/// The kernel lists a directory of more bytes than this, because that needs less memory.
 const LARGEST: u64 = 64 << 20;
 
-/// So many bytes of blocks are listed at a time, about as many as the kernel gives in one call.
+/// How many bytes of blocks are listed at a time, about as many as one call of the kernel returns.
 const PART: usize = 64 << 10;
 
+/// Directories at a greater depth are opened and listed by the kernel. To open one whose parents are not open takes a
+/// call for each level, so a long chain of directories that changed would take a number of calls that grows with the
+/// square of its length.
+const DEEPEST: usize = 64;
+
 impl Handle {
-    /// The uppermost directory, open as `root`.
+    /// The root directory, which is open as `root`.
     pub(in crate::sys) fn root(records: Arc<Records>, root: linux::Handle) -> Self {
-        let place = Place { above: None, name: CString::default(), root: Some(root) };
+        let place = Location { above: None, name: CString::default(), depth: 0, root: Some(root) };
         Self::new(records, Arc::new(place), ext4::ROOT)
     }
 
-    fn new(records: Arc<Records>, place: Arc<Place>, inode: u64) -> Self {
-        let listing = Mutex::new(Names::All);
-        Self { records, place, inode, opened: OnceLock::new(), listing }
+    fn new(records: Arc<Records>, location: Arc<Location>, inode: u64) -> Self {
+        let listing = Mutex::new(Unlisted::All);
+        Self { records, location, inode, opened: OnceLock::new(), listing }
     }
 
-    /// The directory called `name` in this one, which was said to be `stat`, if it can be read in bulk, too: no
-    /// call is needed for that.
+    /// The directory called `name` in this one, whose attributes are `stat`, if it can be read in bulk, too. That takes no
+    /// system call.
     pub fn below(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> Option<Self> {
         let Records { census, mounts, mount, device, .. } = &*self.records;
         let is_here = symlinks == Symlinks::Stay
             && stat.device == *device
             && !stat.mount_point
+            && self.location.depth < DEEPEST
             && mounts.is_bare(*mount, name.to_bytes())
             && census.stat(stat.inode, *device).is_some_and(|known| known.is_directory());
-        let place =
-            || Place { above: Some(Arc::clone(&self.place)), name: name.into(), root: None };
-        is_here.then(|| Self::new(Arc::clone(&self.records), Arc::new(place()), stat.inode))
+        is_here.then(|| {
+            let (above, depth) = (Some(Arc::clone(&self.location)), self.location.depth + 1);
+            let place = Location { above, name: name.into(), depth, root: None };
+            Self::new(Arc::clone(&self.records), Arc::new(place), stat.inode)
+        })
     }
 
     /// Opens the directory called `name` in this one.
@@ -85,40 +94,38 @@ impl Handle {
         self.opened()?.open_at(name, symlinks)
     }
 
-    /// Looks at the directory that this one lies in; one that lies in none is its own.
+    /// Opens the parent directory without reading it.
     pub fn up(&self) -> io::Result<linux::Handle> {
         self.opened()?.up()
     }
 
-    /// What the entry called `name` is.
-    ///
-    /// Not inlined where any source may be asked, beside Linux', which is.
+    /// The attributes of the entry called `name`. Not inlined, because it would be beside that of the Linux source.
     #[inline(never)]
     pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
         self.opened()?.stat_at(name, symlinks, query)
     }
 
-    /// Which directory it is.
+    /// Its device and inode number.
     pub fn identity(&self) -> io::Result<Identity> {
         Ok((self.records.device, self.inode))
     }
 
-    /// Which directory it is, and through which mount.
+    /// Its mount, device and inode number.
     pub fn place(&self) -> io::Result<MountedIdentity> {
         Ok((self.records.mount, (self.records.device, self.inode)))
     }
 
-    /// What is mounted at `name`.
+    /// The mount of the entry called `name`.
     pub fn mount_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
         self.opened()?.mount_at(name, symlinks)
     }
 
-    /// Opens the file at `path` from here, to be read.
+    /// Opens the file at `path`, relative to this directory, for reading.
     pub fn open_file_at(&self, path: &CStr, symlinks: Symlinks) -> io::Result<File> {
         self.opened()?.open_file_at(path, symlinks)
     }
 
-    /// Appends the next names to `names`, with what they are. Returns whether there may be more.
+    /// Appends the next names to `names`, with their attributes. Returns whether there may be more.
     ///
     /// # Errors
     /// The system's.
@@ -129,31 +136,31 @@ impl Handle {
         end: Option<u64>,
     ) -> io::Result<bool> {
         let mut listing = self.listing.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Names::All = *listing {
+        if let Unlisted::All = *listing {
             let before = names.len();
             buffer.clear();
             if self.read_blocks(buffer, names).is_none() {
                 names.truncate(before);
-                *listing = Names::Kernels;
+                *listing = Unlisted::Kernels;
             } else if buffer.len() <= PART {
-                *listing = Names::None;
+                *listing = Unlisted::None;
             } else {
-                *listing = Names::Blocks(mem::take(buffer), 0);
+                *listing = Unlisted::Blocks(mem::take(buffer), 0);
             }
-            // Others read into what it has room for beyond what is in it.
+            // Other sources read into the capacity beyond its length.
             buffer.clear();
         }
         match &mut *listing {
-            Names::All | Names::None => Ok(false),
-            Names::Kernels => self.opened()?.read(buffer, names, end),
-            Names::Blocks(blocks, at) => {
+            Unlisted::All | Unlisted::None => Ok(false),
+            Unlisted::Kernels => self.opened()?.read(buffer, names, end),
+            Unlisted::Blocks(blocks, at) => {
                 let rest = blocks.get(*at..).unwrap_or_default();
                 let part = &rest[..rest.len().min(PART)];
                 *at += part.len();
                 let is_more = part.len() < rest.len();
                 self.list(part, names)?;
                 if !is_more {
-                    *listing = Names::None;
+                    *listing = Unlisted::None;
                 }
                 Ok(is_more)
             }
@@ -163,7 +170,7 @@ impl Handle {
     /// Appends the names in `blocks`.
     ///
     /// # Errors
-    /// That something is damaged.
+    /// An error if a block is damaged.
     fn list(&self, blocks: &[u8], names: &mut Listing) -> io::Result<()> {
         let Records { volume, census, mounts, mount, device, .. } = &*self.records;
         let mut name = Vec::new();
@@ -173,7 +180,7 @@ impl Handle {
             name.extend_from_slice(bytes);
             name.push(0);
             let Ok(name) = CStr::from_bytes_with_nul(&name) else { return Ok(()) };
-            // Where something may be mounted, and of what is not what it was, the kernel is asked.
+            // The kernel is asked where something may be mounted, and if the type has changed.
             let known = census.stat(inode, *device).filter(|stat| {
                 kind.is_none_or(|kind| kind == stat.mode.kind()) && mounts.is_bare(*mount, bytes)
             });
@@ -184,9 +191,9 @@ impl Handle {
         blocks.try_for_each(|block| ext4::entries(&volume.layout, block, &mut push))
     }
 
-    /// Reads all of its blocks into `blocks`, which is empty, if they are what the kernel would list: nothing was
-    /// changed in it while they were read, nor shortly before; none is damaged; and what they say needs no key. If
-    /// there are few of them, appends the names in them.
+    /// Reads all of its blocks into `blocks`, which is empty. If they are few, appends their names. None if the kernel has
+    /// to list the directory: it changed while it was read or since shortly before the start, it is damaged, or its
+    /// names need a key.
     fn read_blocks(&self, blocks: &mut Vec<u8>, names: &mut Listing) -> Option<()> {
         let Records { volume, budget, since, .. } = &*self.records;
         let mut buffer = Vec::new();
@@ -209,20 +216,20 @@ impl Handle {
         if blocks.len() <= PART {
             return self.list(blocks, names).ok();
         }
-        // What is listed in parts has to be good as a whole.
+        // If one part is damaged, the kernel has to list all of them.
         let is_sound = |block| ext4::entries(&volume.layout, block, |_| Ok(())).is_ok();
         blocks.chunks_exact(size as usize).all(is_sound).then_some(())
     }
 
-    /// The same directory as the kernel has it.
+    /// The kernel's handle of this directory.
     ///
     /// # Errors
-    /// The system's, and that something else is there by now.
+    /// The system's, also if another directory is there by now.
     fn opened(&self) -> io::Result<&linux::Handle> {
         if let Some(opened) = self.opened.get() {
             return Ok(opened);
         }
-        let opened = self.place.open()?;
+        let opened = self.location.open()?;
         if opened.identity()? != self.identity()? {
             return Err(not_found());
         }
@@ -230,8 +237,8 @@ impl Handle {
     }
 }
 
-impl Place {
-    /// Opens what is there, one name after the other.
+impl Location {
+    /// Opens it from the root, one name after the other.
     fn open(&self) -> io::Result<linux::Handle> {
         let (mut names, mut place) = (Vec::new(), self);
         while let Some(above) = &place.above {
@@ -244,8 +251,8 @@ impl Place {
     }
 }
 
-/// Lets go of those above in a loop: the nested drops of a deep chain would overflow the stack.
-impl Drop for Place {
+/// Drops the parents in a loop, because nested drops could overflow the stack.
+impl Drop for Location {
     fn drop(&mut self) {
         let mut above = self.above.take();
         while let Some(mut place) = above.and_then(Arc::into_inner) {

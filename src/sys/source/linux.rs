@@ -25,7 +25,7 @@ pub struct Handle {
     fd: OwnedFd,
 }
 
-/// Just the fields that [`Stat`] always has.
+/// The fields that [`Stat`] always has.
 const FIELDS: StatxFlags = StatxFlags::TYPE
     .union(StatxFlags::MODE)
     .union(StatxFlags::NLINK)
@@ -33,7 +33,7 @@ const FIELDS: StatxFlags = StatxFlags::TYPE
     .union(StatxFlags::SIZE)
     .union(StatxFlags::BLOCKS);
 
-/// Those of [`Query::times`].
+/// The fields for [`Query::times`].
 const TIMES: StatxFlags =
     StatxFlags::ATIME.union(StatxFlags::MTIME).union(StatxFlags::CTIME).union(StatxFlags::BTIME);
 
@@ -54,49 +54,50 @@ impl Handle {
         Ok(Self { fd: open(self.fd.as_fd(), name, DIRECTORY | nofollow(symlinks))? })
     }
 
-    /// Looks at the directory at `path`, following symlinks: it cannot be read, and need not be readable.
+    /// Opens the directory at `path` without reading it, following symlinks. It need not be readable.
     pub fn look(path: &CStr) -> io::Result<Self> {
         Ok(Self { fd: open(CWD, path, LOOK)? })
     }
 
-    /// Looks at the directory that this one lies in; one that lies in none is its own.
+    /// Opens the parent directory without reading it; the uppermost directory is its own parent.
     pub fn up(&self) -> io::Result<Self> {
         Ok(Self { fd: open(self.fd.as_fd(), c"..", LOOK)? })
     }
 
-    /// What the entry called `name` is.
+    /// The attributes of the entry called `name`.
     #[inline]
     pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
         stat_in(self.fd.as_fd(), name, symlinks, query)
     }
 
-    /// Which directory is open here.
+    /// The identity of this directory.
     pub fn identity(&self) -> io::Result<Identity> {
         let asked = || fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, StatxFlags::INO);
         let stat = retry_on_intr(asked)?;
         Ok(convert(&stat).identity())
     }
 
-    /// Which directory is open here, and through which mount.
+    /// The identity of this directory, and the mount through which it is reached.
     pub fn place(&self) -> io::Result<MountedIdentity> {
         let fields = StatxFlags::INO | StatxFlags::MNT_ID;
         let stat = retry_on_intr(|| fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, fields))?;
         Ok((mount_id(&stat), convert(&stat).identity()))
     }
 
-    /// What is mounted at `name`, told without entering or triggering it.
+    /// The mount at `name`, without entering or triggering it.
     pub fn mount_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
         mount(self.fd.as_fd(), name, symlinks)
     }
 
-    /// Opens the file at `path` from here, to be read. Should it be something else by now, it is not waited for.
+    /// Opens the file at `path`, relative to this directory, for reading. If it has become a pipe, this does not
+    /// block.
     pub fn open_file_at(&self, path: &CStr, symlinks: Symlinks) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | nofollow(symlinks);
         open(self.fd.as_fd(), path, flags).map(File::from)
     }
 
-    /// Appends the next names to `names`, read through `buffer`: those of one system call. Returns
-    /// whether there may be more; not so after an entry that leads to `end`.
+    /// Appends the names of one system call, read through `buffer`, to `names`. Returns whether there may be more;
+    /// false after an entry that leads to `end`.
     ///
     /// # Errors
     /// The system's, from getdents64(2).
@@ -131,12 +132,12 @@ impl Handle {
     }
 }
 
-/// What `path` names.
+/// The attributes of what `path` names.
 pub fn stat(path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
     stat_in(CWD, path, symlinks, query)
 }
 
-/// What `path` lies on.
+/// The mount that `path` is on.
 pub fn mount_of(path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
     mount(CWD, path, symlinks)
 }

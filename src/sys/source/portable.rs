@@ -1,5 +1,5 @@
-//! Any Unix, by std::fs alone: an open directory is its path, so paths are bounded by
-//! PATH_MAX, and a directory renamed while it is walked has vanished.
+//! Any Unix, through std::fs alone. An open directory is its path, so paths are bounded by PATH_MAX, and a directory
+//! that is renamed during the walk has vanished.
 
 use std::ffi::{CStr, CString, OsStr};
 use std::fs::{self, File, FileType, Metadata, ReadDir};
@@ -25,11 +25,11 @@ use crate::sys::{
     Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, seconds_since_epoch,
 };
 
-/// A directory that could be opened, by its path.
+/// A directory, by its path.
 #[derive(Debug)]
 pub struct Handle {
     path: PathBuf,
-    /// Guards the place in the listing, while the next names are read. None if it was only looked at.
+    /// Guards the position in the listing while the next names are read. None if it was opened without reading.
     entries: Option<Mutex<ReadDir>>,
 }
 
@@ -44,14 +44,14 @@ impl Handle {
         Ok(Self { path, entries })
     }
 
-    /// Looks at the directory at `path`, following symlinks: it cannot be read, and need not be readable.
+    /// Opens the directory at `path` without reading it, following symlinks. It need not be readable.
     pub fn look(path: &CStr) -> io::Result<Self> {
         let path = as_path(path).to_owned();
         fs::metadata(&path)?;
         Ok(Self { path, entries: None })
     }
 
-    /// Looks at the directory that this one lies in; one that lies in none is its own.
+    /// Opens the parent directory without reading it; the uppermost directory is its own parent.
     pub fn up(&self) -> io::Result<Self> {
         let path = self.path.join("..");
         fs::metadata(&path)?;
@@ -67,44 +67,44 @@ impl Handle {
         Self::at(path)
     }
 
-    /// What the entry called `name` is. Whatever is asked, std tells everything.
+    /// The attributes of the entry called `name`. std gets all of them, whatever is asked for.
     ///
-    /// Not inlined where any source may be asked, beside Linux', which is.
+    /// Not inlined where it is one source of several, beside that of Linux.
     #[inline(never)]
     pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
         stat_path(&self.path.join(as_path(name)), symlinks)
     }
 
-    /// Which directory is open here.
+    /// The identity of this directory.
     pub fn identity(&self) -> io::Result<Identity> {
         Ok(stat_path(&self.path, Symlinks::Follow)?.identity())
     }
 
-    /// Which directory is open here. Through which mount, std cannot tell.
+    /// The identity of this directory. std does not tell the mount.
     pub fn place(&self) -> io::Result<MountedIdentity> {
         Ok((unknown_mount().id, self.identity()?))
     }
 
-    /// What is to be left alone, where that can be told; of mounts, std knows nothing.
+    /// Whether the directory must not be entered, if the system tells; std knows nothing of mounts.
     pub fn mount_at(&self, name: &CStr, _: Symlinks) -> io::Result<Mount> {
         let carries = platform::carries(&self.path.join(as_path(name)));
         Ok(Mount { carries, ..unknown_mount() })
     }
 
-    /// Opens the file at `path` from here, to be read.
+    /// Opens the file at `path`, relative to this directory, for reading.
     pub fn open_file_at(&self, path: &CStr, _: Symlinks) -> io::Result<File> {
         File::open(self.path.join(as_path(path)))
     }
 
-    /// Appends the next names to `names`. Returns whether there may be more. The rest is for other
+    /// Appends the next names to `names`. Returns whether there may be more. The other arguments are for other
     /// systems.
     ///
     /// # Errors
-    /// The system's, from readdir(3). What was read before it has been appended.
+    /// The system's, from readdir(3). Names read before the error have been appended.
     pub fn read(&self, _: &mut Vec<u8>, names: &mut Listing, _: Option<u64>) -> io::Result<bool> {
         each_of_next(self.entries.as_ref(), |entry| {
             let kind = entry.file_type().ok().map(kind);
-            // A name that the system hands out cannot hold a NUL.
+            // The system never returns a name with a NUL.
             if let Ok(name) = CString::new(entry.file_name().into_vec()) {
                 // Unix tells no more.
                 names.push(Listed { name: &name, kind, inode: entry.ino(), stat: None });
@@ -115,7 +115,7 @@ impl Handle {
     }
 }
 
-/// What `path` names.
+/// The attributes of what `path` names.
 pub fn stat(path: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
     stat_path(as_path(path), symlinks)
 }
@@ -159,7 +159,7 @@ fn convert(metadata: &Metadata) -> Stat {
         links: u32::try_from(metadata.nlink()).unwrap_or(u32::MAX),
         // The bits above 16 are not used by any Unix (inode(7)).
         mode: Mode((metadata.mode() & 0xffff) as u16),
-        // std cannot tell; a file hardly ever is one.
+        // std does not tell; a file hardly ever is one.
         mount_point: metadata.is_dir(),
         blocks: metadata.blocks(),
         length: metadata.len(),

@@ -1,12 +1,12 @@
-//! Windows, by std::fs and winapi-util. A listing carries sizes, times and attributes, so that files are not asked
-//! about at all; links and file ids cost an open each. There are two sources: [`listing`] asks that of directories
-//! alone, and takes every file for the only link to what is in it; [`exact`] asks it of files too.
+//! Windows, through std::fs and winapi-util. A listing has sizes, times and attributes, so files need no call of their
+//! own; links and file ids cost an open each. There are two sources: [`listing`] asks for links and ids of directories
+//! only, and takes every file for the only link to its inode; [`exact`] asks for those of files too.
 //!
-//! An open directory is its path, verbatim (`\\?\`), so that it may be longer than 260 characters, and a name may be
-//! `NUL` or end in a dot.
+//! An open directory is its path, in verbatim form (`\\?\`), so that it may be longer than 260 characters, and a name
+//! may be `NUL` or end in a dot.
 //!
-//! Nothing is read of any file. Symlinks, junctions and mounted volumes are symlinks here, as std has them. What a
-//! cloud drive keeps elsewhere takes nothing on the disk; a directory that has to be fetched is not entered.
+//! No file's content is read. Symlinks, junctions and mounted volumes are symlinks here, as in std. Files that a cloud
+//! drive keeps online only take nothing on the disk; a directory that would have to be fetched is not entered.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
@@ -28,7 +28,7 @@ use crate::sys::{
     seconds_since_epoch,
 };
 
-/// What the listing tells is all that is asked of a file.
+/// Files are described by the listing alone.
 pub mod listing {
     use super::*;
 
@@ -37,13 +37,13 @@ pub mod listing {
     /// An open directory.
     pub type Handle = super::Handle<false>;
 
-    /// Windows mounts nothing but by what is a symlink here.
+    /// All mounts of Windows are symlinks here.
     pub fn mount_of(_: &CStr, _: Symlinks) -> io::Result<Mount> {
         Ok(Handle::mount())
     }
 }
 
-/// Every file is asked about: how many links it has, and which it is.
+/// Every file is opened for its number of links and its file id.
 pub mod exact {
     use super::*;
 
@@ -52,7 +52,7 @@ pub mod exact {
     /// An open directory.
     pub type Handle = super::Handle<true>;
 
-    /// Windows mounts nothing but by what is a symlink here.
+    /// All mounts of Windows are symlinks here.
     pub fn mount_of(_: &CStr, _: Symlinks) -> io::Result<Mount> {
         Ok(Handle::mount())
     }
@@ -69,13 +69,13 @@ const ELSEWHERE: u32 = 0x1000 | RECALL_ON_OPEN | 0x0040_0000;
 /// FILE_ATTRIBUTE_RECALL_ON_OPEN.
 const RECALL_ON_OPEN: u32 = 0x0004_0000;
 
-/// A directory that could be opened. `ASKS` says whether files are asked about.
+/// A directory, by its path. `ASKS` says whether files are opened for their links and ids.
 #[derive(Debug)]
 pub struct Handle<const ASKS: bool> {
     path: PathBuf,
-    /// Which volume it is on.
+    /// The volume that it is on.
     device: u64,
-    /// Guards the place in the listing, while the next names are read. None if it was only looked at.
+    /// Guards the position in the listing while the next names are read. None if it was opened without reading.
     entries: Option<Mutex<ReadDir>>,
 }
 
@@ -96,16 +96,16 @@ impl<const ASKS: bool> Handle<ASKS> {
         Ok(Self { path, device, entries })
     }
 
-    /// Looks at the directory at `path`, following symlinks: it cannot be read, and need not be readable.
+    /// Opens the directory at `path` without reading it, following symlinks. It need not be readable.
     pub fn look(path: &CStr) -> io::Result<Self> {
         let path = as_path(path);
-        // Drives made by some drivers have no other name than the one that is given.
+        // Drives made by some drivers have only the name that was given.
         let path = fs::canonicalize(&path).or_else(|_| std::path::absolute(&path))?;
         let device = stat_path(&path, Symlinks::Follow)?.device;
         Ok(Self { path, device, entries: None })
     }
 
-    /// Looks at the directory that this one lies in; one that lies in none is its own.
+    /// Opens the parent directory without reading it; the uppermost directory is its own parent.
     pub fn up(&self) -> io::Result<Self> {
         let path = self.path.parent().unwrap_or(&self.path).to_owned();
         fs::metadata(&path)?;
@@ -123,27 +123,27 @@ impl<const ASKS: bool> Handle<ASKS> {
         Self::at(path, device)
     }
 
-    /// What the entry called `name` is. Whatever is asked, Windows tells everything.
+    /// The attributes of the entry called `name`. Windows returns all of them, whatever is asked for.
     pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
         let path = self.path.join(as_path(name));
         stat_path(&path, symlinks).or_else(|error| {
-            // Nobody may open the page file, but its directory knows of it.
+            // Nobody may open the page file, but its directory lists it.
             let told = fs::symlink_metadata(&path).ok().filter(Metadata::is_file);
             told.map(|told| convert(&told, &path, self.device)).ok_or(error)
         })
     }
 
-    /// Which directory is open here.
+    /// The identity of this directory.
     pub fn identity(&self) -> io::Result<Identity> {
         Ok(stat_path(&self.path, Symlinks::Follow)?.identity())
     }
 
-    /// Which directory is open here.
+    /// The identity of this directory.
     pub fn place(&self) -> io::Result<MountedIdentity> {
         Ok((Self::mount().id, self.identity()?))
     }
 
-    /// What has to be fetched before it can be listed.
+    /// Whether the directory must be fetched before it can be listed.
     pub fn mount_at(&self, name: &CStr, _: Symlinks) -> io::Result<Mount> {
         let path = self.path.join(as_path(name));
         let is_elsewhere = fs::symlink_metadata(path)?.file_attributes() & RECALL_ON_OPEN != 0;
@@ -151,25 +151,25 @@ impl<const ASKS: bool> Handle<ASKS> {
         Ok(Mount { carries, ..Self::mount() })
     }
 
-    /// Opens the file at `path` from here, to be read.
+    /// Opens the file at `path`, relative to this directory, for reading.
     pub fn open_file_at(&self, path: &CStr, _: Symlinks) -> io::Result<File> {
         File::open(self.path.join(as_path(path)))
     }
 
-    /// Appends the next names to `names`. Returns whether there may be more. The rest is for other
+    /// Appends the next names to `names`. Returns whether there may be more. The other arguments are for other
     /// systems.
     ///
     /// # Errors
-    /// The system's, from FindNextFileW. What was read before it has been appended.
+    /// The system's, from FindNextFileW. Names read before the error have been appended.
     pub fn read(&self, _: &mut Vec<u8>, names: &mut Listing, _: Option<u64>) -> io::Result<bool> {
         each_of_next(self.entries.as_ref(), |entry| {
-            // Both are what the listing told.
+            // Both come from the listing.
             let (name, told) = (entry.file_name(), entry.metadata()?);
             let kind = kind(&told);
-            // A directory has to be told from others. None is opened without need.
+            // Directories need their file ids. Files are opened only if asked for.
             let is_enough = kind != Kind::Directory && !ASKS;
             let stat = is_enough.then(|| convert(&told, &entry.path(), self.device));
-            // A name that the system hands out cannot hold a NUL.
+            // The system never returns a name with a NUL.
             if let Ok(name) = CString::new(name.into_encoded_bytes()) {
                 let stat = stat.as_ref();
                 names.push(Listed { name: &name, kind: Some(kind), inode: 0, stat });
@@ -180,7 +180,7 @@ impl<const ASKS: bool> Handle<ASKS> {
     }
 }
 
-/// What `path` names.
+/// The attributes of what `path` names.
 pub fn stat(path: &CStr, symlinks: Symlinks, _: Query) -> io::Result<Stat> {
     stat_path(&as_path(path), symlinks)
 }
@@ -189,7 +189,7 @@ fn as_path(name: &CStr) -> Cow<'_, Path> {
     from_bytes(name.to_bytes())
 }
 
-/// What is at `path`: it is opened, but nothing is asked to be allowed in it.
+/// The attributes of what is at `path`: opens it, without asking for any access right.
 fn stat_path(path: &Path, symlinks: Symlinks) -> io::Result<Stat> {
     let reparse = if symlinks == Symlinks::Stay { REPARSE_POINT } else { 0 };
     let file = OpenOptions::new().access_mode(0).custom_flags(FLAGS | reparse).open(path)?;
@@ -211,7 +211,7 @@ fn kind(metadata: &Metadata) -> Kind {
     }
 }
 
-/// What is `told` of what is at `path`, which may have other links.
+/// Converts the metadata `told` of what is at `path`, which may have other links.
 fn convert(told: &Metadata, path: &Path, device: u64) -> Stat {
     let kind = kind(told);
     let seconds = |time: io::Result<SystemTime>| time.map_or(0, seconds_since_epoch);
@@ -221,13 +221,13 @@ fn convert(told: &Metadata, path: &Path, device: u64) -> Stat {
         inode: 0,
         links: 1,
         mode: Mode::usual(kind),
-        // It may have to be fetched, or be the same as one above: Windows can bind one to another (CreateBindLink).
+        // It may have to be fetched, or be bound to a directory above it (CreateBindLink).
         mount_point: kind == Kind::Directory,
         blocks: if kind == Kind::File { blocks(told, path) } else { 0 },
         length: told.len(),
         accessed: seconds(told.accessed()),
         modified,
-        // Windows keeps it, but no listing tells.
+        // Windows stores it, but no listing has it.
         changed: modified,
         born: seconds(told.created()),
         owner: 0,
@@ -235,8 +235,8 @@ fn convert(told: &Metadata, path: &Path, device: u64) -> Stat {
     }
 }
 
-/// What the file at `path` takes on the disk, in 512 bytes. What is compressed or has holes is asked for; of the
-/// others, the length is taken up to whole clusters of 4 KiB, which nearly every volume has.
+/// The disk usage of the file at `path`, in blocks of 512 bytes. Compressed and sparse files are asked for it. For
+/// others, the length is rounded up to whole clusters of 4 KiB, which nearly every volume has.
 fn blocks(told: &Metadata, path: &Path) -> u64 {
     const CLUSTER: u64 = 4096;
     let attributes = told.file_attributes();

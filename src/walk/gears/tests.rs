@@ -1,5 +1,4 @@
-//! What the gearbox decides: for single samples, in a table; over time, against a storage that is
-//! played.
+//! What the gearbox decides: for single samples, in a table; and over time, with a simulated storage.
 
 use super::*;
 
@@ -89,7 +88,7 @@ const WORK: Sample = Sample {
     waiting: 1_000_000,
 };
 
-/// A storage, and what it costs to ask it.
+/// A simulated storage and its costs.
 #[derive(Clone, Copy, Debug)]
 struct Model {
     cores: usize,

@@ -1,4 +1,4 @@
-//! What a listing tells of its entries: none of them is asked for, unless it is a symlink to be followed.
+//! Entries whose listing has their attributes: weigh does not examine them, except for symlinks to follow.
 
 use super::*;
 use crate::measure::{Measure, Mode};

@@ -1,9 +1,9 @@
-//! What is known of each kind of file system, by the number that statfs(2) gives it on Linux.
+//! The known kinds of file systems, by the number that statfs(2) returns on Linux.
 
 use super::Source;
 use crate::sys::{Carries, Mount, Storage};
 
-/// What the mount `id` is, when its file system is of the kind with this number.
+/// The mount `id`, whose file system is of the kind with this number.
 pub(super) fn mount(id: u64, number: u32) -> Mount {
     let carries = match number {
         AUTOMOUNT => Carries::Automount,
@@ -20,9 +20,9 @@ pub(super) fn mount(id: u64, number: u32) -> Mount {
     Mount { id, source: Source::Linux, carries, storage, lists_inodes, end }
 }
 
-/// File systems that show the kernel's own state: nothing of it is on a device or in memory that
-/// a user could give back. Numbers from statfs(2) and linux/magic.h (6.18). tmpfs, ramfs,
-/// hugetlbfs and devtmpfs hold real memory and are not among them.
+/// File systems that show the kernel's own state: nothing in them takes space on a device or in memory that a user
+/// could free. Numbers from statfs(2) and linux/magic.h (6.18). tmpfs, ramfs, hugetlbfs and devtmpfs hold real memory
+/// and are not among them.
 const SYNTHETIC: [u32; 19] = [
     0x0000_9fa0, // proc
     0x6265_6572, // sysfs
@@ -45,8 +45,8 @@ const SYNTHETIC: [u32; 19] = [
     0x5a3c_69f0, // apparmorfs
 ];
 
-/// File systems on another machine. Numbers from statfs(2) and linux/magic.h (6.18); those of
-/// Lustre, GPFS, BeeGFS and PanFS, which are not in the kernel, from GNU coreutils' stat.
+/// File systems on another machine. Numbers from statfs(2) and linux/magic.h (6.18). Lustre, GPFS, BeeGFS and PanFS
+/// are not in the kernel; their numbers are from GNU coreutils' stat.
 const REMOTE: [u32; 13] = [
     0x0000_6969, // nfs
     0x0000_517b, // smb
@@ -69,8 +69,8 @@ const PROCESS: u32 = 0x6573_5546;
 /// autofs, from linux/magic.h.
 const AUTOMOUNT: u32 = 0x187;
 
-/// File systems whose listings give the inode number that stat(2) gives, for whatever is no directory:
-/// those on which it has been tried. Overlays and FUSE may give another one.
+/// File systems whose listings give the same inode number as stat(2), except for directories. Only those that were
+/// tested are here. Overlays and FUSE may give another number.
 const LISTS_INODES: [u32; 4] = [
     0x0000_ef53, // ext2, ext3, ext4
     0x5846_5342, // xfs
@@ -78,11 +78,11 @@ const LISTS_INODES: [u32; 4] = [
     0x0102_1994, // tmpfs
 ];
 
-/// The position at which listings end, on file systems where no entry is ever there: whoever has read
-/// the entry that leads to it need not ask whether there is more. That a buffer was not full would not
-/// do: getdents64(2) stops early for a signal. From fs/ext4/hash.c and fs/libfs.c (6.18). On ext4 without
-/// dir_index, and in older tmpfs, listings end elsewhere; some older tmpfs have an entry there, the one
-/// that was made after two thousand million others in the same directory.
+/// The position at which listings end, on file systems where no entry is ever at that position. After the entry that
+/// leads to it, no further call is needed. A buffer that is not full would prove nothing: getdents64(2) stops early
+/// for a signal. From fs/ext4/hash.c and fs/libfs.c (6.18). On ext4 without dir_index, and in older tmpfs, listings
+/// end elsewhere. In some older tmpfs, one entry can have this position: the one that was made after two thousand
+/// million others in the same directory.
 const ENDS: [(u32, u64); 2] = [
     (0x0000_ef53, i64::MAX as u64), // ext3, ext4
     (0x0102_1994, i32::MAX as u64), // tmpfs
@@ -92,7 +92,7 @@ const ENDS: [(u32, u64); 2] = [
 mod tests {
     use super::*;
 
-    /// fusectl differs from fuse in one digit, and to take one for the other loses whole mounts.
+    /// fusectl and fuse differ in one digit. Mistaking one for the other would lose whole mounts.
     #[test]
     fn what_users_store_on_is_not_synthetic() {
         for (name, number) in [

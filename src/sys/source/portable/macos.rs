@@ -1,4 +1,4 @@
-//! macOS: what a directory is beyond what any Unix tells. Written from its documentation, and untried.
+//! macOS: which directories must not be entered. Written from its documentation, and untested.
 
 use std::fs;
 use std::os::macos::fs::MetadataExt;
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use crate::sys::Carries;
 
-/// SF_DATALESS (sys/stat.h): what is in it is on a server, and listing it would fetch that.
+/// SF_DATALESS (sys/stat.h): the content is on a server, and listing it would fetch it.
 const DATALESS: u32 = 0x4000_0000;
 
-/// The volume with all that is not the system's. Firmlinks lead from the root to what is in it, `/Users` and more,
-/// so a walk that comes from above has it already.
+/// The data volume. Firmlinks lead from the root to its directories, `/Users` and others, so a walk from above has
+/// already weighed them.
 const DATA: &str = "/System/Volumes/Data";
 
 /// What the directory at `path` carries.

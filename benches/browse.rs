@@ -1,0 +1,41 @@
+//! How long a key takes, from being pressed until all is drawn: `browse DIR`, a directory of many entries. Drawn on
+//! a screen of 200 × 60 in memory.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use ratatui_core::backend::TestBackend;
+use ratatui_core::terminal::Terminal;
+use weigh::browse::{BrowseOptions, Browser, Key, Protected, view};
+use weigh::report::{self, Keep, Request};
+use weigh::tally::Inodes;
+
+fn main() {
+    let keep = Keep::Everything(Inodes::Fingerprints);
+    let request = Request { keep, ..Request::of_roots(std::env::args_os().skip(1)) };
+    let browsed = report::browse(&request, Arc::default(), |_| {}).expect("nothing is read first");
+    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
+    let mut browser = Browser::new(options, Protected::default(), Arc::default(), true);
+    let mut terminal = Terminal::new(TestBackend::new(200, 60)).expect("a screen in memory");
+    browser.resize(view::list_height(60));
+    let start = Instant::now();
+    browser.finish(browsed);
+    println!("{} entries listed in {:?}", browser.len(), start.elapsed());
+    let moves =
+        [Key::Down, Key::PageDown, Key::Char(' '), Key::Up, Key::End, Key::Home, Key::PageDown];
+    let mut timed = |keys: &[Key], rounds: usize| {
+        let mut times: Vec<Duration> = Vec::new();
+        for round in 0..rounds {
+            let start = Instant::now();
+            browser.press(keys[round % keys.len()]);
+            terminal.draw(|frame| view::draw(&browser, frame)).expect("it is in memory");
+            times.push(start.elapsed());
+        }
+        times.sort_unstable();
+        let at = |percent: usize| times[(times.len() - 1) * percent / 100];
+        println!("{keys:?}: median {:?}, 99% {:?}, longest {:?}", at(50), at(99), at(100));
+    };
+    timed(&moves, 2_000);
+    timed(&[Key::Char('n'), Key::Char('s'), Key::Char('C')], 12);
+    timed(&[Key::Char('A'), Key::Char('U')], 6);
+}

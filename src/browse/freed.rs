@@ -1,0 +1,114 @@
+//! The total of the marked entries, and the space that removing them would free: that of the inodes all of whose links
+//! are marked. Each mark updates both; only the marked links are remembered for that.
+
+use crate::sys::MountedIdentity;
+use crate::tally::{Link, Links, saturate};
+use crate::tree::{Child, DirectoryId, Place, Totals, Tree};
+
+/// The marked inodes, each counted once.
+#[derive(Debug, Default)]
+pub struct Freed {
+    /// The total of inodes with one link. 128 bits, so that unmarking can subtract without overflow.
+    settled: u128,
+    settled_entries: u64,
+    /// The inodes with several links, with their weights.
+    links: Links<u64>,
+    linked: u128,
+    linked_entries: u64,
+    /// The weight of the inodes all of whose links are marked.
+    complete: u128,
+}
+
+impl Freed {
+    /// The number of marked entries, and their total, counting each inode once.
+    pub fn marked(&self) -> Totals {
+        Totals {
+            size: saturate(self.settled + self.linked),
+            entries: self.settled_entries + self.linked_entries,
+            ..Totals::default()
+        }
+    }
+
+    /// How much removing them frees, in the measure's unit.
+    pub fn freed(&self) -> u64 {
+        saturate(self.settled + self.complete)
+    }
+
+    /// Whether no inode below the `directory` of `tree` has links elsewhere.
+    pub fn is_apart(tree: &Tree, directory: DirectoryId) -> bool {
+        let mut freed = Self::default();
+        freed.mark(tree, directory.into());
+        freed.links.with_others().next().is_none()
+    }
+
+    /// Adds the entry at `place`, with everything below it.
+    pub fn mark(&mut self, tree: &Tree, place: Place) {
+        each_inode(tree, place, |inode| match inode {
+            MarkedInode::Settled(weight) => {
+                self.settled += u128::from(weight);
+                self.settled_entries += 1;
+            }
+            MarkedInode::Link(identity, weight, links) => {
+                let (before, now) = self.links.meet(identity, Link::new(weight, links), u64::max);
+                self.change(before, now);
+            }
+        });
+    }
+
+    /// Removes the entry at `place`, with everything below it.
+    pub fn unmark(&mut self, tree: &Tree, place: Place) {
+        each_inode(tree, place, |inode| match inode {
+            MarkedInode::Settled(weight) => {
+                self.settled = self.settled.saturating_sub(u128::from(weight));
+                self.settled_entries = self.settled_entries.saturating_sub(1);
+            }
+            MarkedInode::Link(identity, ..) => {
+                if let Some((before, now)) = self.links.part(identity) {
+                    self.change(Some(before), now);
+                }
+            }
+        });
+    }
+
+    fn change(&mut self, before: Option<Link<u64>>, now: Link<u64>) {
+        let marked = |link: Link<u64>| if link.is_unmet() { 0 } else { link.value.into() };
+        let complete = |link: Link<u64>| match link.is_unmet() || link.has_others() {
+            true => 0,
+            false => u128::from(link.value),
+        };
+        if let Some(before) = before {
+            self.linked -= marked(before);
+            self.linked_entries -= u64::from(!before.is_unmet());
+            self.complete -= complete(before);
+        }
+        self.linked += marked(now);
+        self.linked_entries += u64::from(!now.is_unmet());
+        self.complete += complete(now);
+    }
+}
+
+/// An inode below a mark.
+enum MarkedInode {
+    /// An inode with one link, or a directory, with its weight.
+    Settled(u64),
+    /// One link of an inode with several: the inode, its weight, and the number of its links.
+    Link(MountedIdentity, u64, u32),
+}
+
+fn each_inode(tree: &Tree, place: Place, mut each: impl FnMut(MarkedInode)) {
+    let mut leaf =
+        |leaf: Child<'_>| match leaf.inode().and_then(|inode| Some((inode, inode.links?))) {
+            Some((inode, links)) => each(MarkedInode::Link(inode.identity, leaf.size(), links)),
+            None => each(MarkedInode::Settled(leaf.size())),
+        };
+    let child = tree.at(place);
+    let Some(directory) = child.id() else { return leaf(child) };
+    for directory in tree.directories_within(directory) {
+        directory.leaves().for_each(&mut leaf);
+    }
+    for directory in tree.directories_within(directory) {
+        if let Some(own) = directory.node().own {
+            each(MarkedInode::Settled(own));
+        }
+    }
+}

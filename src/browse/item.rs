@@ -1,0 +1,80 @@
+//! An entry of the current directory, with everything that its line shows.
+
+use std::borrow::Cow;
+
+use super::marks::Identification;
+use super::sorting::SortKey;
+use crate::measure::{Kind, Mode, weight_of_time};
+use crate::tree::{Child, Details, Place, Totals};
+
+/// An entry of the current directory.
+#[derive(Clone, Debug)]
+pub struct Item<'a> {
+    /// Its name, as bytes.
+    pub name: Cow<'a, [u8]>,
+    /// File type and permissions.
+    pub mode: Mode,
+    /// Its totals; of an open directory, so far.
+    pub totals: Totals,
+    /// A directory's own weight, if it counts itself.
+    pub own: Option<u64>,
+    /// How many links its inode has, if there may be several; `u32::MAX` if more may lead to it than its link count.
+    pub links: Option<u32>,
+    /// Its times and owner, if the scan keeps them.
+    pub details: Option<Details>,
+    /// Whether it is a directory that is still open, so that its totals may grow.
+    pub is_open: bool,
+    /// Tells it from another entry of the same name.
+    pub identification: Option<Identification>,
+    /// Its place in the tree, once the tree is complete.
+    pub place: Option<Place>,
+}
+
+impl<'a> Item<'a> {
+    /// The item of `child` in the tree.
+    pub fn of(child: &Child<'a>) -> Self {
+        let node = child.node();
+        let totals = if child.id().is_some() { node.totals } else { Totals::of(child.size()) };
+        Self {
+            name: Cow::Borrowed(node.name),
+            mode: node.mode,
+            totals,
+            own: node.own,
+            links: node.inode.and_then(|inode| inode.links),
+            details: node.inode.and_then(|inode| inode.details),
+            is_open: false,
+            identification: Some(Identification::of(child)),
+            place: child.place(),
+        }
+    }
+
+    /// The item of a child that is not in the tree yet.
+    pub(super) fn into_owned(self) -> Item<'static> {
+        Item { name: Cow::Owned(self.name.into_owned()), ..self }
+    }
+
+    /// Whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        self.mode.kind() == Kind::Directory
+    }
+
+    /// How much removing it alone would free, judging by its link count.
+    pub fn freed(&self) -> u64 {
+        match (self.is_directory(), self.links) {
+            (true, _) => self.totals.size.saturating_sub(self.totals.shared),
+            (false, Some(links)) if links != 1 => 0,
+            (false, _) => self.totals.size,
+        }
+    }
+
+    /// Its sort key: larger keys come first.
+    pub(super) fn number(&self, key: SortKey) -> (u64, u64) {
+        let number = match key {
+            SortKey::Size | SortKey::Change => self.totals.size,
+            SortKey::Name => 0,
+            SortKey::Count => self.totals.entries,
+            SortKey::Modified => self.details.map_or(0, |details| weight_of_time(details.modified)),
+        };
+        (number, if key == SortKey::Name { 0 } else { self.totals.size })
+    }
+}

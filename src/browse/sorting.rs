@@ -1,0 +1,75 @@
+//! The order of a directory's entries.
+
+use std::cmp::Ordering;
+
+/// The order of entries, and its direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sorting {
+    /// The sort key.
+    pub by: SortKey,
+    /// Whether the usual direction is reversed.
+    pub is_reversed: bool,
+    /// Whether directories come first.
+    pub directories_first: bool,
+}
+
+/// A sort key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SortKey {
+    /// Largest first.
+    #[default]
+    Size,
+    /// By name, as bytes.
+    Name,
+    /// Most inodes first.
+    Count,
+    /// Last written first.
+    Modified,
+    /// Largest change first.
+    Change,
+}
+
+impl Sorting {
+    /// Sorts by `key`; reverses the direction if it is the key already.
+    pub fn by(self, key: SortKey) -> Self {
+        Self { by: key, is_reversed: self.by == key && !self.is_reversed, ..self }
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match (self.by, self.is_reversed) {
+            (SortKey::Size, false) => "by size",
+            (SortKey::Size, true) => "smallest first",
+            (SortKey::Name, false) => "by name",
+            (SortKey::Name, true) => "by name, backwards",
+            (SortKey::Count, false) => "by entries",
+            (SortKey::Count, true) => "fewest entries first",
+            (SortKey::Modified, false) => "newest first",
+            (SortKey::Modified, true) => "oldest first",
+            (SortKey::Change, false) => "by change",
+            (SortKey::Change, true) => "least change first",
+        }
+    }
+
+    /// Sorts `entries` by sort key, the larger first; equal ones by name.
+    pub(super) fn sort<T>(self, entries: &mut [SortedEntry<'_, T>]) {
+        entries.sort_unstable_by(|one, other| {
+            let directories = match self.directories_first {
+                true => other.is_directory.cmp(&one.is_directory),
+                false => Ordering::Equal,
+            };
+            let order = other.number.cmp(&one.number).then_with(|| one.name.cmp(other.name));
+            directories.then(if self.is_reversed { order.reverse() } else { order })
+        });
+    }
+}
+
+/// An entry with its sort key, then its size, and its name. A million entries take twenty million comparisons: looking
+/// the names up in the tree each time took 6 s.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SortedEntry<'a, T> {
+    pub(super) number: (u64, u64),
+    pub(super) name: &'a [u8],
+    pub(super) is_directory: bool,
+    pub(super) entry: T,
+}

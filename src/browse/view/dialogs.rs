@@ -1,0 +1,187 @@
+//! The dialogs over the list: help, details of a line, marks, errors.
+
+use ratatui_core::style::{Modifier, Style};
+
+use super::{Canvas, format};
+use crate::browse::browser::{Browser, Dialog};
+use crate::browse::item::Item;
+use crate::browse::keys::KEYS;
+use crate::measure::Kind;
+use crate::path;
+use crate::render::errors;
+use crate::render::name::{cells, escape, shorten};
+use crate::render::size::Format;
+
+pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) {
+    let height = canvas.height().saturating_sub(usize::from(super::AROUND));
+    let (title, lines, first) = match dialog {
+        Dialog::Help { first } => ("keys", help(canvas.width()), *first),
+        Dialog::Info { first } => ("about it", info(browser), *first),
+        Dialog::Review { first } => return review(browser, *first, height, canvas),
+        Dialog::Errors { first } => return problems(browser, *first, height, canvas),
+        Dialog::Prompt(..) => return,
+    };
+    // The title is shown only if all lines fit below it.
+    let has_title = lines.len() < height;
+    let height = height - usize::from(has_title);
+    let first = first.min(lines.len().saturating_sub(height));
+    let y = 1 + usize::from(has_title);
+    if has_title {
+        canvas.write((0, 1), title, canvas.width(), Style::new().add_modifier(Modifier::BOLD));
+    }
+    for (i, line) in lines.iter().skip(first).take(height).enumerate() {
+        canvas.write((0, y + i), line, canvas.width(), Style::new());
+    }
+}
+
+/// All keys, in two columns if there is room.
+fn help(width: usize) -> Vec<String> {
+    let line = |keys: &str, help: &str, width: usize| {
+        let blank = width.saturating_sub(cells(keys) + 2);
+        format!("  {keys}{}{help}", " ".repeat(blank))
+    };
+    let widest = |lines: &[&(&str, &str)]| lines.iter().map(|(keys, _)| cells(keys) + 4).max();
+    let keys: Vec<(&str, &str)> = KEYS.iter().map(|(_, keys, help)| (*keys, *help)).collect();
+    let keys: Vec<_> = keys.iter().collect();
+    let (left, right) = keys.split_at(keys.len().div_ceil(2));
+    let (first, second) = (widest(left).unwrap_or(0), widest(right).unwrap_or(0));
+    let column = |keys: &[&(&str, &str)], width| {
+        keys.iter().map(|(keys, help)| cells(&line(keys, help, width))).max().unwrap_or(0)
+    };
+    let half = column(left, first) + 2;
+    if half + column(right, second) > width {
+        let column = widest(&keys).unwrap_or(0);
+        return keys.iter().map(|(keys, help)| line(keys, help, column)).collect();
+    }
+    let lines = left.iter().enumerate().map(|(i, (keys, help))| {
+        let text = line(keys, help, first);
+        let blank = " ".repeat(half.saturating_sub(cells(&text)));
+        let other = right.get(i).map_or_else(String::new, |(keys, help)| line(keys, help, second));
+        format!("{text}{blank}{other}")
+    });
+    lines.collect()
+}
+
+/// All details of the chosen entry.
+fn info(browser: &Browser) -> Vec<String> {
+    let Some(item) = browser.item(browser.chosen) else { return Vec::new() };
+    let write = |size| format(browser).write(size);
+    let count = |count| Format::Count.write(count);
+    let mut full = browser.path();
+    path::join(&mut full, &item.name);
+    let mut lines = vec![("path", escape(&full))];
+    lines.push(("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)));
+    lines.push(("size", write(item.totals.size)));
+    if item.is_directory() {
+        lines.push(("entries", count(item.totals.entries)));
+        lines.extend(item.own.map(|own| ("by itself", write(own))));
+        let shared = item.totals.shared;
+        lines.extend((shared > 0).then(|| ("also linked elsewhere", write(shared))));
+    }
+    if browser.options.knows_freed && !item.is_open {
+        lines.push(("removing it frees", write(item.freed())));
+    }
+    match item.links {
+        Some(u32::MAX) => lines.push(("links", "more than it knows".to_owned())),
+        Some(links) if !item.is_directory() => lines.push(("links", count(links.into()))),
+        _ => {}
+    }
+    if let Some(details) = item.details {
+        let mut time = |name, time| {
+            if time != 0 {
+                lines.push((name, browser.time(time)));
+            }
+        };
+        time("written to", details.modified);
+        time("changed", details.changed);
+        time("made", details.born);
+        lines.push(("owner", details.owner.to_string()));
+    }
+    if let Some(inode) = item.identification.and_then(|it| it.inode()) {
+        let (_, (device, number)) = inode.identity;
+        lines.push(("inode", format!("{number} on device {device}")));
+    }
+    if item.is_open {
+        lines.push(("so far", "it is still being read".to_owned()));
+    }
+    lines.into_iter().map(|(name, value)| format!("  {name:<22} {value}")).collect()
+}
+
+fn kind(item: &Item<'_>) -> &'static str {
+    match item.mode.kind() {
+        Kind::Directory => "directory",
+        Kind::File => "file",
+        Kind::Symlink => "symlink",
+        Kind::Other => "special file",
+    }
+}
+
+/// The marked entries, their total, and how much removing them frees.
+fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_>) {
+    let width = canvas.width();
+    let write = |size| format(browser).write(size);
+    let (count, marked) = browser.marked();
+    let mut head = Vec::new();
+    match marked {
+        _ if count == 0 => head.push("nothing is marked: Space marks".to_owned()),
+        None => head.push(format!("{count} marked; more is known once the scan is over")),
+        Some((totals, freed)) => {
+            let entries = Format::Count.write(totals.entries);
+            head.push(format!("{count} marked: {entries} entries, {}", write(totals.size)));
+            match freed {
+                Some(freed) if freed < totals.size => head.push(format!(
+                    "removing them frees {}: the rest has links that are not marked",
+                    write(freed)
+                )),
+                Some(freed) => head.push(format!("removing them frees {}", write(freed))),
+                None => head.push("symlinks are followed: what is freed is not known".to_owned()),
+            }
+        }
+    }
+    if browser.browsed().is_some_and(|browsed| !browsed.snapshot.weighed.is_complete()) {
+        head.push("not all could be read: there may be more in what is marked".to_owned());
+    }
+    head.truncate(height.saturating_sub(1).max(1));
+    for (i, line) in head.iter().enumerate() {
+        let style = Style::new().add_modifier(Modifier::BOLD);
+        canvas.write((0, 1 + i), &shorten(line, width), width, style);
+    }
+    let Some(scan) = browser.scan() else { return };
+    let room = height.saturating_sub(head.len());
+    let first = first.min(count.saturating_sub(room));
+    for (i, place) in scan.marks.places().skip(first).take(room).enumerate() {
+        let child = scan.tree.at(place);
+        let item = Item::of(&child);
+        let ending = if item.is_directory() { "/" } else { "" };
+        let freed = if browser.options.knows_freed { write(item.freed()) } else { String::new() };
+        let size = format!("{:>8} {freed:>8} ", write(item.totals.size));
+        let room = width.saturating_sub(cells(&size) + ending.len());
+        let path = shorten(&escape(&child.path()), room);
+        canvas.write(
+            (0, 1 + head.len() + i),
+            &format!("{size}{path}{ending}"),
+            width,
+            Style::new(),
+        );
+    }
+}
+
+/// The paths that could not be read.
+fn problems(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_>) {
+    let (count, problems) = browser.unread();
+    let title = match (count, problems.len()) {
+        (0, _) => "everything was read".to_owned(),
+        (count, 0) => format!("{count} could not be read: they are listed once the scan is over"),
+        (count, _) => format!("{count} could not be read: what they lack is in no total"),
+    };
+    let style = Style::new().add_modifier(Modifier::BOLD);
+    let width = canvas.width();
+    canvas.write((0, 1), &shorten(&title, width), width, style);
+    let room = height.saturating_sub(1);
+    let first = first.min(problems.len().saturating_sub(room));
+    for (i, problem) in problems.iter().skip(first).take(room).enumerate() {
+        let line = errors::one(problem);
+        let line = line.trim_end().strip_prefix("weigh: ").unwrap_or(&line);
+        canvas.write((0, 2 + i), &shorten(line, width), width, Style::new());
+    }
+}

@@ -1,0 +1,85 @@
+//! The flags of the screen to browse on.
+
+use std::env;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::flags::{Flags, Sort};
+use super::{HOME, git};
+use crate::browse::{self, BrowseOptions, SortKey, Sorting};
+use crate::filter::{Git, GitConfig, Ignored};
+use crate::render::colors::Colors;
+use crate::render::size::Formats;
+use crate::render::time::TimeFormat;
+use crate::sys;
+use crate::tally::Inodes;
+use crate::terminal;
+use crate::walk::WalkOptions;
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Browse")]
+pub(super) struct ScreenFlags {
+    /// Look around on the terminal while it scans; mark, and see what that would free
+    ///
+    /// ? shows the keys. Nothing is deleted. With --load, a snapshot is looked at; with --since, what changed.
+    #[arg(short = 'u', long, conflicts_with_all = [
+        "filetime", "count_links", "unique", "number_of_lines", "depth", "min_size", "only_dir",
+        "only_file", "file_types", "by", "collapse", "summarize", "save", "fail_over",
+        "fail_growth", "output_json", "form", "screen_reader",
+    ])]
+    pub(super) ui: bool,
+
+    /// End paths that --ui prints with NUL instead of a newline
+    #[arg(long, requires = "ui")]
+    pub(super) print0: bool,
+}
+
+impl Flags {
+    /// What to keep of inodes, to be browsed in: of a snapshot, what it says.
+    pub(super) fn browsed_inodes(&self) -> Inodes {
+        match (self.snapshots.details, self.snapshots.load.is_empty()) {
+            (true, _) => Inodes::All,
+            (false, false) => Inodes::DatedDirectories,
+            (false, true) => Inodes::Fingerprints,
+        }
+    }
+
+    /// How to browse, if that is asked for, or in one line why that cannot be done.
+    pub(super) fn browse(
+        &self,
+        walk: &WalkOptions,
+        formats: &Formats,
+    ) -> Result<Option<BrowseOptions>, String> {
+        if !self.screen.ui {
+            return Ok(None);
+        }
+        if !browse::IS_BUILT {
+            return Err("--ui is not in this weigh: it was built without the feature tui".into());
+        }
+        if self.filetime().is_some() {
+            return Err("--ui sorts by time with the key M: leave out --sort time".into());
+        }
+        let by = match self.show.sort {
+            None | Some(Sort::Size | Sort::Time) => SortKey::Size,
+            Some(Sort::Name) => SortKey::Name,
+            Some(Sort::Count) => SortKey::Count,
+        };
+        let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
+        let is_colored = !self.print.no_colors && terminal::allows_colors();
+        let style = self.print.time_style.clone().unwrap_or_default();
+        // Who does not use git has no configuration that could be wrong.
+        let config = git::config().unwrap_or_else(|_| GitConfig::default());
+        Ok(Some(BrowseOptions {
+            formats: formats.clone(),
+            measure: walk.measure,
+            times: Some(TimeFormat { style, zone: sys::time_zone(), now: sys::now() }),
+            sorting: Sorting { by, ..Sorting::default() },
+            knows_freed: !walk.follow,
+            print0: self.screen.print0,
+            home: env::var_os(HOME).filter(|home| !home.is_empty()).map(PathBuf::from),
+            ignored: Git { ignored: Ignored::Only, config: config.into() },
+            colors: is_colored.then(|| Colors::new(&ls_colors())),
+        }))
+    }
+}

@@ -1,0 +1,222 @@
+//! The history of a tree: the directories that changed most from its first snapshot to its last, their size in each
+//! snapshot and their growth rate; and when their file system will be full if it goes on growing at its own rate.
+//!
+//! The first and the last snapshot are compared, and are in memory together. Of every other snapshot, only the sizes
+//! of the chosen directories are kept; these snapshots are loaded two at a time. So a history takes the memory of two
+//! trees, however long it is.
+
+mod directories;
+mod trend;
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::diff::{Diff, Lookup, Sides};
+use crate::measure::Measure;
+use crate::problem::{Operation, Problem};
+use crate::snapshot::{self, Glance, Origin, Snapshot};
+use crate::tally::Limits;
+use crate::tree::{Order, Step, Traversal, Tree};
+use directories::Directories;
+pub use trend::{Filling, fillings, slope};
+
+/// The history of a tree.
+#[derive(Debug)]
+pub struct History {
+    /// Its snapshots, sorted by time.
+    pub moments: Vec<Moment>,
+    /// The root, and then the directories that changed most, each before the directories in it.
+    pub lines: Vec<Trace>,
+    /// The file systems that held the roots in the last snapshot, if snapshots tell.
+    pub file_systems: Vec<Filling>,
+    /// The snapshots that could not be read, or are of another tree.
+    pub unread: Vec<Problem>,
+}
+
+/// When a snapshot was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// In seconds since the epoch.
+    pub time: i64,
+    /// Whether everything was read; if not, sizes are lower bounds.
+    pub is_complete: bool,
+}
+
+/// A directory over time.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    /// Its name in its parent; the root's path as given.
+    pub name: Vec<u8>,
+    /// Its path from the root, including its own name; empty for the root.
+    pub path: Vec<u8>,
+    /// Its depth below the root.
+    pub depth: usize,
+    /// Its size at each moment, in the measure's unit; none if it did not exist.
+    pub sizes: Vec<Option<u64>>,
+    /// Its growth per day, in the measure's unit; none if it cannot be computed.
+    pub rate: Option<f64>,
+}
+
+/// What a history keeps of one snapshot.
+struct Column {
+    moment: Moment,
+    origin: Origin,
+    /// The size for each line.
+    sizes: Vec<Option<u64>>,
+}
+
+/// The history of the tree whose snapshots are in `files`, in any order: the directories that changed most, as many as
+/// `limits` allow. Its sizes must have the measure `measure`, if given; otherwise that of the last snapshot. Also
+/// returns the last snapshot, with the tree of the changed directories.
+///
+/// # Errors
+/// The problem of a snapshot, if none can be read.
+pub fn history(
+    files: &[PathBuf],
+    measure: Option<Measure>,
+    limits: Limits,
+) -> Result<(History, Snapshot<Tree>), Problem> {
+    let (mut unread, mut dated) = (Vec::new(), Vec::new());
+    for file in files {
+        match snapshot::glance(file) {
+            Ok(glance) => dated.push((file, glance)),
+            Err(problem) => unread.push(problem),
+        }
+    }
+    dated.sort_by_key(|(_, glance)| glance.origin.time);
+    // The last readable snapshot decides which tree it is.
+    let last = loop {
+        let Some((file, _)) = dated.pop() else { break None };
+        match load(file, measure) {
+            Ok(whole) => break Some((file, whole)),
+            Err(problem) => unread.push(problem),
+        }
+    };
+    let Some((last_file, (mut last, now))) = last else {
+        let none = || problem(Path::new(""), "there is no snapshot");
+        return Err(if unread.is_empty() { none() } else { unread.remove(0) });
+    };
+    dated.retain(|(file, glance)| {
+        let misfit = misfit(glance, &last).map(|message| problem(file, &message));
+        let fits = misfit.is_none();
+        unread.extend(misfit);
+        fits
+    });
+    let mut others = dated.into_iter().map(|(file, _)| file);
+    let first = others.by_ref().find_map(|file| {
+        load(file, Some(last.measure)).map_err(|problem| unread.push(problem)).ok()
+    });
+    let is_alone = first.is_none();
+    let (first, before) = match first {
+        Some(first) => first,
+        None => load(last_file, measure)?,
+    };
+    let changes = Diff::new(before, now);
+    let tree = changes.largest(Some(limits));
+    let chosen = chosen(&tree);
+    let Sides { before, now } = changes.root();
+    let mut columns = vec![Column::new(&last, Sides { before: None, now }, &chosen)];
+    if !is_alone {
+        columns.push(Column::new(&first, Sides { before: None, now: before }, &chosen));
+    }
+    drop(changes);
+    let column = |file: &PathBuf| {
+        let (snapshot, tree) = load(file, Some(last.measure))?;
+        let sides = Sides { before: None, now: Some(tree.root()) };
+        Ok(Column::new(&snapshot, sides, &chosen))
+    };
+    let others: Vec<_> = others.collect();
+    for pair in others.chunks(2) {
+        let (one, two) = rayon::join(
+            || pair.first().map(|file| column(file)),
+            || pair.get(1).map(|file| column(file)),
+        );
+        for column in [one, two].into_iter().flatten() {
+            match column {
+                Ok(column) => columns.push(column),
+                Err(problem) => unread.push(problem),
+            }
+        }
+    }
+    columns.sort_by_key(|column| column.moment.time);
+    last.weighed.report = Some(tree);
+    let lines = chosen.into_iter().enumerate();
+    let lines = lines.map(|(i, line)| line.with(&columns, i)).collect();
+    let moments = columns.iter().map(|column| column.moment).collect();
+    let origins: Vec<_> = columns.iter().map(|column| &column.origin).collect();
+    Ok((History { moments, lines, file_systems: fillings(&origins), unread }, last))
+}
+
+/// Loads the snapshot in `file`, and separately its tree, which has all its directories.
+fn load(file: &Path, measure: Option<Measure>) -> Result<(Snapshot<Tree>, Tree), Problem> {
+    let mut snapshot = snapshot::load(file, measure, Directories)?;
+    let tree = snapshot.weighed.report.take();
+    let nothing = || problem(file, "nothing could be read when it was made");
+    Ok((snapshot, tree.ok_or_else(nothing)?))
+}
+
+fn problem(file: &Path, message: &str) -> Problem {
+    snapshot::problem(file, Operation::Load, &io::Error::other(message.to_owned()))
+}
+
+/// Why a snapshot is of another tree than the last one.
+fn misfit(glance: &Glance, last: &Snapshot<Tree>) -> Option<String> {
+    let origin = last.origin.as_ref()?;
+    let paths = |origin: &Origin| {
+        let mut paths: Vec<_> = origin.roots.iter().map(|root| root.path.clone()).collect();
+        paths.sort();
+        paths
+    };
+    if paths(origin) != paths(&glance.origin) {
+        return Some("it is of another root than the last snapshot".to_owned());
+    }
+    if origin.share != glance.origin.share {
+        return Some("it is another share than the last snapshot".to_owned());
+    }
+    snapshot::difference(origin.options.as_deref()?, &[], &glance.origin, true)
+}
+
+/// A line for each directory in `tree`, without sizes.
+fn chosen(tree: &Tree) -> Vec<Trace> {
+    let mut lines = Vec::new();
+    let mut traversal = Traversal::new(tree.root());
+    while let Some(step) = traversal.next() {
+        let Step::Node(node) = step else { continue };
+        let (name, depth) = (node.name().to_vec(), traversal.depth());
+        let root = tree.root().name().len();
+        let below = traversal.path().get(root..).unwrap_or_default();
+        let path = match () {
+            () if depth == 0 => &[],
+            // With several roots, paths begin with the root as given.
+            () if tree.is_above_roots() => below,
+            () => below.strip_prefix(b"/").unwrap_or(below),
+        };
+        lines.push(Trace { name, path: path.to_vec(), depth, sizes: Vec::new(), rate: None });
+        traversal.enter((), node.children(Order::Size));
+    }
+    lines
+}
+
+impl Column {
+    /// The sizes of the `chosen` directories in a snapshot whose root is `now`.
+    fn new(snapshot: &Snapshot<Tree>, now: Sides<'_>, chosen: &[Trace]) -> Self {
+        let origin = snapshot.origin.clone().unwrap_or_default();
+        let moment = Moment { time: origin.time, is_complete: snapshot.weighed.is_complete() };
+        let mut lookup = Lookup::new(now);
+        let size = |line: &Trace| {
+            let found = lookup.find(Lookup::ROOT, &line.path);
+            lookup.sides(found).now.map(|child| child.size())
+        };
+        Self { moment, origin, sizes: chosen.iter().map(size).collect() }
+    }
+}
+
+impl Trace {
+    /// This line with its sizes, number `i` in all `columns`.
+    fn with(self, columns: &[Column], i: usize) -> Self {
+        let sizes: Vec<_> = columns.iter().map(|column| column.sizes[i]).collect();
+        let times = columns.iter().map(|column| column.moment.time);
+        let points = times.zip(&sizes).filter_map(|(time, size)| Some((time, (*size)?)));
+        Self { rate: slope(points), sizes, ..self }
+    }
+}

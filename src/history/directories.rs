@@ -1,0 +1,34 @@
+//! The part of a tree that a history needs: its directories, without files. For 1 M entries this takes a tenth of the
+//! memory, and as long as reading the file.
+
+use crate::tally::{Closed, Entry, Tally};
+use crate::tree::{Content, Node, Shape, Tree};
+
+/// Keeps every directory with its totals.
+pub(super) struct Directories;
+
+impl Directories {
+    fn node<'a>(directory: &Closed<'a>) -> Node<'a> {
+        let Closed { name, stat, own, totals, .. } = *directory;
+        Node { name, mode: stat.mode, own, totals, inode: None, fingerprint: None }
+    }
+}
+
+impl Tally for Directories {
+    type Part = Content;
+    type Report = Tree;
+
+    fn leaf(&self, _: &mut Content, _: &Entry<'_>) {}
+
+    fn merge(&self, part: &mut Content, other: Content) {
+        part.append(other);
+    }
+
+    fn close(&self, parent: &mut Content, directory: &Closed<'_>, part: Content) {
+        parent.close(&Self::node(directory), part);
+    }
+
+    fn finish(&self, root: &Closed<'_>, part: Content) -> Tree {
+        part.finish(&Self::node(root), Shape::Directory)
+    }
+}

@@ -1,0 +1,86 @@
+//! The growth rate of sizes, and when a file system will be full.
+
+use std::collections::HashSet;
+
+use crate::snapshot::{Origin, Volume};
+
+/// A day, in seconds.
+const DAY: f64 = 86_400.0;
+
+/// A file system over time.
+#[derive(Clone, Debug)]
+pub struct Filling {
+    /// The path, as given, of the root that it held.
+    pub root: Vec<u8>,
+    /// Its type, size and free space in the last snapshot.
+    pub volume: Volume,
+    /// The growth of its used space per day, in bytes; none if it cannot be computed.
+    pub rate: Option<f64>,
+    /// When it will be full at that rate, in seconds since the epoch; none if it does not grow.
+    pub full: Option<i64>,
+}
+
+/// The growth per day of `points`, each a time in seconds and a number: the slope of the least-squares line. None if
+/// all have the same time.
+pub fn slope(points: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
+    let points: Vec<_> = points.into_iter().collect();
+    // Differences are exact; a time or a size as a float is not.
+    let (start, base) = *points.first()?;
+    let x = |time: i64| (i128::from(time) - i128::from(start)) as f64 / DAY;
+    let y = |number: u64| (i128::from(number) - i128::from(base)) as f64;
+    let count = points.len() as f64;
+    let mean_x = points.iter().map(|(time, _)| x(*time)).sum::<f64>() / count;
+    let mean_y = points.iter().map(|(_, number)| y(*number)).sum::<f64>() / count;
+    let (mut products, mut squares) = (0.0, 0.0);
+    for (time, number) in points {
+        products += (x(time) - mean_x) * (y(number) - mean_y);
+        squares += (x(time) - mean_x).powi(2);
+    }
+    (squares > 0.0).then(|| products / squares)
+}
+
+/// The file systems that held the roots in the last of the snapshots, with what each snapshot says about them, in
+/// order of time.
+pub fn fillings(origins: &[&Origin]) -> Vec<Filling> {
+    let Some(last) = origins.last() else { return Vec::new() };
+    let mut known = HashSet::new();
+    let mut fillings = Vec::new();
+    for root in &last.roots {
+        let Some(volume) = &root.volume else { continue };
+        // Several roots may be on the same one.
+        if !known.insert((&volume.kind, volume.size, volume.free)) {
+            continue;
+        }
+        let used = |origin: &&Origin| {
+            let then = origin.roots.iter().find(|then| then.path == root.path)?;
+            let volume = then.volume.as_ref()?;
+            Some((origin.time, volume.size.saturating_sub(volume.free)))
+        };
+        let rate = slope(origins.iter().filter_map(used));
+        let growth = rate.filter(|rate| *rate > 0.0);
+        // A cast from a float saturates.
+        let seconds = growth.map(|rate| (volume.free as f64 / rate * DAY).round() as i64);
+        let full = seconds.map(|seconds| last.time.saturating_add(seconds));
+        let root = root.name.clone().unwrap_or_else(|| root.path.clone());
+        fillings.push(Filling { root, volume: volume.clone(), rate, full });
+    }
+    fillings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_its_slope() {
+        let day = |days: i64| 1_700_000_000 + days * 86_400;
+        let line = |days: i64| (day(days), (1_u64 << 60) + 1_000 * days as u64);
+        let found = slope((0..30).map(line)).expect("there are many");
+        assert!((found - 1_000.0).abs() < 1e-6, "{found}");
+        let falling = slope([(day(0), 500), (day(2), 100)]).expect("there are two");
+        assert!((falling + 200.0).abs() < 1e-9, "{falling}");
+        assert_eq!(slope([(day(0), 1), (day(0), 9)]), None);
+        assert_eq!(slope([]), None);
+        assert!(slope([(i64::MIN, 0), (i64::MAX, u64::MAX)]).is_some_and(f64::is_finite));
+    }
+}

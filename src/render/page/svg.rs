@@ -1,0 +1,49 @@
+//! The map alone, as SVG.
+
+use std::io::{self, Write};
+
+use super::map::{HEIGHT, Map, WIDTH};
+use super::{PageContent, path_of, safe};
+
+/// Its style. The HTML page has another one, because it shows more.
+const STYLE: &str = include_str!("page.css");
+
+pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
+    let title = format!("{}: {}", page.rows[0].name, page.title());
+    write!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+         aria-labelledby=\"title\"><title id=\"title\">{}</title><style>{STYLE}</style>",
+        safe(&title)
+    )?;
+    shapes(out, page, |i| {
+        let row = &page.rows[i];
+        let more = row.change.as_ref().map_or(String::new(), |(_, change)| format!(" ({change})"));
+        let text = format!("{}{}: {}{more}", path_of(&page.rows, i), row.note, row.size_text);
+        format!("><title>{}</title></path>", safe(&text))
+    })?;
+    out.write_all(b"</svg>\n")
+}
+
+/// Writes the shapes and labels of all rows. Each shape ends with the text from `end`.
+pub(super) fn shapes(
+    out: &mut impl Write,
+    page: &PageContent<'_>,
+    end: impl Fn(usize) -> String,
+) -> io::Result<()> {
+    let mut rests = page.map.rests.iter().peekable();
+    for (i, (row, place)) in page.rows.iter().zip(&page.map.places).enumerate() {
+        let class = if row.is_open { "dir" } else { &row.class };
+        if let Some(outline) = Map::outline(place) {
+            let end = end(i);
+            write!(out, "<path id=\"n{i}\" class=\"{class}\" d=\"{outline}\"{end}")?;
+        }
+        // Directories are drawn before their entries.
+        while let Some((_, rest)) = rests.next_if(|(of, _)| *of == i) {
+            let Some(outline) = Map::outline(rest) else { continue };
+            write!(out, "<path class=\"rest\" d=\"{outline}\"/>")?;
+        }
+    }
+    let mut labels = page.rows.iter().enumerate().filter_map(|(i, row)| page.map.label(i, row));
+    labels.try_for_each(|label| out.write_all(label.as_bytes()))
+}

@@ -1,0 +1,145 @@
+//! The layout of the map: rectangles whose areas are proportional to sizes, as nearly square as possible.
+//!
+//! This is the squarified treemap of Bruls, Huizing and van Wijk (2000): rows along the shorter side, each extended as
+//! long as its rectangles get squarer. It takes one step for each size. It is our own code, because no maintained
+//! crate does this.
+
+/// A rectangle on the map.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Rectangle {
+    pub(super) x: f64,
+    pub(super) y: f64,
+    pub(super) width: f64,
+    pub(super) height: f64,
+}
+
+impl Rectangle {
+    /// The rectangle without a strip of this height at its top.
+    pub(super) fn below(self, strip: f64) -> Self {
+        Self { y: self.y + strip, height: self.height - strip, ..self }
+    }
+}
+
+/// Divides `whole` among `sizes`, the largest of which come first.
+pub(super) fn squarify(sizes: &[f64], whole: Rectangle) -> Vec<Rectangle> {
+    let mut parts = Vec::with_capacity(sizes.len());
+    let mut rest = whole;
+    let mut left: f64 = sizes.iter().sum();
+    let mut sizes = sizes;
+    while !sizes.is_empty() {
+        let side = rest.width.min(rest.height);
+        // The remaining area for each unit of size.
+        let scale = if left > 0.0 { rest.width * rest.height / left } else { 0.0 };
+        let (row, sum) = row(sizes, side, scale);
+        let (now, later) = sizes.split_at(row);
+        let thickness = if side > 0.0 { sum * scale / side } else { 0.0 };
+        let mut along = 0.0;
+        for size in now {
+            let length = if sum > 0.0 { size / sum * side } else { 0.0 };
+            parts.push(match rest.width >= rest.height {
+                true => Rectangle { y: rest.y + along, width: thickness, height: length, ..rest },
+                false => Rectangle { x: rest.x + along, width: length, height: thickness, ..rest },
+            });
+            along += length;
+        }
+        rest = match rest.width >= rest.height {
+            true => Rectangle {
+                x: rest.x + thickness,
+                width: (rest.width - thickness).max(0.0),
+                ..rest
+            },
+            false => Rectangle {
+                y: rest.y + thickness,
+                height: (rest.height - thickness).max(0.0),
+                ..rest
+            },
+        };
+        left = (left - sum).max(0.0);
+        sizes = later;
+    }
+    parts
+}
+
+/// How many of `sizes` make the next row, and their sum. A size is added as long as it makes the worst rectangle of
+/// the row squarer.
+fn row(sizes: &[f64], side: f64, scale: f64) -> (usize, f64) {
+    let worst = |largest: f64, smallest: f64, sum: f64| {
+        let (side, area) = (side * side, sum * sum * scale);
+        (side * largest / area).max(area / (side * smallest))
+    };
+    let (mut sum, mut ratio) = (0.0, f64::INFINITY);
+    for (i, size) in sizes.iter().enumerate() {
+        let next = worst(sizes[0], *size, sum + size);
+        // Sizes of 0 join the last row, and so does everything if there is no room.
+        if *size > 0.0 && next > ratio {
+            return (i, sum);
+        }
+        sum += size;
+        ratio = if next.is_nan() { ratio } else { next };
+    }
+    (sizes.len(), sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: Rectangle = Rectangle { x: 10.0, y: 20.0, width: 600.0, height: 400.0 };
+
+    fn area(part: &Rectangle) -> f64 {
+        part.width * part.height
+    }
+
+    /// The example of the paper: 6, 6, 4, 3, 2, 2 and 1 in 6 by 4.
+    #[test]
+    fn what_is_known_to_come_out_comes_out() {
+        let sizes = [6.0, 6.0, 4.0, 3.0, 2.0, 2.0, 1.0];
+        let whole = Rectangle { x: 0.0, y: 0.0, width: 6.0, height: 4.0 };
+        let parts = squarify(&sizes, whole);
+        let expected = [
+            (0.0, 0.0, 3.0, 2.0),
+            (0.0, 2.0, 3.0, 2.0),
+            (3.0, 0.0, 12.0 / 7.0, 7.0 / 3.0),
+            (3.0 + 12.0 / 7.0, 0.0, 9.0 / 7.0, 7.0 / 3.0),
+        ];
+        for (part, (x, y, width, height)) in parts.iter().zip(expected) {
+            let differences = [part.x - x, part.y - y, part.width - width, part.height - height];
+            assert!(differences.iter().all(|by| by.abs() < 1e-9), "{part:?}");
+        }
+    }
+
+    #[test]
+    fn areas_are_as_sizes_and_lie_beside_each_other() {
+        for sizes in [
+            vec![1.0],
+            vec![0.0, 0.0],
+            vec![5.0, 0.0],
+            vec![1e18, 1.0, 1.0],
+            (1..=500).rev().map(f64::from).collect(),
+            vec![1.0; 1000],
+        ] {
+            let parts = squarify(&sizes, WHOLE);
+            let sum: f64 = sizes.iter().sum();
+            assert_eq!(parts.len(), sizes.len());
+            for (part, size) in parts.iter().zip(&sizes) {
+                let expected = if sum > 0.0 { size / sum * area(&WHOLE) } else { 0.0 };
+                assert!((area(part) - expected).abs() < 1e-3, "{part:?} {expected}");
+                let ends = (part.x + part.width, part.y + part.height);
+                assert!(part.x >= WHOLE.x - 1e-6 && ends.0 <= WHOLE.x + WHOLE.width + 1e-6);
+                assert!(part.y >= WHOLE.y - 1e-6 && ends.1 <= WHOLE.y + WHOLE.height + 1e-6);
+            }
+            if sizes.len() > 600 {
+                continue;
+            }
+            for (i, one) in parts.iter().enumerate() {
+                for other in &parts[..i] {
+                    let across =
+                        one.x.max(other.x) + 1e-6 < (one.x + one.width).min(other.x + other.width);
+                    let down = one.y.max(other.y) + 1e-6
+                        < (one.y + one.height).min(other.y + other.height);
+                    assert!(!(across && down), "{one:?} {other:?}");
+                }
+            }
+        }
+    }
+}

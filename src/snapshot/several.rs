@@ -1,0 +1,308 @@
+//! Several snapshots, loaded together: the result is that of one walk of all their roots. Every inode counts once over
+//! all snapshots of one host, and a root that equals another or is inside another appears once. With snapshots of
+//! several hosts, each host is a line.
+//!
+//! The totals below a root stay the same, so its directory is taken over as it is, and only the totals above the roots
+//! are computed. That takes one pass over all inodes for their links, and memory only for the links.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::ThreadPoolBuilder;
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use super::devices::{DeviceNumbers, MountedDevice, devices};
+use super::roots::{Listings, roots};
+use super::shares::{self, Loaded};
+use super::{GivenRoot, Origin, Snapshot, TOO_LITTLE, difference, problem, read};
+use crate::filter::Filter;
+use crate::measure::{Measure, Mode};
+use crate::problem::{Operation, Problem};
+use crate::tally::{Inodes, Whole};
+use crate::total::{Replay, Rules};
+use crate::tree::{DirectoryId, Node, Tree};
+use crate::weighed::Weighed;
+
+/// Loads the snapshots in `files` and joins them. Their sizes must have the measure `measure`, if given. Keeps the
+/// `inodes` asked for, at least those of directories.
+///
+/// # Errors
+/// The system's; the problem of a file; or the reason why a snapshot cannot be joined with the others.
+pub fn load_all(
+    files: &[PathBuf],
+    measure: Option<Measure>,
+    inodes: Inodes,
+) -> Result<Snapshot<Tree>, Problem> {
+    // In shares, directories tell where mounts are.
+    let inodes = inodes.max(Inodes::Directories);
+    let load = |file: &PathBuf| read(file, measure, Whole { inodes });
+    // For 0, rayon starts a thread for each core. If it can start none, this thread loads them.
+    let loaded: Vec<_> = match ThreadPoolBuilder::new().num_threads(0).build() {
+        Ok(pool) => pool.install(|| files.par_iter().map(load).collect()),
+        Err(_) => files.iter().map(load).collect(),
+    };
+    let mut fitting: Vec<Loaded<'_>> = Vec::new();
+    for (file, snapshot) in files.iter().zip(loaded) {
+        let snapshot = snapshot?;
+        if let Some(message) = misfit(fitting.first().map(|(_, first)| first), &snapshot) {
+            return Err(problem(file, Operation::Load, &io::Error::other(message)));
+        }
+        fitting.push((file, snapshot));
+    }
+    let snapshots = shares::united(fitting, inodes)?.into_iter().map(|(_, snapshot)| snapshot);
+    Ok(joined(snapshots.collect(), inodes))
+}
+
+/// Why a snapshot cannot be joined with the first one.
+fn misfit(first: Option<&Snapshot<Tree>>, other: &Snapshot<Tree>) -> Option<String> {
+    let Some(origin) = &other.origin else { return Some(TOO_LITTLE.to_owned()) };
+    let first = first?;
+    if first.measure != other.measure {
+        let (is, wanted) = (other.measure.name(), first.measure.name());
+        return Some(format!("its sizes are {is} sizes, not {wanted} sizes"));
+    }
+    let with = first.origin.as_ref()?.options.as_deref()?;
+    difference(with, &[], origin, true)
+}
+
+/// A root of one of the snapshots.
+struct JoinedRoot {
+    /// The numbers of its snapshot and of its host.
+    snapshot: usize,
+    host: usize,
+    /// Its path as given, and its name in the joined tree.
+    given: Vec<u8>,
+    name: Vec<u8>,
+    place: PathBuf,
+    /// None if it is not a directory.
+    directory: Option<DirectoryId>,
+    /// Whether it equals another root or is inside one.
+    is_inside: bool,
+}
+
+/// Joins the `snapshots`.
+fn joined(mut snapshots: Vec<Snapshot<Tree>>, inodes: Inodes) -> Snapshot<Tree> {
+    let mut hosts: Vec<Vec<u8>> = Vec::new();
+    let mut host_of = Vec::new();
+    for snapshot in &snapshots {
+        let host = snapshot.origin.as_ref().map_or(&[][..], |origin| &origin.host);
+        let known = hosts.iter().position(|known| known == host);
+        host_of.push(known.unwrap_or(hosts.len()));
+        if known.is_none() {
+            hosts.push(host.to_vec());
+        }
+    }
+    renumber(&mut snapshots, &host_of);
+    let mut roots = each_once(&snapshots, &host_of);
+    let are_several = hosts.len() > 1;
+    name(&mut roots, are_several.then_some(&hosts));
+
+    let follow = snapshots.iter().filter_map(|it| it.origin.as_ref()).any(Origin::follows);
+    let measure = snapshots.first().map_or(Measure::default(), |snapshot| snapshot.measure);
+    let rules = Rules { measure, follow, ..Rules::default() };
+    let (problems, origin) = (problems(&mut snapshots, &roots), origin(&snapshots, &roots, &hosts));
+    let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
+    let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
+    let report = tree(trees, &roots, are_several.then_some(&hosts), rules, inodes);
+    Snapshot { weighed: Weighed { report, problems, is_interrupted }, measure, origin }
+}
+
+/// Gives the same device of the same host one number in all snapshots. Two mounts of a device are different if one
+/// snapshot has both; a device that was mounted again between two snapshots counts as the same mount.
+fn renumber(snapshots: &mut [Snapshot<Tree>], hosts: &[usize]) {
+    let mut numbers = DeviceNumbers::default();
+    // The known mounts of each device of a host.
+    let mut known: HashMap<(usize, u64), Vec<u64>> = HashMap::new();
+    for (snapshot, host) in snapshots.iter_mut().zip(hosts) {
+        let Some(tree) = &mut snapshot.weighed.report else { continue };
+        let mut here: HashMap<u64, Vec<u64>> = HashMap::new();
+        for (mount, device) in devices(tree) {
+            here.entry(device).or_default().push(mount);
+        }
+        let mut is_now: HashMap<MountedDevice, u64> = HashMap::new();
+        for (device, mounts) in here {
+            let known = known.entry((*host, device)).or_default();
+            let is_other = !mounts.iter().any(|mount| known.contains(mount));
+            if let (true, [was, ..], [is, ..]) = (is_other, &mounts[..], &known[..]) {
+                is_now.insert((*was, device), *is);
+            }
+            for mount in mounts {
+                let mount = is_now.get(&(mount, device)).copied().unwrap_or(mount);
+                if !known.contains(&mount) {
+                    known.push(mount);
+                }
+            }
+        }
+        numbers.renumber(tree, |(mount, device)| {
+            (*host, is_now.get(&(mount, device)).copied().unwrap_or(mount), device)
+        });
+    }
+}
+
+/// The roots of all `snapshots`, in order. Of equal roots, the first one is kept.
+fn each_once(snapshots: &[Snapshot<Tree>], hosts: &[usize]) -> Vec<JoinedRoot> {
+    let all = Filter::default();
+    let (mut found, mut order) = (Vec::new(), Vec::new());
+    for (i, snapshot) in snapshots.iter().enumerate() {
+        let Some(tree) = &snapshot.weighed.report else { continue };
+        for root in roots(tree, snapshot.origin.as_ref(), &all) {
+            order.push(found.len());
+            let (given, place) = (root.name.to_vec(), root.place);
+            let directory = root.node.id().filter(|_| root.node.is_directory());
+            let (snapshot, host, name) = (i, hosts[i], given.clone());
+            let is_inside = false;
+            let joined = JoinedRoot { snapshot, host, given, name, place, directory, is_inside };
+            found.push((joined, root.node));
+        }
+    }
+    // Outer roots first, because only kept roots can contain others.
+    order.sort_by_key(|i| found[*i].0.place.components().count());
+    let mut known: HashMap<(usize, PathBuf), usize> = HashMap::new();
+    // Finds the same directory under another path.
+    let mut directories = HashMap::new();
+    let mut listings: Vec<Listings<'_>> = snapshots.iter().map(|_| Listings::default()).collect();
+    for i in order {
+        let (root, node) = &found[i];
+        let inode = node.inode().filter(|_| node.is_directory()).map(|inode| inode.identity.1);
+        let is_same = inode.is_some_and(|inode| directories.contains_key(&(root.host, inode)));
+        let is_below = |above: &Path| {
+            let (outer, outer_node) = &found[*known.get(&(root.host, above.to_owned()))?];
+            let way = root.place.strip_prefix(above).ok()?;
+            let start = (&*outer.name, above, *outer_node);
+            let (there, _) = listings[outer.snapshot].follow(start, way, &all)?;
+            (there.is_directory() == node.is_directory()).then_some(())
+        };
+        let is_inside = is_same || root.place.ancestors().find_map(is_below).is_some();
+        if !is_inside {
+            known.insert((root.host, root.place.clone()), i);
+            directories.extend(inode.map(|inode| ((root.host, inode), i)));
+        }
+        found[i].0.is_inside = is_inside;
+    }
+    found.into_iter().map(|(root, _)| root).collect()
+}
+
+/// Names the `roots`: by their given paths; if two have the same, by their real paths; with several `hosts`, by host
+/// and real path.
+fn name(roots: &mut [JoinedRoot], hosts: Option<&Vec<Vec<u8>>>) {
+    let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
+    for root in roots.iter().filter(|root| !root.is_inside) {
+        *counts.entry(root.given.clone()).or_default() += 1;
+    }
+    for root in roots {
+        let place = || root.place.as_os_str().as_encoded_bytes();
+        if let Some(host) = hosts.and_then(|hosts| hosts.get(root.host)) {
+            let colon: &[u8] = if host.is_empty() { b"" } else { b":" };
+            root.name = [host.as_slice(), colon, place()].concat();
+        } else if counts.get(&root.given).is_some_and(|count| *count > 1) {
+            root.name = place().to_vec();
+        }
+    }
+}
+
+/// The problems of all snapshots, except those in a root that is inside another: the outer root has them.
+fn problems(snapshots: &mut [Snapshot<Tree>], roots: &[JoinedRoot]) -> Vec<Problem> {
+    let mut all = Vec::new();
+    for (i, snapshot) in snapshots.iter_mut().enumerate() {
+        for mut problem in snapshot.weighed.problems.drain(..) {
+            let is_below = |root: &&JoinedRoot| {
+                let rest = problem.path.strip_prefix(&*root.given);
+                root.snapshot == i
+                    && rest.is_some_and(|rest| {
+                        rest.is_empty() || rest.starts_with(b"/") || root.given.ends_with(b"/")
+                    })
+            };
+            let root = roots.iter().filter(is_below).max_by_key(|root| root.given.len());
+            match root {
+                Some(root) if root.is_inside => continue,
+                Some(root) => {
+                    shares::rename(std::slice::from_mut(&mut problem), &root.given, &root.name);
+                }
+                None => {}
+            }
+            all.push(problem);
+        }
+    }
+    all.sort_by(|one, two| (&one.path, one.operation).cmp(&(&two.path, two.operation)));
+    all.dedup();
+    all
+}
+
+/// The joined origin.
+fn origin(snapshots: &[Snapshot<Tree>], roots: &[JoinedRoot], hosts: &[Vec<u8>]) -> Option<Origin> {
+    let origins: Vec<_> = snapshots.iter().filter_map(|it| it.origin.as_ref()).collect();
+    let mut given = Vec::new();
+    for (i, origin) in origins.iter().enumerate() {
+        for root in &origin.roots {
+            let named = |joined: &&JoinedRoot| {
+                joined.snapshot == i && root.name.as_deref().is_none_or(|n| *n == *joined.given)
+            };
+            let name = roots.iter().find(named).map(|joined| joined.name.clone());
+            given.push(GivenRoot { name: name.or_else(|| root.name.clone()), ..root.clone() });
+        }
+    }
+    Some(Origin {
+        // The age of the oldest snapshot: nothing in the joined tree is certainly newer.
+        time: origins.iter().map(|origin| origin.time).min()?,
+        host: hosts.first().filter(|_| hosts.len() == 1).cloned().unwrap_or_default(),
+        roots: given,
+        options: origins.first()?.options.clone(),
+        has_details: origins.iter().all(|origin| origin.has_details),
+        share: None,
+    })
+}
+
+/// The tree of all `roots` that are not inside another. With several `hosts`, each has a line.
+fn tree(
+    mut trees: Vec<Option<Tree>>,
+    roots: &[JoinedRoot],
+    hosts: Option<&Vec<Vec<u8>>>,
+    rules: Rules,
+    inodes: Inodes,
+) -> Option<Tree> {
+    let kept: Vec<_> = roots.iter().filter(|root| !root.is_inside).collect();
+    let [first, others @ ..] = &kept[..] else { return None };
+    let mut replay = Replay::adding_up(Whole { inodes }, true, rules);
+    let mut add = |replay: &mut Replay<Whole>, root: &JoinedRoot, name: &[u8]| {
+        let Some(tree) = &mut trees[root.snapshot] else { return };
+        if let Some(directory) = root.directory {
+            return replay.graft(tree, directory, name);
+        }
+        let found = match tree.is_above_roots() {
+            true => tree.root().leaves().find(|leaf| leaf.name() == root.given),
+            false => Some(tree.root()),
+        };
+        if let Some(leaf) = found {
+            replay.leaf(&Node { name, ..leaf.node() }, true);
+        }
+    };
+    if others.is_empty() && hosts.is_none() {
+        let tree = trees[first.snapshot].as_mut()?;
+        return Some(match first.directory {
+            Some(directory) => tree.detach(directory, &first.name),
+            None => trees[first.snapshot].take()?,
+        });
+    }
+    replay.open();
+    let above = Node { mode: Mode::DIRECTORY, ..Node::default() };
+    let Some(hosts) = hosts else {
+        kept.iter().for_each(|root| add(&mut replay, root, &root.name));
+        return Some(replay.finish(&above));
+    };
+    for (i, host) in hosts.iter().enumerate() {
+        let of_host = kept.iter().filter(|root| root.host == i);
+        let of_host: Vec<_> = of_host.collect();
+        if let [only] = of_host[..] {
+            add(&mut replay, only, &only.name);
+        } else if !of_host.is_empty() {
+            replay.open();
+            for root in of_host {
+                add(&mut replay, root, root.place.as_os_str().as_encoded_bytes());
+            }
+            let name = [host, &b":"[..]].concat();
+            replay.close(&Node { name: &name, ..above }, true, true);
+        }
+    }
+    Some(replay.finish(&above))
+}

@@ -1,0 +1,233 @@
+//! The shares of one tree, loaded together: the result is the tree of a single walk. Workers walk at their own times,
+//! on their own machines. A directory above the level at which the tree is split is in several shares, and counts in
+//! one of them. A directory below is in one share, and is taken over as it is, with its totals.
+
+use std::collections::{BTreeMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::devices::{DeviceNumbers, places};
+use super::{Origin, Share, Snapshot, problem};
+use crate::path;
+use crate::problem::{Operation, Problem};
+use crate::tally::{Inodes, Whole};
+use crate::total::{Replay, Rules};
+use crate::tree::{DirectoryId, Named, Node, Step, Traversal, Tree};
+
+/// A snapshot and its file.
+pub(super) type Loaded<'p> = (&'p Path, Snapshot<Tree>);
+
+/// The snapshots in `loaded`, in which these `inodes` are kept; shares of the same tree are joined.
+pub(super) fn united(loaded: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Vec<Loaded<'_>>, Problem> {
+    let (mut others, mut sets) = (Vec::new(), BTreeMap::<_, Vec<Loaded<'_>>>::new());
+    for (i, (file, snapshot)) in loaded.into_iter().enumerate() {
+        let origin = snapshot.origin.as_ref();
+        match origin.and_then(|origin| Some((origin.share?.of, place(origin)))) {
+            Some(set) => sets.entry(set).or_default().push((file, snapshot)),
+            None => others.push((i, (file, snapshot))),
+        }
+    }
+    let sets = sets.into_values().flat_map(by_host);
+    let united = sets.map(|set| unite(set, inodes)).collect::<Result<Vec<_>, _>>()?;
+    Ok(others.into_iter().map(|(_, other)| other).chain(united).collect())
+}
+
+/// The problems of a snapshot that is one of several shares and was loaded alone: the other shares are missing.
+pub(super) fn missing_beside(snapshot: &Snapshot<Tree>) -> Option<Problem> {
+    missing(&[snapshot])
+}
+
+fn place(origin: &Origin) -> PathBuf {
+    origin.roots.first().map_or_else(PathBuf::new, |root| root.place().into_owned())
+}
+
+fn share<R>(snapshot: &Snapshot<R>) -> Share {
+    snapshot.origin.as_ref().and_then(|origin| origin.share).unwrap_or(Share {
+        number: 1,
+        of: 1,
+        depth: 0,
+    })
+}
+
+/// Workers may run on different hosts. But if a share is there twice, each host may have split a tree of its own.
+fn by_host(set: Vec<Loaded<'_>>) -> Vec<Vec<Loaded<'_>>> {
+    let mut numbers = HashSet::new();
+    if set.iter().all(|(_, snapshot)| numbers.insert(share(snapshot).number)) {
+        return vec![set];
+    }
+    let mut hosts: Vec<(Vec<u8>, Vec<_>)> = Vec::new();
+    for (file, snapshot) in set {
+        let host = snapshot.origin.as_ref().map(|origin| origin.host.clone()).unwrap_or_default();
+        match hosts.iter_mut().find(|(known, _)| *known == host) {
+            Some((_, set)) => set.push((file, snapshot)),
+            None => hosts.push((host, vec![(file, snapshot)])),
+        }
+    }
+    hosts.into_iter().map(|(_, set)| set).collect()
+}
+
+/// Joins the shares in `set` to one tree.
+fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem> {
+    set.sort_by_key(|(_, snapshot)| share(snapshot).number);
+    for pair in set.windows(2) {
+        let [(one, first), (other, second)] = pair else { continue };
+        let Share { number, of, depth } = share(first);
+        if share(second).number == number {
+            let one = one.display();
+            let message = format!("it is share {number} of {of}, and so is {one}: leave one out");
+            return Err(problem(other, Operation::Load, &io::Error::other(message)));
+        }
+        // The number of subdirectories in the root crossed the limit between two walks.
+        if share(second).depth != depth {
+            let one = one.display();
+            let message =
+                format!("it is shared out in another way than {one}: save all shares anew");
+            return Err(problem(other, Operation::Load, &io::Error::other(message)));
+        }
+    }
+    let missing = missing(&set.iter().map(|(_, snapshot)| snapshot).collect::<Vec<_>>());
+    let file = set.first().map_or(Path::new(""), |(file, _)| file);
+    let mut united: Option<Snapshot<Tree>> = None;
+    let (mut trees, mut name) = (Vec::new(), None);
+    for (_, mut snapshot) in set {
+        let tree = snapshot.weighed.report.take();
+        // What each share says about the missing others no longer holds.
+        snapshot.weighed.problems.retain(|problem| problem.operation != Operation::Load);
+        if let Some(tree) = tree {
+            let given = name.get_or_insert_with(|| tree.root().name().to_vec());
+            rename(&mut snapshot.weighed.problems, tree.root().name(), given);
+            trees.push(tree);
+        }
+        match &mut united {
+            None => united = Some(snapshot),
+            Some(united) => {
+                united.weighed.problems.append(&mut snapshot.weighed.problems);
+                united.weighed.is_interrupted |= snapshot.weighed.is_interrupted;
+            }
+        }
+    }
+    let Some(mut united) = united else {
+        return Err(problem(file, Operation::Load, &io::ErrorKind::NotFound.into()));
+    };
+    if let Some(origin) = &mut united.origin {
+        origin.share = None;
+    }
+    let follow = united.origin.as_ref().is_some_and(Origin::follows);
+    let rules = Rules { measure: united.measure, follow, ..Rules::default() };
+    united.weighed.report = union(trees, rules, inodes);
+    united.weighed.problems.extend(missing);
+    Ok((file, united))
+}
+
+/// Renames the paths in `problems` from the root `was` to the root `is`.
+pub(super) fn rename(problems: &mut [Problem], was: &[u8], is: &[u8]) {
+    for problem in problems.iter_mut().filter(|_| was != is) {
+        if let Some(way) = problem.path.strip_prefix(was) {
+            let way = way.strip_prefix(b"/").unwrap_or(way);
+            problem.path = match way.is_empty() {
+                true => is.to_vec(),
+                false => path::join_all([is, way]),
+            };
+        }
+    }
+}
+
+/// Which shares are missing in `set`, sorted by number; their content is unknown.
+fn missing(set: &[&Snapshot<Tree>]) -> Option<Problem> {
+    /// How many are named.
+    const SHOWN: usize = 3;
+    let first = set.first()?;
+    let of = share(*first).of;
+    let count = of.saturating_sub(set.len() as u64);
+    let known: HashSet<u64> = set.iter().map(|snapshot| share(snapshot).number).collect();
+    let named = (1..=of).filter(|number| !known.contains(number)).take(SHOWN);
+    let named: Vec<_> = named.map(|number| number.to_string()).collect();
+    let (shares, more) = (named.join(", "), if count > SHOWN as u64 { ", …" } else { "" });
+    let message = match count {
+        0 => return None,
+        1 => format!("share {shares} of {of} is missing"),
+        count => format!("{count} shares of {of} are missing: {shares}{more}"),
+    };
+    let name = first.weighed.report.as_ref().map(|tree| tree.root().name().to_vec());
+    let given = first.origin.as_ref().and_then(|origin| origin.roots.first());
+    let path = name.or_else(|| given.map(|root| root.path.clone())).unwrap_or_default();
+    Some(Problem::new(path, Operation::Load, &io::Error::other(message)))
+}
+
+/// A directory in one or several shares, with its share and its id there.
+struct SharedDirectory {
+    name: Vec<u8>,
+    places: Vec<(usize, DirectoryId)>,
+}
+
+impl Named for SharedDirectory {
+    fn name(&self) -> &[u8] {
+        &self.name
+    }
+}
+
+/// Joins the `trees`, shares in order, by these `rules`.
+fn union(mut trees: Vec<Tree>, rules: Rules, inodes: Inodes) -> Option<Tree> {
+    let mut devices = DeviceNumbers::default();
+    for tree in &mut trees {
+        let places = places(tree);
+        devices.renumber(tree, places);
+    }
+    let first = trees.first()?;
+    if trees.len() == 1 || !first.root().is_directory() {
+        return trees.into_iter().next();
+    }
+    let roots = trees.iter().enumerate().filter_map(|(i, tree)| Some((i, tree.root().id()?)));
+    let root = SharedDirectory { name: first.root().name().to_vec(), places: roots.collect() };
+    let mut replay = Replay::adding_up(Whole { inodes }, false, rules);
+    let mut traversal = Traversal::new(root);
+    while let Some(step) = traversal.next() {
+        match step {
+            Step::Node(SharedDirectory { name, places }) => match places[..] {
+                [(share, directory)] if traversal.depth() > 0 => {
+                    replay.graft(&mut trees[share], directory, &name);
+                }
+                _ => {
+                    replay.open();
+                    let below = begin(&trees, &places, &mut replay);
+                    traversal.enter(SharedDirectory { name, places }, below);
+                }
+            },
+            Step::End(SharedDirectory { name, places }) => {
+                let nodes = places.iter().map(|(i, id)| trees[*i].directory(*id).node());
+                let nodes: Vec<_> = nodes.collect();
+                let own = nodes.iter().find_map(|node| node.own);
+                let inode = nodes.iter().find_map(|node| node.inode);
+                let Some(first) = nodes.first() else { continue };
+                let node = Node { name: &name, own, inode, ..*first };
+                if traversal.depth() == 0 {
+                    return Some(replay.finish(&node));
+                }
+                replay.close(&node, false, true);
+            }
+        }
+    }
+    None
+}
+
+/// Weighs the entries of a directory that is in several shares, except for its subdirectories, which it returns.
+fn begin(
+    trees: &[Tree],
+    places: &[(usize, DirectoryId)],
+    replay: &mut Replay<Whole>,
+) -> Vec<SharedDirectory> {
+    let (mut leaves, mut below) = (HashSet::new(), BTreeMap::<_, Vec<_>>::new());
+    for (share, directory) in places {
+        let directory = trees[*share].directory(*directory);
+        for leaf in directory.leaves().filter(|leaf| leaves.insert(leaf.name())) {
+            replay.leaf(&leaf.node(), true);
+        }
+        for directory in directory.directories() {
+            if let Some(id) = directory.id() {
+                below.entry(directory.name()).or_default().push((*share, id));
+            }
+        }
+    }
+    let below = below.into_iter();
+    below.map(|(name, places)| SharedDirectory { name: name.to_vec(), places }).collect()
+}

@@ -1,0 +1,505 @@
+//! The state of `--ui` without a terminal: what is listed, what marks come to, and that removing all that is marked
+//! frees what is said, to the block.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected};
+use weigh::path;
+use weigh::report::{self, Browsed, Keep, Request};
+use weigh::tally::{Closed, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
+use weigh::total::Rules;
+use weigh::tree::{Step, Totals, Traversal, Tree};
+use weigh::walk::{WalkOptions, walk};
+
+use crate::dice::{Dice, Names};
+use crate::fixture::Fixture;
+use crate::rounds::rounds;
+
+/// What is at `root`, as `--ui` walks it.
+fn browsed(root: &Path) -> Browsed {
+    let keep = Keep::Everything(Inodes::Fingerprints);
+    let request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    report::browse(&request, Arc::default(), |_| {}).unwrap()
+}
+
+/// A screen with `height` lines on it, of what is at `root`.
+fn browser(root: &Path, height: usize) -> Browser {
+    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
+    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], None);
+    let mut browser = Browser::new(options, protected, Arc::default(), true);
+    browser.resize(height);
+    browser.finish(browsed(root));
+    browser
+}
+
+/// The names that are listed, and how they are marked.
+fn listed(browser: &Browser) -> Vec<String> {
+    let items = (0..browser.len()).filter_map(|line| browser.item(line));
+    items.map(|item| String::from_utf8_lossy(&item.name).into_owned()).collect()
+}
+
+fn press(browser: &mut Browser, keys: &str) -> Option<Command> {
+    let mut is_typing = false;
+    keys.chars().fold(None, |_, key| {
+        is_typing = matches!(key, '+' | '/') || is_typing && key != '\n';
+        browser.press(match key {
+            '\n' => Key::Enter,
+            '\x1b' => Key::Escape,
+            '>' if !is_typing => Key::Right,
+            '^' => Key::Home,
+            key => Key::Char(key),
+        })
+    })
+}
+
+/// Walks around at random, and marks and unmarks as it comes.
+fn mark_at_random(browser: &mut Browser, dice: &mut Dice) {
+    for _ in 0..dice.below(60) {
+        let key = match dice.below(20) {
+            0..6 => Key::Down,
+            6..9 => Key::Up,
+            9..13 => Key::Right,
+            13..15 => Key::Left,
+            15 => Key::Char('n'),
+            16 => Key::Char('s'),
+            17 if dice.below(3) == 0 => Key::Char('A'),
+            _ => Key::Char(' '),
+        };
+        assert_eq!(browser.press(key), None);
+    }
+}
+
+/// What the file system at `path` has free, in bytes.
+fn free(path: &Path) -> u64 {
+    let file = fs::File::open(path).unwrap();
+    rustix::fs::syncfs(&file).unwrap();
+    let space = rustix::fs::fstatvfs(&file).unwrap();
+    space.f_bfree * space.f_frsize
+}
+
+fn sorted(mut paths: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    paths.sort_unstable();
+    paths
+}
+
+fn remove(path: &Path) {
+    if fs::symlink_metadata(path).unwrap().is_dir() {
+        fs::remove_dir_all(path).unwrap();
+    } else {
+        fs::remove_file(path).unwrap();
+    }
+}
+
+/// Grows a tree in `place`, which is a file system of its own, marks some of it, removes that, and holds what that
+/// freed against what was said.
+/// Returns how much that was.
+fn removed_is_freed(place: &Path, seed: u64) -> u64 {
+    let mut dice = Dice::new(seed);
+    let fixture = dice.tree(Fixture::within(place), Names::Hostile);
+    let tree = fixture.at("tree");
+    let mut browser = browser(&tree, 5);
+    mark_at_random(&mut browser, &mut dice);
+    let (count, marked) = browser.marked();
+    let (totals, freed) = marked.unwrap();
+    let paths: Vec<PathBuf> = browser.marked_paths().into_iter().map(path::from_vec).collect();
+    assert_eq!(paths.len(), count);
+    let weighed: u64 = weight_of(&paths);
+    assert_eq!(totals.size, weighed, "seed {seed}: what is marked weighs something else");
+    let before = free(place);
+    paths.iter().for_each(|path| remove(path));
+    let after = free(place);
+    assert_eq!(freed, Some(after - before), "seed {seed}: {paths:?}");
+    after - before
+}
+
+/// What `find` says: each inode below `paths` once.
+fn weight_of(paths: &[PathBuf]) -> u64 {
+    let mut inodes = std::collections::BTreeMap::new();
+    let mut ahead = paths.to_vec();
+    while let Some(path) = ahead.pop() {
+        let stat = fs::symlink_metadata(&path).unwrap();
+        inodes.insert(stat.ino(), stat.blocks() * 512);
+        if stat.is_dir() {
+            ahead.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    inodes.values().sum()
+}
+
+/// A file system of its own at a temporary directory, for as long as this is there.
+struct Mounted {
+    path: PathBuf,
+    /// What it is mounted on, if that is to go too.
+    _top: Option<tempfile::TempDir>,
+}
+
+impl Mounted {
+    fn tmpfs() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut mounted = Self::tmpfs_at(dir.path());
+        mounted._top = Some(dir);
+        mounted
+    }
+
+    fn tmpfs_at(path: &Path) -> Self {
+        let args = ["-t", "tmpfs", "-o", "size=256m", "tmpfs"].map(std::ffi::OsString::from);
+        run("mount", args.into_iter().chain([path.into()]));
+        Self { path: path.to_owned(), _top: None }
+    }
+
+    fn ext4() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let image = dir.path().with_extension("image");
+        fs::File::create(&image).unwrap().set_len(256 << 20).unwrap();
+        run("mkfs.ext4", ["-q".into(), image.clone().into()]);
+        run("mount", ["-o".into(), "loop".into(), image.clone().into(), dir.path().into()]);
+        fs::remove_file(image).unwrap();
+        Self { path: dir.path().to_owned(), _top: Some(dir) }
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        run("umount", [self.path.clone().into()]);
+    }
+}
+
+fn run(program: &str, args: impl IntoIterator<Item = std::ffi::OsString>) {
+    let status = std::process::Command::new(program).args(args).status().unwrap();
+    assert!(status.success(), "{program}: {status}");
+}
+
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn what_is_said_to_be_freed_is_freed_on_tmpfs() {
+    native_only!("the library is asked, and not the program");
+    let place = Mounted::tmpfs();
+    let freed = (0..rounds(100, 2_000) as u64).map(|seed| removed_is_freed(&place.path, seed));
+    assert!(freed.sum::<u64>() > 1 << 20);
+}
+
+#[test]
+#[ignore = "mounts an ext4 image"]
+fn what_is_said_to_be_freed_is_freed_on_ext4() {
+    native_only!("the library is asked, and not the program");
+    let place = Mounted::ext4();
+    let seeds = 1_000_000..1_000_000 + rounds(30, 2_000) as u64;
+    let freed = seeds.map(|seed| removed_is_freed(&place.path, seed));
+    assert!(freed.sum::<u64>() > 1 << 20);
+}
+
+/// A mark frees what has no link outside: with the last link, all at once.
+#[test]
+fn links_are_freed_with_the_last_of_them() {
+    let fixture = Fixture::new()
+        .file("a/one", 100_000)
+        .hard_link("a/one", "b/one")
+        .file("a/two", 200_000)
+        .hard_link("a/two", "c");
+    let mut browser = browser(fixture.path(), 10);
+    let size = |name: &str| fs::symlink_metadata(fixture.at(name)).unwrap().blocks() * 512;
+    let freed = |browser: &Browser| browser.marked().1.unwrap().1.unwrap();
+    press(&mut browser, "n");
+    assert_eq!(listed(&browser), ["a", "b", "c"]);
+    press(&mut browser, " ");
+    assert_eq!(freed(&browser), size("a"));
+    press(&mut browser, " ");
+    assert_eq!(freed(&browser), size("a") + size("b") + size("a/one"));
+    press(&mut browser, " ");
+    assert_eq!(freed(&browser), size("a") + size("b") + size("a/one") + size("a/two"));
+    let (count, marked) = browser.marked();
+    assert_eq!((count, marked.unwrap().0.entries), (3, 4));
+    // The last line stays chosen: its mark is taken off again.
+    press(&mut browser, " ");
+    assert_eq!(freed(&browser), size("a") + size("b") + size("a/one"));
+    assert_eq!(press(&mut browser, "p"), Some(Command::PrintPaths));
+    let paths = ["a", "b"].map(|name| fixture.at(name).into_os_string().into_encoded_bytes());
+    assert_eq!(browser.printed_paths(), [paths.join(&b'\n'), b"\n".to_vec()].concat());
+}
+
+/// What is in a marked directory is marked with it, and marks in it are none of their own any more.
+#[test]
+fn a_marked_directory_holds_what_is_in_it() {
+    let fixture = Fixture::new().file("a/b/c", 10_000).file("a/b/d", 10_000).file("e", 1);
+    let mut browser = browser(fixture.path(), 10);
+    press(&mut browser, "n>> ");
+    assert_eq!(browser.marked().0, 1);
+    press(&mut browser, "hh");
+    assert_eq!(listed(&browser), ["a", "e"]);
+    press(&mut browser, " ");
+    assert_eq!(browser.marked_paths(), [fixture.at("a").into_os_string().into_encoded_bytes()]);
+    press(&mut browser, "k>> ");
+    let said = browser.said().unwrap();
+    assert_eq!(said, "not marked: c: the directory it lies in is marked");
+    assert_eq!(browser.marked().0, 1);
+}
+
+/// Sorting moves rows, and not marks.
+#[test]
+fn marks_and_the_cursor_stay_with_the_entry() {
+    let mut fixture = Fixture::new();
+    for size in 1..9 {
+        fixture = fixture.file(format!("{size}"), size * 5_000);
+    }
+    let mut browser = browser(fixture.path(), 3);
+    press(&mut browser, "jj ");
+    let marked = browser.marked_paths();
+    assert_eq!(marked, [fixture.at("6").into_os_string().into_encoded_bytes()]);
+    for keys in ["n", "C", "s", "s", "t"] {
+        press(&mut browser, keys);
+        assert_eq!(browser.marked_paths(), marked, "{keys}");
+    }
+    // What was chosen is the one after it, wherever that is now.
+    press(&mut browser, "n ");
+    let expected = ["6", "5"].map(|name| fixture.at(name).into_os_string().into_encoded_bytes());
+    assert_eq!(sorted(browser.marked_paths()), sorted(expected.to_vec()));
+    press(&mut browser, "/7\n");
+    assert_eq!(listed(&browser), ["7"]);
+    press(&mut browser, "/");
+    browser.press(Key::Backspace);
+    press(&mut browser, "\n");
+    assert_eq!(browser.len(), 8);
+    assert_eq!(browser.marked().0, 2);
+}
+
+/// Sizes, shared sizes and entries by path.
+fn figures(tree: &Tree) -> BTreeMap<Vec<u8>, Totals> {
+    let mut figures = BTreeMap::new();
+    let mut traversal = Traversal::new(tree.root());
+    while let Some(step) = traversal.next() {
+        if let Step::Node(node) = step {
+            figures.insert(traversal.path().to_vec(), node.totals());
+            traversal.enter((), node.unsorted().collect());
+        }
+    }
+    figures
+}
+
+/// What is looked at anew, with what is above it, is what a fresh scan says, whatever changed in it meanwhile.
+#[test]
+fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
+    let mut replaced = 0;
+    for seed in 0..rounds(100, 2_000) as u64 {
+        let mut dice = Dice::new(seed);
+        let fixture = dice.tree(Fixture::in_memory(), Names::Hostile);
+        let root = fixture.at("tree");
+        let mut browser = browser(&root, 5);
+        mark_at_random(&mut browser, &mut dice);
+        let marked = sorted(browser.marked_paths());
+        let Some(Command::Rescan(path)) = browser.press(Key::Char('r')) else { continue };
+        let directory = path::from_vec(path);
+        for new in 0..3 {
+            fs::write(directory.join(format!("new {new}")), vec![0; 5_000 * new]).unwrap();
+        }
+        let entries = || fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path());
+        if let Some(gone) = entries().nth(dice.below(4)) {
+            remove(&gone);
+        }
+        let links = entries().filter(|path| fs::symlink_metadata(path).unwrap().is_file());
+        for (number, file) in links.collect::<Vec<_>>().into_iter().enumerate().take(2) {
+            fs::hard_link(file, directory.join(format!("link {number}"))).unwrap();
+        }
+        if browser.replace(&Rules::default(), browsed(&directory)) {
+            replaced += 1;
+        } else {
+            browser.finish(browsed(&root));
+        }
+        let fresh = browsed(&root).snapshot.weighed.report.unwrap();
+        assert_eq!(figures(browser.tree().unwrap()), figures(&fresh), "seed {seed}: {directory:?}");
+        // What is still there, and the same, is still marked; and comes to what marking it anew would.
+        let still = sorted(browser.marked_paths());
+        assert!(still.iter().all(|path| marked.contains(path)), "seed {seed}");
+        let (_, Some((totals, freed))) = browser.marked() else { panic!("it is whole") };
+        let paths: Vec<_> = still.into_iter().map(path::from_vec).collect();
+        assert_eq!(totals.size, weight_of(&paths), "seed {seed}");
+        let before = freed.unwrap();
+        assert!(before <= totals.size);
+    }
+    assert!(replaced > 10, "{replaced}");
+}
+
+/// A root, the user's home, and what holds it are never marked; nor where something is mounted, nor what holds that.
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn what_is_protected_is_not_marked() {
+    let fixture = Fixture::new()
+        .dir("home/me/files")
+        .file("home/other/file", 10_000)
+        .dir("media/disk/mounted")
+        .file("media/image", 10_000);
+    let _mounted = Mounted::tmpfs_at(&fixture.at("media/disk/mounted"));
+    let scan = |one_file_system: bool| {
+        let roots = [fixture.path().as_os_str().to_owned()];
+        let mut request = Request::of_roots(roots);
+        request.keep = Keep::Everything(Inodes::Fingerprints);
+        request.walk.one_file_system = one_file_system;
+        let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
+        let home = fixture.at("home/me");
+        let protected =
+            Protected::ask([fixture.path().as_os_str().as_encoded_bytes()], Some(&home));
+        let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
+        let mut browser = Browser::new(options, protected, Arc::default(), true);
+        browser.resize(10);
+        browser.finish(browsed);
+        browser
+    };
+    let mut said = Vec::new();
+    for one_file_system in [false, true] {
+        let mut browser = scan(one_file_system);
+        press(&mut browser, "n");
+        for keys in ["^ ", "^j ", "^> ", "h^j>^ ", "^>^ "] {
+            press(&mut browser, keys);
+            said.push(browser.said().unwrap_or("marked").to_owned());
+        }
+        assert_eq!(browser.marked_paths(), Vec::<Vec<u8>>::new());
+        press(&mut browser, "hA");
+        said.push(browser.said().unwrap_or("marked").to_owned());
+        let expected = fixture.at("media/image").into_os_string().into_encoded_bytes();
+        assert_eq!(browser.marked_paths(), [expected]);
+    }
+    let expected = [
+        "not marked: home: it holds your home directory",
+        "not marked: media: something is mounted in it",
+        "not marked: me: it is your home directory",
+        "not marked: disk: something is mounted in it",
+        "not marked: mounted: it is a mount point",
+        "1 marked; not all: something is mounted in it",
+    ];
+    assert_eq!(said[..6], expected);
+    // On one file system what is mounted is not seen, and is there all the same.
+    let unseen = |text: &str| text.replace("not marked: mounted: it is a mount point", "marked");
+    assert_eq!(said[6..], expected.map(unseen));
+}
+
+/// By name, size and age, and what git ignores.
+#[test]
+fn many_are_marked_at_once() {
+    let fixture = Fixture::new()
+        .file("a.o", 1_000)
+        .file("b.o", 200_000)
+        .file("c.c", 300_000)
+        .dir("d.o")
+        .modified("a.o", 1_000_000_000);
+    let mut request = Request::of_roots([fixture.path().as_os_str().to_owned()]);
+    (request.keep, request.details) = (Keep::Everything(Inodes::All), true);
+    let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
+    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
+    let mut browser = Browser::new(options, Protected::default(), Arc::default(), true);
+    browser.resize(10);
+    browser.finish(browsed);
+    for (asked, names) in [
+        ("*.o", &["a.o", "b.o", "d.o"][..]),
+        (">100k", &["b.o", "c.c"]),
+        ("older 90d", &["a.o"]),
+        ("newer 90d", &["b.o", "c.c", "d.o"]),
+        ("*.x", &[]),
+    ] {
+        press(&mut browser, &format!("U+{asked}\n"));
+        let paths = names.iter().map(|name| fixture.at(name).into_os_string().into_encoded_bytes());
+        assert_eq!(sorted(browser.marked_paths()), paths.collect::<Vec<_>>(), "{asked}");
+    }
+    press(&mut browser, "+>x\n");
+    assert!(browser.said().unwrap().starts_with("a size is a number"));
+}
+
+/// Marks that are made while the walk goes on are found when it is over, and only in what is the same.
+#[test]
+fn marks_by_name_are_found_again() {
+    let fixture = Fixture::new().file("a/one", 10_000).file("a/two", 10_000).file("b", 10_000);
+    let mut browser = browser(fixture.path(), 10);
+    press(&mut browser, "n>A");
+    assert_eq!(browser.marked().0, 2);
+    fs::remove_file(fixture.at("a/two")).unwrap();
+    fs::write(fixture.at("a/two"), "another").unwrap();
+    browser.finish(browsed(fixture.path()));
+    assert_eq!(browser.marked_paths(), [fixture.at("a/one").into_os_string().into_encoded_bytes()]);
+    assert!(browser.said().unwrap().starts_with("1 marks are lost"), "{:?}", browser.said());
+}
+
+/// What is seen of a walk that goes on is there, once; and all of it when it stands still.
+#[test]
+fn a_walk_that_goes_on_is_seen() {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..200 {
+        fixture = fixture.sparse(format!("{}/{}/{i}", i % 7, i % 5), 1);
+    }
+    let names = |browser: &Browser| {
+        let mut names = listed(browser);
+        names.sort_unstable();
+        names
+    };
+    let all: Vec<_> = (0..7).map(|name| name.to_string()).collect();
+    let top = Arc::<LiveDirectory>::default();
+    let mut browser =
+        Browser::new(BrowseOptions::default(), Protected::default(), Arc::clone(&top), true);
+    browser.resize(20);
+    let (mut seen, mut most) = (0, 0);
+    let roots = vec![fixture.path().as_os_str().to_owned()];
+    let (started, is_started) = std::sync::mpsc::channel();
+    let (step, steps) = std::sync::mpsc::sync_channel::<()>(0);
+    let tally = Stepwise {
+        live: Live::new(Whole { inodes: Inodes::Fingerprints }, top),
+        steps: Mutex::new((started, steps)),
+    };
+    let options = WalkOptions { threads: NonZeroUsize::new(2), ..WalkOptions::default() };
+    let walk = std::thread::spawn(move || walk(roots, options, tally, |_| {}));
+    // Each time a directory closes, the walk waits until this has looked.
+    while is_started.recv().is_ok() {
+        browser.refresh();
+        let names = names(&browser);
+        assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "one is seen twice: {names:?}");
+        assert!(names.iter().all(|name| all.contains(name)), "{names:?}");
+        let entries = browser.totals().entries;
+        assert!(entries >= most, "less is seen than before: {entries} after {most}");
+        (seen, most) = (seen.max(names.len()), entries);
+        if step.send(()).is_err() {
+            break;
+        }
+    }
+    let tree = walk.join().unwrap().weighed.report.unwrap();
+    assert_eq!(seen, 7);
+    assert_eq!(tree.root().totals().entries, 1 + 7 + 35 + 200);
+    // The root itself counts once it closes.
+    assert!(most > 200 && most < 1 + 7 + 35 + 200, "{most}");
+}
+
+/// A tally that waits wherever a directory has closed.
+struct Stepwise {
+    live: Live,
+    steps: Mutex<(std::sync::mpsc::Sender<()>, std::sync::mpsc::Receiver<()>)>,
+}
+
+impl Tally for Stepwise {
+    type Part = LivePart;
+    type Report = Tree;
+    const IS_LIVE: bool = true;
+
+    fn open(&self, parent: Option<&LivePart>, name: &[u8]) -> LivePart {
+        self.live.open(parent, name)
+    }
+
+    fn leaf(&self, part: &mut LivePart, entry: &Entry<'_>) {
+        self.live.leaf(part, entry);
+    }
+
+    fn merge(&self, part: &mut LivePart, other: LivePart) {
+        self.live.merge(part, other);
+    }
+
+    fn close(&self, parent: &mut LivePart, directory: &Closed<'_>, part: LivePart) {
+        self.live.close(parent, directory, part);
+        let steps = self.steps.lock().unwrap();
+        steps.0.send(()).unwrap();
+        steps.1.recv().unwrap();
+    }
+
+    fn finish(&self, root: &Closed<'_>, part: LivePart) -> Tree {
+        self.live.finish(root, part)
+    }
+}

@@ -1,0 +1,317 @@
+//! What became of a tree over time: rates, and the day when its file system is full; and which snapshots of a directory
+//! of them are kept.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::fixture::Fixture;
+use crate::run::{Shown, is_portable, weigh};
+
+const DAY: i64 = 86_400;
+/// 2026-01-01T12:00:00Z, a Thursday.
+const START: i64 = 1_767_268_800;
+
+/// A number after `before` in `text`, replaced by another.
+fn with(text: &str, before: &str, number: i64) -> String {
+    let (head, tail) = text.split_once(before).unwrap_or_else(|| panic!("{before} in {text}"));
+    let tail = tail.trim_start_matches(|c: char| c.is_ascii_digit());
+    format!("{head}{before}{number}{tail}")
+}
+
+/// Saves what is at `t`, as if it were so many days later, on a file system with so much free of 100 GB.
+fn save(fixture: &Fixture, name: &str, time: i64, free: i64) {
+    let text = weigh("-s t --save -").within(fixture.path()).run().text();
+    let text = with(&text, "\"time\":", time);
+    let (head, tail) = text.split_once("\"file_system\":").unwrap();
+    let tail = with(&with(tail, "\"size\":", 100_000_000_000), "\"free\":", free);
+    fs::write(fixture.at(name), format!("{head}\"file_system\":{tail}")).unwrap();
+}
+
+/// Thirty days in which one directory grows by 3 MB a day, one shrinks by 1 MB, and others stay. Two days are missing.
+fn thirty() -> (Fixture, Vec<String>) {
+    let mut fixture = Fixture::new().dir("t/stays").sparse("t/stays/f", 7_000_000);
+    let mut names = Vec::new();
+    for day in 0..32 {
+        fixture = fixture
+            .sparse("t/grows/deep/log", 5_000_000 + 3_000_000 * day)
+            .sparse("t/shrinks/f", 90_000_000 - 1_000_000 * day)
+            .sparse("t/x", 1);
+        if day == 9 || day == 20 {
+            continue;
+        }
+        let (name, day) = (format!("day-{day}.json"), day as i64);
+        save(&fixture, &name, START + day * DAY, 90_000_000_000 - 400_000_000 * day);
+        names.push(name);
+    }
+    (fixture, names)
+}
+
+fn history(flags: &str, place: &Path, names: &[String]) -> Shown {
+    weigh(flags).within(place).arg("--history").args(names).run()
+}
+
+fn json(shown: Shown) -> Value {
+    serde_json::from_slice(&shown.stdout).unwrap()
+}
+
+fn line<'a>(shown: &'a Value, path: &str) -> &'a Value {
+    let all = shown["directories"].as_array().unwrap();
+    all.iter().find(|line| line["path"] == path).unwrap_or_else(|| panic!("{path}: {shown}"))
+}
+
+fn is_near(number: &Value, expected: f64) -> bool {
+    number.as_f64().is_some_and(|number| (number - expected).abs() <= expected.abs() / 100.0)
+}
+
+#[test]
+fn rates_and_the_day_it_is_full_are_right() {
+    let (fixture, mut names) = thirty();
+    // In any order.
+    names.rotate_left(11);
+    let text = history("-j", fixture.path(), &names);
+    let shown: Value = serde_json::from_slice(&text.clean()).unwrap();
+    assert_eq!(shown["snapshots"].as_array().unwrap().len(), 30);
+    for (path, rate, last) in [
+        ("t", 2_000_000.0, 7_000_001 + 98_000_000 + 59_000_000),
+        ("grows", 3_000_000.0, 98_000_000),
+        ("grows/deep", 3_000_000.0, 98_000_000),
+        ("shrinks", -1_000_000.0, 59_000_000),
+    ] {
+        let line = line(&shown, path);
+        assert!(is_near(&line["rate"], rate), "{line}");
+        let sizes = line["sizes"].as_array().unwrap();
+        assert_eq!((sizes.len(), &sizes[29]), (30, &last.into()), "{line}");
+    }
+    assert_eq!(shown["directories"].as_array().unwrap().len(), 4, "what stays is none of it");
+    let file_system = &shown["file_systems"][0];
+    assert!(is_near(&file_system["rate"], 400_000_000.0), "{file_system}");
+    // 77.6 GB are free on the last day.
+    let days = (file_system["full"].as_i64().unwrap() - START - 31 * DAY) as f64 / DAY as f64;
+    assert!((days - 194.0).abs() < 1.94, "{days}");
+}
+
+#[test]
+fn a_picture_has_a_line_for_each_and_a_date() {
+    let (fixture, names) = thirty();
+    let run = |flags: &str| {
+        let run = weigh(flags).within(fixture.path()).env("TZ", "UTC").arg("--history");
+        run.args(&names).run().text()
+    };
+    let picture = run("-o si -w 100");
+    // The portable source does not know the type of a file system.
+    let kind = match is_portable() {
+        true => String::new(),
+        false => {
+            let after = picture.split_once("file system of t (").unwrap().1;
+            format!("{}, ", after.split_once(',').unwrap().0)
+        }
+    };
+    let expected =
+        " now  a day                                  30 snapshots from 2026-01-01 to 2026-02-01
+164M  +2.0M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█  t
+ 98M  +3.0M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█    grows
+ 98M  +3.0M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█      deep
+ 59M  -1.0M  █▇▇▇▇▇▆▆▆▆▆▅▅▅▅▄▄▄▄▄▄▃▃▃▃▂▂▂▂▁    shrinks
+file system of t (KIND, 100G, 77G free): +400M a day, full in 194 days, on 2026-08-14
+";
+    let bars = |line: &str| line.replace(['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], "#");
+    let expected = expected.replace("KIND, ", &kind);
+    assert_eq!(bars(&picture), bars(&expected), "{picture}");
+    assert!(picture.contains("  ▁▁▁") && picture.contains("███  t\n"), "{picture}");
+    assert!(picture.contains("  ███") && picture.contains("▁▁▁    shrinks\n"), "{picture}");
+    assert_eq!(run("-n 1 -p -R -o si").lines().filter(|line| line.contains("t/grows")).count(), 1);
+    assert!(run("-w 30").lines().all(|line| line.chars().count() <= 30));
+}
+
+/// One of them is cut off, wherever it stands: it has its line, and the others are shown.
+#[test]
+fn a_snapshot_that_cannot_be_read_has_a_line_and_the_others_are_shown() {
+    let (fixture, names) = thirty();
+    for broken in [&names[0], &names[13], &names[29]] {
+        let whole = fs::read(fixture.at(broken)).unwrap();
+        for length in [whole.len() - 5, whole.len() / 2, 10, 0] {
+            fs::write(fixture.at(broken), &whole[..length]).unwrap();
+            let shown = history("-j", fixture.path(), &names);
+            let complaint = shown.complaint();
+            assert_eq!((shown.code(), complaint.lines().count()), (1, 1), "{complaint}");
+            assert!(
+                complaint.starts_with(&format!("weigh: cannot load {broken}: ")),
+                "{complaint}"
+            );
+            let shown = json(shown);
+            assert_eq!(shown["snapshots"].as_array().unwrap().len(), 29, "{broken}");
+            assert!(is_near(&line(&shown, "grows")["rate"], 3_000_000.0), "{broken}");
+        }
+        fs::write(fixture.at(broken), whole).unwrap();
+    }
+}
+
+#[test]
+fn what_is_of_something_else_is_said_and_left_out() {
+    let fixture = Fixture::new().sparse("t/a/f", 1_000).sparse("u/f", 1);
+    save(&fixture, "1", START, 1);
+    save(&fixture, "2", START + DAY, 1);
+    weigh("-s u --save u.json").within(fixture.path()).run().clean();
+    weigh("t --save disk").within(fixture.path()).run().clean();
+    weigh("-s t -i --save hidden").within(fixture.path()).run().clean();
+    let fixture = fixture.extended("t/a/f", 9_000);
+    save(&fixture, "9", i64::from(u32::MAX), 1);
+    for (other, why) in [
+        ("u.json", "it is of another root"),
+        ("disk", "its sizes are disk sizes"),
+        ("hidden", "it was saved with --ignore-hidden"),
+        ("nothing", "No such file"),
+    ] {
+        let names = ["1", "2", other, "9"].map(str::to_owned);
+        let shown = history("-j", fixture.path(), &names);
+        assert_eq!((shown.code(), shown.complaint().lines().count()), (1, 1), "{other}");
+        assert!(shown.complaint().contains(why), "{}", shown.complaint());
+        assert_eq!(json(shown)["snapshots"].as_array().unwrap().len(), 3);
+    }
+    // One alone has sizes and no rate.
+    let shown: Value =
+        serde_json::from_slice(&history("-j", fixture.path(), &["1".to_owned()]).clean()).unwrap();
+    assert_eq!(
+        shown["directories"],
+        serde_json::json!([
+            {"path": "t", "depth": 0, "sizes": [1000], "rate": null}
+        ])
+    );
+    for flags in ["-e x", "--as csv", "-t", "--since 1", "-L"] {
+        let shown = history(flags, fixture.path(), &["1".to_owned()]);
+        assert_eq!(shown.code(), 2, "{flags}");
+    }
+}
+
+fn names(place: &Fixture, dir: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(place.at(dir)).unwrap().map(|entry| entry.unwrap().file_name());
+    entries.map(|name| name.into_string().unwrap()).collect()
+}
+
+#[test]
+fn a_directory_gets_a_new_file_each_time() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
+    for count in 1..=3 {
+        weigh("-s t --save s/").within(fixture.path()).run().clean();
+        assert_eq!(names(&fixture, "s").len(), count);
+    }
+    for name in names(&fixture, "s") {
+        assert!(name.starts_with("weigh-20") && name.ends_with(".json.zst"), "{name}");
+        weigh("--load").arg(format!("s/{name}")).within(fixture.path()).run().clean();
+    }
+    let shown = weigh("t --save none/").within(fixture.path()).run();
+    assert_eq!((shown.code(), shown.stdout.len()), (1, 0));
+    assert!(shown.complaint().contains("No such file"), "{}", shown.complaint());
+    for flags in ["t --save x --keep 3", "t --keep 3", "t --save s/ --keep 0"] {
+        assert_eq!(weigh(flags).within(fixture.path()).run().code(), 2, "{flags}");
+    }
+}
+
+/// A snapshot in `s` of so many days before now, at noon, if it is whole.
+fn old(fixture: &Fixture, days: i64, is_complete: bool) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let noon = now.as_secs() as i64 / DAY * DAY + DAY / 2 - days * DAY;
+    let text = weigh("-s t --save -").within(fixture.path()).run().text();
+    let text = with(&text, "\"time\":", noon);
+    let text = text.replacen("\"complete\":true", &format!("\"complete\":{is_complete}"), 1);
+    let name = format!("weigh-2020-01-01T{:02}{:02}00Z.json.zst", days / 60, days % 60);
+    fs::write(fixture.at("s").join(&name), text).unwrap();
+    name
+}
+
+#[test]
+fn the_last_of_days_weeks_and_months_are_kept_and_what_others_made() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).sparse("u/f", 1).dir("s");
+    let all: Vec<_> = (1..100).map(|days| old(&fixture, days, true)).collect();
+    let others =
+        ["mine.json.zst", "weigh-2020-01-01T000000Z.json", "weigh-2020-01-01T999999Z.json.zst"];
+    for name in others {
+        fs::copy(fixture.at("s").join(&all[90]), fixture.at("s").join(name)).unwrap();
+    }
+    // It has the name, and is none.
+    fs::write(fixture.at("s/weigh-2019-01-01T000000Z.json.zst"), "{\"schema\":1}").unwrap();
+    weigh("-s u --save s/").within(fixture.path()).run().clean();
+    weigh("-s t --save s/ --keep 3").within(fixture.path()).env("TZ", "UTC").run().clean();
+    let left = names(&fixture, "s");
+    assert!(others.iter().all(|name| left.contains(*name)), "{left:?}");
+    assert!(left.contains("weigh-2019-01-01T000000Z.json.zst"), "{left:?}");
+    let kept = all.iter().filter(|name| left.contains(*name)).count();
+    // Today's is new. Two days before; the last of two weeks before; of two months before: some may be the same.
+    assert!((4..=6).contains(&kept), "{left:?}");
+    assert!(left.contains(&all[0]) && left.contains(&all[1]), "{left:?}");
+    assert_eq!(left.len(), kept + others.len() + 1 + 2, "{left:?}");
+    // Again: the same stay.
+    weigh("-s t --save s/ --keep 3").within(fixture.path()).env("TZ", "UTC").run().clean();
+    let again = names(&fixture, "s");
+    assert_eq!(again.len(), left.len(), "{again:?}");
+}
+
+/// What was not read to its end, or is cut off, takes nobody's place.
+#[test]
+fn the_last_good_one_always_stays() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s").unreadable("t/closed");
+    let open = fixture.mode("t/closed", 0o755);
+    let good = old(&open, 70, true);
+    let partial: Vec<_> = (1..20).map(|days| old(&open, days, false)).collect();
+    // Its header says that it is whole.
+    let cut = old(&open, 40, true);
+    let text = fs::read(open.at("s").join(&cut)).unwrap();
+    fs::write(open.at("s").join(&cut), &text[..text.len() - 3]).unwrap();
+    let fixture = open.unreadable("t/closed").mode("s", 0o777);
+    let shown = weigh("-s t --save s/ --keep 1").within(fixture.path()).by_nobody(&fixture).run();
+    assert_eq!(shown.code(), 1, "{}", shown.complaint());
+    let left = names(&fixture, "s");
+    assert!(left.contains(&good), "{left:?}");
+    assert!(!left.contains(&partial[3]), "{left:?}");
+}
+
+/// What cannot be removed is said, and what was saved is there.
+#[test]
+fn what_cannot_be_removed_is_said() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s").mode("s", 0o777);
+    let name = old(&fixture, 3, true);
+    let another = old(&fixture, 2, true);
+    // Sticky: nobody may add, and remove only what is nobody's.
+    let fixture = fixture.mode("s", 0o1777);
+    let is_root = rustix::process::geteuid().is_root();
+    let shown = weigh("-s t --save s/ --keep 1").within(fixture.path()).by_nobody(&fixture).run();
+    if !is_root {
+        return;
+    }
+    assert_eq!(shown.code(), 1);
+    for name in [name, another] {
+        let expected = format!("weigh: cannot remove s/{name}: Operation not permitted\n");
+        assert!(shown.complaint().contains(&expected), "{}", shown.complaint());
+    }
+    assert_eq!(names(&fixture, "s").len(), 3);
+}
+
+/// Whenever it is killed, what was there is there, whole; and what it left is taken away by the next.
+#[test]
+fn killed_it_leaves_all_snapshots_whole() {
+    let mut fixture = Fixture::in_memory().dir("s");
+    for i in 0..3_000 {
+        fixture = fixture.sparse(format!("t/{}/f{i}", i % 40), 1);
+    }
+    let good = old(&fixture, 1, true);
+    for i in 0..crate::rounds::rounds(12, 100) {
+        let mut child = weigh("-s t --save s/ --keep 1").within(fixture.path()).spawn();
+        std::thread::sleep(std::time::Duration::from_millis((i % 12) as u64 * 2));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let left = names(&fixture, "s");
+        let whole = left.iter().filter(|name| name.starts_with("weigh-"));
+        let whole: Vec<_> = whole.collect();
+        assert!(!whole.is_empty(), "{left:?}");
+        for name in whole {
+            weigh("-n 1 --load").arg(fixture.at("s").join(name)).run().clean();
+        }
+    }
+    weigh("-s t --save s/ --keep 1").within(fixture.path()).run().clean();
+    let left = names(&fixture, "s");
+    assert!(left.iter().all(|name| name.starts_with("weigh-")), "{left:?}");
+    assert!(!left.contains(&good) || left.len() < 4, "{left:?}");
+}

@@ -1,0 +1,235 @@
+//! Pages: their figures are those of JSON, whatever names are they hold, and they stay small. What a browser makes of
+//! them is tried by `.ci/page.py`.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::dice::{Dice, HOSTILE, Names};
+use crate::fixture::{Fixture, raw};
+use crate::pty::Terminal;
+use crate::run::weigh;
+
+/// A row of the table.
+#[derive(Debug)]
+struct Row {
+    name: Vec<u8>,
+    depth: usize,
+    /// What its cells sort by, or show.
+    cells: Vec<String>,
+}
+
+fn rows(page: &str) -> Vec<Row> {
+    let lines = page.lines().filter_map(|line| line.strip_prefix("<tr data-d="));
+    lines
+        .map(|line| {
+            let (depth, line) = line.split_once("><th scope=row").unwrap();
+            let mut cells = line.split("<td");
+            let head = cells.next().unwrap();
+            let name = match head.strip_prefix(" data-bytes=\"") {
+                Some(head) => STANDARD.decode(head.split_once('"').unwrap().0).unwrap(),
+                None => {
+                    let text = head[1..].split('<').next().unwrap();
+                    let plain = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'")];
+                    let text = plain
+                        .iter()
+                        .fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+                    text.replace("&amp;", "&").into_bytes()
+                }
+            };
+            let value = |cell: &str| {
+                let (value, text) = cell.split_once('>').unwrap();
+                value.strip_prefix(" data-v=").unwrap_or(text).to_owned()
+            };
+            Row { name, depth: depth.parse().unwrap(), cells: cells.map(value).collect() }
+        })
+        .collect()
+}
+
+/// Each row by its path below the root.
+fn by_path(page: &str) -> BTreeMap<Vec<u8>, Row> {
+    let (mut above, mut all): (Vec<Vec<u8>>, _) = (Vec::new(), BTreeMap::new());
+    for row in rows(page) {
+        above.truncate(row.depth);
+        above.push(row.name.clone());
+        assert_eq!(above.len(), row.depth + 1, "no row lacks those above it");
+        assert!(all.insert(above[1..].join(&b'/'), row).is_none());
+    }
+    all
+}
+
+fn tree() -> Fixture {
+    Fixture::new()
+        .file("top/big", 70_000)
+        .file("top/a/f", 5_000)
+        .hard_link("top/a/f", "top/b/g")
+        .hard_link("top/a/f", "outside")
+        .file("top/b/h", 9_000)
+        .symlink("../a", "top/b/link")
+        .fifo("top/b/pipe")
+        .file(raw(b"top/c/<b>&\"'\xff\n"), 7_000)
+        .dir("top/empty")
+}
+
+#[test]
+fn every_figure_is_that_of_json() {
+    let fixture = tree();
+    for flags in ["", "-s", "-f", "-n 5", "-n 3", "-d 1", "-z 6k", "-D", "-F", "-X b"] {
+        let page = weigh(&format!("--as html {flags} top")).within(fixture.path()).run().text();
+        let limits = if flags.contains("-n") { "" } else { "-n 5000" };
+        let said =
+            weigh(&format!("-j {limits} {flags} top")).within(fixture.path()).run().document();
+        let sizes = said.by_path().into_iter().map(|(path, node)| (path, node.size.to_string()));
+        let shown = by_path(&page).into_iter().map(|(path, row)| (path, row.cells[0].clone()));
+        if flags == "-F" {
+            // Its names are paths.
+            assert_eq!(shown.map(|it| it.1).collect::<Vec<_>>().len(), sizes.count(), "{flags}");
+            continue;
+        }
+        assert_eq!(shown.collect::<Vec<_>>(), sizes.collect::<Vec<_>>(), "{flags}");
+    }
+}
+
+#[test]
+fn every_figure_of_a_random_tree_is_that_of_json() {
+    for seed in 0..20 {
+        let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
+        let page = weigh("--as html tree").within(fixture.path()).run().text();
+        let said = weigh("-j -n 5000 tree").within(fixture.path()).run().document();
+        let sizes = said.by_path().into_iter().map(|(path, node)| (path, node.size.to_string()));
+        let shown = by_path(&page).into_iter().map(|(path, row)| (path, row.cells[0].clone()));
+        assert_eq!(shown.collect::<Vec<_>>(), sizes.collect::<Vec<_>>(), "{seed}");
+    }
+}
+
+#[test]
+fn what_is_too_small_for_a_row_is_summed_up() {
+    let fixture = tree();
+    let page = weigh("--as html -n 2 -s top").within(fixture.path()).run().text();
+    let picture = weigh("-n 2 -s top").within(fixture.path()).run().text();
+    let rest = picture.lines().next().unwrap().split_whitespace().next().unwrap();
+    let foot = page.lines().find(|line| line.starts_with("<tfoot>")).unwrap();
+    assert!(picture.contains("smaller") && foot.contains("smaller"), "{picture}{foot}");
+    assert!(foot.contains(&format!("<td>{rest}<td>")), "{picture}{foot}");
+}
+
+/// No name is anything but text.
+#[test]
+fn names_are_text() {
+    let mut fixture = Fixture::new();
+    for (i, name) in HOSTILE.iter().enumerate() {
+        fixture = fixture.file(raw(&[b"top/", *name, b"<", &[b'a' + i as u8]].concat()), 5_000);
+    }
+    for (i, name) in
+        ["</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"'`&amp;", "]]>"]
+            .iter()
+            .enumerate()
+    {
+        fixture = fixture.file(format!("top/{i}{}", name.replace('/', "\u{2215}")), 5_000);
+    }
+    let page = weigh("--as html top").within(fixture.path()).run().text();
+    let said = weigh("-j top").within(fixture.path()).run().document();
+    let names: Vec<_> = said.by_path().into_keys().collect();
+    assert_eq!(by_path(&page).into_keys().collect::<Vec<_>>(), names);
+    let empty = Fixture::new().file("top/f", 5_000);
+    let plain = weigh("--as html top").within(empty.path()).run().text();
+    for tag in ["<script", "<img", "<style", "onerror=\"", " on"] {
+        let outside = |page: &str| {
+            let (before, rest) = page.split_once("<style>").unwrap();
+            let (_, rest) = rest.split_once("</style>").unwrap();
+            let (middle, _) = rest.split_once("<script>").unwrap();
+            [before, middle].concat().matches(tag).count()
+        };
+        if tag != " on" {
+            assert_eq!(outside(&page), outside(&plain), "{tag}");
+        }
+    }
+    let svg = weigh("--as svg top").within(fixture.path()).run().text();
+    assert!(!svg.contains("<script") && !svg.contains("<img"));
+}
+
+/// 20,000 files with names of 200 characters.
+#[test]
+fn a_page_stays_below_a_megabyte() {
+    let mut fixture = Fixture::new();
+    for i in 0..8_000 {
+        fixture = fixture.file(format!("top/{}/{i:04}{}", i % 50, "n".repeat(200)), 1 + i % 9_000);
+    }
+    let page = weigh("--as html top").within(fixture.path()).run().text();
+    assert!((500_000..=1_000_000).contains(&page.len()), "{}", page.len());
+    // What is asked for is all there.
+    let page = weigh("--as html -n 6000 top").within(fixture.path()).run().text();
+    assert_eq!(rows(&page).len(), 6001);
+}
+
+#[test]
+fn what_changed_is_shown() {
+    let fixture = tree();
+    weigh("-s --save before top").within(fixture.path()).run().clean();
+    let fixture = fixture.file("top/new", 30_000);
+    std::fs::remove_file(fixture.at("top/big")).unwrap();
+    let page = weigh("-s --as html --since before top").within(fixture.path()).run().text();
+    let rows = by_path(&page);
+    assert_eq!(rows[&b"new"[..]].cells[..2], ["30000", "30000"]);
+    assert_eq!(rows[&b"big"[..]].cells[..2], ["0", "-70000"]);
+    assert!(page.contains("<span> (gone)</span>") && page.contains("<span> (new)</span>"));
+    assert!(page.contains("class=\"more\"") && page.contains("class=\"less\""));
+    // As from a snapshot.
+    weigh("-s --save after top").within(fixture.path()).run().clean();
+    let loaded =
+        weigh("-s --as html --since before --load after").within(fixture.path()).run().text();
+    assert_eq!(
+        by_path(&loaded).into_keys().collect::<Vec<_>>(),
+        rows.into_keys().collect::<Vec<_>>()
+    );
+}
+
+#[test]
+fn groups_have_colours() {
+    let fixture = tree();
+    let page = weigh("--as html --by size top").within(fixture.path()).run().text();
+    assert!(page.contains("class=\"g0\"") && page.contains("class=\"g1\""), "{page}");
+    assert!(page.contains("<td>group"));
+}
+
+#[test]
+fn a_page_is_not_written_to_a_terminal() {
+    let fixture = tree();
+    for form in ["html", "svg"] {
+        let terminal = Terminal::new();
+        let shown =
+            weigh(&format!("--as {form} top")).within(fixture.path()).stdout(terminal.line()).run();
+        assert_eq!(shown.code(), 2);
+        assert!(shown.complaint().contains("redirect standard output"), "{}", shown.complaint());
+    }
+    let shown = weigh("--as svg top")
+        .within(fixture.path())
+        .stdout(File::create(fixture.at("map")).unwrap())
+        .run();
+    assert_eq!(shown.code(), 0);
+}
+
+#[test]
+fn what_could_not_be_read_is_said() {
+    let fixture = tree().unreadable("top/a");
+    let shown = weigh("--as html top").within(fixture.path()).by_nobody(&fixture).run();
+    assert_eq!(shown.code(), 1);
+    let page = String::from_utf8(shown.stdout).unwrap();
+    assert!(page.contains("marked with ≥") && page.contains("at least "), "{page}");
+    assert!(rows(&page)[0].name == b"top" && page.contains(">≥"));
+}
+
+#[test]
+fn it_is_there_at_any_depth_and_of_nothing() {
+    let fixture = Fixture::new().chain("deep", 700, 100).dir("nothing").file("one", 10);
+    for root in ["deep", "nothing", "one", "nothing one"] {
+        for form in ["html", "svg"] {
+            let page = weigh(&format!("--as {form} {root}")).within(fixture.path()).run().text();
+            assert!(!page.contains("NaN") && !page.contains("inf"), "{root}");
+        }
+    }
+    let page = weigh("--as html nothing one").within(fixture.path()).run().text();
+    assert_eq!(rows(&page)[0].name, b"(total)");
+}

@@ -1,0 +1,257 @@
+//! `--ui` on a terminal: what is typed, what comes to standard output, how it ends, and that the terminal is as it was
+//! before, however it ends.
+#![cfg(all(target_os = "linux", feature = "tui"))]
+
+use std::env;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
+
+use crate::fixture::Fixture;
+use crate::pty::Terminal;
+use crate::run::{PATIENCE, weigh};
+
+fn tree() -> Fixture {
+    let fixture = Fixture::new().file("tree/one", 30_000).file("tree/two", 20_000);
+    fixture.file("tree/three/four", 10_000).hard_link("tree/one", "tree/three/link")
+}
+
+/// What it wrote to standard output, and how it ended.
+fn end(mut child: Child) -> (Vec<u8>, ExitStatus) {
+    let mut out = Vec::new();
+    if let Some(mut stdout) = child.stdout.take() {
+        stdout.read_to_end(&mut out).unwrap();
+    }
+    (out, child.wait().unwrap())
+}
+
+#[test]
+fn marked_paths_are_printed_and_the_terminal_is_as_it_was() {
+    let fixture = tree();
+    for (flags, end_of_path) in [("--ui", '\n'), ("-u --print0", '\0')] {
+        let mut terminal = Terminal::new();
+        let before = terminal.settings();
+        let child =
+            weigh(flags).arg("tree").within(fixture.path()).on(&terminal).into_pipe().spawn();
+        terminal.wait_for("one");
+        terminal.wait_for("two");
+        assert_ne!(terminal.settings(), before, "{flags}");
+        terminal.type_in(b"n ");
+        terminal.wait_for("1 marked");
+        terminal.type_in(b"jj");
+        terminal.type_in(b"k p");
+        let (out, status) = end(child);
+        assert_eq!(status.code(), Some(0));
+        let paths = ["tree/one", "tree/three"].map(|path| format!("{path}{end_of_path}"));
+        let mut printed: Vec<_> =
+            std::str::from_utf8(&out).unwrap().split_inclusive(end_of_path).collect();
+        printed.sort_unstable();
+        assert_eq!(printed, paths);
+        assert_eq!(terminal.settings(), before, "{flags}");
+        let screen = String::from_utf8(terminal.close()).unwrap();
+        assert!(screen.contains("\x1b[?1049l") && screen.contains("\x1b[?25h"), "{screen:?}");
+    }
+}
+
+/// With q nothing is printed, whatever is marked.
+#[test]
+fn nothing_is_printed_without_being_asked() {
+    let fixture = tree();
+    let mut terminal = Terminal::new();
+    let child = weigh("-u tree").within(fixture.path()).on(&terminal).into_pipe().spawn();
+    terminal.wait_for("one");
+    terminal.type_in(b" q");
+    let (out, status) = end(child);
+    assert_eq!((out.as_slice(), status.code()), (b"".as_slice(), Some(0)));
+    terminal.close();
+}
+
+#[test]
+fn what_could_not_be_read_is_a_status() {
+    let fixture = tree().unreadable("tree/closed");
+    let mut terminal = Terminal::new();
+    let child =
+        weigh("-u").arg("tree").within(fixture.path()).by_nobody(&fixture).on(&terminal).spawn();
+    terminal.wait_for("1 unread");
+    terminal.type_in(b"e");
+    terminal.wait_for("cannot open");
+    terminal.type_in(b"qq");
+    assert_eq!(end(child).1.code(), Some(1));
+    let screen = String::from_utf8(terminal.close()).unwrap();
+    assert!(screen.contains("weigh: cannot open tree/closed: Permission denied"), "{screen:?}");
+}
+
+#[test]
+fn a_signal_ends_it_and_the_terminal_is_as_it_was() {
+    let fixture = tree();
+    for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
+        let terminal = Terminal::new();
+        let before = terminal.settings();
+        let child = weigh("-u tree").within(fixture.path()).on(&terminal).spawn();
+        terminal.wait_for("one");
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(end(child).1.code(), Some(128 + signal.as_raw()));
+        assert_eq!(terminal.settings(), before, "{signal:?}");
+        assert!(terminal.close().windows(8).any(|bytes| bytes == b"\x1b[?1049l"));
+    }
+}
+
+/// It read from a terminal that is gone for ever, and took a core for that.
+#[test]
+fn it_ends_with_its_terminal() {
+    let fixture = tree();
+    for start in ["exec", "exec env --ignore-signal=HUP"] {
+        let pid = fixture.at("pid");
+        let script = format!("stty cols 72 rows 20; echo $$ > pid; {start} \"$WEIGH\" -u tree");
+        // It has the terminal's other end.
+        let mut other_end = Command::new("/usr/bin/script")
+            .args(["-q", "-c", &script, "/dev/null"])
+            .env("WEIGH", env!("CARGO_BIN_EXE_weigh"))
+            .env("TERM", "xterm")
+            .current_dir(fixture.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut screen, mut shown) = (other_end.stdout.take().unwrap(), Vec::new());
+        while !shown.windows(3).any(|bytes| bytes == b"two") {
+            let mut buffer = [0; 1024];
+            let length = screen.read(&mut buffer).unwrap();
+            assert!(length > 0, "{}", String::from_utf8_lossy(&shown));
+            shown.extend_from_slice(&buffer[..length]);
+        }
+        let process = Path::new("/proc").join(fs::read_to_string(&pid).unwrap().trim());
+        other_end.kill().unwrap();
+        other_end.wait().unwrap();
+        let end_of_wait = Instant::now() + PATIENCE;
+        // What nobody waits for may stay as a zombie.
+        while fs::read_to_string(process.join("stat")).is_ok_and(|stat| !stat.contains(") Z ")) {
+            assert!(Instant::now() < end_of_wait, "it goes on without a terminal");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Nothing is dropped then: the release build aborts.
+#[test]
+#[ignore = "runs an example, which cargo test builds if no target is named"]
+fn a_panic_leaves_the_terminal_as_it_was() {
+    let fixture = tree();
+    let terminal = Terminal::new();
+    let before = terminal.settings();
+    let program = env::current_exe().unwrap();
+    let program = program.parent().unwrap().with_file_name("examples/panics");
+    let child = weigh("").arg(fixture.at("tree")).replaced_by(program).on(&terminal).spawn();
+    terminal.wait_for("two");
+    terminal.wait_for("as it was asked to");
+    end(child);
+    assert_eq!(terminal.settings(), before);
+}
+
+/// It leads its session, so that nobody could continue it after Ctrl-Z; but whoever stops it may.
+#[test]
+fn while_it_is_stopped_the_terminal_is_as_it_was() {
+    let fixture = tree();
+    let mut terminal = Terminal::new();
+    let before = terminal.settings();
+    let child = weigh("-u tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.wait_for("one");
+    terminal.type_in(b"\x1a");
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::TSTP).unwrap();
+    let stopped = || waitpid(Some(pid), WaitOptions::NOHANG | WaitOptions::UNTRACED).unwrap();
+    let end_of_wait = Instant::now() + PATIENCE;
+    while !stopped().is_some_and(|(_, status)| status.stopped()) {
+        assert!(Instant::now() < end_of_wait, "it does not stop");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(terminal.settings(), before);
+    terminal.wait_for("\x1b[?1049l");
+    kill_process(pid, Signal::CONT).unwrap();
+    terminal.wait_for("\x1b[?1049h");
+    terminal.wait_for("three");
+    terminal.type_in(b"q");
+    assert_eq!(end(child).1.code(), Some(0));
+    assert_eq!(terminal.settings(), before);
+}
+
+/// It stopped a second time once it was continued.
+#[test]
+fn ctrl_z_stops_it_once() {
+    let fixture = tree();
+    let mut terminal = Terminal::new();
+    let before = terminal.settings();
+    let script =
+        "set -m; \"$0\" \"$@\"; stty -a > stopped; echo to the front; fg; echo it ended: $?";
+    let child = weigh("-u tree")
+        .within(fixture.path())
+        .env("PATH", "/usr/bin:/bin")
+        .on(&terminal)
+        .under(["bash", "-c", script])
+        .spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"\x1a");
+    terminal.wait_for("to the front");
+    terminal.wait_for("three");
+    terminal.type_in(b"q");
+    terminal.wait_for("it ended: 0");
+    end(child);
+    assert_eq!(fs::read_to_string(fixture.at("stopped")).unwrap(), before);
+    assert_eq!(terminal.settings(), before);
+}
+
+/// The snapshot comes from a pipe, and keys from the terminal.
+#[test]
+fn a_snapshot_from_a_pipe_is_browsed() {
+    let fixture = tree();
+    let saved = fixture.at("saved.json");
+    weigh("-P --save").arg(&saved).arg("tree").within(fixture.path()).run();
+    let mut terminal = Terminal::new();
+    let script = format!("cat '{}' | \"$0\" \"$@\"", saved.display());
+    let child = weigh("-u --load -").on(&terminal).under(["sh", "-c", &script]).spawn();
+    terminal.wait_for("one");
+    terminal.type_in(b"q");
+    assert_eq!(end(child).1.code(), Some(0));
+    terminal.close();
+}
+
+#[test]
+fn without_a_terminal_it_says_so() {
+    let fixture = tree();
+    let shown = weigh("-u tree").within(fixture.path()).under(["setsid", "--wait"]).run();
+    assert_eq!(shown.code(), 1);
+    assert!(shown.complaint().contains("cannot open the terminal"), "{}", shown.complaint());
+}
+
+#[test]
+fn what_does_not_go_with_it_is_named() {
+    for (flags, other) in [
+        ("-u -j", "--output-json"),
+        ("-u --as csv", "--as"),
+        ("-u --save x", "--save"),
+        ("-u -n 3", "--number-of-lines"),
+        ("-u --by age", "--by"),
+        ("-u --summarize", "--summarize"),
+        ("-u --count-links", "--count-links"),
+    ] {
+        let shown = weigh(flags).run();
+        let complaint = shown.complaint();
+        assert_eq!(shown.code(), 2, "{flags}");
+        assert!(complaint.contains("--ui") && complaint.contains(other), "{flags}: {complaint}");
+    }
+}
+
+#[test]
+fn it_is_no_setting() {
+    let fixture = Fixture::new();
+    for key in ["ui", "print0"] {
+        std::fs::write(fixture.at("config.toml"), format!("{key} = true\n")).unwrap();
+        let shown = weigh("--config").arg(fixture.at("config.toml")).arg(".").run();
+        assert_eq!(shown.code(), 2);
+        assert!(shown.complaint().contains("unknown key"), "{}", shown.complaint());
+    }
+}

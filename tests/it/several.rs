@@ -1,0 +1,228 @@
+//! Are snapshots that are loaded together what a walk of all their roots is? In every format, for roots that are equal,
+//! lie in one another and share links; and what if they are of several hosts, or do not go together?
+
+use std::fs;
+use std::path::PathBuf;
+
+use serde_json::Value;
+
+use crate::dice::{Dice, Names};
+use crate::fixture::{Fixture, raw};
+use crate::oracle::{self, Eyes};
+use crate::rounds::{for_seeds, rounds};
+use crate::run::{Shown, weigh};
+
+const SEEDS: (usize, usize) = (60, 300);
+
+/// What is shown of both.
+const SHOWN: [&str; 20] = [
+    "",
+    "-n 3",
+    "-d 1",
+    "-D -p",
+    "-F",
+    "-F -n 5",
+    "-r -R",
+    "-t",
+    "--by size",
+    "-j",
+    "-j -p -d 2",
+    "-t -j",
+    "--sort count",
+    "--as csv",
+    "--as ndjson",
+    "--as ncdu",
+    "--as folded",
+    "--summarize",
+    "-e 1 -X b2 -j",
+    "-v 2 -i",
+];
+
+const MEASURES: [&str; 4] = ["", "-s", "-f", "--inodes"];
+
+/// What does not fit what is measured.
+fn fits(flags: &str, measure: &str) -> bool {
+    let is_bytes = matches!(measure, "" | "-s");
+    is_bytes || !(flags.contains("ncdu") || flags.contains("by size"))
+}
+
+/// An export says when it was made.
+fn without_time(shown: &Shown) -> String {
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    let Some((before, after)) = text.split_once("\"timestamp\":") else { return text };
+    let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+    format!("{before}{after}")
+}
+
+#[test]
+fn loaded_together_they_are_a_walk_of_all() {
+    for_seeds(rounds(SEEDS.0, SEEDS.1), |seed| {
+        let mut dice = Dice::new(seed + 21_000_000);
+        let place = if seed % 8 == 0 { Fixture::new() } else { Fixture::in_memory() };
+        let fixture = dice.tree(place, Names::Hostile);
+        let top = fixture.at("tree");
+        let entries = oracle::find(&top, Eyes::Mine);
+        // Each is saved alone, or with the next one.
+        let (mut given, mut snapshots) = (Vec::new(), Vec::<Vec<PathBuf>>::new());
+        for _ in 0..2 + dice.below(7) {
+            let entry = dice.of(&entries);
+            let below = PathBuf::from("tree").join(raw(&entry.path));
+            let root = match dice.below(8) {
+                0 => PathBuf::from("elsewhere"),
+                1 => fixture.at(&below),
+                2 if entry.kind == b'd' => below.join("."),
+                _ => below,
+            };
+            if snapshots.is_empty() || dice.below(4) > 0 {
+                snapshots.push(Vec::new());
+            }
+            snapshots.last_mut().unwrap().push(root.clone());
+            given.push(root);
+        }
+        let measure = *dice.of(&MEASURES);
+        let details = if dice.below(2) == 0 { "--details" } else { "" };
+        let saved: Vec<_> = (0..snapshots.len()).map(|i| format!("{seed}-{i}.json")).collect();
+        let place = Fixture::in_memory();
+        for (roots, name) in snapshots.iter().zip(&saved) {
+            let save = weigh(&format!("{measure} {details}")).within(fixture.path());
+            save.arg("--save").arg(place.at(name)).arg("--").args(roots).run();
+        }
+        // Every PATH has its line; of a snapshot that may be of a long list, no more than there are lines.
+        let are_single = snapshots.iter().all(|roots| roots.len() == 1);
+        let shown = SHOWN.iter().filter(|flags| fits(flags, measure));
+        for flags in shown.filter(|flags| are_single || !flags.contains("-n")) {
+            let walk = weigh(&format!("{flags} {measure}")).within(fixture.path());
+            let walk = walk.arg("--").args(&given).run();
+            let mut load = weigh(&format!("{flags} {measure}")).within(place.path());
+            for name in &saved {
+                load = load.arg("--load").arg(name);
+            }
+            let load = load.run();
+            let what = format!("seed {seed}: weigh {flags} {measure} {details} {snapshots:?}");
+            assert_eq!(without_time(&load), without_time(&walk), "{what}");
+            assert_eq!(load.complaint(), walk.complaint(), "{what}");
+            assert_eq!(load.code(), walk.code(), "{what}");
+        }
+    });
+}
+
+/// A snapshot of `root` in `fixture`, whose header says that it is of `host`.
+fn save_of_host(fixture: &Fixture, root: &str, host: &str, name: &str) {
+    let shown = weigh("-s --save -").within(fixture.path()).arg(root).run();
+    let mut snapshot: Value = serde_json::from_slice(&shown.clean()).unwrap();
+    snapshot["host"] = host.into();
+    fs::write(fixture.at(name), snapshot.to_string()).unwrap();
+}
+
+fn lines(shown: &Value) -> Vec<(String, u64)> {
+    let line = |node: &Value| (node["name"].as_str().unwrap().to_owned(), node["size"].as_u64());
+    let children = shown["children"].as_array().unwrap().iter();
+    children.map(|node| (line(node).0, line(node).1.unwrap())).collect()
+}
+
+/// The same numbers on two machines are two inodes.
+#[test]
+fn each_of_several_hosts_has_a_line() {
+    let fixture =
+        Fixture::new().file("a/f", 1000).hard_link("a/f", "b/g").file("b/h", 500).file("c/i", 30);
+    let place = fixture.path().display().to_string();
+    save_of_host(&fixture, "a", "web1", "1");
+    save_of_host(&fixture, "b", "web2", "2");
+    save_of_host(&fixture, "c", "web2", "3");
+    save_of_host(&fixture, "a", "web2", "4");
+    let load = |names: &[&str]| {
+        let mut load = weigh("-j").within(fixture.path());
+        for name in names {
+            load = load.arg("--load").arg(name);
+        }
+        serde_json::from_slice::<Value>(&load.run().clean()).unwrap()
+    };
+    let shown = load(&["1", "2"]);
+    assert_eq!(shown["size"], 2500);
+    let expected = [(format!("web2:{place}/b"), 1500), (format!("web1:{place}/a"), 1000)];
+    assert_eq!(lines(&shown), expected);
+    // What is on one of them counts there once.
+    let shown = load(&["2", "1", "3", "4"]);
+    assert_eq!(shown["size"], 2530);
+    assert_eq!(lines(&shown), [("web2:".into(), 1530), (format!("web1:{place}/a"), 1000)]);
+    let below = &shown["children"][0];
+    let expected = [("b", 1500), ("a", 1000), ("c", 30)];
+    assert_eq!(lines(below), expected.map(|(name, size)| (format!("{place}/{name}"), size)));
+    let picture = weigh("-d 0 -R --load 1 --load 2").within(fixture.path()).run().text();
+    assert_eq!(picture.matches("web1:").count(), 1, "{picture}");
+    assert_eq!(picture.matches("web2:").count(), 1, "{picture}");
+}
+
+/// After a file system was mounted anew, its number is another, and its inodes are the same.
+#[test]
+fn a_mount_that_has_another_number_now_has_the_same_inodes() {
+    native_only!("it cannot tell mounts");
+    let fixture = Fixture::new().file("a/f", 1000).hard_link("a/f", "b/g");
+    for (root, name) in [("a", "1"), ("b", "2")] {
+        weigh("-s").within(fixture.path()).arg(root).arg("--save").arg(name).run().clean();
+    }
+    let text = fs::read_to_string(fixture.at("2")).unwrap();
+    // The root says it for all that is below.
+    let (before, after) = text.split_once("\"mount\":").unwrap();
+    let after = after.trim_start_matches(|c: char| c.is_ascii_digit());
+    fs::write(fixture.at("2"), format!("{before}\"mount\":987654{after}")).unwrap();
+    let shown = weigh("-j --load 1 --load 2").within(fixture.path()).run().clean();
+    let shown: Value = serde_json::from_slice(&shown).unwrap();
+    assert_eq!((&shown["size"], &shown["entries"]), (&1000.into(), &3.into()));
+}
+
+/// Where two roots were called alike, they are called by their paths.
+#[test]
+fn roots_of_one_name_are_told_apart() {
+    let fixture = Fixture::new().file("a/x/f", 1000).file("b/x/g", 300);
+    for (dir, name) in [("a", "1"), ("b", "2")] {
+        let save = weigh("-s x --save").within(fixture.at(dir));
+        save.arg(fixture.at(name)).run().clean();
+    }
+    let shown = weigh("-j --load 1 --load 2").within(fixture.path()).run().clean();
+    let shown: Value = serde_json::from_slice(&shown).unwrap();
+    let place = fixture.path().display();
+    assert_eq!(lines(&shown), [(format!("{place}/a/x"), 1000), (format!("{place}/b/x"), 300)]);
+}
+
+#[test]
+fn what_is_saved_of_several_is_what_they_were() {
+    let fixture = Fixture::new().file("a/f", 1000).hard_link("a/f", "b/g").file("b/h", 30);
+    for (root, name) in [("a", "1"), ("b", "2")] {
+        weigh("-s").within(fixture.path()).arg(root).arg("--save").arg(name).run().clean();
+    }
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run().text();
+    let picture = run("-s a b");
+    assert_eq!(run("--load 1 --load 2 --save both.json.zst"), picture);
+    assert_eq!(run("--load both.json.zst"), picture);
+    assert_eq!(run("--load both.json.zst --load 1"), picture);
+    fs::write(fixture.at("b/h"), [b'w'; 90]).unwrap();
+    let since = run("-s a b --since both.json.zst");
+    assert!(since.contains("+60B"), "{since}");
+}
+
+#[test]
+fn what_does_not_go_together_is_refused_by_name() {
+    let fixture = Fixture::new().file("a/f", 1000);
+    for (flags, name) in [("-s", "1"), ("", "2"), ("-s -x", "3"), ("-s", "4")] {
+        weigh(flags).within(fixture.path()).arg("a").arg("--save").arg(name).run().clean();
+    }
+    let plain = weigh("-s -j a").within(fixture.path()).run().clean();
+    fs::write(fixture.at("5"), plain).unwrap();
+    fs::write(fixture.at("6"), "{\"schema\":1,").unwrap();
+    for (other, expected) in [
+        ("2", "cannot load 2: its sizes are disk sizes, not apparent sizes"),
+        ("3", "cannot load 3: it was saved with -x"),
+        ("5", "cannot load 5: what -j prints says too little"),
+        ("6", "cannot load 6: "),
+        ("7", "cannot load 7: No such file"),
+    ] {
+        let shown = weigh("--load 1 --load 4 --load").arg(other).within(fixture.path()).run();
+        assert_eq!(shown.code(), 1, "{other}");
+        assert_eq!(shown.stdout, b"");
+        let complaint = shown.complaint();
+        let expected = expected.replace("-x", "--limit-filesystem");
+        assert!(complaint.starts_with(&format!("weigh: {expected}")), "{complaint}");
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    }
+}

@@ -1,0 +1,157 @@
+//! What `--ui` draws, at several sizes: snapshots of the screen, and names that would draw something else.
+#![cfg(all(target_os = "linux", feature = "tui"))]
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use ratatui_core::backend::TestBackend;
+use ratatui_core::terminal::Terminal;
+use weigh::browse::{BrowseOptions, Browser, Key, Protected, view};
+use weigh::report::{self, Input, Keep, Request};
+use weigh::tally::Inodes;
+
+use crate::dice::HOSTILE;
+use crate::fixture::{Fixture, raw};
+use crate::picture::cells;
+use crate::run::weigh;
+
+/// A snapshot of what is at `tree` in `fixture`, which was at `/srv` when it was made.
+fn saved(fixture: &Fixture) -> std::path::PathBuf {
+    let (tree, file) = (fixture.at("tree"), fixture.at("saved.json"));
+    weigh("-P --save").arg(&file).arg(&tree).run();
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace(tree.to_str().unwrap(), "/srv")).unwrap();
+    file
+}
+
+fn browser(snapshot: &Path) -> Browser {
+    let keep = Keep::Everything(Inodes::DatedDirectories);
+    let source = Input::Snapshots(vec![snapshot.to_owned()], None);
+    let request = Request { keep, source, ..Request::default() };
+    let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
+    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
+    let mut browser = Browser::new(options, Protected::default(), Arc::default(), false);
+    browser.finish(browsed);
+    browser
+}
+
+/// What is on a screen of so many columns and lines.
+fn screen(browser: &mut Browser, (width, height): (u16, u16)) -> String {
+    let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
+    browser.resize(view::list_height(height));
+    terminal.draw(|frame| view::draw(browser, frame)).unwrap();
+    let buffer = terminal.backend().buffer();
+    let mut text = String::new();
+    for line in 0..height {
+        let (mut column, mut shown) = (0, String::new());
+        while column < width {
+            let symbol = buffer[(column, line)].symbol();
+            shown += symbol;
+            // What is wide takes the next cell too.
+            column += u16::try_from(cells(symbol).max(1)).unwrap();
+        }
+        text += shown.trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+/// With a word in place of many blank lines.
+fn condensed(screen: &str) -> String {
+    let (mut text, mut blank) = (String::new(), 0);
+    for line in screen.lines() {
+        if line.is_empty() {
+            blank += 1;
+            continue;
+        }
+        text += &match std::mem::take(&mut blank) {
+            0 => String::new(),
+            blank => format!("({blank} blank)\n"),
+        };
+        text += line;
+        text.push('\n');
+    }
+    text
+}
+
+fn press(browser: &mut Browser, keys: &str) {
+    for key in keys.chars() {
+        browser.press(match key {
+            '\n' => Key::Enter,
+            '>' => Key::Right,
+            '^' => Key::Home,
+            key => Key::Char(key),
+        });
+    }
+}
+
+fn tree() -> Fixture {
+    let mut fixture = Fixture::in_memory()
+        .file(
+            "tree/cache/deb.debian.org_debian_dists_stable_main_binary-amd64_Packages.yml",
+            900_000,
+        )
+        .file("tree/cache/one", 400_000)
+        .file("tree/base.img", 700_000)
+        .hard_link("tree/base.img", "tree/images/base.img")
+        .file("tree/images/other.img", 200_000)
+        .dir("tree/empty")
+        .file("tree/漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字", 10_000);
+    for i in 0..30 {
+        fixture = fixture.file(format!("tree/log/{i}.log"), 4096 * (i + 1));
+    }
+    fixture
+}
+
+const SIZES: [(u16, u16); 5] = [(20, 5), (40, 10), (80, 24), (120, 30), (400, 100)];
+
+#[test]
+fn screens() {
+    let fixture = tree();
+    let mut browser = browser(&saved(&fixture));
+    let mut shown = String::new();
+    for (what, keys) in [
+        ("the list", ""),
+        ("marked: one with links elsewhere, one alone", "n  "),
+        ("review", "d"),
+        ("keys", "x?"),
+        ("about a line", "xi"),
+        ("a directory, by entries, with counts", "xs^>Cc"),
+        ("a pattern", "/[12]?.log\n"),
+        ("what is asked", "+"),
+    ] {
+        press(&mut browser, keys);
+        for size in SIZES.into_iter().filter(|size| keys.len() < 2 || size.0 < 100) {
+            shown += &format!(
+                "── {what}, {} × {}\n{}",
+                size.0,
+                size.1,
+                condensed(&screen(&mut browser, size))
+            );
+        }
+    }
+    insta::assert_snapshot!(shown);
+}
+
+/// Whatever a name is, it takes a line, and moves nothing else.
+#[test]
+fn names_stay_in_their_lines() {
+    let mut fixture = Fixture::in_memory();
+    for (i, name) in HOSTILE.into_iter().enumerate() {
+        fixture = fixture.file(Path::new("tree").join(raw(name)), 5_000 * (i + 1));
+    }
+    let mut browser = browser(&saved(&fixture));
+    for size in SIZES.into_iter().chain([(1, 1), (2, 2), (3, 3), (5, 4), (13, 7)]) {
+        for keys in ["", "i", "x d", "xe", "x/\u{202e}\x07", "\n"] {
+            press(&mut browser, keys);
+            let shown = screen(&mut browser, size);
+            assert_eq!(shown.lines().count(), usize::from(size.1), "{size:?} {keys:?}");
+            let is_control = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+            assert!(!shown.contains(is_control), "{size:?} {keys:?}: {shown:?}");
+        }
+        press(&mut browser, "/");
+        (0..3).for_each(|_| drop(browser.press(Key::Backspace)));
+        press(&mut browser, "\n");
+    }
+}
