@@ -59,10 +59,10 @@ impl ReadAhead {
         let state = Arc::new(PrefetchState::default());
         let shared = Arc::clone(&state);
         let work = move || {
-            let found = candidates.iter();
-            let found =
-                found.filter_map(|root| sys::Prefetch::of(&root.path, &root.stat, root.mount));
-            let found: Vec<_> = found.collect();
+            let prefetch = |root: &PrefetchRoot| {
+                sys::Prefetch::of(&root.path, &root.stat, root.mount, candidates.len())
+            };
+            let found: Vec<_> = candidates.iter().filter_map(prefetch).collect();
             let bytes = found.iter().map(sys::Prefetch::bytes).fold(0, u64::saturating_add);
             shared.bytes.store(bytes, Ordering::Relaxed);
             found.iter().for_each(|one| one.run(&shared.is_stopped, &shared.read));

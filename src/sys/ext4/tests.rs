@@ -1,5 +1,4 @@
-//! Images made by `mkfs.ext4`, and what becomes of them where bits are flipped. That they are what the kernel says
-//! they are, when they are mounted, is seen in `tests/it/bulk.rs`.
+//! Images made by `mkfs.ext4`, whole and damaged. `tests/it/bulk.rs` compares mounted images with what the kernel says.
 #![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 
 use std::collections::{BTreeMap, HashSet};
@@ -7,12 +6,13 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 
 use tempfile::TempDir;
 
 use super::*;
 
-/// All that is in an image, by its path: inode, type, length, links.
+/// Everything in an image, by its path: inode, type, length, links.
 type Found = BTreeMap<Vec<u8>, (u64, Kind, u64, u32)>;
 
 use crate::measure::Kind;
@@ -35,7 +35,7 @@ impl Random {
     }
 }
 
-/// What is found by names from the root on; what is wrong in a directory is left out, and counted.
+/// Everything that names lead to from the root on, and how many directories are damaged.
 fn census(volume: &RawVolume) -> (Found, usize) {
     let (mut found, mut wrong, mut seen) = (Found::new(), 0, HashSet::new());
     let budget = volume.budget();
@@ -70,7 +70,7 @@ fn census(volume: &RawVolume) -> (Found, usize) {
     (found, wrong)
 }
 
-/// The same of a directory, by the system; without inode numbers.
+/// The same for a directory, from the system, without inode numbers.
 fn walked(top: &Path) -> Found {
     let mut found = Found::new();
     let mut ahead = vec![(Vec::new(), top.to_owned())];
@@ -88,7 +88,7 @@ fn walked(top: &Path) -> Found {
     found
 }
 
-/// A tree of a few directories, one of them large, with links, and names of every length.
+/// A tree with a large directory, links, and names of every length.
 fn tree() -> TempDir {
     let top = tempfile::tempdir().unwrap();
     let at = |name: &str| top.path().join(name);
@@ -121,7 +121,7 @@ fn image(tree: &Path, options: &str, size: &str) -> (TempDir, std::path::PathBuf
     (place, at)
 }
 
-/// One a way in which images differ.
+/// Each is another kind of image.
 const OPTIONS: [&str; 12] = [
     "-b 4096",
     "-b 1024",
@@ -157,7 +157,7 @@ fn images_have_what_was_put_on_them() {
         for (path, (_, kind, length, links)) in &expected {
             let (_, is, long, linked) =
                 found.remove(path).unwrap_or_else(|| panic!("{options}: {path:?}"));
-            // Of directories, each file system has its own.
+            // The length and links of a directory depend on the file system.
             let is_directory = *kind == Kind::Directory;
             assert!(
                 is == *kind && (is_directory || (long, linked) == (*length, *links)),
@@ -168,7 +168,7 @@ fn images_have_what_was_put_on_them() {
     }
 }
 
-/// Whatever is written over an image, it comes to an error or to a total, and soon.
+/// Whatever is written over an image, there is an error or a total, and soon.
 #[test]
 #[ignore = "runs mkfs.ext4"]
 fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
@@ -186,7 +186,7 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
         let (_place, at) = image(tree.path(), options, "8M");
         let whole = fs::read(&at).unwrap();
         let file = fs::OpenOptions::new().read(true).write(true).open(&at).unwrap();
-        // What is never looked at need not be changed.
+        // Only what is read is overwritten.
         let volume = RawVolume::open(File::open(&at).unwrap()).unwrap();
         let targets = targets(&volume);
         drop(volume);
@@ -213,6 +213,16 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
                         Ok(())
                     });
                 }
+                let query = crate::sys::Query { times: true, owner: true, cached: false };
+                let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
+                if let Ok((all, runs)) = Census::read(&volume, query, 1, &stop, &read) {
+                    let size = volume.layout.block_size;
+                    let blocks: u64 = runs.iter().map(|run| run.count).sum();
+                    assert!(
+                        blocks <= volume.layout.blocks && read.into_inner() <= whole.len() as u64
+                    );
+                    std::hint::black_box((all.stat(ROOT, 1), joined(runs, size)));
+                }
                 complained += usize::from(census(&volume).1 > 0);
             }
             for (offset, length) in changed {
@@ -227,7 +237,7 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
     assert!(opened > rounds / 4 && complained > rounds / 40);
 }
 
-/// Where the superblock, descriptors, inodes, maps and directories lie.
+/// The places of the superblock, descriptors, inodes, maps and directories.
 fn targets(volume: &RawVolume) -> Vec<(u64, u64)> {
     let size = volume.layout.block_size;
     let mut targets = vec![(1024, 0x60), (1024 + 0x60, 0x220), (size * (1 + 1024 / size), 64)];

@@ -8,7 +8,6 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io;
 use std::num::NonZeroU64;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::{Advice, fadvise};
@@ -20,7 +19,6 @@ use crate::sys::{Mount, Stat, Storage};
 #[derive(Debug)]
 pub struct Prefetch {
     volume: RawVolume,
-    device: PathBuf,
     bytes: u64,
     most: u64,
 }
@@ -30,8 +28,9 @@ const CHUNK: u64 = 1 << 20;
 
 impl Prefetch {
     /// The file system of the root at `path` in `mount`; none if the root is not that of a file system that is known here,
-    /// if the device cannot be read, or if it would not pay or need too much memory. It reads from the device.
-    pub fn of(path: &CStr, stat: &Stat, mount: Mount) -> Option<Self> {
+    /// if the device cannot be read, or if it would not pay or need too much memory. It is one of so many `roots`, which
+    /// share the memory. This already reads from the device.
+    pub fn of(path: &CStr, stat: &Stat, mount: Mount, roots: usize) -> Option<Self> {
         /// Fewer inodes are walked in seconds even on a slow device.
         const FEW: u64 = 10_000;
         /// At least one of so many inodes in the tables must be in use.
@@ -49,14 +48,9 @@ impl Prefetch {
         let inode = volume.layout.inode_size() as u64;
         // How large directories are is known only later. Mostly they are smaller than the inode tables.
         let bytes = inodes.saturating_mul(inode);
-        let most = ext4::memory_to_spare()? / SHARE;
+        let most = ext4::memory_to_spare()? / SHARE / roots.max(1) as u64;
         let pays = used >= FEW && inodes / SPARSE <= used;
-        (pays && bytes <= most / 2).then_some(Self { volume, device, bytes, most })
-    }
-
-    /// The device that is read.
-    pub fn device(&self) -> &Path {
-        &self.device
+        (pays && bytes <= most / 2).then_some(Self { volume, bytes, most })
     }
 
     /// The size of the inode tables in bytes.

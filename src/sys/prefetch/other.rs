@@ -1,7 +1,6 @@
 //! On other systems than Linux, nothing is prefetched.
 
 use std::ffi::CStr;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::sys::{Mount, Stat};
@@ -12,13 +11,8 @@ pub enum Prefetch {}
 
 impl Prefetch {
     /// There is nothing to prefetch.
-    pub fn of(_: &CStr, _: &Stat, _: Mount) -> Option<Self> {
+    pub fn of(_: &CStr, _: &Stat, _: Mount, _: usize) -> Option<Self> {
         None
-    }
-
-    /// The device that is read.
-    pub fn device(&self) -> &Path {
-        match *self {}
     }
 
     /// How much is to be read, in bytes.
