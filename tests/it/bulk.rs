@@ -1,19 +1,21 @@
-//! ext2, ext3 and ext4 read in bulk: on images made with options at random, the same bytes as the walk of the same
-//! mount, in every measure; where it cannot be done, the walk, and a line that says why.
+//! ext2, ext3 and ext4 read in bulk. On images made with random options, the bytes are those of the walk of the same
+//! mount, in every measure. If it is not possible, there is a walk, and a line that says why.
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
-use crate::rounds::rounds;
+use crate::rounds::{for_seeds, rounds};
 use crate::run::{in_namespace, weigh};
 
-/// Images, and walks in a storm.
+/// The numbers of images, and of walks in a storm.
 const IMAGES: (usize, usize) = (10, 500);
 const STORMS: (usize, usize) = (6, 200);
 
-/// What mkfs.ext4 may be told; those of one group exclude each other. The first of each is the usual.
+/// Options of mkfs.ext4. Those of one group exclude each other, and the first is the usual one.
 const OPTIONS: [&[&str]; 9] = [
     &["-b 4096", "-b 1024", "-b 2048"],
     &["", "-t ext3", "-t ext2", "-O ^extent,^64bit", "-O ^64bit"],
@@ -33,7 +35,7 @@ const OPTIONS: [&[&str]; 9] = [
     &["", "-O ^has_journal", "-O ^ext_attr", "-O encrypt", "-O verity"],
 ];
 
-/// What else is in an image than a tree at random: many names in one directory, long names, links, what is no file.
+/// What an image contains besides a random tree: many names in one directory, long names, links, special files.
 const MORE: &str = r#"
 import os, random, sys
 random.seed(int(sys.argv[1]))
@@ -64,12 +66,12 @@ os.setxattr("others", "user.x", b"v" * 100) if random.random() < 0.5 else None
 #[ignore = "needs root and loop devices"]
 fn images_of_every_kind_are_what_the_walk_says() {
     native_only!("bulk is of the native source");
-    let (mut read, mut refused) = (0, Vec::new());
-    for seed in 0..rounds(IMAGES.0, IMAGES.1) as u64 {
+    let (read, refused) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    for_seeds(rounds(IMAGES.0, IMAGES.1), |seed| {
         let mut dice = Dice::new(seed + 5_000_000);
         let mut chosen: Vec<&str> =
             OPTIONS.iter().map(|group| group[dice.below(group.len())]).collect();
-        // Half of the time the usual, so that what does not go together does not end all.
+        // Half of the time the usual one, because some options exclude those of other groups.
         for (i, group) in OPTIONS.iter().enumerate() {
             if i > 0 && dice.below(2) == 0 {
                 chosen[i] = group[0];
@@ -87,7 +89,7 @@ fn images_of_every_kind_are_what_the_walk_says() {
             cp -a tree/. top/ 2> /dev/null || :
             python3 more.py {seed} >&2
             sync -f top
-            # What was written to within two seconds is listed by the kernel.
+            # The kernel lists directories that changed within the last two seconds.
             [ $(({seed} % 3)) = 0 ] || sleep 2.1
             [ $(({seed} % 2)) = 0 ] || {{ umount top; mount -o loop disk top; }}
             for flags in -j '-j -s' '-j --inodes' '-j -m c' '-j -m m' '--by owner' '-j --unique' '-j -T 1' '-j -e 1'; do
@@ -106,16 +108,17 @@ fn images_of_every_kind_are_what_the_walk_says() {
         let output = in_namespace(&fixture, &script);
         let said = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
-            Some(77) => refused.push(options),
+            Some(77) => refused.lock().unwrap().push(options),
             code => assert_eq!(code, Some(0), "seed {seed}, {options}: {said}"),
         }
-        read += usize::from(output.status.success());
-    }
+        read.fetch_add(usize::from(output.status.success()), Ordering::Relaxed);
+    });
+    let (read, refused) = (read.into_inner(), refused.into_inner().unwrap());
     println!("{read} images read, {} that cannot be made or mounted: {refused:?}", refused.len());
     assert!(2 * read > refused.len());
 }
 
-/// What is mounted below counts as ever, and what it hides does not.
+/// Mounts below it count in their place, and what they hide does not.
 #[test]
 #[ignore = "needs root and loop devices"]
 fn what_is_mounted_in_it_is_walked_and_put_in_place() {
@@ -201,7 +204,7 @@ fn where_it_cannot_be_done_it_is_walked_and_said_why() {
         one "$0" --bulk top/sub; one "$0" --bulk memory
         one setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh --bulk top
         "$0" top > walked; cmp walked bulk
-        # Twice the same, and one of them silent.
+        # The same, and without --bulk silent.
         setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh top 2> silent > bulk; cmp walked bulk; [ ! -s silent ]
     "#;
     let output = in_namespace(&fixture, script);
@@ -226,8 +229,8 @@ fn without_a_file_system_of_its_own_it_is_a_walk() {
     assert_eq!(run("--bulk -L").code(), 2);
 }
 
-/// While eight processes make, rename and remove files, what they leave alone is exact, and nothing is reported that
-/// only came and went.
+/// While eight processes create, rename and remove files, the rest is exact, and a file that only came and went is not
+/// reported.
 #[test]
 #[ignore = "needs root and loop devices"]
 fn in_a_storm_what_is_left_alone_is_exact() {

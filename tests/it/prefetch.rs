@@ -1,5 +1,5 @@
-//! What is read ahead of a walk, on an image whose device grants few requests a second: no total depends on it, and
-//! the device is asked a fraction as often. How long it takes is seen by `benches/slow`.
+//! A prefetch, on an image whose device grants few requests a second: no total depends on it, and there are far fewer
+//! reads. `benches/throttled` measures the time.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -8,9 +8,8 @@ use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::run::in_namespace;
 
-/// Makes an image of 12,000 files, mounts it at `top`, and defines what every test needs: `cold`, which mounts
-/// it anew, so that nothing of it is in memory, and starts what it is given where the device grants 600 requests a
-/// second; and what it did, in `$reads`.
+/// Makes an image of 12,000 files and mounts it at `top`. Defines `cold`, which mounts it again, so that nothing of it is
+/// in memory, and runs its arguments while the device grants 600 requests a second. `$reads` is how many reads there were.
 const SCRIPT: &str = r#"
 set -e
 truncate -s 64M disk
@@ -39,7 +38,7 @@ cold() {
 }
 "#;
 
-/// Whether devices can be made slow here; if not, says so.
+/// Whether devices can be throttled here. Prints a line if not.
 fn can_throttle() -> bool {
     let can = fs::exists("/sys/fs/cgroup/blkio/blkio.throttle.read_iops_device").unwrap_or(false);
     if !can {
@@ -81,7 +80,7 @@ fn what_is_read_ahead_need_not_be_asked_for() {
     assert!(ahead * 4 < never, "{ahead} reads, not {never}");
 }
 
-/// Where it would read what nobody asks for, may not, or was told how to walk.
+/// It would read too much, must not read, or the number of threads is given.
 #[test]
 #[ignore = "needs root, loop devices and a blkio cgroup"]
 fn nothing_is_read_ahead_where_not_all_of_it_is_asked_for() {
@@ -105,7 +104,7 @@ fn nothing_is_read_ahead_where_not_all_of_it_is_asked_for() {
     }
 }
 
-/// It ends at once, with what was walked.
+/// It ends at once, with a lower bound.
 #[test]
 #[ignore = "needs root, loop devices and a blkio cgroup"]
 fn ctrl_c_ends_reading_ahead() {

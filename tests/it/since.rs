@@ -242,7 +242,7 @@ fn every_change_is_what_an_independent_script_says() {
         let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
         let place = Fixture::new();
         let (top, file) = (fixture.path().to_owned(), place.at("snapshot"));
-        // Of so many directories, those that are unchanged are found on all cores.
+        // Of so many directories, the unchanged ones are found on all cores.
         for i in 0..if seed < 4 { 0 } else { 2_500 } {
             let dir = top.join(format!("many/{}/{i}", i % 40));
             fs::create_dir_all(&dir).unwrap();
@@ -283,7 +283,7 @@ fn every_change_is_what_an_independent_script_says() {
     }
 }
 
-/// Whatever is wrong with the snapshot, nothing is compared and nothing saved, though the walk has begun.
+/// If the end of a snapshot is damaged, nothing is compared and nothing is saved, although the walk has begun.
 #[test]
 fn a_snapshot_that_is_damaged_far_behind_its_beginning_is_none() {
     let fixture = project();
@@ -307,7 +307,7 @@ fn a_snapshot_that_is_damaged_far_behind_its_beginning_is_none() {
     assert_eq!(run.document().header["change"], 0);
 }
 
-/// What a snapshot says of itself is judged before it is read to its end, which may be far.
+/// The header of a snapshot is checked before the rest is read.
 #[test]
 fn what_cannot_be_compared_is_known_before_the_tree_is_read() {
     let fixture = project().fifo("pipe");
