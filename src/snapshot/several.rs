@@ -36,12 +36,7 @@ pub fn load_all(
 ) -> Result<Snapshot<Tree>, Problem> {
     // In shares, directories tell where mounts are.
     let inodes = inodes.max(Inodes::Directories);
-    let load = |file: &PathBuf| read(file, measure, Whole { inodes });
-    // For 0, rayon starts a thread for each core. If it can start none, this thread loads them.
-    let loaded: Vec<_> = match ThreadPoolBuilder::new().num_threads(0).build() {
-        Ok(pool) => pool.install(|| files.par_iter().map(load).collect()),
-        Err(_) => files.iter().map(load).collect(),
-    };
+    let loaded = on_all_cores(files, |file| read(file, measure, Whole { inodes }));
     let mut fitting: Vec<Loaded<'_>> = Vec::new();
     for (file, snapshot) in files.iter().zip(loaded) {
         let snapshot = snapshot?;
@@ -52,6 +47,18 @@ pub fn load_all(
     }
     let snapshots = shares::united(fitting, inodes)?.into_iter().map(|(_, snapshot)| snapshot);
     Ok(joined(snapshots.collect(), inodes))
+}
+
+/// What `f` makes of each of `items`, in order.
+pub(super) fn on_all_cores<I: Sync, O: Send>(
+    items: &[I],
+    f: impl Fn(&I) -> O + Send + Sync,
+) -> Vec<O> {
+    // For 0, rayon starts a thread for each core. If it can start none, this thread does all.
+    match ThreadPoolBuilder::new().num_threads(0).build() {
+        Ok(pool) => pool.install(|| items.par_iter().map(f).collect()),
+        Err(_) => items.iter().map(f).collect(),
+    }
 }
 
 /// Why a snapshot cannot be joined with the first one.
@@ -93,7 +100,10 @@ fn joined(mut snapshots: Vec<Snapshot<Tree>>, inodes: Inodes) -> Snapshot<Tree> 
             hosts.push(host.to_vec());
         }
     }
-    renumber(&mut snapshots, &host_of);
+    // The numbers of one, which may be the tree of many shares, are different as they are.
+    if snapshots.len() > 1 {
+        renumber(&mut snapshots, &host_of);
+    }
     let mut roots = each_once(&snapshots, &host_of);
     let are_several = hosts.len() > 1;
     name(&mut roots, are_several.then_some(&hosts));
@@ -117,7 +127,8 @@ fn renumber(snapshots: &mut [Snapshot<Tree>], hosts: &[usize]) {
     for (snapshot, host) in snapshots.iter_mut().zip(hosts) {
         let Some(tree) = &mut snapshot.weighed.report else { continue };
         let mut here: HashMap<u64, Vec<u64>> = HashMap::new();
-        for (mount, device) in devices(tree) {
+        let devices = devices(tree);
+        for &(mount, device) in &devices {
             here.entry(device).or_default().push(mount);
         }
         let mut is_now: HashMap<MountedDevice, u64> = HashMap::new();
@@ -134,7 +145,7 @@ fn renumber(snapshots: &mut [Snapshot<Tree>], hosts: &[usize]) {
                 }
             }
         }
-        numbers.renumber(tree, |(mount, device)| {
+        numbers.renumber(tree, devices, |(mount, device)| {
             (*host, is_now.get(&(mount, device)).copied().unwrap_or(mount), device)
         });
     }
