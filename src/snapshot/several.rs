@@ -9,15 +9,13 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rayon::ThreadPoolBuilder;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-
 use super::devices::{DeviceNumbers, MountedDevice, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
 use super::{GivenRoot, Origin, Snapshot, TOO_LITTLE, difference, problem, read};
 use crate::filter::Filter;
 use crate::measure::{Measure, Mode};
+use crate::parallel;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
 use crate::total::{Replay, Rules};
@@ -36,7 +34,8 @@ pub fn load_all(
 ) -> Result<Snapshot<Tree>, Problem> {
     // In shares, directories tell where mounts are.
     let inodes = inodes.max(Inodes::Directories);
-    let loaded = on_all_cores(files, |file| read(file, measure, Whole { inodes }));
+    let load = |file: &PathBuf| read(file, measure, Whole { inodes });
+    let loaded: Vec<_> = parallel::collect(0, files, load);
     let mut fitting: Vec<Loaded<'_>> = Vec::new();
     for (file, snapshot) in files.iter().zip(loaded) {
         let snapshot = snapshot?;
@@ -47,18 +46,6 @@ pub fn load_all(
     }
     let snapshots = shares::united(fitting, inodes)?.into_iter().map(|(_, snapshot)| snapshot);
     Ok(joined(snapshots.collect(), inodes))
-}
-
-/// What `f` makes of each of `items`, in order.
-pub(super) fn on_all_cores<I: Sync, O: Send>(
-    items: &[I],
-    f: impl Fn(&I) -> O + Send + Sync,
-) -> Vec<O> {
-    // For 0, rayon starts a thread for each core. If it can start none, this thread does all.
-    match ThreadPoolBuilder::new().num_threads(0).build() {
-        Ok(pool) => pool.install(|| items.par_iter().map(f).collect()),
-        Err(_) => items.iter().map(f).collect(),
-    }
 }
 
 /// Why a snapshot cannot be joined with the first one.

@@ -7,8 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::devices::{DeviceNumbers, devices, places};
-use super::several::on_all_cores;
 use super::{Origin, Share, Snapshot, problem};
+use crate::parallel;
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
@@ -169,7 +169,7 @@ impl Named for SharedDirectory {
 
 /// Joins the `trees`, shares in order, by these `rules`.
 fn union(mut trees: Vec<Tree>, rules: Rules, inodes: Inodes) -> Option<Tree> {
-    let found = on_all_cores(&trees, |tree| (devices(tree), places(tree)));
+    let found: Vec<_> = parallel::collect(0, &trees, |tree| (devices(tree), places(tree)));
     let mut numbers = DeviceNumbers::default();
     for (tree, (devices, places)) in trees.iter_mut().zip(found) {
         numbers.renumber(tree, devices, places);
