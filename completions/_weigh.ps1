@@ -101,6 +101,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--details', '--details', [CompletionResultType]::ParameterName, 'Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Look around on the terminal while it scans; mark, and see what that would free')
             [CompletionResult]::new('--ui', '--ui', [CompletionResultType]::ParameterName, 'Look around on the terminal while it scans; mark, and see what that would free')
+            [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Turn off deleting in --ui')
             [CompletionResult]::new('--print0', '--print0', [CompletionResultType]::ParameterName, 'End paths that --ui prints with NUL instead of a newline')
             [CompletionResult]::new('-j', '-j', [CompletionResultType]::ParameterName, 'Print everything as JSON')
             [CompletionResult]::new('--output-json', '--output-json', [CompletionResultType]::ParameterName, 'Print everything as JSON')
@@ -123,6 +124,8 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--no-progress', '--no-progress', [CompletionResultType]::ParameterName, 'Show no progress')
             [CompletionResult]::new('--print-errors', '--print-errors', [CompletionResultType]::ParameterName, 'Print a line for each path that could not be read')
             [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Print what the walk did on stderr: threads, time, system calls')
+            [CompletionResult]::new('--no-prefetch', '--no-prefetch', [CompletionResultType]::ParameterName, 'Do not read the inode tables of a slow ext4 disk before the walk')
+            [CompletionResult]::new('--bulk', '--bulk', [CompletionResultType]::ParameterName, 'Read an ext4 PATH from its device, which is several times faster; needs root')
             [CompletionResult]::new('--man', '--man', [CompletionResultType]::ParameterName, 'Print the man page')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the most used flags; --help prints all of them')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the most used flags; --help prints all of them')
@@ -146,6 +149,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--no-df', '--no-df', [CompletionResultType]::ParameterName, 'Undo --df')
             [CompletionResult]::new('--no-skip-total', '--no-skip-total', [CompletionResultType]::ParameterName, 'Undo --skip-total')
             [CompletionResult]::new('--no-details', '--no-details', [CompletionResultType]::ParameterName, 'Undo --details')
+            [CompletionResult]::new('--no-read-only', '--no-read-only', [CompletionResultType]::ParameterName, 'Undo --read-only')
             [CompletionResult]::new('--no-output-json', '--no-output-json', [CompletionResultType]::ParameterName, 'Undo --output-json')
             [CompletionResult]::new('--no-full-paths', '--no-full-paths', [CompletionResultType]::ParameterName, 'Undo --full-paths')
             [CompletionResult]::new('--no-reverse', '--no-reverse', [CompletionResultType]::ParameterName, 'Undo --reverse')
@@ -158,6 +162,8 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--progress', '--progress', [CompletionResultType]::ParameterName, 'Undo --no-progress')
             [CompletionResult]::new('--no-print-errors', '--no-print-errors', [CompletionResultType]::ParameterName, 'Undo --print-errors')
             [CompletionResult]::new('--no-stats', '--no-stats', [CompletionResultType]::ParameterName, 'Undo --stats')
+            [CompletionResult]::new('--prefetch', '--prefetch', [CompletionResultType]::ParameterName, 'Undo --no-prefetch')
+            [CompletionResult]::new('--no-bulk', '--no-bulk', [CompletionResultType]::ParameterName, 'Undo --bulk')
             break
         }
     })

@@ -98,6 +98,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --details 'Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet'
             cand -u 'Look around on the terminal while it scans; mark, and see what that would free'
             cand --ui 'Look around on the terminal while it scans; mark, and see what that would free'
+            cand --read-only 'Turn off deleting in --ui'
             cand --print0 'End paths that --ui prints with NUL instead of a newline'
             cand -j 'Print everything as JSON'
             cand --output-json 'Print everything as JSON'
@@ -120,6 +121,8 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --no-progress 'Show no progress'
             cand --print-errors 'Print a line for each path that could not be read'
             cand --stats 'Print what the walk did on stderr: threads, time, system calls'
+            cand --no-prefetch 'Do not read the inode tables of a slow ext4 disk before the walk'
+            cand --bulk 'Read an ext4 PATH from its device, which is several times faster; needs root'
             cand --man 'Print the man page'
             cand -h 'Print the most used flags; --help prints all of them'
             cand --help 'Print the most used flags; --help prints all of them'
@@ -143,6 +146,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --no-df 'Undo --df'
             cand --no-skip-total 'Undo --skip-total'
             cand --no-details 'Undo --details'
+            cand --no-read-only 'Undo --read-only'
             cand --no-output-json 'Undo --output-json'
             cand --no-full-paths 'Undo --full-paths'
             cand --no-reverse 'Undo --reverse'
@@ -155,6 +159,8 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --progress 'Undo --no-progress'
             cand --no-print-errors 'Undo --print-errors'
             cand --no-stats 'Undo --stats'
+            cand --prefetch 'Undo --no-prefetch'
+            cand --no-bulk 'Undo --bulk'
         }
     ]
     $completions[$command]

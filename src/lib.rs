@@ -17,8 +17,8 @@
 //! ```
 //!
 //! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flags and no terminal.
-//! * [`sys`] lists directories and examines entries, through the source for the root or the mount. Nothing else
-//!   touches the file system.
+//! * [`sys`] lists directories and examines entries, through the source for the root or the mount. It also reads ext4
+//!   from its device. Nothing else touches the file system.
 //! * [`filter`] decides what counts. It changes totals.
 //! * [`walk`] visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept.
@@ -33,10 +33,12 @@
 //! * [`history`] compares many snapshots: what changed most, at which rate, and when a file system is full.
 //! * [`render`] turns a result into text. It uses no file system, no clock and no terminal.
 //! * [`browse`] shows a result on a screen, and marks entries: a state, a pure view of it, and one loop.
+//! * [`remove`] deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
 //! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.
 //! * [`terminal`] knows the terminal, and shows the progress on it.
-//! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the types that all
-//!   of them share: measures and units, results, errors, limits, paths, thread counts, and Ctrl-C.
+//! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`parallel`], [`path`], [`gear`] and [`interrupt`] are
+//!   what all of them share: measures and units, results, errors, limits, work on several cores, paths, thread counts,
+//!   and Ctrl-C.
 //!
 //! [`Request`]: report::Request
 //!
@@ -45,25 +47,27 @@
 //! Each part may use the parts in its line, and no others. A test compares this table with the `use` lines.
 //!
 //! ```text
-//! main       cli browse report render terminal problem interrupt
-//! browse     report filter snapshot walk total tally tree render sys measure problem path interrupt
-//! cli        browse report snapshot walk tally tree render filter sys measure problem path terminal interrupt
+//! main       cli browse remove report render terminal problem interrupt
+//! browse     remove report filter snapshot walk total tally tree render sys measure problem path interrupt
+//! cli        browse remove report snapshot walk tally tree render filter sys measure problem path terminal interrupt
+//! remove     render tree sys measure problem path
 //! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt gear weighed
 //! terminal   walk render
 //! render     diff history snapshot tree measure problem bounds path gear weighed
 //! history    diff snapshot tally tree measure problem
-//! diff       sys total tally tree path
-//! snapshot   filter sys total tally tree measure problem path interrupt weighed
+//! diff       sys total tally tree parallel path
+//! snapshot   filter sys total tally tree measure parallel problem path interrupt weighed
 //! walk       sys filter total tally tree measure problem path gear weighed
 //! filter     sys measure path
 //! total      sys tally tree measure
 //! tally      sys tree measure path
 //! tree       sys measure path
-//! sys        measure path
+//! sys        measure parallel path
 //! bounds     measure
 //! measure
 //! weighed    problem
 //! problem
+//! parallel
 //! path
 //! gear
 //! interrupt
@@ -77,8 +81,9 @@
 //! * Nothing recurses: not the walk, not rendering, not dropping. Depth costs memory, never stack.
 //! * The walk builds a path only for an error, for the progress line, and for filters that need paths.
 //! * Only directories are opened, relative to their parents and without following symlinks. Exceptions are lists,
-//!   patterns and snapshots that the user names; git's rules, configuration and index if flags ask for them; and
-//!   files in proc and sys.
+//!   patterns and snapshots that the user names; git's rules, configuration and index if flags ask for them; the
+//!   devices of file systems that are prefetched or read in bulk; the log and the info files of a delete; and files
+//!   in proc and sys.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
 //! * There is no process-wide mutable state, and no unsafe code.
@@ -111,8 +116,10 @@ pub mod gear;
 pub mod history;
 pub mod interrupt;
 pub mod measure;
+pub mod parallel;
 pub mod path;
 pub mod problem;
+pub mod remove;
 pub mod render;
 pub mod report;
 pub mod snapshot;

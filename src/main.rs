@@ -7,6 +7,8 @@ use weigh::browse::{self, BrowseOptions};
 use weigh::cli::{self, Messages};
 use weigh::interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
+use weigh::remove;
+use weigh::render::name::escape;
 use weigh::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::report::{self, Outcome, Request};
 use weigh::terminal::ProgressLine;
@@ -51,7 +53,7 @@ fn main() -> ExitCode {
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome { snapshot, saved, unmounted, doubts, exceeded, gears, other_files, .. } = outcome;
+    let Outcome { snapshot, saved, unmounted, doubts, exceeded, course, other_files, .. } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
         fail(problem);
@@ -59,18 +61,16 @@ fn main() -> ExitCode {
     for problem in &*other_files {
         fail(problem);
     }
-    if let Err(error) = &printed {
-        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
-    }
+    say_unprinted(&printed);
+    say(&errors::not_in_bulk(&course.not_in_bulk));
     say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
-    let Messages { print_errors, may_need_root, .. } = *messages;
-    say(&errors::summary(&weighed.problems, print_errors, has_totals, may_need_root));
+    say_problems(&weighed.problems, has_totals, messages);
     if let Some(earlier) = &request.since {
         say(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()));
     }
     if messages.stats {
-        say(&stats::table(gears));
+        say(&stats::table(&course.gears));
     }
     if weighed.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
@@ -92,28 +92,38 @@ fn main() -> ExitCode {
 
 /// Browses, and prints what came of it.
 fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -> ExitCode {
-    let ended = match browse::run(request, options) {
+    let ended = match browse::run(request, options.clone()) {
         Ok(ended) => ended,
         Err(problem) => return fail(&problem),
     };
     let mut out = io::stdout().lock();
     let printed = ended.printed.map_or(Ok(()), |paths| out.write_all(&paths));
     let printed = unless_closed(printed.and_then(|()| out.flush()));
-    if let Err(error) = &printed {
-        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
+    say_unprinted(&printed);
+    say(&errors::summary(&ended.kept, true, false, false));
+    if ended.unfinished {
+        let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
+        let log = escape(log.as_os_str().as_encoded_bytes());
+        say(&format!(
+            "weigh: a delete did not finish: the last lines of {log} say where the entries are\n"
+        ));
     }
     let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
     let weighed = &browsed.snapshot.weighed;
-    say(&errors::summary(&weighed.problems, messages.print_errors, false, messages.may_need_root));
+    say(&errors::not_in_bulk(&browsed.course.not_in_bulk));
+    say_problems(&weighed.problems, false, messages);
     if let Some(earlier) = &request.since {
         say(&doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()));
     }
     if messages.stats {
-        say(&stats::table(&browsed.gears));
+        say(&stats::table(&browsed.course.gears));
     }
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,
-        None => u8::from(printed.is_err() || !weighed.is_complete()) * INCOMPLETE,
+        None => {
+            let is_kept = ended.unfinished || !ended.kept.is_empty();
+            u8::from(printed.is_err() || is_kept || !weighed.is_complete()) * INCOMPLETE
+        }
     })
 }
 
@@ -135,6 +145,17 @@ fn fail(problem: &Problem) -> ExitCode {
     say(&errors::one(problem));
     let is_mistake = problem.operation == Operation::Compare;
     ExitCode::from(if is_mistake { MISTAKE } else { INCOMPLETE })
+}
+
+fn say_unprinted(printed: &io::Result<()>) {
+    if let Err(error) = printed {
+        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
+    }
+}
+
+fn say_problems(problems: &[Problem], has_totals: bool, messages: &Messages) {
+    let Messages { print_errors, may_need_root, .. } = *messages;
+    say(&errors::summary(problems, print_errors, has_totals, may_need_root));
 }
 
 /// Writes to stderr. If that fails, there is nowhere left to say so.

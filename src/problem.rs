@@ -44,7 +44,7 @@ pub enum Operation {
     Load,
     /// Writing a snapshot.
     Save,
-    /// Removing an old snapshot.
+    /// Removing an old snapshot, or a marked entry.
     Remove,
     /// Comparing with a snapshot that counts differently.
     Compare,

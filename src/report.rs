@@ -2,21 +2,24 @@
 //! program, tests and other programs all use it.
 //!
 //! Errors that can be found before a walk are found before it: the place for a new snapshot is checked, and the
-//! snapshot to compare with is read.
+//! header of the snapshot to compare with is read. The rest of that snapshot is read during the walk.
 
 use std::ffi::OsString;
 use std::io;
 use std::mem;
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
 use crate::diff::Diff;
 use crate::filter::{Filter, MANY};
-use crate::gear::Gear;
+use crate::gear::Course;
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
@@ -86,8 +89,8 @@ pub enum Keep {
     Groups(By, Limits),
 }
 
-/// What there is now, what the walk did, and what there was, if that is to be compared.
-type NowAndBefore = (Snapshot<Tree>, Vec<Gear>, Option<Snapshot<Tree>>);
+/// The result now, what the walk did, and the earlier result, if they are to be compared.
+type NowAndBefore = (Snapshot<Tree>, Course, Option<Snapshot<Tree>>);
 
 /// The result of a request.
 #[derive(Debug)]
@@ -110,41 +113,42 @@ pub struct Outcome {
     pub doubts: Vec<Doubt>,
     /// The bounds that it exceeds.
     pub exceeded: Vec<Exceeded>,
-    /// What the walk did with each number of threads; empty for a snapshot.
-    pub gears: Vec<Gear>,
+    /// What the walk did; empty for a snapshot.
+    pub course: Course,
 }
 
-/// What there is to browse in.
+/// The result of a request, to be browsed.
 #[derive(Debug)]
 pub struct Browsed {
-    /// What there is now.
+    /// The result now.
     pub snapshot: Snapshot<Tree>,
-    /// What there was, if it is to be compared.
+    /// The earlier tree, if that was asked for.
     pub before: Option<Tree>,
-    /// What the file systems hold that roots are mounted from, if that was asked for.
+    /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
-    /// What a comparison cannot tell.
+    /// Doubts about a comparison.
     pub doubts: Vec<Doubt>,
     /// Whether it was walked, rather than loaded.
     pub is_walked: bool,
-    /// What the walk did with each number of threads; nothing of a snapshot.
-    pub gears: Vec<Gear>,
+    /// What the walk did; empty for a snapshot.
+    pub course: Course,
 }
 
-/// Does what is asked for, to be looked at while the walk goes on, from `top` on, and when it is over. Nothing is
-/// saved. While it goes on, `watch` is called about ten times a second, on the calling thread.
+/// Does what the request asks for, so that the result can be browsed. It saves nothing. During a walk, other threads can
+/// read the result so far from `top`, and `watch` is called about ten times a second, on the calling thread.
 ///
 /// # Errors
-/// As those of [`run`].
+/// Those of [`run`], except for saving.
 pub fn browse(
     request: &Request,
     top: Arc<LiveDirectory>,
     watch: impl FnMut(Option<&Progress>),
 ) -> Result<Browsed, Problem> {
-    let (snapshot, gears, before) = request.compared(
+    let (snapshot, course, before) = request.compared(
         |request, watch| {
             let inodes = request.kept().unwrap_or_default();
-            request.with(Live::new(Whole { inodes }, top), watch)
+            let is_stopped = Arc::clone(&request.interrupt.is_asked);
+            request.with(Live::new(Whole { inodes }, top).until(is_stopped), watch)
         },
         watch,
     )?;
@@ -153,7 +157,7 @@ pub fn browse(
     let (file_systems, _) = request.file_systems(&snapshot);
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
-    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, gears })
+    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, course })
 }
 
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
@@ -169,7 +173,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Input::History(files, measure) = &request.source {
         return request.history(files, *measure);
     }
-    let (mut snapshot, gears, before) =
+    let (mut snapshot, course, before) =
         request.compared(|request, watch| request.now(watch), watch)?;
     let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &snapshot)) {
         // Even a complete walk is not shown then, because the user wants no more.
@@ -225,7 +229,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         unmounted,
         doubts,
         exceeded: request.bounds.exceeded(sizes),
-        gears,
+        course,
     })
 }
 
@@ -239,7 +243,7 @@ impl Request {
         matches!(self.source, Input::Snapshots(..) | Input::History(..))
     }
 
-    /// What became of the tree whose snapshots are in `files`.
+    /// The history of the tree whose snapshots are in `files`.
     fn history(&self, files: &[PathBuf], measure: Option<Measure>) -> Result<Outcome, Problem> {
         let limits = match self.keep {
             Keep::Largest(limits) => limits,
@@ -257,11 +261,11 @@ impl Request {
             unmounted: Vec::new(),
             doubts: Vec::new(),
             exceeded: Vec::new(),
-            gears: Vec::new(),
+            course: Course::default(),
         })
     }
 
-    /// Removes what is too much where a snapshot from `origin` has been saved under its time.
+    /// Removes expired snapshots from the directory in which a dated one from `origin` was saved, if that was asked for.
     fn remove_old(&self, origin: &Origin) -> Vec<Problem> {
         let directory = self.save.as_ref().and_then(Destination::directory_of_new);
         match (directory, self.keep_saved) {
@@ -289,7 +293,7 @@ impl Request {
             Keep::Everything(inodes) => Some(inodes),
             _ => None,
         };
-        // Where something is mounted in a share, its directories tell.
+        // The directories of a share show where something is mounted.
         let is_share = self.walk.filter.share.is_some();
         if_so(is_saved || is_anew, of_all)
             .max(if_so(is_saved && is_share, Inodes::Directories))
@@ -321,7 +325,7 @@ impl Request {
         Groups::new(by, if self.newest { TIMES } else { self.walk.measure }, limits)
     }
 
-    /// What file systems hold, and the roots that none is mounted on, if that is asked for.
+    /// The file systems whose mount points are roots, and the roots that are not mount points, if that is asked for.
     fn file_systems(&self, snapshot: &Snapshot<Tree>) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
         match (&self.source, &snapshot.weighed.report) {
             (Input::Roots(roots), Some(tree)) if self.file_systems => {
@@ -331,23 +335,18 @@ impl Request {
         }
     }
 
-    /// What there is `now`, what the walk did, and what it is to be compared with.
+    /// The result `now`, what the walk did, and the earlier result, if they are to be compared.
     fn compared<W: FnMut(Option<&Progress>)>(
         &self,
-        now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem>,
+        now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, Course), Problem>,
         watch: W,
     ) -> Result<NowAndBefore, Problem> {
         match &self.source {
-            // This comes first, because a walk takes long, and because saving may replace the snapshot to compare with.
-            Input::Roots(_) => {
-                let before = self.earlier(self.walk.measure, Some(&self.options))?;
-                let (snapshot, gears) = now(self, watch)?;
-                Ok((snapshot, gears, before))
-            }
+            Input::Roots(_) => self.loaded_during(|| now(self, watch)),
             Input::Snapshots(..) | Input::History(..) => {
-                let (mut snapshot, gears) = now(self, watch)?;
+                let (mut snapshot, course) = now(self, watch)?;
                 let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
-                let before = self.earlier(snapshot.measure, options)?;
+                let before = self.earlier(snapshot.measure, options, || ())?;
                 if let Some(options) =
                     snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
                 {
@@ -356,16 +355,68 @@ impl Request {
                     let new: Vec<_> = self.options.iter().filter(is_new).cloned().collect();
                     options.extend(new);
                 }
-                Ok((snapshot, gears, before))
+                Ok((snapshot, course, before))
             }
         }
     }
 
-    /// Walks or loads, and returns what the walk did with each number of threads.
+    /// Does the `walk`, and loads the snapshot to compare with on a thread of its own. The walk begins only after the
+    /// snapshot's header shows that they can be compared, because a walk takes long; or when all of it is loaded, if it
+    /// has no such header. An error that is found later ends the walk.
+    fn loaded_during(
+        &self,
+        walk: impl FnOnce() -> Result<(Snapshot<Tree>, Course), Problem>,
+    ) -> Result<NowAndBefore, Problem> {
+        if self.since.is_none() {
+            return walk().map(|(now, course)| (now, course, None));
+        }
+        let has_stopped = AtomicBool::new(false);
+        let (sender, may_begin) = mpsc::sync_channel(2);
+        let load = {
+            let has_stopped = &has_stopped;
+            // The thread owns the sender, so that a panic there ends the wait for it.
+            move || {
+                // It has room for both messages, and its receiver outlives this thread.
+                let say = |may_begin| {
+                    let _ = sender.send(may_begin);
+                };
+                let loaded = self.earlier(self.walk.measure, Some(&self.options), || say(true));
+                say(loaded.is_ok());
+                if loaded.is_err() {
+                    let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
+                    has_stopped.store(!was_asked, Ordering::SeqCst);
+                }
+                loaded
+            }
+        };
+        let both = thread::scope(|scope| {
+            let earlier = match thread::Builder::new().spawn_scoped(scope, load) {
+                Ok(loader) => {
+                    let join = || loader.join().unwrap_or_else(|panic| resume_unwind(panic));
+                    if may_begin.recv() == Ok(true) {
+                        let now = walk();
+                        let earlier = join()?;
+                        return now.map(|(now, course)| (now, course, earlier));
+                    }
+                    join()?
+                }
+                // No thread can be started.
+                Err(_) => self.earlier(self.walk.measure, Some(&self.options), || ())?,
+            };
+            walk().map(|(now, course)| (now, course, earlier))
+        });
+        if has_stopped.load(Ordering::SeqCst) {
+            // The user did not ask for it.
+            self.interrupt.is_asked.store(false, Ordering::SeqCst);
+        }
+        both
+    }
+
+    /// Walks or loads, and returns what the walk did.
     fn now(
         &self,
         watch: impl FnMut(Option<&Progress>),
-    ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
+    ) -> Result<(Snapshot<Tree>, Course), Problem> {
         match (self.kept(), self.keep) {
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
                 self.with(Whole { inodes }, watch)
@@ -383,7 +434,7 @@ impl Request {
         &self,
         tally: T,
         watch: impl FnMut(Option<&Progress>),
-    ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
+    ) -> Result<(Snapshot<Tree>, Course), Problem> {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
             Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
@@ -394,7 +445,7 @@ impl Request {
                 let path = paths.first().map_or(Path::new(""), |path| path);
                 let snapshot = self.reweighed(snapshot);
                 snapshot
-                    .map(|snapshot| (snapshot, Vec::new()))
+                    .map(|snapshot| (snapshot, Course::default()))
                     .map_err(|error| snapshot::problem(path, Operation::Load, &error))
             }
         }
@@ -405,8 +456,9 @@ impl Request {
         roots: &[OsString],
         tally: T,
         mut watch: impl FnMut(Option<&Progress>),
-    ) -> (Snapshot<Tree>, Vec<Gear>) {
-        let has_details = self.kept() == Some(Inodes::All);
+    ) -> (Snapshot<Tree>, Course) {
+        let kept = self.kept().unwrap_or_default();
+        let has_details = kept.has_details();
         let share = self.walk.filter.share.zip(roots.first());
         let share =
             share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
@@ -417,7 +469,7 @@ impl Request {
         let mut options = self.walk.clone();
         options.filter.share = share;
         options.query.times |= has_details
-            || self.kept() == Some(Inodes::Fingerprints)
+            || kept.has_fingerprints()
             || matches!(options.measure, Measure::Newest(_))
             || self.needs().times
             || !options.filter.times.is_off();
@@ -425,17 +477,17 @@ impl Request {
         let measure = options.measure;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
-        let Walked { weighed, gears } = self.interrupt.put_off(|| {
+        let Walked { weighed, course } = self.interrupt.put_off(|| {
             let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
             watch(None);
             walked
         });
-        (Snapshot { weighed, measure, origin }, gears)
+        (Snapshot { weighed, measure, origin }, course)
     }
 
     /// Applies filters to a loaded snapshot, if it contains what they need.
     fn reweighed(&self, mut snapshot: Snapshot<Tree>) -> io::Result<Snapshot<Tree>> {
-        self.ensure_enough(&snapshot, self.needs_details())?;
+        self.ensure_enough(snapshot.origin.as_ref(), self.needs_details())?;
         let is_bytes = snapshot.measure.unit() == Measure::Disk.unit();
         if (self.bytes_only || self.needs().bytes) && !is_bytes {
             let unit = snapshot.measure.unit();
@@ -445,7 +497,7 @@ impl Request {
         let kept = self.kept().unwrap_or_default();
         if let Some(origin) = &mut snapshot.origin {
             // The snapshot may be saved again.
-            origin.has_details = kept == Inodes::All;
+            origin.has_details = kept.has_details();
         }
         // A snapshot that is saved again has sizes.
         let is_by_time = self.newest && self.save.is_none();
@@ -455,8 +507,8 @@ impl Request {
     }
 
     /// Checks that a loaded snapshot contains what groups need, and has details if those are needed.
-    fn ensure_enough(&self, snapshot: &Snapshot<Tree>, wants_details: bool) -> io::Result<()> {
-        match &snapshot.origin {
+    fn ensure_enough(&self, origin: Option<&Origin>, wants_details: bool) -> io::Result<()> {
+        match origin {
             None if wants_details || matches!(self.keep, Keep::Groups(..)) => {
                 Err(io::Error::other(snapshot::TOO_LITTLE))
             }
@@ -468,27 +520,35 @@ impl Request {
     }
 
     /// The snapshot to compare with, if there is one. What this one leaves out is left out of it, too. `options` are
-    /// the flags of this one, if they are known.
+    /// the flags of this one, if they are known. Calls `begin` once a header before its tree shows that they can be
+    /// compared.
     fn earlier(
         &self,
         measure: Measure,
         options: Option<&[String]>,
+        begin: impl FnOnce(),
     ) -> Result<Option<Snapshot<Tree>>, Problem> {
         let Some(path) = &self.since else { return Ok(None) };
         let filter = &self.walk.filter;
         let by_details = self.is_by_details();
         let is_asked = by_details || filter.times.modified.is_some();
         let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
-        let mut snapshot = snapshot::load(path, Some(measure), Whole { inodes })?;
-        if let (Some(options), Some(origin)) = (options, &snapshot.origin)
-            && let Some(message) =
-                snapshot::difference(options, &self.options, origin, self.is_loaded())
-        {
-            let error = io::Error::other(message);
-            return Err(snapshot::problem(path, Operation::Compare, &error));
-        }
+        let check = |origin: Option<&Origin>| {
+            if let (Some(options), Some(origin)) = (options, origin)
+                && let Some(message) =
+                    snapshot::difference(options, &self.options, origin, self.is_loaded())
+            {
+                let error = io::Error::other(message);
+                return Err(snapshot::problem(path, Operation::Compare, &error));
+            }
+            let enough = self.ensure_enough(origin, by_details);
+            enough.map_err(|error| snapshot::problem(path, Operation::Load, &error))
+        };
+        let look = |origin: &Origin| check(Some(origin)).map(|()| begin());
+        let whole = Whole { inodes };
+        let mut snapshot = snapshot::load_after(path, Some(measure), whole, look)?;
+        check(snapshot.origin.as_ref())?;
         let compared = move || {
-            self.ensure_enough(&snapshot, by_details)?;
             let has_details = snapshot.origin.as_ref().is_some_and(|origin| origin.has_details);
             snapshot::reweigh(&mut snapshot, &filter.of_saved(has_details), measure, inodes)?;
             match snapshot.weighed.report {

@@ -8,7 +8,7 @@ mod sum;
 
 use std::ops::DerefMut;
 
-pub use add_up::add_up;
+pub use add_up::{add_up, add_up_all};
 pub use replay::{Replay, replay};
 pub use sum::Sum;
 

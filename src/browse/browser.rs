@@ -9,16 +9,18 @@ use super::listing::{Page, SortedDirectory};
 use super::marks::{Marks, NamedMarks, descend};
 use super::pattern::NamePattern;
 use super::protected::Protected;
+use super::removal::Removals;
 use super::sorting::Sorting;
 use crate::filter::Git;
 use crate::measure::{Measure, weight_of_time};
 use crate::problem::Problem;
+use crate::remove::Places;
 use crate::render::colors::Colors;
 use crate::render::size::{Format, Formats};
 use crate::render::time::TimeFormat;
 use crate::report::Browsed;
 use crate::tally::LiveDirectory;
-use crate::total::{self, Rules};
+use crate::total::Rules;
 use crate::tree::{Child, DirectoryId, Totals, Tree};
 use crate::walk::Progress;
 
@@ -37,6 +39,12 @@ pub struct BrowseOptions {
     pub knows_freed: bool,
     /// Whether paths on standard output end in NUL instead of a newline.
     pub print0: bool,
+    /// Whether nothing may be removed (`--read-only`).
+    pub read_only: bool,
+    /// Whether a filter leaves something out: the trash takes no directory then.
+    pub is_filtered: bool,
+    /// Where the trash and the log are; if this is unknown, nothing is removed.
+    pub places: Option<Places>,
     /// The user's home directory, from the environment.
     pub home: Option<PathBuf>,
     /// How to read git's rules, for marking ignored files.
@@ -54,6 +62,10 @@ pub struct Ended {
     pub printed: Option<Vec<u8>>,
     /// The number of the signal that ended it, if any.
     pub signal: Option<u8>,
+    /// Why a removal that ended after the screen kept entries.
+    pub kept: Vec<Problem>,
+    /// Whether a removal did not finish in time.
+    pub unfinished: bool,
 }
 
 /// What is shown, and how.
@@ -79,10 +91,11 @@ pub struct Browser {
     pub(super) said: Option<String>,
     /// How many lines of the list fit on the screen.
     pub(super) height: usize,
-    /// The scan that runs in the background, if any.
-    pub(super) pending: Option<PendingScan>,
+    /// The work that runs in the background, if any.
+    pub(super) pending: Option<PendingWork>,
     /// Whether the current directory, or one above it, is marked.
     pub(super) is_held: bool,
+    pub(super) removals: Removals,
 }
 
 /// What is shown.
@@ -132,10 +145,27 @@ pub(super) enum Bar {
 /// What covers the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dialog {
-    Help { first: usize },
-    Info { first: usize },
-    Review { first: usize },
-    Errors { first: usize },
+    Help {
+        first: usize,
+    },
+    Info {
+        first: usize,
+    },
+    Review {
+        first: usize,
+    },
+    Errors {
+        first: usize,
+    },
+    /// Why the last removal kept entries.
+    Kept {
+        first: usize,
+    },
+    /// Asks for the number of entries before it deletes them.
+    Delete {
+        entries: u64,
+        typed: String,
+    },
     Prompt(Question, String),
 }
 
@@ -148,15 +178,17 @@ pub(super) enum Question {
     Mark,
 }
 
-/// A scan in the background.
+/// Work in the background.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum PendingScan {
+pub(super) enum PendingWork {
     /// Scans everything again.
     All,
     /// Scans the directory with this path again.
     Directory(Vec<Vec<u8>>),
     /// Finds what git ignores in the directory with this path.
     Ignored(Vec<Vec<u8>>),
+    /// Removes entries, or puts them back.
+    Removal,
 }
 
 impl Browser {
@@ -192,6 +224,7 @@ impl Browser {
             height: 1,
             pending: None,
             is_held: false,
+            removals: Removals::default(),
         }
     }
 
@@ -202,6 +235,7 @@ impl Browser {
             Watched::Whole(scan) => scan.marks.named(&scan.tree),
         };
         self.pending = None;
+        self.end_review();
         let mut browsed = browsed;
         let tree = browsed.snapshot.weighed.report.take().unwrap_or_default();
         let (index, marks) = (SortedDirectory::default(), Marks::default());
@@ -215,7 +249,7 @@ impl Browser {
     /// Returns false if the totals would be wrong: if the directory is gone, or if one of its inodes has, or had,
     /// links elsewhere. Then everything must be scanned again.
     pub fn replace(&mut self, rules: &Rules, browsed: Browsed) -> bool {
-        let Some(PendingScan::Directory(way)) = self.pending.take() else { return false };
+        let Some(PendingWork::Directory(way)) = self.pending.take() else { return false };
         let Watched::Whole(scan) = &mut self.seen else { return false };
         let named = scan.marks.named(&scan.tree);
         let mut weighed = browsed.snapshot.weighed;
@@ -231,8 +265,7 @@ impl Browser {
         {
             return false;
         }
-        let place = scan.tree.replace(old, new, |above| above.totals);
-        total::add_up(&mut scan.tree, rules, place);
+        scan.replace(old, new, rules, std::mem::take(&mut self.removals.takes_links));
         let known = &mut scan.browsed.snapshot.weighed;
         known.is_interrupted |= weighed.is_interrupted;
         let is_below = |problem: &Problem| {
@@ -243,12 +276,13 @@ impl Browser {
         known.problems.append(&mut weighed.problems);
         known.problems.sort_by(|one, two| one.path.cmp(&two.path));
         self.mark_again(&named);
+        self.end_review();
         self.relist();
         true
     }
 
     /// Restores the marks of `named` that still exist, and reports how many are lost.
-    fn mark_again(&mut self, named: &NamedMarks) {
+    pub(super) fn mark_again(&mut self, named: &NamedMarks) {
         let Watched::Whole(scan) = &mut self.seen else { return };
         let (tree, protected) = (&scan.tree, &self.protected);
         let (marks, lost) =
@@ -450,7 +484,7 @@ impl Browser {
 
     /// Notes that everything is scanned again.
     pub fn look_at_all(&mut self) {
-        self.pending = Some(PendingScan::All);
+        self.pending = Some(PendingWork::All);
     }
 
     /// What sizes measure.

@@ -186,6 +186,14 @@ impl NamedMarks {
         self.0.entry(way).or_default().insert(name, identification);
     }
 
+    /// Keeps only the marks for which `is_kept` is true, by the names of the directory and the name of the entry.
+    pub fn retain(&mut self, is_kept: impl Fn(&[Vec<u8>], &[u8]) -> bool) {
+        for (way, marked) in &mut self.0 {
+            marked.retain(|name, _| is_kept(way, name));
+        }
+        self.0.retain(|_, marked| !marked.is_empty());
+    }
+
     /// Unmarks it; false if it was not marked.
     pub fn remove(&mut self, way: &[Vec<u8>], name: &[u8]) -> bool {
         let Some(marked) = self.0.get_mut(way) else { return false };

@@ -3,10 +3,12 @@
 //! * `browser`: the state. `update`: how keys change it; `keys`: the actions of keys. None of them uses a terminal.
 //! * `listing`, `item`, `sorting`, `pattern`: the entries of one directory, in order.
 //! * `marks`, `freed`, `protected`: the marks, their totals, and what must not be marked.
+//! * `removal`, `follow`: removes marked entries, and updates the tree and its totals.
 //! * `view` draws the state, and is pure. `screen` is the loop, and the only part with a terminal, threads and
 //!   signals. Both need the feature `tui`.
 
 mod browser;
+mod follow;
 mod freed;
 mod item;
 mod keys;
@@ -14,6 +16,7 @@ mod listing;
 mod marks;
 mod pattern;
 mod protected;
+mod removal;
 mod sorting;
 mod update;
 #[cfg(feature = "tui")]
@@ -32,6 +35,7 @@ pub use keys::Key;
 pub use marks::{Identification, Marks, NamedMarks};
 pub use pattern::{MarkedBy, NamePattern};
 pub use protected::{Protected, Refusal};
+pub use removal::RemovalProgress;
 pub use screen::{IS_BUILT, run};
 pub use sorting::{SortKey, Sorting};
 pub use update::Command;

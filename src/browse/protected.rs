@@ -15,6 +15,8 @@ pub type Refusal = &'static str;
 pub struct Protected {
     /// The real path of each root, by its given name. Empty for a snapshot.
     roots: HashMap<Vec<u8>, Vec<u8>>,
+    /// The same paths: a root may lie in another one.
+    real_roots: BTreeSet<Vec<u8>>,
     mounts: BTreeSet<Vec<u8>>,
     home: Option<Vec<u8>>,
 }
@@ -26,14 +28,21 @@ impl Protected {
             let real = sys::real_path(path, Symlinks::Follow).ok()?;
             Some(real.as_os_str().as_encoded_bytes().to_vec())
         };
-        let roots = roots.into_iter();
+        let roots: HashMap<_, _> = roots
+            .into_iter()
+            .filter_map(|root| Some((root.to_vec(), real(&path::from_bytes(root))?)))
+            .collect();
         Self {
-            roots: roots
-                .filter_map(|root| Some((root.to_vec(), real(&path::from_bytes(root))?)))
-                .collect(),
+            real_roots: roots.values().cloned().collect(),
+            roots,
             mounts: sys::mount_points().into_iter().collect(),
             home: home.and_then(real),
         }
+    }
+
+    /// The real path of each root, by the name it was given.
+    pub(super) fn roots(&self) -> &HashMap<Vec<u8>, Vec<u8>> {
+        &self.roots
     }
 
     /// The reason why `child` must not be marked, if there is one.
@@ -80,14 +89,22 @@ impl Protected {
         if self.mounts.contains(path) {
             return Some("it is a mount point");
         }
+        if self.real_roots.contains(path) {
+            return Some("it is a root");
+        }
         if !is_directory {
             return None;
         }
         let mut below = path.to_vec();
         path::join(&mut below, b"");
-        if self.mounts.range(below.clone()..).next().is_some_and(|mount| mount.starts_with(&below))
-        {
+        let has_below = |paths: &BTreeSet<Vec<u8>>| {
+            paths.range(below.clone()..).next().is_some_and(|path| path.starts_with(&below))
+        };
+        if has_below(&self.mounts) {
             return Some("something is mounted in it");
+        }
+        if has_below(&self.real_roots) {
+            return Some("a root lies in it");
         }
         match &self.home {
             Some(home) if home == path => Some("it is your home directory"),

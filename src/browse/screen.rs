@@ -7,10 +7,11 @@
 use std::io;
 use std::iter;
 use std::mem;
+use std::ops::ControlFlow;
 use std::panic;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,12 +29,13 @@ use ratatui_core::terminal::Terminal;
 use ratatui_crossterm::CrosstermBackend;
 
 use super::update::Command;
-use super::{BrowseOptions, Browser, Ended, Key, Protected, view};
+use super::{BrowseOptions, Browser, Ended, Key, Protected, RemovalProgress, view};
 use crate::filter::{Git, Ignored};
 use crate::interrupt::{self, ScreenSignals};
 use crate::measure::Measure;
 use crate::path;
 use crate::problem::{Operation, Problem};
+use crate::remove::{self, Manner, Removed, Target, Trashed};
 use crate::render::errors;
 use crate::report::{self, Browsed, Input, Request};
 use crate::sys;
@@ -47,11 +49,19 @@ pub const IS_BUILT: bool = true;
 /// The interval between checks of the walk in progress and of signals.
 const INTERVAL: Duration = Duration::from_millis(100);
 
+/// The longest wait for background work at the end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
 /// A message from a background thread.
 enum Told {
     Protected(Protected),
     Progress(Progress),
     Done(WorkKind, Result<Box<Browsed>, Problem>),
+    /// The targets of the review with this number, and why some must not be removed.
+    Looked(u64, Vec<(usize, Target, Option<String>)>),
+    Removing(RemovalProgress),
+    Removed(Box<Removed>),
+    Undone(Arc<Trashed>, Box<Removed>),
 }
 
 /// The task of a background thread.
@@ -97,17 +107,20 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
             sender.send(Told::Protected(Protected::ask(roots, home.as_deref())))
         });
     }
-    let mut work = Work { request: request.clone(), options: &options, sender, told };
+    let is_cancelled = Arc::<AtomicBool>::default();
+    let mut work = Work { request: request.clone(), options: &options, sender, told, is_cancelled };
     work.start(WorkKind::All, request.clone(), top);
     let ended = browse(&mut browser, &mut screen, &signals, &mut work);
     drop(screen);
+    let unfinished = browser.is_removing() && !work.end_removal(&mut browser);
+    let kept = if browser.is_quitting() { browser.kept().to_vec() } else { Vec::new() };
     let ended = ended.map_err(on_screen)?;
     if let Some(problem) = ended.problem {
         return Err(problem);
     }
     let printed = (ended.command == Some(Command::PrintPaths)).then(|| browser.printed_paths());
     let browsed = if browser.is_walking() { work.end() } else { browser.into_browsed() };
-    Ok(Ended { browsed, printed, signal: ended.signal })
+    Ok(Ended { browsed, printed, signal: ended.signal, kept, unfinished })
 }
 
 /// Why the loop ended.
@@ -154,7 +167,11 @@ fn browse(
                     Typed::Stop => {}
                     Typed::Key(key) => {
                         let command = browser.press(key);
-                        if matches!(command, Some(Command::Quit | Command::PrintPaths)) {
+                        let is_end = matches!(command, Some(Command::Quit | Command::PrintPaths));
+                        if is_end && browser.is_removing() && work.cancel() {
+                            // First puts back the entry that it is working on. A second time does not wait for that.
+                            browser.quit_after_removal();
+                        } else if is_end {
                             return Ok(LoopEnd { command, ..LoopEnd::default() });
                         }
                         if let Some(command) = command {
@@ -178,6 +195,16 @@ fn browse(
             return Ok(LoopEnd { problem, ..LoopEnd::default() });
         }
         is_changed |= is_told;
+        if browser.is_quitting() && !browser.is_removing() {
+            return Ok(LoopEnd { command: Some(Command::Quit), ..LoopEnd::default() });
+        }
+        if browser.is_removing() && looked.elapsed() >= pause {
+            let start = Instant::now();
+            is_changed |= browser.follow(&work.rules());
+            // However large the tree is, keys are answered most of the time.
+            pause = INTERVAL.max(start.elapsed() * 10);
+            looked = Instant::now();
+        }
         if browser.is_walking() && looked.elapsed() >= pause {
             let start = Instant::now();
             browser.refresh();
@@ -196,6 +223,8 @@ struct Work<'a> {
     options: &'a BrowseOptions,
     sender: Sender<Told>,
     told: Receiver<Told>,
+    /// Whether the removal is cancelled.
+    is_cancelled: Arc<AtomicBool>,
 }
 
 impl Work<'_> {
@@ -216,7 +245,14 @@ impl Work<'_> {
     fn command(&mut self, browser: &mut Browser, command: Command) {
         let walk = &self.request.walk;
         match command {
+            Command::Stop if browser.is_removing() => {
+                self.cancel();
+                browser.end_removal();
+            }
             Command::Stop => self.request.interrupt.is_asked.store(true, Ordering::SeqCst),
+            Command::Look => self.look(browser),
+            Command::Remove(manner) => self.remove(browser, manner),
+            Command::Undo => self.undo(browser),
             // The effect of filters and symlinks depends on where the walk began.
             Command::Rescan(path) if walk.filter.is_off() && !walk.follow => {
                 self.start(WorkKind::Directory, self.of(path, walk.clone()), Arc::default());
@@ -233,6 +269,62 @@ impl Work<'_> {
             }
             Command::Quit | Command::PrintPaths => {}
         }
+    }
+
+    /// Cancels the removal; false if it is cancelled already.
+    fn cancel(&self) -> bool {
+        !self.is_cancelled.swap(true, Ordering::SeqCst)
+    }
+
+    fn look(&self, browser: &mut Browser) {
+        let sender = self.sender.clone();
+        let (number, targets) = browser.to_be_looked_at();
+        thread::spawn(move || {
+            let looked = targets.into_iter().map(|(number, mut target)| {
+                let refusal = remove::look(&mut target).err().map(|error| error.to_string());
+                (number, target, refusal)
+            });
+            let _ = sender.send(Told::Looked(number, looked.collect()));
+        });
+    }
+
+    fn remove(&self, browser: &mut Browser, manner: Manner) {
+        let (sender, is_cancelled) = (self.sender.clone(), Arc::clone(&self.is_cancelled));
+        let places = self.options.places.clone().unwrap_or_default();
+        let targets = browser.begin_removal(manner);
+        is_cancelled.store(false, Ordering::SeqCst);
+        thread::spawn(move || {
+            let (mut told, mut now) = (Instant::now(), RemovalProgress::default());
+            let removed = remove::remove(&targets, manner, &places, &mut |event| {
+                now.take(event);
+                if told.elapsed() >= INTERVAL {
+                    told = Instant::now();
+                    let _ = sender.send(Told::Removing(mem::take(&mut now)));
+                }
+                match is_cancelled.load(Ordering::SeqCst) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            });
+            let _ = sender.send(Told::Removing(now));
+            let _ = sender.send(Told::Removed(Box::new(removed)));
+        });
+    }
+
+    fn undo(&self, browser: &mut Browser) {
+        let Some(trashed) = browser.begin_undo() else { return };
+        let sender = self.sender.clone();
+        let places = self.options.places.clone().unwrap_or_default();
+        thread::spawn(move || {
+            let removed = remove::undo(&trashed, &places, &mut |_| ControlFlow::Continue(()));
+            let _ = sender.send(Told::Undone(trashed, Box::new(removed)));
+        });
+    }
+
+    /// The rules by which the walk adds up.
+    fn rules(&self) -> Rules {
+        let WalkOptions { measure, sizes, follow, count_links, unique, .. } = self.request.walk;
+        Rules { measure, sizes, follow, count_links, unique }
     }
 
     /// A walk of the directory at `path`.
@@ -267,14 +359,23 @@ impl Work<'_> {
                 Ok(Told::Protected(protected)) => browser.protect(protected),
                 Ok(Told::Progress(progress)) => browser.progress(&progress),
                 Ok(Told::Done(WorkKind::All, Ok(browsed))) => browser.finish(*browsed),
+                Ok(Told::Looked(number, looked)) => browser.looked(number, looked),
+                Ok(Told::Removing(progress)) => browser.removal_progress(progress),
+                Ok(Told::Removed(removed)) => {
+                    let next = browser.removed(*removed, &self.rules());
+                    next.into_iter().for_each(|next| self.command(browser, next));
+                }
+                Ok(Told::Undone(trashed, removed)) => {
+                    let next = browser.undone(&trashed, *removed);
+                    next.into_iter().for_each(|next| self.command(browser, next));
+                }
                 Ok(Told::Done(WorkKind::Directory, Ok(browsed))) => {
-                    let WalkOptions { measure, sizes, follow, count_links, unique, .. } =
-                        self.request.walk;
-                    let rules = Rules { measure, sizes, follow, count_links, unique };
-                    if !browser.replace(&rules, *browsed) {
+                    if !browser.replace(&self.rules(), *browsed) {
                         // It may be gone, and then the directories above it have changed too.
                         browser.look_at_all();
                         self.again(browser, false);
+                    } else if let Some(next) = browser.next_rescan() {
+                        self.command(browser, next);
                     }
                 }
                 Ok(Told::Done(WorkKind::Ignored, Ok(browsed))) => {
@@ -293,9 +394,26 @@ impl Work<'_> {
         (true, None)
     }
 
+    /// Waits until the removal has ended and has put back what it had moved; at most [`PATIENCE`]. False if it has not.
+    fn end_removal(&self, browser: &mut Browser) -> bool {
+        self.cancel();
+        browser.quit_after_removal();
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match self.told.recv_timeout(end.saturating_duration_since(Instant::now())) {
+                Ok(Told::Removed(removed)) => {
+                    browser.removed(*removed, &self.rules());
+                    return true;
+                }
+                Ok(Told::Undone(..)) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
     /// Stops the walk and returns its result. Does not wait for a walk that does not stop.
     fn end(&self) -> Option<Browsed> {
-        const PATIENCE: Duration = Duration::from_secs(5);
         self.request.interrupt.is_asked.store(true, Ordering::SeqCst);
         let end = Instant::now() + PATIENCE;
         loop {

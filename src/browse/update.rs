@@ -1,6 +1,6 @@
 //! What keys do to the state. Commands that need a terminal or threads are returned to the loop.
 
-use super::browser::{Bar, Browser, Dialog, PendingScan, Question, Scan, Watched};
+use super::browser::{Bar, Browser, Dialog, PendingWork, Question, Scan, Watched};
 use super::item::Item;
 use super::keys::{Act, Key, act};
 use super::marks::Marks;
@@ -8,6 +8,7 @@ use super::pattern::{MarkedBy, NamePattern};
 use super::protected::Refusal;
 use super::sorting::SortKey;
 use crate::path;
+use crate::remove::Manner;
 use crate::render::name::escape;
 use crate::sys;
 use crate::tree::Child;
@@ -28,6 +29,12 @@ pub enum Command {
     FindIgnored(Vec<u8>),
     /// End.
     Quit,
+    /// Look at the marked entries again, for the review.
+    Look,
+    /// Remove what was reviewed.
+    Remove(Manner),
+    /// Put the last entry back from the trash.
+    Undo,
     /// End, and print the marked paths on standard output.
     PrintPaths,
 }
@@ -51,6 +58,7 @@ impl Browser {
                 None => self.point(key),
             },
             Some(Dialog::Prompt(question, text)) => self.prompt(question, text, key),
+            Some(Dialog::Delete { entries, typed }) => self.type_number(entries, typed, key),
             Some(dialog) => self.scroll(dialog, key),
         }
     }
@@ -125,7 +133,8 @@ impl Browser {
                 Watched::Walk { marks, .. } => marks.clear(),
                 Watched::Whole(scan) => scan.marks.clear(),
             },
-            Act::Review => self.dialog = Some(Dialog::Review { first: 0 }),
+            Act::Review => return self.open_review(),
+            Act::Undo => return self.ask_to_undo(),
             Act::Filter => {
                 let text = self.pattern.as_ref().map_or("", NamePattern::text).to_owned();
                 self.dialog = Some(Dialog::Prompt(Question::Filter, text));
@@ -271,17 +280,18 @@ impl Browser {
     }
 
     fn find_ignored(&mut self) -> Option<Command> {
-        let Some(path) = self.path_to_walk() else {
+        let path = self.path_to_walk().filter(|_| self.pending.is_none());
+        let Some(path) = path else {
             self.say("only in what has been scanned here");
             return None;
         };
-        self.pending = Some(PendingScan::Ignored(self.way.clone()));
+        self.pending = Some(PendingWork::Ignored(self.way.clone()));
         Some(Command::FindIgnored(path))
     }
 
     /// Marks what git ignores in the directory at this path, by the walk `ignored`.
     pub fn mark_ignored(&mut self, ignored: &crate::tree::Tree) {
-        let Some(PendingScan::Ignored(way)) = self.pending.take() else { return };
+        let Some(PendingWork::Ignored(way)) = self.pending.take() else { return };
         let Watched::Whole(scan) = &mut self.seen else { return };
         let Some(here) = super::marks::descend(&scan.tree, &way) else { return };
         // Marks the files and directories that count in that walk; a marked directory covers everything in it.
@@ -310,6 +320,23 @@ impl Browser {
         self.say(refused.map_or(marked.clone(), |why| format!("{marked}; not all: {why}")));
     }
 
+    /// Takes the number of entries that must be typed before they are deleted.
+    fn type_number(&mut self, entries: u64, mut typed: String, key: Key) -> Option<Command> {
+        match key {
+            Key::Enter => return self.answer_delete(entries, &typed),
+            Key::Char(c) if c.is_ascii_digit() => typed.push(c),
+            Key::Backspace => drop(typed.pop()),
+            Key::Escape | Key::Interrupt => {
+                self.removals.review = None;
+                self.say("nothing is deleted");
+                return None;
+            }
+            _ => {}
+        }
+        self.dialog = Some(Dialog::Delete { entries, typed });
+        None
+    }
+
     /// In a dialog, keys scroll or close it.
     fn scroll(&mut self, dialog: Dialog, key: Key) -> Option<Command> {
         let page = self.height.max(2) - 1;
@@ -326,8 +353,19 @@ impl Browser {
             Dialog::Info { first } => moved(first).map(|first| Dialog::Info { first }),
             Dialog::Review { first } => moved(first).map(|first| Dialog::Review { first }),
             Dialog::Errors { first } => moved(first).map(|first| Dialog::Errors { first }),
-            Dialog::Prompt(..) => None,
+            Dialog::Kept { first } => moved(first).map(|first| Dialog::Kept { first }),
+            Dialog::Prompt(..) | Dialog::Delete { .. } => None,
         };
+        if let (Dialog::Review { .. }, None) = (&dialog, &self.dialog) {
+            match key {
+                Key::Char('t') => return self.ask_to_trash(dialog),
+                Key::Char('D') => {
+                    self.ask_to_delete(dialog);
+                    return None;
+                }
+                _ => self.removals.review = None,
+            }
+        }
         let is_paths = matches!(dialog, Dialog::Review { .. }) && key == Key::Char('p');
         if is_paths { self.paths() } else { None }
     }
@@ -354,7 +392,7 @@ impl Browser {
             self.say("once the scan is over");
             return None;
         }
-        self.pending = Some(PendingScan::All);
+        self.pending = Some(PendingWork::All);
         Some(Command::Again { is_other_measure: true })
     }
 
@@ -366,11 +404,11 @@ impl Browser {
         }
         match self.path_to_walk() {
             Some(path) if !self.way.is_empty() => {
-                self.pending = Some(PendingScan::Directory(self.way.clone()));
+                self.pending = Some(PendingWork::Directory(self.way.clone()));
                 Some(Command::Rescan(path))
             }
             _ => {
-                self.pending = Some(PendingScan::All);
+                self.pending = Some(PendingWork::All);
                 Some(Command::Again { is_other_measure: false })
             }
         }

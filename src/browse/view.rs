@@ -11,8 +11,9 @@ use ratatui_core::layout::Rect;
 use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::terminal::Frame;
 
-use super::browser::{Browser, Dialog, PendingScan, Question, Watched};
+use super::browser::{Browser, Dialog, PendingWork, Question, Watched};
 use crate::measure::Measure;
+use crate::remove::Manner;
 use crate::render::name::{cells, escape, shorten};
 use crate::render::size::Format;
 
@@ -113,10 +114,11 @@ fn state(browser: &Browser) -> Vec<String> {
         }
     }
     match &browser.pending {
-        Some(PendingScan::All | PendingScan::Directory(_)) => {
+        Some(PendingWork::All | PendingWork::Directory(_)) => {
             parts.push("scanning again".to_owned())
         }
-        Some(PendingScan::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
+        Some(PendingWork::Removal) => parts.push(removing(browser)),
+        Some(PendingWork::Ignored(_)) => parts.push("looking for what git ignores".to_owned()),
         None => {}
     }
     let (unread, _) = browser.unread();
@@ -138,6 +140,17 @@ fn state(browser: &Browser) -> Vec<String> {
     }
     parts.push(browser.sorting.name().to_owned());
     parts
+}
+
+/// The progress of a removal.
+fn removing(browser: &Browser) -> String {
+    let Some(running) = &browser.removals.running else { return "putting back".to_owned() };
+    let verb = match running.manner {
+        _ if running.is_ending => "ending",
+        Manner::Delete => "deleting",
+        Manner::Trash | Manner::Restore => "moving",
+    };
+    format!("{verb} {}", short(running.removed))
 }
 
 /// As many of `parts` as fit, with separators.
@@ -178,12 +191,28 @@ fn foot(browser: &Browser, canvas: &mut Canvas<'_>) {
         canvas.write((0, y), &shorten(&format!("{asked}{text}"), width), width, style);
         return;
     }
+    if let Some(Dialog::Delete { entries, typed }) = &browser.dialog {
+        let asked = format!("delete {} for ever? type how many: {typed}", number_of(*entries));
+        canvas.write((0, y), &shorten(&asked, width), width, style);
+        return;
+    }
+    if let (None, Some(running)) = (browser.said(), &browser.removals.running) {
+        let of = Format::Count.write(running.entries);
+        let removed = Format::Count.write(running.removed);
+        let name = escape(&running.name);
+        let text = format!("{removed} of {of} entries removed, Esc cancels: {name}");
+        canvas.write((0, y), &shorten(&text, width), width, style);
+        return;
+    }
     if let Some(said) = browser.said() {
         canvas.write((0, y), &shorten(said, width), width, style);
         return;
     }
     let hints = match browser.dialog {
-        Some(_) => ["any other key ends it"].as_slice(),
+        Some(Dialog::Review { .. }) if browser.no_removal().is_none() => {
+            ["t trash  D delete  p print paths  Esc back", "t trash  D delete"].as_slice()
+        }
+        Some(_) => &["any other key ends it"],
         None => &["d review  ? help", "? help"],
     };
     let text = summary(browser, width);
@@ -194,6 +223,12 @@ fn foot(browser: &Browser, canvas: &mut Canvas<'_>) {
     }
 }
 
+/// A number of entries.
+fn number_of(entries: u64) -> String {
+    let word = if entries == 1 { "entry" } else { "entries" };
+    format!("{} {word}", Format::Count.write(entries))
+}
+
 /// The total of the marks, or else of the list.
 fn summary(browser: &Browser, width: usize) -> String {
     let write = |size| format(browser).write(size);
@@ -201,8 +236,8 @@ fn summary(browser: &Browser, width: usize) -> String {
     let long = match marked {
         _ if count == 0 => {
             let totals = browser.totals();
-            let (entries, size) = (Format::Count.write(totals.entries), write(totals.size));
-            return shorten(&format!("{size} in {entries} entries"), width);
+            let (entries, size) = (number_of(totals.entries), write(totals.size));
+            return shorten(&format!("{size} in {entries}"), width);
         }
         None => format!("{count} marked: what that frees is known once the scan is over"),
         Some((totals, Some(freed))) => {

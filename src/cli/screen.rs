@@ -9,6 +9,7 @@ use super::flags::{Flags, Sort};
 use super::{HOME, git};
 use crate::browse::{self, BrowseOptions, SortKey, Sorting};
 use crate::filter::{Git, GitConfig, Ignored};
+use crate::remove::Places;
 use crate::render::colors::Colors;
 use crate::render::size::Formats;
 use crate::render::time::TimeFormat;
@@ -22,13 +23,17 @@ use crate::walk::WalkOptions;
 pub(super) struct ScreenFlags {
     /// Look around on the terminal while it scans; mark, and see what that would free
     ///
-    /// ? shows the keys. Nothing is deleted. With --load, a snapshot is looked at; with --since, what changed.
+    /// ? shows the keys. d reviews the marks; there t moves them into the trash, and D deletes them. With --load, it shows a snapshot; with --since, also what changed.
     #[arg(short = 'u', long, conflicts_with_all = [
         "filetime", "count_links", "unique", "number_of_lines", "depth", "min_size", "only_dir",
         "only_file", "file_types", "by", "collapse", "summarize", "save", "fail_over",
         "fail_growth", "output_json", "form", "screen_reader",
     ])]
     pub(super) ui: bool,
+
+    /// Turn off deleting in --ui
+    #[arg(long, requires = "ui")]
+    pub(super) read_only: bool,
 
     /// End paths that --ui prints with NUL instead of a newline
     #[arg(long, requires = "ui")]
@@ -39,7 +44,8 @@ impl Flags {
     /// What to keep of inodes, to be browsed in: of a snapshot, what it says.
     pub(super) fn browsed_inodes(&self) -> Inodes {
         match (self.snapshots.details, self.snapshots.load.is_empty()) {
-            (true, _) => Inodes::All,
+            (true, false) => Inodes::All,
+            (true, true) => Inodes::AllFingerprints,
             (false, false) => Inodes::DatedDirectories,
             (false, true) => Inodes::Fingerprints,
         }
@@ -77,6 +83,9 @@ impl Flags {
             sorting: Sorting { by, ..Sorting::default() },
             knows_freed: !walk.follow,
             print0: self.screen.print0,
+            read_only: self.screen.read_only,
+            is_filtered: !walk.filter.is_off(),
+            places: Some(Places::of(|name| env::var_os(name).map(PathBuf::from))),
             home: env::var_os(HOME).filter(|home| !home.is_empty()).map(PathBuf::from),
             ignored: Git { ignored: Ignored::Only, config: config.into() },
             colors: is_colored.then(|| Colors::new(&ls_colors())),

@@ -292,7 +292,7 @@ fn number(out: &mut impl Write, before: &[u8], number: u64) -> io::Result<()> {
 
 /// A member whose value is bytes: as text, and if they are not UTF-8, also exactly, in base64. Most names need no
 /// escaping and are written as they are.
-pub(super) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
+pub(crate) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
     out.write_all(b"\"")?;
     out.write_all(field.as_bytes())?;
     out.write_all(b"\":")?;

@@ -1,6 +1,7 @@
 //! What belongs to the system, whichever source lists directories: the meaning of its errors, the limits of the
 //! process, devices and users. Each platform has a file with the same items; one file has what all Unix systems share.
 
+mod held;
 #[cfg(target_os = "linux")]
 mod linux;
 /// On Linux it is compiled for tests, so that its errors show.
@@ -12,6 +13,7 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
+pub use held::{HeldDirectory, user_id};
 #[cfg(target_os = "linux")]
 pub use linux::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
 #[cfg(all(unix, not(target_os = "linux")))]

@@ -17,6 +17,7 @@ use crate::tree::{Child, Content, Tree};
 pub struct Live {
     whole: Whole,
     top: Arc<LiveDirectory>,
+    is_stopped: Arc<AtomicBool>,
 }
 
 /// A directory, or the node above several roots, that may still be open.
@@ -61,7 +62,22 @@ pub struct LivePart {
 impl Live {
     /// Keeps what `whole` keeps, for readers that start at `top`, a new directory.
     pub fn new(whole: Whole, top: Arc<LiveDirectory>) -> Self {
-        Self { whole, top }
+        Self { whole, top, is_stopped: Arc::default() }
+    }
+
+    /// The same where `is_stopped` says that the walk is to end: directories that close from then on may not have been
+    /// read to their end. They have no fingerprint.
+    pub fn until(self, is_stopped: Arc<AtomicBool>) -> Self {
+        Self { is_stopped, ..self }
+    }
+
+    /// What is kept of a directory that closes now.
+    fn of_closed(&self) -> Whole {
+        // Whatever was left out for it was left out after it was set.
+        match self.is_stopped.load(Ordering::SeqCst) {
+            true => Whole { inodes: self.whole.inodes.without_fingerprints() },
+            false => self.whole,
+        }
     }
 }
 
@@ -112,13 +128,13 @@ impl Tally for Live {
                 // Locks the parent first, so that no reader finds the closed directory twice or not at all.
                 let mut gathered = above.gathered();
                 let (content, seen) = part.take();
-                self.whole.close(&mut gathered.content, directory, content);
+                self.of_closed().close(&mut gathered.content, directory, content);
                 gathered.seen.add(seen);
                 gathered.seen.add(own);
             }
             None => {
                 let (content, seen) = part.take();
-                self.whole.close(&mut parent.content, directory, content);
+                self.of_closed().close(&mut parent.content, directory, content);
                 parent.seen.add(seen);
                 parent.seen.add(own);
             }
@@ -127,7 +143,7 @@ impl Tally for Live {
 
     fn finish(&self, root: &Closed<'_>, mut part: LivePart) -> Tree {
         let (content, _) = part.take();
-        self.whole.finish(root, content)
+        self.of_closed().finish(root, content)
     }
 }
 

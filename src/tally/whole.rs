@@ -27,6 +27,30 @@ pub enum Inodes {
     Fingerprints,
     /// For all, with their details.
     All,
+    /// For all, with their details and a fingerprint of each.
+    AllFingerprints,
+}
+
+impl Inodes {
+    /// Whether the details of all entries are kept.
+    pub fn has_details(self) -> bool {
+        matches!(self, Inodes::All | Inodes::AllFingerprints)
+    }
+
+    /// Whether the fingerprints of all entries are kept.
+    pub fn has_fingerprints(self) -> bool {
+        matches!(self, Inodes::Fingerprints | Inodes::AllFingerprints)
+    }
+
+    /// The same without fingerprints.
+    #[must_use]
+    pub fn without_fingerprints(self) -> Self {
+        match self {
+            Inodes::Fingerprints => Inodes::Directories,
+            Inodes::AllFingerprints => Inodes::All,
+            other => other,
+        }
+    }
 }
 
 impl Whole {
@@ -37,14 +61,14 @@ impl Whole {
     }
 
     fn fingerprint(self, stat: &Stat) -> Option<u32> {
-        (self.inodes == Inodes::Fingerprints && stat.inode != 0).then(|| stat.fingerprint())
+        (self.inodes.has_fingerprints() && stat.inode != 0).then(|| stat.fingerprint())
     }
 
     /// None if it is unknown, as in a snapshot without details. No inode has the number 0.
     fn inode(self, stat: &Stat, mount: u64, links: Option<u32>) -> Option<Inode> {
         let is_dated = self.inodes == Inodes::DatedDirectories && stat.is_directory();
         // An unknown time is 0.
-        let has_details = self.inodes == Inodes::All || is_dated && stat.modified != 0;
+        let has_details = self.inodes.has_details() || is_dated && stat.modified != 0;
         (stat.inode != 0).then(|| Inode::new(stat, mount, links, has_details))
     }
 }
@@ -56,13 +80,13 @@ impl Tally for Whole {
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
         let Entry { name, stat, size, beside, mount, .. } = *entry;
         // Where something is mounted on a file there is no link to count, nor a name to remove.
-        let is_covered = self.inodes == Inodes::Fingerprints && stat.mount_point;
+        let is_covered = self.inodes.has_fingerprints() && stat.mount_point;
         let links = if is_covered { Some(u32::MAX) } else { entry.identity.map(|_| entry.links) };
         // The walk may look through all mounts alike.
         let mount = entry.identity.map_or(mount, |(mount, _)| mount);
         let inode = match self.inodes {
             Inodes::None => None,
-            Inodes::All => self.inode(stat, mount, links),
+            inodes if inodes.has_details() => self.inode(stat, mount, links),
             _ => links.and_then(|_| self.inode(stat, mount, links)),
         };
         let totals = Totals { beside, ..Totals::of(size) };

@@ -1,5 +1,7 @@
 //! What the directories above one come to, after that was looked at anew or is gone.
 
+use std::collections::{BTreeSet, HashMap};
+
 use super::{Rules, Sum};
 use crate::tree::{Child, DirectoryId, Totals, Tree};
 
@@ -8,26 +10,41 @@ use crate::tree::{Child, DirectoryId, Totals, Tree};
 ///
 /// All that is below the root is gone through once: where links lie elsewhere, no sum of totals is right.
 pub fn add_up(tree: &mut Tree, rules: &Rules, directory: DirectoryId) {
-    let mut above = vec![directory];
-    let mut at = tree.directory(directory).parent();
-    while let Some(parent) = at {
-        above.extend(parent.id());
-        at = parent.parent();
+    add_up_all(tree, rules, [directory]);
+}
+
+/// The same for several directories, and all above them.
+pub fn add_up_all(
+    tree: &mut Tree,
+    rules: &Rules,
+    directories: impl IntoIterator<Item = DirectoryId>,
+) {
+    // In the order of their numbers, which each has after those below it.
+    let mut above = BTreeSet::new();
+    for directory in directories {
+        let mut at = Some(tree.directory(directory));
+        while let Some(directory) = at {
+            if !directory.id().is_some_and(|id| above.insert(id)) {
+                break;
+            }
+            at = directory.parent();
+        }
     }
-    let (mut sum, mut totals) = (Sum::default(), Vec::new());
-    let mut inner = None;
-    for id in above {
-        // What is in the one before has been added.
-        for child in tree.directory(id).directories().filter(|child| child.id() != inner) {
-            child.id().into_iter().flat_map(|id| tree.directories_within(id)).for_each(|below| {
-                add(&mut sum, &below);
-            });
+    let (mut sums, mut totals): (HashMap<DirectoryId, Sum>, Vec<_>) = Default::default();
+    for &id in &above {
+        let mut sum = sums.remove(&id).unwrap_or_default();
+        // What is in those before has been added.
+        let others = tree.directory(id).directories().filter_map(|child| child.id());
+        for other in others.filter(|other| !above.contains(other)) {
+            tree.directories_within(other).for_each(|below| add(&mut sum, &below));
         }
         add(&mut sum, &tree.directory(id));
         let now =
             if rules.unique { sum.unshared(rules.measure) } else { sum.totals(rules.measure) };
         totals.push((id, rules.as_known(now)));
-        inner = Some(id);
+        if let Some(parent) = tree.directory(id).parent().and_then(|parent| parent.id()) {
+            sums.entry(parent).or_default().absorb(sum);
+        }
     }
     for (id, now) in totals {
         let Totals { beside, .. } = tree.directory(id).totals();

@@ -3,14 +3,29 @@
 //! The new totals of the directories above cannot be computed here, because there may be other links to inodes that
 //! are gone. So the caller provides them.
 
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
 
 use super::{
-    Content, DirectoryId, Inode, Node, PackedDirectory, Shape, Totals, Tree, adopt, record,
+    Content, DirectoryId, Inode, Node, PackedDirectory, Place, Shape, Totals, Tree, adopt, record,
 };
 use crate::measure::Mode;
+use crate::sys::Identity;
 
 impl Tree {
+    /// A copy of a directory with everything below it, as a tree of its own.
+    pub fn part(&self, directory: DirectoryId) -> Tree {
+        let end = directory.0 as usize;
+        let first = end.saturating_sub(self.below(directory) as usize);
+        let copied = self.directories.get(first..=end).unwrap_or_default();
+        let copy = |it: &PackedDirectory| PackedDirectory { block: it.block.clone(), ..*it };
+        let mut directories: Vec<_> = copied.iter().map(copy).collect();
+        if let Some(root) = directories.last_mut() {
+            root.up = 0;
+        }
+        Tree { directories, shape: self.shape }
+    }
+
     /// Replaces a directory by the root of `other`, with everything below it, under the name of the directory.
     /// `totals` returns the new totals of each directory above, innermost first. The numbers of directories change;
     /// returns that of the new one.
@@ -110,6 +125,96 @@ impl Tree {
         }
     }
 
+    /// Says what a directory weighs itself.
+    pub fn set_own(&mut self, directory: DirectoryId, own: u64) {
+        if let Some(directory) = self.directories.get_mut(directory.0 as usize) {
+            directory.rewrite(|block, node| {
+                record::push_directory(block, &Node { own: Some(own), ..node });
+            });
+        }
+    }
+
+    /// Removes what is at `places`, each with all below it, but not the root. What the directories above come to
+    /// stays as it was. All numbers and places change.
+    pub fn remove_all(&mut self, places: &BTreeSet<Place>) {
+        let mut is_gone = vec![false; self.directories.len()];
+        let mut leaves: HashMap<u32, HashSet<u32>> = HashMap::new();
+        for &Place { directory: DirectoryId(id), offset } in places {
+            if offset > 0 {
+                leaves.entry(id).or_default().insert(offset);
+            } else if DirectoryId(id) != self.root_id() {
+                let first = id.saturating_sub(self.below(DirectoryId(id)));
+                is_gone
+                    .iter_mut()
+                    .take(id as usize + 1)
+                    .skip(first as usize)
+                    .for_each(|it| *it = true);
+            }
+        }
+        // How many are kept before each: their new numbers.
+        let mut kept = 0;
+        let mut numbers: Vec<u32> = Vec::with_capacity(is_gone.len());
+        for is_gone in &is_gone {
+            numbers.push(kept);
+            kept += u32::from(!is_gone);
+        }
+        let number = |old: u32| numbers.get(old as usize).copied().unwrap_or(0);
+        let old = std::mem::take(&mut self.directories);
+        self.directories.reserve_exact(kept as usize);
+        for (id, mut directory) in (0..).zip(old) {
+            if is_gone.get(id as usize) == Some(&true) {
+                continue;
+            }
+            let new = number(id);
+            directory.below = new - number(id - directory.below);
+            directory.up = if directory.up > 0 { number(id + directory.up) - new } else { 0 };
+            if let Some(gone) = leaves.get(&id) {
+                directory.keep_leaves(|offset| !gone.contains(&offset));
+            }
+            self.directories.push(directory);
+        }
+    }
+
+    /// Takes links off inodes: how many off each, by which inode it is. Of one that has one left it is known that
+    /// there were more.
+    ///
+    /// Nothing is changed in the directory `except`, nor below it. Returns the directories that have some of them.
+    pub fn unlink(
+        &mut self,
+        lost: &HashMap<Identity, u32>,
+        except: Option<DirectoryId>,
+    ) -> Vec<DirectoryId> {
+        let except = except.map(|id| id.0.saturating_sub(self.below(id))..=id.0);
+        let mut changed = Vec::new();
+        let lost = |node: &Node<'_>| {
+            let inode = node.inode?;
+            let links = inode.links.filter(|links| *links != u32::MAX)?;
+            let lost = lost.get(&inode.identity.1)?;
+            Some(Inode { links: Some(links.saturating_sub(*lost).max(1)), ..inode })
+        };
+        for (id, directory) in (0..).zip(&mut self.directories) {
+            if except.as_ref().is_some_and(|except| except.contains(&id)) {
+                continue;
+            }
+            let mut rest = directory.leaves();
+            let mut is_changed = false;
+            while let Some(node) = record::take(&mut rest) {
+                is_changed |= lost(&node).is_some();
+            }
+            if !is_changed {
+                continue;
+            }
+            let (head, mut rest) = directory.block.split_at(directory.head());
+            let mut block = head.to_vec();
+            while let Some(node) = record::take(&mut rest) {
+                record::push(&mut block, &Node { inode: lost(&node).or(node.inode), ..node });
+            }
+            directory.block = block.into_boxed_slice();
+            changed.push(DirectoryId(id));
+        }
+        changed
+    }
+
     fn below(&self, directory: DirectoryId) -> u32 {
         self.directories.get(directory.0 as usize).map_or(0, |it| it.below)
     }
@@ -140,6 +245,34 @@ impl Tree {
 }
 
 impl PackedDirectory {
+    /// How long its own record is.
+    fn head(&self) -> usize {
+        let mut leaves = &*self.block;
+        record::take_directory(&mut leaves);
+        self.block.len() - leaves.len()
+    }
+
+    /// The records of its leaves.
+    fn leaves(&self) -> &[u8] {
+        self.block.get(self.head()..).unwrap_or_default()
+    }
+
+    /// Keeps the leaves for which `is_kept` is true; it gets where in the block a leaf begins.
+    fn keep_leaves(&mut self, is_kept: impl Fn(u32) -> bool) {
+        let (head, mut rest) = self.block.split_at(self.head());
+        let mut block = head.to_vec();
+        loop {
+            let (start, before) = (self.block.len() - rest.len(), rest);
+            if record::take(&mut rest).is_none() {
+                break;
+            }
+            if u32::try_from(start).map_or(true, &is_kept) {
+                block.extend_from_slice(&before[..before.len() - rest.len()]);
+            }
+        }
+        self.block = block.into_boxed_slice();
+    }
+
     /// Replaces its own record: `write` gets the node and writes the new record.
     fn rewrite(&mut self, write: impl FnOnce(&mut Vec<u8>, Node<'_>)) {
         let (mut leaves, mut block) = (&*self.block, Vec::new());

@@ -133,14 +133,14 @@ fn weight_of(paths: &[PathBuf]) -> u64 {
 }
 
 /// A file system of its own at a temporary directory, for as long as this is there.
-struct Mounted {
+pub struct Mounted {
     path: PathBuf,
     /// What it is mounted on, if that is to go too.
     _top: Option<tempfile::TempDir>,
 }
 
 impl Mounted {
-    fn tmpfs() -> Self {
+    pub fn tmpfs() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let mut mounted = Self::tmpfs_at(dir.path());
         mounted._top = Some(dir);
@@ -153,7 +153,11 @@ impl Mounted {
         Self { path: path.to_owned(), _top: None }
     }
 
-    fn ext4() -> Self {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn ext4() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let image = dir.path().with_extension("image");
         fs::File::create(&image).unwrap().set_len(256 << 20).unwrap();
@@ -325,6 +329,27 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
 }
 
 /// A root, the user's home, and what holds it are never marked; nor where something is mounted, nor what holds that.
+/// A root that lies in another one is counted there, and is a root all the same.
+#[test]
+fn a_root_within_another_is_not_marked() {
+    let fixture = Fixture::new().file("tree/a/root/file", 10_000).file("tree/b", 20_000);
+    let roots = [fixture.at("tree"), fixture.at("tree/a/root")];
+    let mut request = Request::of_roots(roots.clone().map(PathBuf::into_os_string));
+    request.keep = Keep::Everything(Inodes::Fingerprints);
+    let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
+    let roots = roots.each_ref().map(|root| root.as_os_str().as_encoded_bytes());
+    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
+    let mut browser = Browser::new(options, Protected::ask(roots, None), Arc::default(), true);
+    browser.resize(10);
+    browser.finish(browsed);
+    press(&mut browser, "n^ ");
+    assert_eq!(browser.said(), Some("not marked: a: a root lies in it"));
+    press(&mut browser, "^> ");
+    assert_eq!(browser.said(), Some("not marked: root: it is a root"));
+    press(&mut browser, "hj ");
+    assert_eq!(browser.marked().0, 1);
+}
+
 #[test]
 #[ignore = "mounts a tmpfs"]
 fn what_is_protected_is_not_marked() {

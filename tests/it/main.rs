@@ -14,9 +14,10 @@
 //! * What other programs ask of the library: [`library`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
-//!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
+//!   [`numbers`], [`kernel`], [`disks`], [`prefetch`], [`bulk`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`history`], [`alike`],
 //!   [`export`], [`parquet`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
+//! * What is deleted: [`removing`], [`races`], [`freeing`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -45,6 +46,7 @@ mod storage;
 mod alike;
 mod bombs;
 mod browse;
+mod bulk;
 mod churn;
 mod config;
 mod counting;
@@ -56,6 +58,7 @@ mod export;
 mod faults;
 mod filters;
 mod follow;
+mod freeing;
 mod fuzz;
 mod git_config;
 mod gitignore;
@@ -77,8 +80,11 @@ mod numbers;
 mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod prefetch;
+mod races;
 mod random;
 mod readme;
+mod removing;
 mod renamed;
 mod reweighed;
 mod roots;

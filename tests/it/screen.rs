@@ -255,3 +255,163 @@ fn it_is_no_setting() {
         assert!(shown.complaint().contains("unknown key"), "{}", shown.complaint());
     }
 }
+
+/// Deletes what the keys `mark`, in a review whose number of entries is `entries`; waits for the log's second line.
+fn delete_on_screen(fixture: &Fixture, flags: &str, mark: &str, entries: u32) -> String {
+    let mut terminal = Terminal::new();
+    let home = fixture.at("home");
+    let child = weigh(flags).arg("tree").within(fixture.path()).env("HOME", &home);
+    let child = child.on(&terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(mark.as_bytes());
+    terminal.wait_for("1 marked");
+    terminal.type_in(b"d");
+    terminal.wait_for("delete");
+    // The background thread looks at the marked entries.
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"D");
+    terminal.wait_for("many");
+    terminal.type_in(format!("{entries}\r").as_bytes());
+    let limit = Instant::now() + PATIENCE;
+    let log = home.join(".local/state/weigh/deleted.ndjson");
+    while fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 2 {
+        assert!(Instant::now() < limit, "nothing is deleted");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // The first one closes the dialog that says why some entries are kept, if it is there.
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"qq");
+    assert_eq!(end(child).1.code(), Some(0));
+    fs::read_to_string(log).unwrap()
+}
+
+/// Deleting on the screen: the review, the question, and what is listed then.
+#[test]
+fn what_is_deleted_on_the_screen_is_gone() {
+    for flags in ["--ui", "--ui --details"] {
+        let fixture = tree().dir("home");
+        let log = delete_on_screen(&fixture, flags, "n ", 1);
+        assert!(!fixture.at("tree/one").exists() && fixture.at("tree/three/link").exists());
+        assert!(log.contains(r#""result":"deleted","removed":1"#), "{log}");
+    }
+}
+
+/// What a filter leaves out is neither deleted nor put in the trash with the directory that it is in.
+#[test]
+fn what_a_filter_leaves_out_stays() {
+    let fixture = tree().dir("home").file("tree/three/kept", 10);
+    let mut terminal = Terminal::new();
+    let child = weigh("--ui --exclude kept").arg("tree").within(fixture.path());
+    let child = child.env("HOME", fixture.at("home")).on(&terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"nj ");
+    terminal.wait_for("1 marked");
+    terminal.type_in(b"d");
+    terminal.wait_for("delete");
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"t");
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"qq");
+    assert_eq!(end(child).1.code(), Some(0));
+    assert!(fixture.at("tree/three/four").exists());
+    let log = delete_on_screen(&fixture, "--ui --exclude kept", "nj ", 3);
+    assert!(log.contains(r#""result":"partly","removed":2"#), "{log}");
+    assert!(fixture.at("tree/three/kept").exists() && !fixture.at("tree/three/four").exists());
+}
+
+/// A call that hangs: the screen goes on, and the end does not wait for it for ever. The log says where the file is.
+#[test]
+#[ignore = "needs strace"]
+fn a_delete_that_hangs_is_left_and_the_log_says_where_it_is() {
+    let fixture = tree().dir("home");
+    let mut terminal = Terminal::new();
+    let home = fixture.at("home");
+    let before = terminal.settings();
+    let trace = fixture.at("trace").to_string_lossy().into_owned();
+    // strace lets go of it only after that.
+    let hang = "inject=unlinkat:delay_enter=20000000";
+    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", &home);
+    let child =
+        child.under(["strace", "-f", "-q", "-o", &trace, "-e", "trace=unlinkat", "-e", hang]);
+    let child = child.env("PATH", "/usr/bin:/bin").on(&terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"n d");
+    terminal.wait_for("delete");
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"D");
+    terminal.wait_for("many");
+    terminal.type_in(b"1\r");
+    let log = home.join(".local/state/weigh/deleted.ndjson");
+    let limit = Instant::now() + PATIENCE;
+    while fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 1 {
+        assert!(Instant::now() < limit, "nothing is deleted");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Keys are answered meanwhile.
+    terminal.type_in(b"?");
+    terminal.wait_for("PgUp");
+    terminal.type_in(b"q");
+    let start = Instant::now();
+    terminal.type_in(b"q");
+    terminal.wait_for("finishing");
+    terminal.type_in(b"q");
+    terminal.wait_for("did not finish:");
+    assert!(start.elapsed() < Duration::from_secs(15), "it waited for the call");
+    let (_, status) = end(child);
+    assert_eq!(status.code(), Some(1));
+    assert_eq!(terminal.settings(), before);
+    let log = fs::read_to_string(&log).unwrap();
+    let [line] = log.lines().collect::<Vec<_>>()[..] else { panic!("{log}") };
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
+    assert_eq!(line["event"], "begin");
+    assert_eq!(fs::metadata(line["at"].as_str().unwrap()).unwrap().len(), 30_000);
+}
+
+/// What a removal keeps after `q` can no longer be shown on the screen, and comes to standard error.
+#[test]
+#[ignore = "needs strace"]
+fn what_is_kept_after_the_end_is_said() {
+    let fixture = tree().dir("home");
+    let mut terminal = Terminal::new();
+    let home = fixture.at("home");
+    let trace = fixture.at("trace").to_string_lossy().into_owned();
+    let fault = "inject=unlinkat:error=EIO:delay_enter=3000000:when=1";
+    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", &home);
+    let child =
+        child.under(["strace", "-f", "-q", "-o", &trace, "-e", "trace=unlinkat", "-e", fault]);
+    let child = child.env("PATH", "/usr/bin:/bin").on(&terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"n d");
+    terminal.wait_for("delete");
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"D");
+    terminal.wait_for("many");
+    terminal.type_in(b"1\r");
+    // Once it has been moved, its removal hangs.
+    let limit = Instant::now() + PATIENCE;
+    while fixture.at("tree/one").exists() {
+        assert!(Instant::now() < limit, "it is not moved");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_in(b"q");
+    terminal.wait_for("cannot remove");
+    terminal.wait_for("tree/one: Input/output error");
+    assert_eq!(end(child).1.code(), Some(1));
+    assert_eq!(fs::metadata(fixture.at("tree/one")).unwrap().len(), 30_000);
+}
+
+/// With --read-only, nothing is.
+#[test]
+fn nothing_is_deleted_with_read_only() {
+    let fixture = tree().dir("home");
+    let mut terminal = Terminal::new();
+    let child = weigh("--ui --read-only").arg("tree").within(fixture.path()).on(&terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"n d");
+    terminal.wait_for("--read-only");
+    terminal.type_in(b"D1\rt\x1b");
+    terminal.type_in(b"q");
+    assert_eq!(end(child).1.code(), Some(0));
+    assert!(fixture.at("tree/one").exists());
+}

@@ -1,8 +1,10 @@
 //! The dialogs over the list: help, details of a line, marks, errors.
 
+use std::collections::HashMap;
+
 use ratatui_core::style::{Modifier, Style};
 
-use super::{Canvas, format};
+use super::{Canvas, format, number_of};
 use crate::browse::browser::{Browser, Dialog};
 use crate::browse::item::Item;
 use crate::browse::keys::KEYS;
@@ -19,6 +21,8 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
         Dialog::Info { first } => ("about it", info(browser), *first),
         Dialog::Review { first } => return review(browser, *first, height, canvas),
         Dialog::Errors { first } => return problems(browser, *first, height, canvas),
+        Dialog::Kept { first } => ("not everything was removed", browser.kept_lines(), *first),
+        Dialog::Delete { .. } => return review(browser, 0, height, canvas),
         Dialog::Prompt(..) => return,
     };
     // The title is shown only if all lines fit below it.
@@ -70,7 +74,10 @@ fn info(browser: &Browser) -> Vec<String> {
     let mut full = browser.path();
     path::join(&mut full, &item.name);
     let mut lines = vec![("path", escape(&full))];
-    lines.push(("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)));
+    lines.push(match item.is_open {
+        true => ("kind", kind(&item).to_owned()),
+        false => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
+    });
     lines.push(("size", write(item.totals.size)));
     if item.is_directory() {
         lines.push(("entries", count(item.totals.entries)));
@@ -126,8 +133,8 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         _ if count == 0 => head.push("nothing is marked: Space marks".to_owned()),
         None => head.push(format!("{count} marked; more is known once the scan is over")),
         Some((totals, freed)) => {
-            let entries = Format::Count.write(totals.entries);
-            head.push(format!("{count} marked: {entries} entries, {}", write(totals.size)));
+            let entries = number_of(totals.entries);
+            head.push(format!("{count} marked: {entries}, {}", write(totals.size)));
             match freed {
                 Some(freed) if freed < totals.size => head.push(format!(
                     "removing them frees {}: the rest has links that are not marked",
@@ -140,6 +147,25 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
     }
     if browser.browsed().is_some_and(|browsed| !browsed.snapshot.weighed.is_complete()) {
         head.push("not all could be read: there may be more in what is marked".to_owned());
+    }
+    if let Some(why) = browser.no_removal().filter(|_| count > 0) {
+        head.push(why.to_owned());
+    }
+    let refusals: HashMap<_, _> = browser
+        .removals
+        .review
+        .iter()
+        .flat_map(|it| &it.marks)
+        .filter_map(|mark| Some((mark.place, mark.refusal.as_ref()?)))
+        .collect();
+    match &browser.removals.review {
+        Some(review) if !review.is_looked => {
+            head.push("weigh is looking at them again …".to_owned())
+        }
+        Some(_) if !refusals.is_empty() => {
+            head.push(format!("{} of them are left out", refusals.len()));
+        }
+        _ => {}
     }
     head.truncate(height.saturating_sub(1).max(1));
     for (i, line) in head.iter().enumerate() {
@@ -156,7 +182,11 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         let freed = if browser.options.knows_freed { write(item.freed()) } else { String::new() };
         let size = format!("{:>8} {freed:>8} ", write(item.totals.size));
         let room = width.saturating_sub(cells(&size) + ending.len());
-        let path = shorten(&escape(&child.path()), room);
+        let refusal = refusals.get(&place);
+        let path = match refusal {
+            Some(why) => shorten(&format!("{why}: {}", escape(&child.path())), room),
+            None => shorten(&escape(&child.path()), room),
+        };
         canvas.write(
             (0, 1 + head.len() + i),
             &format!("{size}{path}{ending}"),
@@ -172,7 +202,7 @@ fn problems(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<
     let title = match (count, problems.len()) {
         (0, _) => "everything was read".to_owned(),
         (count, 0) => format!("{count} could not be read: they are listed once the scan is over"),
-        (count, _) => format!("{count} could not be read: what they lack is in no total"),
+        (count, _) => format!("{count} could not be read, and are missing from the totals"),
     };
     let style = Style::new().add_modifier(Modifier::BOLD);
     let width = canvas.width();

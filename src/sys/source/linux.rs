@@ -190,8 +190,9 @@ fn stat_in(
     Ok(convert(&retry_on_intr(|| fs::statx(parent, name, flags, fields))?))
 }
 
+/// What a walk takes of what the kernel says.
 #[inline]
-fn convert(stat: &Statx) -> Stat {
+pub fn convert(stat: &Statx) -> Stat {
     const BOUNDARY: StatxAttributes = StatxAttributes::MOUNT_ROOT.union(StatxAttributes::AUTOMOUNT);
     Stat {
         device: fs::makedev(stat.stx_dev_major, stat.stx_dev_minor),

@@ -1,0 +1,45 @@
+//! Deletes marked entries, or moves them into the trash. Nobody can undo a delete, so in doubt it refuses and says why.
+//!
+//! What happens to each [`Target`]:
+//!
+//! 1. It opens the target's directory by names, from a held directory of the same mount ([`HeldMount`]). It follows no
+//!    symlink and enters no other mount. The directory must be the one that was scanned.
+//! 2. It looks at the target, which must be what was scanned and what the review showed.
+//! 3. It writes to the log where the target goes. Then it makes a private directory beside the target, and moves the
+//!    target into it without replacing anything. No other program reaches the target by its old path.
+//! 4. It looks again. If this is something else, it puts it back. If not, it removes it. In a directory, it moves,
+//!    looks at, and removes one scanned entry after the other. It names new entries, and puts back what is left.
+//! 5. It writes the result to the log.
+//!
+//! An inode number is no identity, because file systems use it again. The scan keeps a fingerprint of the inode, its
+//! birth, length and times; the review keeps them exactly, in nanoseconds. Between looking at a name and removing it,
+//! another file may get that name, as when a program writes a file again. A move takes whatever has the name, and no
+//! other program expects it at its new place. The price is one more system call for each entry.
+//!
+//! A full file system has no room for a private directory. There, entries get a random name in their own directory.
+//!
+//! * `target`, `targets`, `held`: the targets, and how to find them. `explain`: why something is not possible.
+//! * `run`: the targets one by one. `private`: the private directory. `below`: the content of a directory.
+//! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after.
+//!
+//! Nothing recurses, and the number of open directories is bounded. Errors do not stop it. It can be cancelled between
+//! two system calls, and then puts back what it has moved.
+
+mod below;
+mod explain;
+mod held;
+mod log;
+mod outcome;
+mod private;
+mod run;
+mod target;
+mod targets;
+mod trash;
+
+pub use held::HeldMount;
+pub use log::Places;
+pub use outcome::{Fate, RemovalEvent, RemovalStep, Removed, TargetOutcome};
+pub use run::{Manner, remove, undo};
+pub use target::{KnownEntry, Target, look};
+pub use targets::targets;
+pub use trash::Trashed;

@@ -1,0 +1,185 @@
+//! The outcome of a removal, and the events during it.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use super::trash::Trashed;
+use crate::problem::{Operation, Problem};
+use crate::sys::ExactStat;
+
+/// The outcome for one target.
+#[derive(Debug)]
+pub struct TargetOutcome {
+    /// Where it is now.
+    pub fate: Fate,
+    /// The number of deleted entries, itself included.
+    pub removed: u64,
+    /// The first reasons why some of it is kept.
+    pub problems: Vec<Problem>,
+    /// The number of further reasons.
+    pub unnamed: u64,
+}
+
+/// Where a target is after a removal.
+#[derive(Debug)]
+pub enum Fate {
+    /// It is deleted, with its content.
+    Deleted,
+    /// It is in the trash.
+    Trashed(Box<Trashed>),
+    /// It has been put back from the trash.
+    Restored,
+    /// It is in its place, and nothing of it was removed.
+    Kept,
+    /// Some of it was removed; the rest is in its place.
+    Partly,
+    /// It, or some of it, could not be put back, and is now at this path.
+    Left(Vec<u8>),
+}
+
+/// The outcome of all targets.
+#[derive(Debug, Default)]
+pub struct Removed {
+    /// In the order of the targets.
+    pub outcomes: Vec<TargetOutcome>,
+    /// Whether it was cancelled.
+    pub is_cancelled: bool,
+    /// Private directories that could not be removed.
+    pub left: Vec<Problem>,
+    /// Why the log is incomplete.
+    pub unlogged: Option<Problem>,
+}
+
+/// An event during a removal.
+#[derive(Clone, Copy, Debug)]
+pub enum RemovalEvent<'a> {
+    /// A system call follows. The removal can be cancelled here.
+    Before {
+        /// Its purpose.
+        step: RemovalStep,
+        /// The number of the target.
+        target: usize,
+        /// The name of the entry.
+        name: &'a [u8],
+        /// The number of deleted entries so far.
+        removed: u64,
+    },
+    /// A target is finished.
+    Done {
+        /// Its number.
+        target: usize,
+        /// Its outcome.
+        outcome: &'a TargetOutcome,
+    },
+    /// All targets in one directory are finished.
+    Left {
+        /// The number of one of them.
+        target: usize,
+        /// The directory's attributes now.
+        stat: &'a ExactStat,
+    },
+}
+
+/// The purpose of a system call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RemovalStep {
+    /// To open a directory.
+    Enter,
+    /// To look at an entry.
+    Look,
+    /// To make a private directory beside it, or an info file in the trash.
+    Prepare,
+    /// To move it there.
+    Move,
+    /// To look at it there.
+    LookAgain,
+    /// To remove it there.
+    Remove,
+    /// To put it back. This cannot be cancelled.
+    PutBack,
+}
+
+/// Why a step stopped early.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Cancelled,
+    Because(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Stop::Because(error)
+    }
+}
+
+/// `message` as the reason to stop.
+pub(super) fn because(message: impl Into<String>) -> Stop {
+    Stop::Because(io::Error::other(message.into()))
+}
+
+/// Calls the watcher before each system call, and remembers if it cancelled.
+pub(super) struct Watcher<'w> {
+    watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+    pub(super) target: usize,
+    pub(super) removed: u64,
+    pub(super) is_cancelled: bool,
+}
+
+impl<'w> Watcher<'w> {
+    pub(super) fn new(watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>) -> Self {
+        Self { watch, target: 0, removed: 0, is_cancelled: false }
+    }
+
+    /// Reports the next system call.
+    pub(super) fn before(&mut self, step: RemovalStep, name: &[u8]) -> Result<(), Stop> {
+        let (target, removed) = (self.target, self.removed);
+        let event = RemovalEvent::Before { step, target, name, removed };
+        self.is_cancelled |= (self.watch)(event).is_break();
+        let may_stop = step != RemovalStep::PutBack;
+        if self.is_cancelled && may_stop { Err(Stop::Cancelled) } else { Ok(()) }
+    }
+
+    /// Reports the attributes of the directory of `target`.
+    pub(super) fn left(&mut self, stat: &ExactStat, target: usize) {
+        let event = RemovalEvent::Left { target, stat };
+        self.is_cancelled |= (self.watch)(event).is_break();
+    }
+
+    pub(super) fn done(&mut self, outcome: &TargetOutcome) {
+        let event = RemovalEvent::Done { target: self.target, outcome };
+        self.is_cancelled |= (self.watch)(event).is_break();
+    }
+}
+
+impl TargetOutcome {
+    /// Nothing has been done to the target.
+    pub(super) fn kept() -> Self {
+        Self { fate: Fate::Kept, removed: 0, problems: Vec::new(), unnamed: 0 }
+    }
+
+    /// Adds a reason: why the entry at `path` is kept.
+    pub(super) fn add_as(&mut self, path: Vec<u8>, error: &io::Error, message: String) {
+        /// Further reasons are only counted, because a tree that cannot be removed may have millions.
+        const NAMED: usize = 1_000;
+        if self.problems.len() < NAMED {
+            let code = error.raw_os_error();
+            self.problems.push(Problem { path, operation: Operation::Remove, code, message });
+        } else {
+            self.unnamed += 1;
+        }
+    }
+}
+
+impl Fate {
+    /// Its name in the log.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Fate::Deleted => "deleted",
+            Fate::Trashed(_) => "trashed",
+            Fate::Restored => "restored",
+            Fate::Kept => "kept",
+            Fate::Partly => "partly",
+            Fate::Left(_) => "left",
+        }
+    }
+}

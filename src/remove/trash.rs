@@ -1,0 +1,298 @@
+//! The trash of the freedesktop specification (1.0): in the user's home directory, or at the top of the mount. Nothing
+//! is copied: an entry stays where it is if there is no trash on its mount.
+
+use std::ffi::{CStr, CString};
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::log::Places;
+use super::outcome::{Stop, because};
+use super::target::Target;
+use crate::path;
+use crate::sys::{self, ExactStat, HeldDirectory, Identity, user_id};
+
+/// A trash directory, held.
+#[derive(Debug)]
+pub(super) struct TrashDirectory {
+    pub(super) files: HeldDirectory,
+    pub(super) info: HeldDirectory,
+    /// The path of its directory `files`.
+    pub(super) path: Vec<u8>,
+    /// The directory to which paths in info files are relative; none if they are absolute.
+    top: Option<Vec<u8>>,
+    /// Its identity, and those of all directories above it.
+    around: Vec<Identity>,
+}
+
+/// An entry in the trash that can be put back.
+#[derive(Debug)]
+pub struct Trashed {
+    pub(super) trash: Arc<TrashDirectory>,
+    pub(super) name: CString,
+    pub(super) stat: ExactStat,
+    pub(super) target: Target,
+}
+
+impl Trashed {
+    /// Its old path.
+    pub fn path(&self) -> Vec<u8> {
+        self.target.path()
+    }
+
+    /// Its path in the trash.
+    pub fn place(&self) -> Vec<u8> {
+        path::join_all([&*self.trash.path, self.name.to_bytes()])
+    }
+}
+
+impl TrashDirectory {
+    /// The trash for entries of the directory `parent` at `path`, whose attributes are `around`. Makes it if needed.
+    pub(super) fn find(
+        parent: &HeldDirectory,
+        around: &ExactStat,
+        path: &[u8],
+        places: &Places,
+    ) -> Result<Self, Stop> {
+        if let Some(data) = &places.data
+            && let Some(trash) = of_home(data, around)?
+        {
+            return Ok(trash);
+        }
+        let (top, levels) = topmost(parent, around)?;
+        let top_path = without_last(path, levels);
+        let user = user_id();
+        let shared = shared(&top, user);
+        let (held, name) = match shared {
+            Some(held) => (held, format!(".Trash/{user}")),
+            None => {
+                let name = format!(".Trash-{user}");
+                let held = own(&top, &CString::new(&*name).unwrap_or_default());
+                (held.map_err(not_allowed)?, name)
+            }
+        };
+        let path = path::join_all([top_path, name.as_bytes()]);
+        Self::within(&held, &path, Some(top_path.to_vec()), around)
+    }
+
+    fn within(
+        held: &HeldDirectory,
+        path: &[u8],
+        top: Option<Vec<u8>>,
+        around: &ExactStat,
+    ) -> Result<Self, Stop> {
+        let (files, info) = (own(held, c"files")?, own(held, c"info")?);
+        for stat in [files.stat()?, info.stat()?] {
+            if (stat.mount, stat.stat.device) != (around.mount, around.stat.device) {
+                return Err(because(ELSEWHERE));
+            }
+        }
+        let path = path::join_all([path, b"files"]);
+        let around = chain(&files)?;
+        Ok(Self { files, info, path, top, around })
+    }
+
+    /// Whether the directory `it` is the trash or contains it.
+    pub(super) fn is_in(&self, it: &ExactStat) -> bool {
+        it.is_directory() && self.around.contains(&it.stat.identity())
+    }
+
+    /// Chooses a free name for the entry at `path`, and writes its info file.
+    pub(super) fn note(&self, name: &[u8], path: &[u8]) -> io::Result<CString> {
+        /// With so many files of one name, the trash counts as full.
+        const TRIES: usize = 100_000;
+        let content = self.content(path);
+        for number in 1..=TRIES {
+            let name = CString::new(numbered(name, number))?;
+            match self.files.stat_of(&name) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
+                Ok(_) => continue,
+            }
+            match self.info.create(&info_name(&name)?, &content) {
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+                Ok(()) => return Ok(name),
+            }
+        }
+        Err(ErrorKind::AlreadyExists.into())
+    }
+
+    /// Removes the info file.
+    pub(super) fn forget(&self, name: &CStr) -> io::Result<()> {
+        self.info.remove(&info_name(name)?, false)
+    }
+
+    fn content(&self, path: &[u8]) -> Vec<u8> {
+        let from = match &self.top {
+            Some(top) => {
+                let rest = path.strip_prefix(&**top).unwrap_or(path);
+                rest.strip_prefix(b"/").unwrap_or(rest)
+            }
+            None => path,
+        };
+        let mut content = b"[Trash Info]\nPath=".to_vec();
+        for byte in from {
+            match byte {
+                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'-' | b'_' | b'.' | b'~' => {
+                    content.push(*byte);
+                }
+                byte => content.extend(format!("%{byte:02X}").bytes()),
+            }
+        }
+        let now = Timestamp::from_second(sys::now()).unwrap_or_default();
+        let now = now.to_zoned(sys::time_zone());
+        content.extend(format!("\nDeletionDate={}\n", now.strftime("%Y-%m-%dT%H:%M:%S")).bytes());
+        content
+    }
+}
+
+/// Explains that a plain user usually may not make a directory at the top of a mount.
+fn not_allowed(stop: Stop) -> Stop {
+    match stop {
+        Stop::Because(error) if error.kind() == ErrorKind::PermissionDenied => because(
+            "there is no trash on its file system, and you may not make one at the top; D deletes it",
+        ),
+        stop => stop,
+    }
+}
+
+const ELSEWHERE: &str = "there is no trash on its file system or subvolume; D deletes it";
+
+/// The trash in the home directory, if that is on the same mount and belongs to the user.
+fn of_home(data: &Path, around: &ExactStat) -> Result<Option<TrashDirectory>, Stop> {
+    let existing = data.ancestors().find_map(|above| {
+        let held = HeldDirectory::open(&CString::new(above.as_os_str().as_encoded_bytes()).ok()?);
+        held.and_then(|held| held.stat()).ok()
+    });
+    let Some(existing) = existing else { return Ok(None) };
+    let is_here = (existing.mount, existing.stat.device) == (around.mount, around.stat.device);
+    if !is_here || existing.stat.owner != user_id() {
+        return Ok(None);
+    }
+    sys::make_directories(data)?;
+    let c_path = CString::new(data.as_os_str().as_encoded_bytes()).map_err(io::Error::from)?;
+    let held = HeldDirectory::open(&c_path)?;
+    let path = path::join_all([data.as_os_str().as_encoded_bytes(), b"Trash"]);
+    TrashDirectory::within(&own(&held, c"Trash")?, &path, None, around).map(Some)
+}
+
+/// The topmost directory of the mount, and the number of levels between it and `parent`.
+fn topmost(parent: &HeldDirectory, around: &ExactStat) -> Result<(HeldDirectory, usize), Stop> {
+    let (mut at, mut stat, mut levels) = (parent.descend::<CString>(&[])?, *around, 0);
+    while !stat.stat.mount_point {
+        let above = at.up()?;
+        let now = above.stat()?;
+        if now.stat.identity() == stat.stat.identity() {
+            break;
+        }
+        if now.mount != stat.mount {
+            break;
+        }
+        (at, stat, levels) = (above, now, levels + 1);
+    }
+    match stat.stat.device == around.stat.device {
+        true => Ok((at, levels)),
+        false => Err(because(ELSEWHERE)),
+    }
+}
+
+/// `path` without its last `levels` names.
+fn without_last(path: &[u8], levels: usize) -> &[u8] {
+    let mut left = path;
+    for _ in 0..levels {
+        let end = left.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        left = left.get(..end.max(1)).unwrap_or(left);
+    }
+    left
+}
+
+/// The user's directory in the trash that all users share, if an administrator has made one by the specification: a
+/// sticky directory, and no symlink.
+fn shared(top: &HeldDirectory, user: u32) -> Option<HeldDirectory> {
+    let name = c".Trash";
+    let stat = top.stat_of(name).ok()?;
+    if !stat.is_directory() || !stat.is_sticky() {
+        return None;
+    }
+    let held = top.descend(&[name]).ok()?;
+    held.stat().ok().filter(|now| now.is_same(&stat) && now.is_sticky())?;
+    own(&held, &CString::new(user.to_string()).ok()?).ok()
+}
+
+/// The user's directory `name`. Makes it if necessary.
+fn own(parent: &HeldDirectory, name: &CStr) -> Result<HeldDirectory, Stop> {
+    match parent.make_directory(name) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.into()),
+        _ => {}
+    }
+    let held = parent.descend(&[name])?;
+    match held.stat()?.stat.owner == user_id() {
+        true => Ok(held),
+        false => Err(because("the trash belongs to somebody else")),
+    }
+}
+
+/// The identities of the directory and of all directories above it.
+fn chain(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
+    let mut met = vec![held.stat()?.stat.identity()];
+    let mut at = held.up()?;
+    loop {
+        let identity = at.stat()?.stat.identity();
+        if met.last() == Some(&identity) {
+            return Ok(met);
+        }
+        met.push(identity);
+        at = at.up()?;
+    }
+}
+
+/// The name of `name` in the trash at the `number`th try. Leaves room for the ending of the info file.
+fn numbered(name: &[u8], number: usize) -> Vec<u8> {
+    /// The longest name on all common file systems (NAME_MAX).
+    const LONGEST: usize = 255;
+    let end = if number > 1 { format!(".{number}") } else { String::new() };
+    let most = LONGEST - INFO.len() - end.len();
+    let mut cut = name.len().min(most);
+    if cut < name.len() {
+        // Does not cut a character.
+        while cut > 1 && name.get(cut).is_some_and(|byte| *byte & 0xc0 == 0x80) {
+            cut -= 1;
+        }
+    }
+    let mut numbered = name.get(..cut).unwrap_or_default().to_vec();
+    numbered.extend_from_slice(end.as_bytes());
+    numbered
+}
+
+const INFO: &str = ".trashinfo";
+
+fn info_name(name: &CStr) -> io::Result<CString> {
+    CString::new([name.to_bytes(), INFO.as_bytes()].concat()).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_the_trash_leave_room_for_their_notes() {
+        assert_eq!(numbered(b"a", 1), b"a");
+        assert_eq!(numbered(b"a", 2), b"a.2");
+        let long = vec![b'x'; 255];
+        assert_eq!(numbered(&long, 12).len() + INFO.len(), 255);
+        assert!(numbered(&long, 12).ends_with(b"x.12"));
+        let wide = "ä".repeat(127);
+        let cut = numbered(wide.as_bytes(), 1);
+        assert!(str::from_utf8(&cut).is_ok() && cut.len() > 240);
+    }
+
+    #[test]
+    fn names_are_taken_off_a_path() {
+        assert_eq!(without_last(b"/a/b/c", 0), b"/a/b/c");
+        assert_eq!(without_last(b"/a/b/c", 2), b"/a");
+        assert_eq!(without_last(b"/a/b/c", 3), b"/");
+    }
+}

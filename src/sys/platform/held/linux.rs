@@ -1,0 +1,231 @@
+//! Linux: openat2, renameat2, statx and unlinkat, each relative to a held directory.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{
+    self, AtFlags, CWD, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Statx, StatxAttributes,
+    StatxFlags,
+};
+use rustix::io::{Errno, retry_on_intr};
+
+use crate::sys::ExactStat;
+use crate::sys::source::linux_stat;
+
+/// A directory that is held open. It stays the same directory even if it is moved or replaced.
+#[derive(Debug)]
+pub struct HeldDirectory {
+    fd: OwnedFd,
+    /// Whether it opens one directory at a time, as before Linux 5.6.
+    by_steps: bool,
+}
+
+/// Does not allow reading, and triggers no automount (open(2)).
+const HOLD: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+const FIELDS: StatxFlags =
+    StatxFlags::BASIC_STATS.union(StatxFlags::BTIME).union(StatxFlags::MNT_ID);
+
+/// The longest path in a system call, with its NUL (limits.h, PATH_MAX).
+const LONGEST: usize = 4096;
+
+/// The effective user of this process.
+pub fn user_id() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+impl HeldDirectory {
+    /// Opens the directory at `path`. Follows symlinks, because the user named it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn open(path: &CStr) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = retry_on_intr(|| fs::openat(CWD, path, flags, Mode::empty()))?;
+        Ok(Self { fd, by_steps: false })
+    }
+
+    /// From now on, opens directories as on a kernel without openat2(2).
+    pub fn go_by_steps(&mut self) {
+        self.by_steps = true;
+    }
+
+    /// Opens the directory below this one that `names` lead to. Follows no symlink and enters no other mount.
+    ///
+    /// # Errors
+    /// The system's: ELOOP for a symlink, EXDEV for a mount point.
+    pub fn descend<N: AsRef<CStr>>(&self, names: &[N]) -> io::Result<Self> {
+        let mut held = Self { fd: self.fd.try_clone()?, by_steps: self.by_steps };
+        let mut rest = names;
+        while !rest.is_empty() {
+            let (path, count) = if held.by_steps { step(rest)? } else { stretch(rest)? };
+            match held.enter(&path) {
+                Ok(fd) => (held.fd, rest) = (fd, &rest[count..]),
+                // The call does not exist, or a filter of system calls forbids it.
+                Err(Errno::NOSYS | Errno::PERM) if !held.by_steps => held.by_steps = true,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(held)
+    }
+
+    fn enter(&self, path: &CStr) -> Result<OwnedFd, Errno> {
+        if self.by_steps {
+            let fd = retry_on_intr(|| fs::openat(&self.fd, path, HOLD, Mode::empty()))?;
+            let (here, there) = (stat_of(&self.fd, c"")?, stat_of(&fd, c"")?);
+            return match there.stat.mode.kind() {
+                crate::measure::Kind::Symlink => Err(Errno::LOOP),
+                crate::measure::Kind::Directory if is_mounted(&here, &there) => Err(Errno::XDEV),
+                crate::measure::Kind::Directory => Ok(fd),
+                _ => Err(Errno::NOTDIR),
+            };
+        }
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
+        let flags = HOLD | OFlags::DIRECTORY;
+        // It may fail if something is renamed meanwhile, and should be called again (openat2(2)).
+        const TRIES: usize = 100;
+        let mut tried = 0;
+        loop {
+            tried += 1;
+            match fs::openat2(&self.fd, path, flags, Mode::empty(), resolve) {
+                Err(Errno::AGAIN | Errno::INTR) if tried < TRIES => {}
+                opened => return opened,
+            }
+        }
+    }
+
+    /// Opens the parent directory.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn up(&self) -> io::Result<Self> {
+        let fd = retry_on_intr(|| fs::openat(&self.fd, c"..", HOLD, Mode::empty()))?;
+        Ok(Self { fd, by_steps: self.by_steps })
+    }
+
+    /// The attributes of the directory itself.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn stat(&self) -> io::Result<ExactStat> {
+        Ok(stat_of(&self.fd, c"")?)
+    }
+
+    /// The attributes of the entry `name`. Does not follow symlinks.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn stat_of(&self, name: &CStr) -> io::Result<ExactStat> {
+        Ok(stat_of(&self.fd, name)?)
+    }
+
+    /// Makes a directory that only the user may access.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn make_directory(&self, name: &CStr) -> io::Result<()> {
+        Ok(retry_on_intr(|| fs::mkdirat(&self.fd, name, Mode::RWXU))?)
+    }
+
+    /// Moves the entry `name` into the directory `to` as `new`, without replacing anything.
+    ///
+    /// # Errors
+    /// The system's: EEXIST if `new` exists, EINVAL if the file system cannot do this.
+    pub fn move_to(&self, name: &CStr, to: &Self, new: &CStr) -> io::Result<()> {
+        let flags = RenameFlags::NOREPLACE;
+        Ok(retry_on_intr(|| fs::renameat_with(&self.fd, name, &to.fd, new, flags))?)
+    }
+
+    /// Removes the entry `name`; a directory only if it is empty.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn remove(&self, name: &CStr, is_directory: bool) -> io::Result<()> {
+        let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        Ok(retry_on_intr(|| fs::unlinkat(&self.fd, name, flags))?)
+    }
+
+    /// Makes a new file with `content` that only the user may access.
+    ///
+    /// # Errors
+    /// The system's. If it cannot be written completely, it is removed.
+    pub fn create(&self, name: &CStr, content: &[u8]) -> io::Result<()> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        let fd = retry_on_intr(|| fs::openat(&self.fd, name, flags, mode))?;
+        File::from(fd).write_all(content).inspect_err(|_| {
+            let _ = self.remove(name, false);
+        })
+    }
+
+    /// The names of at most `most` entries, without `.` and `..`.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn names(&self, most: usize) -> io::Result<Vec<CString>> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = retry_on_intr(|| fs::openat(&self.fd, c".", flags, Mode::empty()))?;
+        let mut buffer = Vec::with_capacity(32 << 10);
+        let mut entries = RawDir::new(&fd, buffer.spare_capacity_mut());
+        let mut names = Vec::new();
+        while let Some(entry) = entries.next().filter(|_| names.len() < most) {
+            let entry = match entry {
+                Err(Errno::INTR) => continue,
+                entry => entry?,
+            };
+            let name = entry.file_name();
+            if name != c"." && name != c".." {
+                names.push(name.to_owned());
+            }
+        }
+        Ok(names)
+    }
+}
+
+/// The next of `names`.
+fn step<N: AsRef<CStr>>(names: &[N]) -> io::Result<(CString, usize)> {
+    let first = names.first().map(|name| name.as_ref().to_owned()).unwrap_or_default();
+    Ok((first, 1))
+}
+
+/// A path of as many of `names` as fit, and their number.
+fn stretch<N: AsRef<CStr>>(names: &[N]) -> io::Result<(CString, usize)> {
+    let (mut path, mut count) = (Vec::new(), 0);
+    for name in names {
+        let name = name.as_ref().to_bytes();
+        if count > 0 && path.len() + 1 + name.len() >= LONGEST {
+            break;
+        }
+        crate::path::join(&mut path, name);
+        count += 1;
+    }
+    Ok((CString::new(path).map_err(|_| ErrorKind::InvalidInput)?, count))
+}
+
+/// Whether `there`, an entry of the directory `here`, is on another mount, as far as the kernel tells.
+fn is_mounted(here: &ExactStat, there: &ExactStat) -> bool {
+    let is_other = there.mount == 0 && here.stat.device != there.stat.device;
+    here.mount != there.mount || there.stat.mount_point || is_other
+}
+
+fn stat_of(at: impl AsFd, name: &CStr) -> Result<ExactStat, Errno> {
+    let mut flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
+    flags.set(AtFlags::EMPTY_PATH, name.is_empty());
+    Ok(exact(&retry_on_intr(|| fs::statx(at.as_fd(), name, flags, FIELDS))?))
+}
+
+fn exact(stat: &Statx) -> ExactStat {
+    let has = |attribute| stat.stx_attributes.intersects(attribute);
+    let has_mount = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
+    ExactStat {
+        stat: linux_stat(stat),
+        mount: if has_mount { stat.stx_mnt_id } else { 0 },
+        born: (stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec),
+        modified: (stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
+        changed: (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
+        is_immutable: has(StatxAttributes::IMMUTABLE),
+        is_append_only: has(StatxAttributes::APPEND),
+    }
+}

@@ -1,0 +1,431 @@
+//! Deleting from the review of `--ui`, without a terminal: that only what it showed goes, after a question, and that
+//! every figure on the screen is then what a fresh scan says.
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected, RemovalProgress};
+use weigh::path;
+use weigh::remove::{self, Places, Removed};
+use weigh::report::{self, Browsed, Keep, Request};
+use weigh::tally::Inodes;
+use weigh::total::Rules;
+use weigh::tree::Tree;
+
+use crate::dice::{Dice, Names};
+use crate::fixture::Fixture;
+use crate::rounds::rounds;
+
+/// What the loop does for a browser, with no thread beside it.
+struct Screen {
+    root: PathBuf,
+    browser: Browser,
+    places: Places,
+}
+
+fn browsed(root: &Path) -> Browsed {
+    let keep = Keep::Everything(Inodes::Fingerprints);
+    let request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    report::browse(&request, Arc::default(), |_| {}).unwrap()
+}
+
+impl Screen {
+    fn new(root: &Path, home: &Path) -> Self {
+        Self::with(root, home, BrowseOptions::default())
+    }
+
+    fn with(root: &Path, home: &Path, options: BrowseOptions) -> Self {
+        let places = Places::of(|name| (name == "HOME").then(|| home.to_owned()));
+        let options = BrowseOptions {
+            knows_freed: true,
+            places: Some(places.clone()),
+            home: Some(home.to_owned()),
+            ..options
+        };
+        let protected = Protected::ask([root.as_os_str().as_bytes()], Some(home));
+        let mut browser = Browser::new(options, protected, Arc::default(), true);
+        browser.resize(20);
+        browser.finish(browsed(root));
+        Self { root: root.to_owned(), browser, places }
+    }
+
+    fn press(&mut self, keys: &str) {
+        for key in keys.chars() {
+            let command = self.browser.press(match key {
+                '\n' => Key::Enter,
+                '\x1b' => Key::Escape,
+                '>' => Key::Right,
+                '^' => Key::Up,
+                'v' => Key::Down,
+                key => Key::Char(key),
+            });
+            let mut next = command;
+            while let Some(command) = next.take() {
+                next = self.run(command);
+            }
+        }
+    }
+
+    fn run(&mut self, command: Command) -> Option<Command> {
+        let mut watch = |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
+        match command {
+            Command::Look => {
+                let (number, targets) = self.browser.to_be_looked_at();
+                let looked = targets.into_iter().map(|(number, mut target)| {
+                    let refusal = remove::look(&mut target).err().map(|why| why.to_string());
+                    (number, target, refusal)
+                });
+                self.browser.looked(number, looked.collect());
+                None
+            }
+            Command::Remove(manner) => {
+                let targets = self.browser.begin_removal(manner);
+                let mut now = RemovalProgress::default();
+                let mut told = Vec::new();
+                let removed = remove::remove(&targets, manner, &self.places, &mut |event| {
+                    let is_done = matches!(event, remove::RemovalEvent::Done { .. });
+                    now.take(event);
+                    if is_done {
+                        told.push(std::mem::take(&mut now));
+                    }
+                    ControlFlow::Continue(())
+                });
+                told.push(now);
+                for (i, progress) in told.into_iter().enumerate() {
+                    self.browser.removal_progress(progress);
+                    if i % 2 == 0 {
+                        self.browser.follow(&Rules::default());
+                    }
+                }
+                self.removed(removed)
+            }
+            Command::Undo => {
+                let trashed = self.browser.begin_undo().unwrap();
+                let removed = remove::undo(&trashed, &self.places, &mut watch);
+                self.browser.undone(&trashed, removed)
+            }
+            Command::Rescan(path) => {
+                let anew = browsed(&path::from_bytes(&path));
+                if self.browser.replace(&Rules::default(), anew) {
+                    self.browser.next_rescan()
+                } else {
+                    self.browser.finish(browsed(&self.root));
+                    None
+                }
+            }
+            Command::Again { .. } => {
+                self.browser.finish(browsed(&self.root));
+                None
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn removed(&mut self, removed: Removed) -> Option<Command> {
+        self.browser.removed(removed, &Rules::default())
+    }
+
+    /// Every figure is what a fresh scan says.
+    fn check(&self, what: &str) {
+        let fresh = browsed(&self.root).snapshot.weighed.report.unwrap();
+        let (found, fresh) = (figures(self.browser.tree().unwrap()), figures(&fresh));
+        let differs = |one: &Figures, other: &Figures| -> Vec<String> {
+            let only = one.iter().filter(|(path, figures)| other.get(*path) != Some(figures));
+            let text = |path: &Vec<u8>| String::from_utf8_lossy(path).into_owned();
+            only.map(|(path, figures)| format!("{} {figures:?}", text(path))).collect()
+        };
+        let is_same = found == fresh;
+        let (found, fresh) = (differs(&found, &fresh), differs(&fresh, &found));
+        assert!(
+            is_same,
+            "{what}: {:?}\nshown: {found:#?}\nfresh: {fresh:#?}\nkept: {:#?}",
+            self.browser.said(),
+            self.browser.kept()
+        );
+    }
+
+    fn said(&self) -> &str {
+        self.browser.said().unwrap_or_default()
+    }
+
+    /// How many entries are marked.
+    fn entries(&self) -> u64 {
+        self.browser.marked().1.unwrap().0.entries
+    }
+}
+
+/// By path: size, entries, shared, own weight, and what removing it alone frees.
+type Figures = BTreeMap<Vec<u8>, (u64, u64, u64, Option<u64>, u64)>;
+
+fn figures(tree: &Tree) -> Figures {
+    let mut found = BTreeMap::new();
+    let mut ahead = vec![tree.root()];
+    while let Some(child) = ahead.pop() {
+        let (totals, own) = (child.totals(), child.node().own);
+        let freed = weigh::browse::Item::of(&child).freed();
+        found.insert(child.path(), (totals.size, totals.entries, totals.shared, own, freed));
+        ahead.extend(child.unsorted());
+    }
+    found
+}
+
+fn fixture() -> Fixture {
+    Fixture::new()
+        .dir("home")
+        .file("tree/a/one", 10_000)
+        .file("tree/a/two", 20_000)
+        .file("tree/b", 30_000)
+        .file("tree/c", 40_000)
+        .hard_link("tree/a/one", "tree/d/one")
+}
+
+/// dua #248: one key deleted, without a question. And only the review's keys delete.
+#[test]
+fn nothing_is_deleted_without_the_number_of_entries() {
+    let fixture = fixture();
+    let screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    let before = figures(&browsed(&screen.root).snapshot.weighed.report.unwrap());
+    for keys in [
+        "D", "x", "X", "\n", "n D", "d\x1bD", "dD\n", "dD1\n", "dD4\n", "dD33\x1b", "d\nD3\n",
+        "dDt\n",
+    ] {
+        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        screen.press("nkkkk ");
+        screen.press(keys);
+        assert_eq!(
+            figures(&browsed(&screen.root).snapshot.weighed.report.unwrap()),
+            before,
+            "{keys}"
+        );
+    }
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("nkkkk ");
+    assert_eq!(screen.entries(), 3);
+    screen.press("dD3\n");
+    assert_eq!(screen.said(), "1 deleted, 3 entries");
+    assert!(!fixture.at("tree/a").exists() && fixture.at("tree/d/one").exists());
+    assert_eq!(screen.browser.marked().0, 0);
+    screen.check("deleted");
+}
+
+/// gdu #388: marks were rows, and after sorting the wrong files went. gdu #203: what is scrolled behind a dialog.
+#[test]
+fn what_goes_is_what_was_marked_however_it_is_sorted_and_scrolled() {
+    for keys in ["s", "C", "nn", "t", "ss", "vvv", "^", "/b\n"] {
+        let fixture = fixture();
+        let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+        screen.press("nkkkkv ");
+        assert_eq!(screen.browser.marked_paths(), [fixture.at("tree/b").as_os_str().as_bytes()]);
+        screen.press(keys);
+        screen.press("d");
+        // In the review, arrows and the wheel scroll, and nothing else.
+        for key in [Key::Down, Key::ScrollDown, Key::PageDown, Key::Up, Key::Home] {
+            assert_eq!(screen.browser.press(key), None);
+        }
+        screen.press("D1\n");
+        assert!(!fixture.at("tree/b").exists(), "{keys}");
+        assert_eq!(fs::read_dir(fixture.at("tree")).unwrap().count(), 3, "{keys}");
+        screen.check(keys);
+    }
+}
+
+/// With a filter, a directory holds more than is listed, and the trash would take it.
+#[test]
+fn with_a_filter_no_directory_goes_into_the_trash() {
+    let fixture = fixture();
+    let options = BrowseOptions { is_filtered: true, ..BrowseOptions::default() };
+    let mut screen = Screen::with(&fixture.at("tree"), &fixture.at("home"), options);
+    screen.press("nkkkk vdt");
+    assert!(screen.said().starts_with("a filter is on"), "{}", screen.said());
+    assert!(fixture.at("tree/a").exists());
+    screen.press("\x1bU^^^v dt");
+    assert!(screen.said().starts_with("1 in the trash"), "{}", screen.said());
+    assert!(!fixture.at("tree/b").exists());
+    screen.check("with a filter");
+}
+
+/// A rescan that ends while the review is open ends that: the marks may be others.
+#[test]
+fn a_review_ends_when_the_scan_becomes_another() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("nkkkkv d");
+    screen.browser.finish(browsed(&screen.root));
+    screen.press("D1\n");
+    assert!(fixture.at("tree/b").exists());
+}
+
+/// dua 2.45: deleting while the walk went on. Nor from a snapshot, nor with --read-only, nor with -L.
+#[test]
+fn nothing_is_deleted_where_it_is_not_to_be() {
+    let fixture = fixture();
+    let (root, home) = (fixture.at("tree"), fixture.at("home"));
+    let is_refused = |mut screen: Screen, why: &str| {
+        screen.press("nkkkk ");
+        for keys in ["D", "t"] {
+            screen.press("d");
+            screen.press(keys);
+            assert_eq!(screen.said(), why);
+            screen.press("\x1b");
+        }
+        assert!(fixture.at("tree/a/one").exists());
+    };
+    let read_only = BrowseOptions { read_only: true, ..BrowseOptions::default() };
+    let why = "deleting is off: weigh was started with --read-only";
+    is_refused(Screen::with(&root, &home, read_only), why);
+    let mut loaded = Screen::new(&root, &home);
+    loaded.browser.finish(Browsed { is_walked: false, ..browsed(&root) });
+    is_refused(loaded, "deleting is off: this is a snapshot");
+    let mut walking = Screen::new(&root, &home);
+    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
+    walking.browser = Browser::new(options, Protected::default(), Arc::default(), true);
+    is_refused(walking, "deleting is off during the scan: Esc stops the scan");
+}
+
+/// After a stopped walk, only what was read to its end goes.
+#[test]
+fn after_a_stopped_walk_only_what_was_read_to_its_end_goes() {
+    let fixture = (0..300).fold(Fixture::new().dir("home"), |fixture, i| {
+        fixture.file(format!("tree/a{}/b{i}/f", i % 5), 10)
+    });
+    let keep = Keep::Everything(Inodes::Fingerprints);
+    let mut request =
+        Request { keep, ..Request::of_roots([fixture.at("tree").as_os_str().to_owned()]) };
+    request.walk.threads = std::num::NonZero::new(1);
+    // Asked for from the start: all that closes, closes after it.
+    request.interrupt.is_asked.store(true, std::sync::atomic::Ordering::SeqCst);
+    let stopped = report::browse(&request, Arc::default(), |_| {}).unwrap();
+    let Some(tree) = &stopped.snapshot.weighed.report else { return };
+    let places: Vec<_> = tree.root().unsorted().filter_map(|child| child.place()).collect();
+    let root = |_: &[u8]| Some(fixture.at("tree"));
+    for target in remove::targets(tree, places, root, None) {
+        let why = remove::look(&mut target.unwrap()).unwrap_err().to_string();
+        assert!(why.contains("was not read completely"), "{why}");
+    }
+}
+
+#[test]
+fn what_is_put_in_the_trash_comes_back() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at(""), &fixture.at("home"));
+    screen.press("/tree\n>nkkkk v dt");
+    assert!(screen.said().starts_with("2 in the trash: that frees nothing"), "{}", screen.said());
+    assert!(!fixture.at("tree/a").exists() && !fixture.at("tree/c").exists());
+    screen.check("in the trash");
+    screen.press("u");
+    screen.check("one is back");
+    screen.press("u");
+    assert!(fixture.at("tree/a/two").exists() && fixture.at("tree/c").exists());
+    screen.check("both are back");
+    screen.press("u");
+    assert_eq!(screen.said(), "nothing was put in the trash");
+}
+
+/// All that can be done, in any order, with newcomers in what is being deleted. In `place`, if that is a file system of
+/// its own, what is freed is held against what was said. How often it deleted, and put in the trash.
+fn sequence(place: Option<&Path>, seed: u64) -> (u64, u64) {
+    let mut dice = Dice::new(seed);
+    let fixture = dice.tree(place.map_or_else(Fixture::in_memory, Fixture::within), Names::Hostile);
+    // The log, and perhaps the trash, are in what is scanned.
+    let is_home_in = place.is_none() && dice.below(3) == 0;
+    let elsewhere = Fixture::in_memory().dir("home");
+    let home = if is_home_in { fixture.at("home") } else { elsewhere.at("home") };
+    fs::create_dir_all(&home).unwrap();
+    let root = fixture.at(if is_home_in { "" } else { "tree" });
+    let mut screen = Screen::new(&root, &home);
+    let (mut deleted, mut trashed) = (0, 0);
+    for step in 0..3 + dice.below(5) {
+        let what = format!("seed {seed}, step {step}");
+        for _ in 0..dice.below(40) {
+            let keys = ["v", "v", "v", "^", ">", ">", "h", " ", " ", "n", "s"];
+            screen.press(dice.of::<&str>(&keys));
+        }
+        let marked = screen.browser.marked_paths();
+        let before = place.map(free);
+        let freed = screen.browser.marked().1.unwrap().1.unwrap();
+        match dice.below(8) {
+            0 => {
+                screen.press("dt");
+                trashed += u64::from(screen.said().contains("in the trash"));
+            }
+            1 => screen.press("u"),
+            2 => screen.press("r"),
+            3 => screen.press("U"),
+            _ => {
+                screen.press("d");
+                let mut is_new = false;
+                if dice.below(3) == 0 && !marked.is_empty() {
+                    // Somebody makes something where nobody has looked.
+                    let mut at = path::from_vec(dice.of(&marked).clone());
+                    while at.is_dir() {
+                        is_new |= fs::write(at.join("new"), [b'n'; 9_000]).is_ok();
+                        let mut below =
+                            fs::read_dir(&at).unwrap().map(|entry| entry.unwrap().path());
+                        let Some(next) = below.find(|path| path.is_dir()) else { break };
+                        at = next;
+                    }
+                }
+                screen.press("D");
+                if let Some(entries) = screen.browser.asked_entries() {
+                    screen.press(&format!("{entries}\n"));
+                    deleted += u64::from(screen.said().contains(" deleted"));
+                    let is_all = !is_new && !screen.said().contains("kept");
+                    if let (Some(before), true) = (before, is_all) {
+                        assert_eq!(place.map(free), Some(before + freed), "{what}: {marked:?}");
+                    }
+                }
+            }
+        }
+        screen.check(&what);
+        while screen.browser.has_dialog() {
+            screen.press("\x1b");
+        }
+    }
+    (deleted, trashed)
+}
+
+fn sequences(place: Option<&Path>, seeds: std::ops::Range<u64>) {
+    let (mut deleted, mut trashed) = (0, 0);
+    for seed in seeds.clone() {
+        let (more, others) = sequence(place, seed);
+        if let Some(place) = place {
+            // Emptied: it would fill what is a small file system.
+            let _ = fs::remove_dir_all(place.join(".Trash-0"));
+        }
+        (deleted, trashed) = (deleted + more, trashed + others);
+    }
+    eprintln!("{} trees, {deleted} deletes, {trashed} times the trash", seeds.end - seeds.start);
+    assert!(deleted > (seeds.end - seeds.start) / 4);
+}
+
+#[test]
+fn after_each_delete_every_figure_is_that_of_a_fresh_scan() {
+    sequences(None, 0..rounds(60, 2_000) as u64);
+}
+
+#[test]
+#[ignore = "mounts a tmpfs"]
+fn what_is_deleted_frees_what_was_said_on_tmpfs() {
+    let place = crate::browse::Mounted::tmpfs();
+    sequences(Some(place.path()), 10_000..10_000 + rounds(40, 2_000) as u64);
+}
+
+#[test]
+#[ignore = "mounts an ext4 image"]
+fn what_is_deleted_frees_what_was_said_on_ext4() {
+    let place = crate::browse::Mounted::ext4();
+    sequences(Some(place.path()), 20_000..20_000 + rounds(20, 500) as u64);
+}
+
+/// What the file system at `place` has free, in bytes.
+fn free(place: &Path) -> u64 {
+    let file = fs::File::open(place).unwrap();
+    rustix::fs::syncfs(&file).unwrap();
+    let space = rustix::fs::fstatvfs(&file).unwrap();
+    space.f_bfree * space.f_frsize
+}

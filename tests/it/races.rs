@@ -1,0 +1,563 @@
+//! Deleting while another process does its worst: it swaps what is to be deleted for something else between any two
+//! calls, through directories that it has open, so that no move keeps it away. And deleting that ends anywhere: by
+//! errors, by kill -9.
+#![cfg(target_os = "linux")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::ops::ControlFlow;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use weigh::remove::{Fate, Manner, Places, RemovalEvent, Removed, remove};
+
+use crate::dice::Dice;
+use crate::fixture::Fixture;
+use crate::removing::Scanned;
+use crate::rounds::rounds;
+
+/// What another process does, with the directories that it has open.
+struct Intruder<'f> {
+    fixture: &'f Fixture,
+    open: Vec<File>,
+    dice: Dice,
+    /// What it made: by inode, and what is in it.
+    made: BTreeMap<u64, Vec<u8>>,
+    /// Where it has mounted something.
+    mounts: Vec<PathBuf>,
+    swaps: usize,
+    can_mount: bool,
+}
+
+const NAMES: [&str; 9] = ["a", "b", "c", "d", "one", "two", "three", "four", "five"];
+
+impl<'f> Intruder<'f> {
+    fn new(fixture: &'f Fixture, seed: u64, can_mount: bool) -> Self {
+        let places = ["tree", "tree/a", "tree/a/b", "tree/d"];
+        let open = places.iter().map(|place| File::open(fixture.at(place)).unwrap()).collect();
+        let (made, mounts) = (BTreeMap::new(), Vec::new());
+        Self { fixture, open, dice: Dice::new(seed), made, mounts, swaps: 0, can_mount }
+    }
+
+    /// Takes something away, and puts something else in its place.
+    fn swap(&mut self) {
+        let directory = self.open[self.dice.below(self.open.len())].as_raw_fd();
+        let name = *self.dice.of(&NAMES);
+        let path = PathBuf::from(format!("/proc/self/fd/{directory}/{name}"));
+        let serial = self.swaps;
+        let aside = self.fixture.at(format!("stash/{serial}"));
+        if fs::rename(&path, &aside).is_err() {
+            return;
+        }
+        self.swaps += 1;
+        let content = format!("intruder {serial}").into_bytes();
+        match self.dice.below(if self.can_mount { 6 } else { 5 }) {
+            0 => {
+                if fs::write(&path, &content).is_ok() {
+                    self.made.insert(fs::symlink_metadata(&path).unwrap().ino(), content);
+                }
+            }
+            1 => {
+                if fs::create_dir(&path).is_ok() {
+                    let inner = path.join("one");
+                    fs::write(&inner, &content).unwrap();
+                    self.made.insert(fs::symlink_metadata(&path).unwrap().ino(), Vec::new());
+                    self.made.insert(fs::symlink_metadata(&inner).unwrap().ino(), content);
+                }
+            }
+            2 => {
+                if symlink(self.fixture.at("canary"), &path).is_ok() {
+                    self.made.insert(fs::symlink_metadata(&path).unwrap().ino(), Vec::new());
+                }
+            }
+            3 => {
+                // A link to a file that has others: the canary.
+                let _ = fs::hard_link(self.fixture.at("canary/bird"), &path);
+            }
+            4 => {
+                // What was there comes back, but for its content.
+                let is_its_own = |stat: fs::Metadata| stat.is_file() && stat.nlink() == 1;
+                if fs::symlink_metadata(&aside).is_ok_and(is_its_own) {
+                    fs::write(&aside, &content).unwrap();
+                    self.made.insert(fs::symlink_metadata(&aside).unwrap().ino(), content);
+                }
+                let _ = fs::rename(&aside, &path);
+            }
+            _ => {
+                let _ = fs::rename(&aside, &path);
+                if fs::symlink_metadata(&path).is_ok_and(|stat| stat.is_dir())
+                    && rustix::mount::mount_bind(self.fixture.at("canary"), &path).is_ok()
+                {
+                    self.mounts.push(path);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Intruder<'_> {
+    fn drop(&mut self) {
+        for mount in &self.mounts {
+            let detach = rustix::mount::UnmountFlags::DETACH;
+            while rustix::mount::unmount(mount, detach).is_ok() {}
+        }
+    }
+}
+
+/// All that is below `top`, by inode, with what is in files; and nothing of what is mounted.
+fn inodes(top: &Path) -> BTreeMap<u64, Vec<u8>> {
+    let mut found = BTreeMap::new();
+    let device = fs::symlink_metadata(top).unwrap().dev();
+    let mut ahead = vec![top.to_owned()];
+    while let Some(path) = ahead.pop() {
+        let stat = fs::symlink_metadata(&path).unwrap();
+        if stat.dev() != device {
+            continue;
+        }
+        let content = if stat.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+        found.insert(stat.ino(), content);
+        if stat.is_dir() {
+            ahead.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    found
+}
+
+fn tree() -> Fixture {
+    Fixture::in_memory()
+        .dir("home")
+        .dir("stash")
+        .file("tree/a/one", 10_000)
+        .file("tree/a/five", 10_000)
+        .file("tree/a/b/two", 5_000)
+        .file("tree/a/b/three", 5_000)
+        .file("tree/a/b/four", 5_000)
+        .file("tree/c", 9_000)
+        .file("tree/d/four", 1)
+        .file("tree/d/three", 1)
+        .file("canary/bird", 3)
+        .file("canary/one", 3)
+        .file("canary/b/two", 3)
+}
+
+/// Deletes while something is swapped before one call in `one_in`. Returns how many swaps there were.
+fn raced(seed: u64, can_mount: bool, manner: Manner) -> usize {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let canary = inodes(&fixture.at("canary"));
+    let mut targets = scanned.targets(&["a", "c", "d"]);
+    // Every third time as on a file system without room for a private directory.
+    if seed.is_multiple_of(3) {
+        targets.iter_mut().for_each(|target| target.mount = scanned.without_room());
+    }
+    let mut intruder = Intruder::new(&fixture, seed, can_mount);
+    let one_in = [1, 2, 3, 8, 20][intruder.dice.below(5)];
+    let removed = remove(&targets, manner, &scanned.places, &mut |_| {
+        if intruder.dice.below(one_in) == 0 {
+            intruder.swap();
+        }
+        ControlFlow::Continue(())
+    });
+    let (made, swaps) = (std::mem::take(&mut intruder.made), intruder.swaps);
+    drop(intruder);
+    assert_eq!(inodes(&fixture.at("canary")), canary, "seed {seed}");
+    let there = inodes(fixture.path());
+    for (inode, content) in made {
+        assert_eq!(there.get(&inode), Some(&content), "seed {seed}: {removed:#?}");
+    }
+    check_named(&fixture, &scanned, &removed, seed);
+    swaps
+}
+
+/// Nothing lies in a private directory that is not named.
+fn check_named(fixture: &Fixture, scanned: &Scanned, removed: &Removed, seed: u64) {
+    let log = scanned.log();
+    for entry in fs::read_dir(fixture.at("tree")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.to_string_lossy().into_owned();
+        if !path.file_name().unwrap().to_string_lossy().starts_with(".weigh-") {
+            continue;
+        }
+        let is_logged = |end| log.contains(&format!(r#""at":"{name}{end}"#));
+        assert!(is_logged('/') || is_logged('"'), "seed {seed}: {name} is in no line");
+        let is_left =
+            |fate: &Fate| matches!(fate, Fate::Left(at) if at.starts_with(name.as_bytes()));
+        let is_said = removed.outcomes.iter().any(|outcome| is_left(&outcome.fate))
+            || removed.left.iter().any(|one| one.path == name.as_bytes());
+        assert!(is_said, "seed {seed}: {name} is not said: {removed:#?}");
+    }
+}
+
+#[test]
+fn what_is_swapped_between_two_calls_is_kept() {
+    let (mut swaps, mut seed) = (0, 0);
+    while swaps < rounds(1_500, 10_000) {
+        let manner = if seed % 4 == 0 { Manner::Trash } else { Manner::Delete };
+        swaps += raced(seed, false, manner);
+        seed += 1;
+    }
+    eprintln!("{swaps} swaps in {seed} rounds");
+}
+
+#[test]
+#[ignore = "mounts"]
+fn what_is_swapped_or_mounted_between_two_calls_is_kept() {
+    let (mut swaps, mut seed) = (0, 1_000_000);
+    while swaps < rounds(300, 10_000) {
+        swaps += raced(seed, true, Manner::Delete);
+        seed += 1;
+    }
+    eprintln!("{swaps} swaps in {seed} rounds");
+}
+
+/// The directory in which the other process deletes; set there only.
+const DELETED: &str = "WEIGH_TEST_DELETED";
+
+/// How many directories, and how many files in each, it deletes.
+const SHAPE: (usize, usize) = (20, 20);
+
+fn many() -> Fixture {
+    let mut fixture = Fixture::in_memory().dir("home");
+    for directory in 0..SHAPE.0 {
+        for file in 0..SHAPE.1 {
+            let name = format!("tree/{}/d{directory}/f{file}", directory % 4);
+            fixture = fixture.file(name, 10);
+        }
+    }
+    fixture
+}
+
+/// What the other process does: deletes all in the tree, and writes down what came of it.
+fn delete_all(top: &Path) {
+    let scanned = Scanned::new(&top.join("tree"), &top.join("home"));
+    let targets = scanned.targets(&["0", "1", "2", "3"]);
+    // A call that hangs can be cancelled once it has come back.
+    let mut calls = 0;
+    // Into the trash of the mount, if there is such a file.
+    let (manner, places) = match top.join("to the trash").exists() {
+        true => (Manner::Trash, Places { data: None, ..scanned.places.clone() }),
+        false => (Manner::Delete, scanned.places.clone()),
+    };
+    let removed = remove(&targets, manner, &places, &mut |_: RemovalEvent<'_>| {
+        calls += 1;
+        ControlFlow::Continue(())
+    });
+    let mut said = String::new();
+    for outcome in &removed.outcomes {
+        said += &format!("{} {:?}\n", outcome.removed, outcome.fate);
+        said.extend(outcome.problems.iter().map(|one| format!("  {}\n", one.message)));
+    }
+    said.extend(removed.left.iter().map(|one| format!("left {}\n", one.message)));
+    fs::write(top.join("said"), said).unwrap();
+}
+
+/// This test again, as another process that deletes in `fixture`.
+fn other_process(fixture: &Fixture, test: &str, under: &[String]) -> Command {
+    let this = std::env::current_exe().unwrap();
+    let mut words: Vec<_> = under.to_vec();
+    words.push(this.to_string_lossy().into_owned());
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).args(["--exact", test, "--include-ignored", "--test-threads=1"]);
+    command.env(DELETED, fixture.path()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}
+
+/// By inode, each file of the tree, and where it is.
+fn files(top: &Path) -> BTreeMap<u64, PathBuf> {
+    let (mut found, mut ahead) = (BTreeMap::new(), vec![top.to_owned()]);
+    while let Some(path) = ahead.pop() {
+        let stat = fs::symlink_metadata(&path).unwrap();
+        if stat.is_dir() {
+            ahead.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            found.insert(stat.ino(), path);
+        }
+    }
+    found
+}
+
+/// What is not in its place is below a path that a line of the log names. Returns how much is gone.
+fn check_log(fixture: &Fixture, before: &BTreeMap<u64, PathBuf>, what: &str) -> usize {
+    let after = files(&fixture.at("tree"));
+    let log = fs::read_to_string(fixture.at("home/.local/state/weigh/deleted.ndjson"));
+    let log = log.unwrap_or_default();
+    let named: BTreeSet<PathBuf> = log
+        .lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .filter_map(|line| {
+            let at = PathBuf::from(line.get("at")?.as_str()?);
+            let parent = at.parent()?;
+            let is_private = parent.file_name()?.to_string_lossy().starts_with(".weigh-");
+            Some(if is_private { parent.to_owned() } else { at })
+        })
+        .collect();
+    for (inode, place) in &after {
+        let is_named = named.iter().any(|at| place.starts_with(at));
+        assert!(before.get(inode) == Some(place) || is_named, "{what}: {}", place.display());
+    }
+    for entry in fs::read_dir(fixture.at("tree")).unwrap() {
+        let path = entry.unwrap().path();
+        let is_private = path.file_name().unwrap().to_string_lossy().starts_with(".weigh-");
+        assert!(!is_private || named.contains(&path), "{what}: {} in no line", path.display());
+    }
+    before.len() - after.len()
+}
+
+#[test]
+#[ignore = "starts itself, and kills that"]
+fn whatever_is_killed_is_named() {
+    if let Some(top) = std::env::var_os(DELETED) {
+        return delete_all(Path::new(&top));
+    }
+    let (mut dice, mut halfway) = (Dice::new(1), 0);
+    let kills = rounds(15, 100);
+    // How long it takes when it is left alone, from the first line of the log on.
+    let mut longest = Duration::from_millis(20);
+    for kill in 0..=kills {
+        let fixture = many();
+        let before = files(&fixture.at("tree"));
+        let mut child =
+            other_process(&fixture, "races::whatever_is_killed_is_named", &[]).spawn().unwrap();
+        let log = fixture.at("home/.local/state/weigh/deleted.ndjson");
+        let limit = Instant::now() + crate::run::PATIENCE;
+        while fs::metadata(&log).map_or(0, |log| log.len()) == 0 {
+            assert!(Instant::now() < limit, "it does not begin");
+            assert!(child.try_wait().unwrap().is_none_or(|status| status.success()));
+        }
+        let begun = Instant::now();
+        if kill == 0 {
+            assert!(child.wait().unwrap().success());
+            longest = begun.elapsed();
+            assert_eq!(check_log(&fixture, &before, "left alone"), before.len());
+            continue;
+        }
+        let wait = longest.as_micros() as usize;
+        std::thread::sleep(Duration::from_micros(dice.below(wait.max(1)) as u64));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let gone = check_log(&fixture, &before, &format!("kill {kill}"));
+        halfway += usize::from(gone > 0 && gone < before.len());
+    }
+    assert!(halfway > kills / 4, "only {halfway} of {kills} were killed halfway");
+    eprintln!("{kills} kills, {halfway} of them halfway");
+}
+
+#[test]
+#[ignore = "needs strace"]
+fn whatever_fails_is_named_and_the_rest_is_in_its_place() {
+    if let Some(top) = std::env::var_os(DELETED) {
+        return delete_all(Path::new(&top));
+    }
+    let mut cases = Vec::new();
+    for call in ["renameat2", "unlinkat", "openat2", "mkdirat"] {
+        for error in ["EACCES", "EIO", "EROFS", "ENOTEMPTY"] {
+            let ks: &[usize] = match call {
+                "mkdirat" => &[1, 2],
+                "openat2" if rounds(0, 1) == 1 => &[1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 20, 24],
+                _ if rounds(0, 1) == 1 => &[1, 2, 3, 4, 5, 21, 22, 40, 101, 250, 300, 420],
+                _ => &[2, 23],
+            };
+            cases.extend(ks.iter().map(|k| format!("{call}:error={error}:when={k}")));
+            cases.push(format!("{call}:error={error}:when={}+", ks[ks.len() - 1]));
+        }
+    }
+    // A file system that is full: alone, and with one more fault.
+    cases.push("mkdirat:error=ENOSPC".to_owned());
+    for call in ["renameat2", "unlinkat"] {
+        let ks: &[usize] = if rounds(0, 1) == 1 { &[1, 2, 3, 21, 40, 101, 250] } else { &[1, 2] };
+        cases.extend(ks.iter().map(|k| format!("mkdirat:error=ENOSPC {call}:error=EIO:when={k}")));
+        cases.push(format!("mkdirat:error=ENOSPC {call}:error=EIO:when=30+"));
+    }
+    crate::rounds::for_each(&cases, |what| {
+        let fixture = many();
+        let (before, scanned) = (files(&fixture.at("tree")), directories(&fixture.at("tree")));
+        let trace = fixture.at("trace").to_string_lossy().into_owned();
+        let mut strace = ["strace", "-f", "-q", "-o", &trace].map(str::to_owned).to_vec();
+        let calls: Vec<_> = what.split(' ').filter_map(|fault| fault.split(':').next()).collect();
+        strace.extend(["-e".to_owned(), format!("trace={}", calls.join(","))]);
+        for fault in what.split(' ') {
+            strace.extend(["-e".to_owned(), format!("inject={fault}")]);
+        }
+        let test = "races::whatever_fails_is_named_and_the_rest_is_in_its_place";
+        assert!(other_process(&fixture, test, &strace).status().unwrap().success());
+        let injected = fs::read_to_string(&trace).unwrap().matches("(INJECTED)").count();
+        assert!(injected > 0, "{what}: no call failed");
+        let gone = check_log(&fixture, &before, what);
+        let said = fs::read_to_string(fixture.at("said")).unwrap();
+        // Directories are counted too: each that is gone.
+        let counted: usize =
+            said.lines().filter_map(|line| line.split(' ').next()?.parse::<usize>().ok()).sum();
+        let left = directories(&fixture.at("tree")).intersection(&scanned).count();
+        assert_eq!(counted, gone + scanned.len() - left, "{what}: {said}");
+        let is_all = gone == before.len() && left == 0;
+        assert!(is_all || what != "mkdirat:error=ENOSPC", "{what}: {said}");
+        assert!(is_all || said.contains("\n  ") || said.contains("left "), "{what}: {said}");
+    });
+    eprintln!("{} faults", cases.len());
+}
+
+/// The inodes of the directories below `top`.
+fn directories(top: &Path) -> BTreeSet<u64> {
+    let (mut found, mut ahead) = (BTreeSet::new(), vec![top.to_owned()]);
+    while let Some(path) = ahead.pop() {
+        for entry in fs::read_dir(&path).unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_dir() {
+                found.insert(entry.metadata().unwrap().ino());
+                ahead.push(entry.path());
+            }
+        }
+    }
+    found
+}
+
+/// Each is mounted at `tree`, and filled with `$fill`; then all in it is deleted. What is left, and why.
+const KINDS: [(&str, &str, &[&str]); 12] = [
+    ("tmpfs", "mount -t tmpfs none tree; fill", &[]),
+    ("xfs", "truncate -s 400M disk; mkfs.xfs -q disk; mount -o loop disk tree; fill", &[]),
+    ("btrfs", "truncate -s 200M disk; mkfs.btrfs -q disk; mount -o loop disk tree; fill", &[]),
+    (
+        "btrfs with a subvolume and a snapshot in what is deleted",
+        "truncate -s 200M disk; mkfs.btrfs -q disk; mount -o loop disk tree; fill; \
+         btrfs -q subvolume create tree/0/sub; echo x > tree/0/sub/x; \
+         btrfs -q subvolume snapshot tree/0/sub tree/1/shot",
+        &["another subvolume", "another subvolume"],
+    ),
+    (
+        "overlay, all in its upper layer",
+        "mount -t tmpfs none image; mkdir image/lower image/upper image/work; \
+         mount -t overlay none -o lowerdir=image/lower,upperdir=image/upper,workdir=image/work tree; fill",
+        &[],
+    ),
+    (
+        "overlay, all in its lower layer",
+        "mount -t tmpfs none image; mkdir image/lower image/upper image/work; (ln -s image/lower tree2; fill tree2); \
+         mount -t overlay none -o lowerdir=image/lower,upperdir=image/upper,workdir=image/work tree",
+        &["in a lower layer of an overlay", "lower layer", "lower layer", "lower layer"],
+    ),
+    (
+        "mounted read-only",
+        "mount -t tmpfs none tree; fill; mount -o remount,ro tree",
+        &["read-only"; 4],
+    ),
+    (
+        "ext4 without a free block",
+        "truncate -s 16M disk; mkfs.ext4 -q -m 0 disk; mount -o loop disk tree; rmdir tree/lost+found; fill; \
+         cat /dev/zero 2> /dev/null > tree/0/d0/full || true",
+        &[],
+    ),
+    (
+        "xfs without a free block",
+        "truncate -s 400M disk; mkfs.xfs -q disk; mount -o loop disk tree; fill; \
+         cat /dev/zero 2> /dev/null > tree/0/d0/full || true",
+        &[],
+    ),
+    (
+        "btrfs without a free block",
+        "truncate -s 200M disk; mkfs.btrfs -q disk; mount -o loop disk tree; fill; \
+         cat /dev/zero 2> /dev/null > tree/0/d0/full || true; sync; for i in $(seq 9999); do echo > tree/1/d1/e/$i || break; done",
+        &[],
+    ),
+    (
+        "tmpfs without a free inode",
+        "mount -t tmpfs -o nr_inodes=100 none tree; fill; i=0; while mkdir tree/3/d3/e/$i 2> /dev/null; do i=$((i+1)); done",
+        &[],
+    ),
+    (
+        "with something mounted in it",
+        "mount -t tmpfs none tree; fill; mount -t tmpfs none tree/2/d2; echo x > tree/2/d2/x",
+        &["mount"],
+    ),
+];
+
+#[test]
+#[ignore = "mounts images"]
+fn every_file_system_is_deleted_from_or_refused_with_the_reason() {
+    if let Some(top) = std::env::var_os(DELETED) {
+        return delete_all(Path::new(&top));
+    }
+    const FILL: &str = "fill() { for i in 0 1 2 3; do mkdir -p ${1:-tree}/$i/d$i/e; \
+                        for f in a b c; do echo $f > ${1:-tree}/$i/d$i/$f; done; \
+                        ln ${1:-tree}/$i/d$i/a ${1:-tree}/$i/link; ln -s ../0 ${1:-tree}/$i/s; done; }";
+    for (kind, mount, reasons) in KINDS {
+        let fixture = Fixture::new().dir("tree").dir("home").dir("image");
+        let this = std::env::current_exe().unwrap();
+        let script = format!(
+            "set -e; {FILL}; {mount}; \
+             {} --exact races::every_file_system_is_deleted_from_or_refused_with_the_reason --include-ignored >&2; \
+             ls -A tree > left; rm -f disk",
+            this.display()
+        );
+        let output = Command::new("unshare")
+            .args(["--mount", "--propagation", "private", "sh", "-c", &script])
+            .current_dir(fixture.path())
+            .env(DELETED, fixture.path())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{kind}: {}", String::from_utf8_lossy(&output.stderr));
+        let said = fs::read_to_string(fixture.at("said")).unwrap();
+        let left = fs::read_to_string(fixture.at("left")).unwrap();
+        // XFS and btrfs have none of their own in their top directory.
+        assert_eq!(left.lines().count(), reasons.len(), "{kind}: {left} {said}");
+        assert!(!left.contains(".weigh-"), "{kind}: {left}");
+        let problems: Vec<_> = said.lines().filter(|line| line.starts_with("  ")).collect();
+        for reason in reasons {
+            assert!(problems.iter().any(|line| line.contains(reason)), "{kind}: {said}");
+        }
+        assert_eq!(problems.is_empty(), reasons.is_empty(), "{kind}: {said}");
+    }
+}
+
+/// A plain user, in directories that are not all theirs.
+#[test]
+#[ignore = "needs root"]
+fn a_plain_user_deletes_what_is_theirs_and_is_told_why_not() {
+    if let Some(top) = std::env::var_os(DELETED) {
+        return delete_all(Path::new(&top));
+    }
+    let fixture = Fixture::new()
+        .dir("home")
+        .file("tree/0/a", 10)
+        .file("tree/1/theirs/a", 10)
+        .file("tree/2/a", 10)
+        .file("tree/3/sticky/other", 10);
+    for path in ["", "home", "tree", "tree/0", "tree/0/a", "tree/1", "tree/2", "tree/3"] {
+        std::os::unix::fs::chown(fixture.at(path), Some(65534), Some(65534)).unwrap();
+    }
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(fixture.at("tree/3/sticky"), fs::Permissions::from_mode(0o1777)).unwrap();
+    let copy = fixture.at("copy of the tests");
+    assert!(
+        Command::new("cp")
+            .arg(std::env::current_exe().unwrap())
+            .arg(&copy)
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut command = Command::new(&copy);
+    let test = "races::a_plain_user_deletes_what_is_theirs_and_is_told_why_not";
+    command.args(["--exact", test, "--include-ignored"]).env(DELETED, fixture.path());
+    command.current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
+    crate::run::become_nobody(&mut command);
+    // They may make no trash at the top of the mount.
+    fs::write(fixture.at("to the trash"), "").unwrap();
+    assert!(command.status().unwrap().success());
+    let said = fs::read_to_string(fixture.at("said")).unwrap();
+    assert_eq!(
+        said.matches("no trash on its file system, and you may not make one").count(),
+        4,
+        "{said}"
+    );
+    fs::remove_file(fixture.at("to the trash")).unwrap();
+    assert!(command.status().unwrap().success());
+    let said = fs::read_to_string(fixture.at("said")).unwrap();
+    // What is in a directory of theirs they may remove, whoever owns it; not what is in another's.
+    assert!(!fixture.at("tree/0").exists() && !fixture.at("tree/2").exists(), "{said}");
+    assert!(fixture.at("tree/1/theirs/a").exists() && fixture.at("tree/3/sticky/other").exists());
+    assert!(said.contains("Permission denied"), "{said}");
+    assert!(said.contains("its directory is sticky"), "{said}");
+    fs::remove_file(copy).unwrap();
+}

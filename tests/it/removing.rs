@@ -1,0 +1,598 @@
+//! What deletes: only what was scanned and is still the same goes, whatever happens meanwhile; what cannot go is where
+//! it was, and named. The library is asked; a hook before each of its calls plays the other process.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use weigh::path;
+use weigh::remove::{
+    self, Fate, Manner, Places, RemovalEvent, RemovalStep, Removed, Target, TargetOutcome, look,
+    remove, undo,
+};
+use weigh::report::{self, Keep, Request};
+use weigh::tally::Inodes;
+use weigh::tree::{Place, Tree};
+
+use crate::fixture::Fixture;
+
+/// A scan of a fixture, and what would be deleted of it.
+pub struct Scanned {
+    top: PathBuf,
+    pub tree: Tree,
+    pub places: Places,
+}
+
+impl Scanned {
+    /// Of all in `top`, with a home directory at `home`.
+    pub fn new(top: &Path, home: &Path) -> Self {
+        let keep = Keep::Everything(Inodes::Fingerprints);
+        let request = Request { keep, ..Request::of_roots([top.as_os_str().to_owned()]) };
+        let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
+        let tree = browsed.snapshot.weighed.report.unwrap();
+        let home = home.to_owned();
+        let places = Places::of(|name| (name == "HOME").then(|| home.clone()));
+        Self { top: top.to_owned(), tree, places }
+    }
+
+    /// The directory `tree` of `fixture`, with a home directory beside it.
+    pub fn of(fixture: &Fixture) -> Self {
+        Self::new(&fixture.at("tree"), &fixture.at("home"))
+    }
+
+    fn place(&self, name: &str) -> Place {
+        let mut at = self.tree.root();
+        for name in name.split('/') {
+            at = at.unsorted().find(|child| child.name() == name.as_bytes()).unwrap();
+        }
+        at.place().unwrap()
+    }
+
+    /// What is called so, as targets that have been reviewed.
+    pub fn targets(&self, names: &[&str]) -> Vec<Target> {
+        let mut targets = self.unreviewed(names);
+        targets.iter_mut().for_each(|target| look(target).unwrap());
+        targets
+    }
+
+    fn unreviewed(&self, names: &[&str]) -> Vec<Target> {
+        let places: Vec<_> = names.iter().map(|name| self.place(name)).collect();
+        let targets = self.targets_at(&places).into_iter().map(Result::unwrap);
+        let whole = |(target, place): (Target, &Place)| target.with_content(&self.tree, *place);
+        targets.zip(&places).map(whole).collect()
+    }
+
+    fn targets_at(&self, places: &[Place]) -> Vec<std::io::Result<Target>> {
+        let root = |_: &[u8]| Some(self.top.clone());
+        remove::targets(&self.tree, places.to_vec(), root, self.places.home.as_deref())
+    }
+
+    fn mount(&self) -> remove::HeldMount {
+        let known = remove::KnownEntry::of(&self.tree.root());
+        remove::HeldMount::new(self.top.clone(), known, None)
+    }
+
+    /// What is held where there is no openat2(2).
+    fn by_steps(&self) -> Arc<remove::HeldMount> {
+        Arc::new(self.mount().by_steps())
+    }
+
+    /// What is held on a file system that is full.
+    pub fn without_room(&self) -> Arc<remove::HeldMount> {
+        Arc::new(self.mount().without_room())
+    }
+
+    fn delete(&self, names: &[&str]) -> Removed {
+        self.delete_with(&self.targets(names), |_| ControlFlow::Continue(()))
+    }
+
+    fn delete_with(
+        &self,
+        targets: &[Target],
+        mut watch: impl FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+    ) -> Removed {
+        remove(targets, Manner::Delete, &self.places, &mut watch)
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.places.log().unwrap()).unwrap_or_default()
+    }
+}
+
+/// What was said of the one target.
+fn one(removed: Removed) -> TargetOutcome {
+    assert_eq!(removed.left, []);
+    assert_eq!(removed.unlogged, None);
+    let [outcome] = <[TargetOutcome; 1]>::try_from(removed.outcomes).unwrap();
+    outcome
+}
+
+/// That it was kept, and why.
+fn kept(removed: Removed) -> String {
+    let outcome = one(removed);
+    assert!(matches!(outcome.fate, Fate::Kept), "{outcome:?}");
+    assert_eq!(outcome.removed, 0);
+    outcome.problems[0].message.clone()
+}
+
+/// All that is at `top` and below, by path, as `find` has it.
+fn listing(top: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut ahead = vec![top.to_owned()];
+    while let Some(path) = ahead.pop() {
+        let stat = fs::symlink_metadata(&path).unwrap();
+        found.push(format!("{} {:o} {}", path.display(), stat.mode(), stat.ino()));
+        if stat.is_dir() {
+            ahead.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
+fn exists(path: impl AsRef<Path>) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+fn tree() -> Fixture {
+    Fixture::new()
+        .dir("home")
+        .file("tree/a/one", 10_000)
+        .file("tree/a/b/two", 5_000)
+        .file("tree/a/b/three", 5_000)
+        .symlink("../../canary", "tree/a/link")
+        .file("tree/c", 9_000)
+        .file("tree/d/four", 1)
+        .file("canary/bird", 3)
+}
+
+#[test]
+fn what_is_marked_is_gone_and_nothing_else() {
+    for by_steps in [false, true] {
+        let fixture = tree().hard_link("tree/a/one", "canary/same").fifo("tree/a/pipe");
+        let scanned = Scanned::of(&fixture);
+        let before = listing(&fixture.at("canary"));
+        let mut targets = scanned.targets(&["a", "c"]);
+        if by_steps {
+            targets.iter_mut().for_each(|target| target.mount = scanned.by_steps());
+        }
+        let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+        assert!(removed.outcomes.iter().all(|outcome| matches!(outcome.fate, Fate::Deleted)));
+        assert_eq!(removed.outcomes[0].removed, 7);
+        assert_eq!(listing(&fixture.at("canary")), before);
+        assert_eq!(fs::read_dir(fixture.at("tree")).unwrap().count(), 1);
+        assert!(exists(fixture.at("tree/d/four")));
+        let log = scanned.log();
+        assert_eq!(log.lines().count(), 4, "{log}");
+        assert!(log.contains(r#""result":"deleted","removed":7"#), "{log}");
+    }
+}
+
+/// dua #24: a symlink was followed, and what it leads to was lost.
+#[test]
+fn no_symlink_is_followed() {
+    let fixture = tree().symlink("canary", "tree/s").symlink("../canary/bird", "tree/t");
+    let scanned = Scanned::of(&fixture);
+    let before = listing(&fixture.at("canary"));
+    assert_eq!(scanned.delete(&["s", "t", "a"]).outcomes.len(), 3);
+    assert_eq!(listing(&fixture.at("canary")), before);
+    assert!(!exists(fixture.at("tree/s")) && !exists(fixture.at("tree/a")));
+
+    // A directory becomes a symlink: as the target, on the way to it, and in it.
+    for (name, replaced) in [("a", "a"), ("a/b/two", "a"), ("a/b/two", "a/b"), ("a", "a/b")] {
+        for by_steps in [false, true] {
+            let fixture = tree().file("canary/two", 5_000).file("canary/b/two", 5_000);
+            let scanned = Scanned::of(&fixture);
+            let mut targets = scanned.targets(&[name]);
+            if by_steps {
+                targets[0].mount = scanned.by_steps();
+            }
+            let replaced = fixture.at("tree").join(replaced);
+            fs::rename(&replaced, fixture.at("moved")).unwrap();
+            symlink(fixture.at("canary"), &replaced).unwrap();
+            let before = (listing(&fixture.at("canary")), listing(&fixture.at("moved")));
+            let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+            assert!(!matches!(removed.outcomes[0].fate, Fate::Deleted), "{name}: {removed:?}");
+            let after = (listing(&fixture.at("canary")), listing(&fixture.at("moved")));
+            assert_eq!(before, after);
+            assert!(exists(&replaced));
+        }
+    }
+}
+
+/// gdu #22: `..` could be deleted, up to `/`.
+#[test]
+fn nothing_that_is_no_name_of_an_entry_is_removed() {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let before = listing(&fixture.at(""));
+    for name in ["..", ".", "", "b/two", "../../canary", "/", "/etc", "a\0b"] {
+        for way in [vec![b"a".to_vec()], vec![b"a".to_vec(), b"..".to_vec()], vec![b"/".to_vec()]] {
+            let mut targets = scanned.targets(&["a/b"]);
+            targets[0].name = name.as_bytes().to_vec();
+            assert!(look(&mut targets[0]).is_err());
+            targets[0].seen = scanned.targets(&["a/b"])[0].seen;
+            targets[0].way = way;
+            kept(scanned.delete_with(&targets, |_| ControlFlow::Continue(())));
+        }
+    }
+    assert_eq!(listing(&fixture.at("")).len(), before.len() + 4, "nothing but the log is new");
+    // The root is none, and cannot become one.
+    let refused = scanned.targets_at(&[scanned.tree.root().place().unwrap()]);
+    assert_eq!(refused[0].as_ref().unwrap_err().to_string(), "it is a root of the scan");
+}
+
+/// btdu #51: what was never shown was deleted.
+#[test]
+fn what_was_not_scanned_is_kept_and_named() {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let targets = scanned.targets(&["a"]);
+    fs::write(fixture.at("tree/a/b/new"), "new").unwrap();
+    fs::create_dir(fixture.at("tree/a/fresh")).unwrap();
+    let outcome = one(scanned.delete_with(&targets, |_| ControlFlow::Continue(())));
+    assert!(matches!(outcome.fate, Fate::Partly), "{outcome:?}");
+    assert_eq!(outcome.removed, 4);
+    let messages: Vec<_> = outcome.problems.iter().map(|one| one.message.as_str()).collect();
+    assert_eq!(messages, ["it contains entries that were not scanned: new"]);
+    assert_eq!(fs::read(fixture.at("tree/a/b/new")).unwrap(), b"new");
+    assert!(exists(fixture.at("tree/a/fresh")));
+    assert_eq!(fs::read_dir(fixture.at("tree")).unwrap().count(), 3);
+    assert!(scanned.log().contains(r#""result":"partly","removed":4,"why":"it contains"#));
+}
+
+#[test]
+fn what_has_changed_since_the_scan_is_kept() {
+    type Change = fn(&Path);
+    let changes: [(&str, Change); 6] = [
+        ("written to", |file| fs::write(file, "other").unwrap()),
+        ("replaced", |file| {
+            fs::write(file.with_extension("new"), vec![b'w'; 9_000]).unwrap();
+            fs::rename(file.with_extension("new"), file).unwrap();
+        }),
+        ("linked", |file| fs::hard_link(file, file.with_extension("link")).unwrap()),
+        ("a directory", |file| {
+            fs::remove_file(file).unwrap();
+            fs::create_dir(file).unwrap();
+        }),
+        ("a symlink", |file| {
+            fs::remove_file(file).unwrap();
+            symlink("d", file).unwrap();
+        }),
+        ("gone", |file| fs::remove_file(file).unwrap()),
+    ];
+    for (what, change) in changes {
+        let fixture = tree().modified("tree/c", 1_000_000);
+        let scanned = Scanned::of(&fixture);
+        // Before the review, and after it.
+        let mut reviewed = scanned.targets(&["c"]);
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        change(&fixture.at("tree/c"));
+        let is_there = exists(fixture.at("tree/c"));
+        assert!(look(&mut scanned.unreviewed(&["c"])[0]).is_err(), "{what}");
+        let why = kept(scanned.delete_with(&reviewed, |_| ControlFlow::Continue(())));
+        assert!(why.contains("changed") || why.contains("not there"), "{what}: {why}");
+        assert_eq!(exists(fixture.at("tree/c")), is_there, "{what}");
+        reviewed[0].seen = None;
+        kept(scanned.delete_with(&reviewed, |_| ControlFlow::Continue(())));
+    }
+}
+
+/// The home directory, and whatever holds it, by any path.
+#[test]
+fn home_and_what_holds_it_are_refused() {
+    let fixture = tree();
+    let scanned = Scanned::new(&fixture.at("tree"), &fixture.at("tree/a/b"));
+    for (name, is_kept) in [("a/b", true), ("a", true), ("d", false)] {
+        let looked = look(&mut scanned.unreviewed(&[name])[0]);
+        let why = looked.map_err(|error| error.to_string());
+        let refusal = "it is your home directory or contains it".to_owned();
+        assert_eq!(why, if is_kept { Err(refusal) } else { Ok(()) });
+    }
+}
+
+#[test]
+fn links_of_one_inode_go_one_after_the_other() {
+    let fixture = tree().hard_link("tree/c", "tree/d/c").hard_link("tree/c", "tree/e");
+    let scanned = Scanned::of(&fixture);
+    let removed = scanned.delete(&["c"]);
+    assert!(matches!(one(removed).fate, Fate::Deleted));
+    // The others are what they were, although their inode has changed.
+    assert_eq!(scanned.delete(&["d", "e"]).outcomes.len(), 2);
+    assert!(!exists(fixture.at("tree/d")) && !exists(fixture.at("tree/e")));
+}
+
+#[test]
+fn a_tree_that_is_deeper_than_any_path_is_removed_with_few_handles() {
+    let depth = crate::rounds::rounds(3_000, 100_000);
+    let fixture = Fixture::in_memory().dir("home").chain("tree", 1, 1);
+    let (top, mut at) = (fixture.at("tree"), fixture.at("tree"));
+    // Made a part at a time, each moved below the next.
+    for part in 0..depth / 500 {
+        let deep = fixture.at(format!("part{part}"));
+        fs::create_dir_all(deep.join("d/".repeat(500))).unwrap();
+        at = deep;
+        if part > 0 {
+            let last = fixture.at(format!("part{part}")).join("d/".repeat(500)).join("below");
+            fs::rename(fixture.at(format!("part{}", part - 1)), last).unwrap();
+        }
+    }
+    fs::rename(at, top.join("deep")).unwrap();
+    let scanned = Scanned::of(&fixture);
+    let targets = scanned.targets(&["deep"]);
+    let before = fs::read_dir("/proc/self/fd").unwrap().count();
+    let mut most = 0;
+    let outcome = one(scanned.delete_with(&targets, |event| {
+        if matches!(event, RemovalEvent::Before { step: RemovalStep::Enter, .. }) {
+            most = most.max(fs::read_dir("/proc/self/fd").map_or(0, |open| open.count()));
+        }
+        ControlFlow::Continue(())
+    }));
+    assert!(matches!(outcome.fate, Fate::Deleted), "{:?}", outcome.problems);
+    assert_eq!(outcome.removed, depth as u64 / 500 * 501);
+    // Other tests open files too.
+    assert!(most < before + 300, "{most} handles");
+    assert_eq!(fs::read_dir(top).unwrap().count(), 1);
+}
+
+#[test]
+fn it_can_be_cancelled_between_any_two_calls() {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let mut calls = 0;
+    scanned.delete_with(&scanned.targets(&["a", "c"]), |event| {
+        calls += usize::from(matches!(event, RemovalEvent::Before { .. }));
+        ControlFlow::Continue(())
+    });
+    assert!(calls > 20);
+    for last in (1..=calls).chain(1_001..1_000 + calls - 2) {
+        let fixture = tree();
+        let scanned = Scanned::of(&fixture);
+        let mut targets = scanned.targets(&["a", "c"]);
+        if last > 1_000 {
+            targets.iter_mut().for_each(|target| target.mount = scanned.without_room());
+        }
+        let last = last % 1_000;
+        let mut call = 0;
+        let removed = scanned.delete_with(&targets, |_| {
+            call += 1;
+            if call < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        assert!(removed.is_cancelled);
+        assert_eq!(removed.left, [], "{last}");
+        // What is left is in its place, and whatever is not there is counted as removed.
+        let gone: u64 = removed.outcomes.iter().map(|outcome| outcome.removed).sum();
+        let left = listing(&fixture.at("tree")).len() as u64;
+        assert_eq!(left + gone, 10, "{last}: {removed:?}");
+        for outcome in &removed.outcomes {
+            let is_whole = outcome.removed == 0 || matches!(outcome.fate, Fate::Deleted);
+            assert_eq!(matches!(outcome.fate, Fate::Partly), !is_whole, "{last}: {outcome:?}");
+        }
+    }
+}
+
+/// A log that nobody reads, and that would block, is none.
+#[test]
+fn a_log_that_is_a_pipe_stops_nothing() {
+    let fixture = tree().fifo("home/.local/state/weigh/deleted.ndjson");
+    let scanned = Scanned::of(&fixture);
+    let targets = scanned.targets(&["a"]);
+    let places = scanned.places.clone();
+    let (sender, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut watch = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+        sender.send(remove(&targets, Manner::Delete, &places, &mut watch))
+    });
+    let removed = told.recv_timeout(crate::run::PATIENCE).expect("it waits for a reader");
+    assert!(removed.unlogged.is_some());
+    assert!(!exists(fixture.at("tree/a")));
+}
+
+/// What has come to be in the trash under that name between the look and the move goes back there.
+#[test]
+fn what_is_swapped_in_the_trash_is_not_put_back() {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let targets = scanned.targets(&["c"]);
+    let removed = remove(&targets, Manner::Trash, &scanned.places, &mut nothing);
+    let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+    let place = path::from_bytes(&trashed.place()).into_owned();
+    let other = fixture.at("home/other");
+    let removed = undo(&trashed, &scanned.places, &mut |event| {
+        if let RemovalEvent::Before { step: RemovalStep::Move, .. } = event {
+            fs::rename(&place, &other).unwrap();
+            fs::write(&place, "other").unwrap();
+        }
+        ControlFlow::Continue(())
+    });
+    let why = kept(removed);
+    assert_eq!(why, "it was replaced while it was moved");
+    assert!(!exists(fixture.at("tree/c")));
+    assert_eq!(fs::read(&place).unwrap(), b"other");
+    assert_eq!(fs::metadata(other).unwrap().len(), 9_000);
+}
+
+/// What cannot be put back, because something else has its name by then, is where it is said to be.
+#[test]
+fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
+    for has_room in [true, false] {
+        let fixture = tree();
+        let scanned = Scanned::of(&fixture);
+        let mut targets = scanned.targets(&["a"]);
+        if !has_room {
+            targets[0].mount = scanned.without_room();
+        }
+        let held = fs::File::open(fixture.at("tree/a/b")).unwrap();
+        let inode = fs::metadata(fixture.at("tree/a/b/two")).unwrap().ino();
+        let removed = scanned.delete_with(&targets, |event| {
+            let RemovalEvent::Before { step, name: b"two", .. } = event else {
+                return ControlFlow::Continue(());
+            };
+            if step != RemovalStep::LookAgain {
+                return ControlFlow::Continue(());
+            }
+            let place = format!("/proc/self/fd/{}/two", std::os::fd::AsRawFd::as_raw_fd(&held));
+            fs::write(place, "theirs").unwrap();
+            ControlFlow::Break(())
+        });
+        let Fate::Left(at) = &removed.outcomes[0].fate else { panic!("{removed:?}") };
+        let left = fs::metadata(path::from_bytes(at)).unwrap();
+        assert_eq!(left.ino(), inode, "{removed:?}");
+        assert_eq!(fs::read(fixture.at("tree/a/b/two")).unwrap(), b"theirs");
+        let at = std::str::from_utf8(at).unwrap();
+        assert!(scanned.log().contains(&format!(r#""at":"{at}","why""#)), "{}", scanned.log());
+    }
+}
+
+/// What cannot be tidied up in one directory is said with its own path, and stops nothing in another.
+#[test]
+fn a_private_directory_that_stays_stops_no_other_target() {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let removed = scanned.delete_with(&scanned.targets(&["a/one", "d/four", "c"]), |event| {
+        if let RemovalEvent::Before { step: RemovalStep::Remove, target: 0, .. } = event {
+            let mut entries = fs::read_dir(fixture.at("tree/a")).unwrap().map(Result::unwrap);
+            let is_private =
+                |it: &fs::DirEntry| it.file_name().to_string_lossy().starts_with(".weigh-");
+            fs::write(entries.find(is_private).unwrap().path().join("theirs"), "x").unwrap();
+        }
+        ControlFlow::Continue(())
+    });
+    for outcome in &removed.outcomes {
+        assert!(matches!(outcome.fate, Fate::Deleted), "{removed:#?}");
+    }
+    let [left] = &removed.left[..] else { panic!("{removed:#?}") };
+    let place = path::from_bytes(&left.path);
+    assert!(place.starts_with(fixture.at("tree/a").canonicalize().unwrap()), "{left:?}");
+    assert_eq!(fs::read(place.join("theirs")).unwrap(), b"x");
+}
+
+#[test]
+fn a_log_that_cannot_be_written_is_said_and_stops_nothing() {
+    let fixture = tree().file("home/.local/state", 1);
+    let scanned = Scanned::of(&fixture);
+    let removed = scanned.delete(&["a"]);
+    assert_eq!(removed.unlogged.unwrap().message, "Not a directory");
+    assert!(matches!(removed.outcomes[0].fate, Fate::Deleted));
+    assert!(!exists(fixture.at("tree/a")));
+}
+
+#[test]
+fn the_trash_is_that_of_the_specification_and_gives_back() {
+    let name = "ä b%\n";
+    let fixture = tree().file(format!("tree/{name}/x"), 4);
+    let scanned = Scanned::of(&fixture);
+    let before = listing(&fixture.at("tree"));
+    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    for round in 0..3 {
+        let targets = scanned.targets(&[name, "a"]);
+        let removed = remove(&targets, Manner::Trash, &scanned.places, &mut nothing);
+        assert_eq!(removed.left, []);
+        assert!(!exists(fixture.at("tree").join(name)) && !exists(fixture.at("tree/a")));
+        let trash = fixture.at("home/.local/share/Trash");
+        let info = fs::read_to_string(trash.join(format!("info/{name}.trashinfo"))).unwrap();
+        let top = fixture.at("tree").canonicalize().unwrap();
+        let path = format!("Path={}/%C3%A4%20b%25%0A\n", top.display());
+        assert!(info.starts_with(&format!("[Trash Info]\n{path}DeletionDate=2")), "{info}");
+        assert_eq!(fs::read(trash.join("files").join(name).join("x")).unwrap(), b"wwww");
+        let mode = fs::metadata(&trash).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+        for outcome in removed.outcomes {
+            let Fate::Trashed(trashed) = outcome.fate else { panic!("{outcome:?}") };
+            if round == 1 {
+                // What has its name now is not replaced.
+                fs::write(path::from_bytes(&trashed.path()), "new").unwrap();
+                let why = kept(undo(&trashed, &scanned.places, &mut nothing));
+                assert_eq!(why, "something else has its name now");
+                fs::remove_file(path::from_bytes(&trashed.path())).unwrap();
+            }
+            let back = one(undo(&trashed, &scanned.places, &mut nothing));
+            assert!(matches!(back.fate, Fate::Restored), "{back:?}");
+        }
+        assert_eq!(fs::read_dir(trash.join("info")).unwrap().count(), 0);
+        assert_eq!(listing(&fixture.at("tree")), before);
+    }
+}
+
+/// Two of one name, and one whose note would have too long a name.
+#[test]
+fn the_trash_has_room_for_several_of_one_name() {
+    let long = "x".repeat(255);
+    let fixture = tree().file("tree/d/c", 7).file(format!("tree/{long}"), 5);
+    let scanned = Scanned::of(&fixture);
+    let targets = scanned.targets(&["c", "d/c", &long]);
+    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let removed = remove(&targets, Manner::Trash, &scanned.places, &mut nothing);
+    let files = fixture.at("home/.local/share/Trash/files");
+    assert_eq!(fs::metadata(files.join("c")).unwrap().len(), 9_000);
+    assert_eq!(fs::metadata(files.join("c.2")).unwrap().len(), 7);
+    assert_eq!(fs::metadata(files.join("x".repeat(245))).unwrap().len(), 5);
+    for outcome in removed.outcomes {
+        let Fate::Trashed(trashed) = outcome.fate else { panic!("{outcome:?}") };
+        one(undo(&trashed, &scanned.places, &mut nothing));
+    }
+    assert_eq!(fs::metadata(fixture.at("tree").join(long)).unwrap().len(), 5);
+    // The trash itself, and what is in it, is not put into it.
+    let scanned = Scanned::new(&fixture.at("home"), &fixture.at("home/nobody"));
+    let data = |name: &str| (name == "XDG_DATA_HOME").then(|| fixture.at("home/.local/share"));
+    let places = Places { data: Places::of(data).data, ..scanned.places.clone() };
+    for (name, why) in [
+        (".local", "it is the trash or contains it"),
+        (".local/share/Trash/files", "it is the trash or contains it"),
+    ] {
+        let targets = scanned.targets(&[name]);
+        let said = kept(remove(&targets, Manner::Trash, &places, &mut nothing));
+        assert_eq!(said, why, "{name}");
+    }
+}
+
+/// Why something is kept: said in words, with what the system says of it.
+#[test]
+#[ignore = "needs root"]
+fn what_may_not_be_removed_is_refused_with_the_reason() {
+    let chattr = |flag: &str, path: PathBuf| {
+        assert!(
+            std::process::Command::new("chattr").arg(flag).arg(path).status().unwrap().success()
+        );
+    };
+    type Prepared = (&'static str, &'static str, &'static str);
+    let cases: [Prepared; 4] = [
+        ("+i", "c", "it is immutable"),
+        ("+a", "c", "it is append-only"),
+        ("+i", "", "its directory is immutable"),
+        ("+a", "", "its directory is append-only"),
+    ];
+    for (flag, name, why) in cases {
+        let fixture = tree();
+        fs::create_dir_all(fixture.at("home/.local/state/weigh")).unwrap();
+        let scanned = Scanned::of(&fixture);
+        let reviewed = scanned.targets(&["c"]);
+        let before = listing(&fixture.at("tree"));
+        chattr(flag, fixture.at("tree").join(name));
+        let looked = look(&mut scanned.unreviewed(&["c"])[0]).map_err(|error| error.to_string());
+        // What was reviewed before has changed; the reason comes first all the same.
+        let said = kept(scanned.delete_with(&reviewed, |_| ControlFlow::Continue(())));
+        chattr(&flag.replace('+', "-"), fixture.at("tree").join(name));
+        assert_eq!(before, listing(&fixture.at("tree")));
+        assert!(looked == Err(why.to_owned()) || looked.is_err_and(|it| it.contains("changed")));
+        assert!(said == why || said.contains("changed"), "{said}");
+    }
+    // In a directory that is removed, all else goes.
+    for flag in ["i", "a"] {
+        let fixture = tree();
+        chattr(&format!("+{flag}"), fixture.at("tree/a/b/two"));
+        let scanned = Scanned::of(&fixture);
+        let outcome = one(scanned.delete(&["a"]));
+        chattr(&format!("-{flag}"), fixture.at("tree/a/b/two"));
+        assert!(matches!(outcome.fate, Fate::Partly));
+        assert_eq!(outcome.removed, 3);
+        let what = if flag == "i" { "it is immutable" } else { "it is append-only" };
+        let said = &outcome.problems[0].message;
+        assert!(said.starts_with(what), "{said}");
+        assert_eq!(outcome.problems.len(), 1);
+    }
+}
