@@ -28,7 +28,7 @@ const MOST_USED: [&str; 13] = [
 ];
 
 /// The date of the version, for the foot of the man page.
-const DATE: &str = "2026-11-21";
+const DATE: &str = "2026-11-22";
 
 /// Short, because a list of all flags would not help.
 const SYNOPSIS: &str = r".SH SYNOPSIS

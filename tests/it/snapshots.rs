@@ -283,8 +283,10 @@ fn what_an_older_snapshot_does_not_say_is_not_made_up() {
         let root = r#""name":"a","kind":"file","size":1,"inode":2,"device":3,"mount":4"#;
         let header =
             format!(r#""time":1,"host":"h","roots":[],"options":[]{header},"details":true"#);
-        let whole =
-            r#"{"schema":1,"tool":"weigh","version":"0.1.0","measure":"disk","unit":"bytes""#;
+        let version = env!("CARGO_PKG_VERSION");
+        let whole = format!(
+            r#"{{"schema":1,"tool":"weigh","version":"{version}","measure":"disk","unit":"bytes""#
+        );
         let snapshot =
             format!("{whole},\"complete\":true,{header},{root},{inode},\"errors\":[]}}\n");
         fs::write(&file, &snapshot).unwrap();
