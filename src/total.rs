@@ -3,12 +3,14 @@
 //! shared.
 
 mod add_up;
+mod extents;
 mod replay;
 mod sum;
 
 use std::ops::DerefMut;
 
 pub use add_up::{add_up, add_up_all};
+pub use extents::{Covered, Extents};
 pub use replay::{Replay, replay};
 pub use sum::Sum;
 
