@@ -15,11 +15,13 @@
 //!   * `is_root`: whether no other user may read more.
 //!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
 //!     tell; `set_access_list`, for an open file.
+//! * `map`, in `extents`: which parts of a file share their space with others. It opens regular files, but reads none.
 //! * The platform's part of saving snapshots, in `snapshot_file`: who may read one, and who is writing it.
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
 //! [`open_snapshot`]); and the system's own tables ([`MountTable`], `is_rotational`). Errors are the system's own.
+//! Files that are mapped are opened, too, only to ask about them.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -34,6 +36,7 @@ use crate::measure::{Kind, Measure, Mode, Time};
 
 mod append;
 mod exact;
+mod extents;
 mod listing;
 mod mount_table;
 mod platform;
@@ -44,6 +47,7 @@ mod usage;
 
 pub use append::{AppendedFile, make_directories};
 pub use exact::{ExactStat, Moment};
+pub use extents::{Mapped, map};
 pub use listing::{Listed, Listing};
 pub use mount_table::{MountTable, mount_points};
 pub use platform::{
@@ -91,6 +95,8 @@ pub struct Mount {
     pub lists_inodes: bool,
     /// The position that only the last entry of a listing leads to, if there is one.
     pub end: Option<u64>,
+    /// Whether files on it may share space, and `map` tells which parts of a file do.
+    pub shares: bool,
 }
 
 /// What serves a file system.

@@ -17,7 +17,8 @@ pub(super) fn mount(id: u64, number: u32) -> Mount {
     };
     let end = ENDS.iter().find(|(kind, _)| *kind == number).map(|(_, end)| *end);
     let lists_inodes = LISTS_INODES.contains(&number);
-    Mount { id, source: Source::Linux, carries, storage, lists_inodes, end }
+    let shares = SHARES.contains(&number);
+    Mount { id, source: Source::Linux, carries, storage, lists_inodes, end, shares }
 }
 
 /// File systems that show the kernel's own state: nothing in them takes space on a device or in memory that a user
@@ -76,6 +77,13 @@ const LISTS_INODES: [u32; 4] = [
     0x5846_5342, // xfs
     0x9123_683e, // btrfs
     0x0102_1994, // tmpfs
+];
+
+/// File systems on which files may share space, and FIEMAP tells which parts of a file do. Only those that were tested
+/// are here: bcachefs is not in every kernel.
+const SHARES: [u32; 2] = [
+    0x5846_5342, // xfs, unless it was made without reflink
+    0x9123_683e, // btrfs
 ];
 
 /// The position at which listings end, on file systems where no entry is ever at that position. After the entry that
