@@ -4,6 +4,7 @@
 
 mod add_up;
 mod extents;
+mod freeable;
 mod replay;
 mod sum;
 
@@ -11,6 +12,7 @@ use std::ops::DerefMut;
 
 pub use add_up::{add_up, add_up_all};
 pub use extents::{Covered, Extents};
+pub use freeable::{Doubtful, Freeable, Sharing};
 pub use replay::{Replay, replay};
 pub use sum::Sum;
 

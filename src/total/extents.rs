@@ -121,7 +121,7 @@ struct Segments {
 }
 
 /// Where a segment is, or would be: the number of its chunk, and its place in that.
-type Place = (usize, usize);
+type SegmentPlace = (usize, usize);
 
 impl Segments {
     /// A chunk is 8 KiB, half of which is moved for a segment that is added.
@@ -155,14 +155,14 @@ impl Segments {
     }
 
     /// Adds a segment that covers nothing of the others, before the one at `place`.
-    fn fill(&mut self, place: Place, start: u64, end: u64) {
+    fn fill(&mut self, place: SegmentPlace, start: u64, end: u64) {
         self.insert(place, Segment { start, end });
         self.bytes += end - start;
     }
 
     /// Where the cover of `segment` ends, as far as a look at its chunk tells. A large extent over very many segments
     /// is added chunk by chunk, if these have no gaps.
-    fn end_of_cover(&self, (chunk, at): Place, segment: Segment) -> u64 {
+    fn end_of_cover(&self, (chunk, at): SegmentPlace, segment: Segment) -> u64 {
         let rest = self.chunks.get(chunk).and_then(|chunk| chunk.get(at..)).unwrap_or_default();
         let touching = rest.windows(2).take_while(|two| two[0].end == two[1].start);
         touching.last().map_or(segment.end, |two| two[1].end)
@@ -178,19 +178,19 @@ impl Segments {
         }
     }
 
-    fn first_that_ends_after(&self, position: u64) -> Place {
+    fn first_that_ends_after(&self, position: u64) -> SegmentPlace {
         let is_before = |segment: &Segment| segment.end <= position;
         let chunk = self.chunks.partition_point(|chunk| chunk.last().is_some_and(is_before));
         let at = self.chunks.get(chunk).map_or(0, |chunk| chunk.partition_point(is_before));
         (chunk, at)
     }
 
-    fn get(&self, (chunk, at): Place) -> Option<Segment> {
+    fn get(&self, (chunk, at): SegmentPlace) -> Option<Segment> {
         self.chunks.get(chunk)?.get(at).copied()
     }
 
     /// Puts `segment` before the one at `place`.
-    fn insert(&mut self, (chunk, at): Place, segment: Segment) {
+    fn insert(&mut self, (chunk, at): SegmentPlace, segment: Segment) {
         self.count += 1;
         // The end of the chunk before is the same place. So chunks are full if segments come in order.
         let before = chunk.checked_sub(1).and_then(|before| self.chunks.get_mut(before));
