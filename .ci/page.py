@@ -2,8 +2,8 @@
 """Opens pages of weigh in a browser, uses them as people do, and looks for what must not be there.
 
 Usage: page.py PROGRAM [NAMES [SCREENSHOTS]], with Playwright and axe-playwright-python installed, and Debian's
-Chromium. NAMES is how many hostile names to try; SCREENSHOTS is a directory for pictures to look at, and for the one
-in docs, page.png.
+Chromium. NAMES is how many hostile names to try; SCREENSHOTS is a directory for pictures to look at, and for those
+in docs, page.png and page-phone.png.
 """
 
 import json
@@ -137,8 +137,6 @@ def used(browser, place):
                 page.locator("svg:not(.labels)").hover(position={"x": 600, "y": 300})
                 assert watched.said().startswith(root + "/"), watched.said()
             watched.done()
-    if SCREENSHOTS:
-        Watched(browser, page_of(place, "/usr/share"), {"width": 1000, "height": 700}).look("page")
     watched = Watched(browser, url, script=False)
     assert watched.page.locator("text").count() > 10 and "src" in watched.names()
     watched.look("without-a-script")
@@ -147,6 +145,10 @@ def used(browser, place):
     assert drawing.page.locator("path").count() > 100
     drawing.look("map")
     drawing.done()
+    if SCREENSHOTS:
+        url = page_of(place, "/usr/lib")
+        Watched(browser, url, {"width": 1000, "height": 700}).look("page")
+        Watched(browser, url, PHONE, scheme="dark").look("page-phone")
 
 
 def compared(browser, place):

@@ -124,6 +124,8 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--no-progress', '--no-progress', [CompletionResultType]::ParameterName, 'Show no progress')
             [CompletionResult]::new('--print-errors', '--print-errors', [CompletionResultType]::ParameterName, 'Print a line for each path that could not be read')
             [CompletionResult]::new('--stats', '--stats', [CompletionResultType]::ParameterName, 'Print what the walk did on stderr: threads, time, system calls')
+            [CompletionResult]::new('--no-prefetch', '--no-prefetch', [CompletionResultType]::ParameterName, 'Do not read the inode tables of a slow ext4 disk before the walk')
+            [CompletionResult]::new('--bulk', '--bulk', [CompletionResultType]::ParameterName, 'Read an ext4 PATH from its device, which is several times faster; needs root')
             [CompletionResult]::new('--man', '--man', [CompletionResultType]::ParameterName, 'Print the man page')
             [CompletionResult]::new('-h', '-h', [CompletionResultType]::ParameterName, 'Print the most used flags; --help prints all of them')
             [CompletionResult]::new('--help', '--help', [CompletionResultType]::ParameterName, 'Print the most used flags; --help prints all of them')
@@ -160,6 +162,8 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--progress', '--progress', [CompletionResultType]::ParameterName, 'Undo --no-progress')
             [CompletionResult]::new('--no-print-errors', '--no-print-errors', [CompletionResultType]::ParameterName, 'Undo --print-errors')
             [CompletionResult]::new('--no-stats', '--no-stats', [CompletionResultType]::ParameterName, 'Undo --stats')
+            [CompletionResult]::new('--prefetch', '--prefetch', [CompletionResultType]::ParameterName, 'Undo --no-prefetch')
+            [CompletionResult]::new('--no-bulk', '--no-bulk', [CompletionResultType]::ParameterName, 'Undo --bulk')
             break
         }
     })

@@ -2,6 +2,25 @@
 
 use std::time::Duration;
 
+/// What a walk did.
+#[derive(Clone, Debug, Default)]
+pub struct Course {
+    /// What was done with each number of threads, in the order of their first use; empty if no thread could be
+    /// started.
+    pub gears: Vec<Gear>,
+    /// The roots that were walked although they were to be read in bulk.
+    pub not_in_bulk: Vec<NotInBulk>,
+}
+
+/// A root that was walked although it was to be read in bulk.
+#[derive(Clone, Debug)]
+pub struct NotInBulk {
+    /// The root, as given.
+    pub root: Vec<u8>,
+    /// The reason, in one line.
+    pub reason: String,
+}
+
 /// What was done in one gear.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gear {
@@ -15,4 +34,15 @@ pub struct Gear {
     pub entries: u64,
     /// System calls made to list and examine them.
     pub calls: u64,
+    /// The bytes of a prefetch; 0 during the walk.
+    pub ahead: u64,
+    /// The bytes of inodes that were read in bulk before the walk; 0 during the walk.
+    pub bulk: u64,
+}
+
+impl Gear {
+    /// Whether it is part of the walk.
+    pub fn is_walk(&self) -> bool {
+        self.ahead == 0 && self.bulk == 0
+    }
 }

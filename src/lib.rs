@@ -17,8 +17,8 @@
 //! ```
 //!
 //! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flags and no terminal.
-//! * [`sys`] lists directories and examines entries, through the source for the root or the mount. Nothing else
-//!   touches the file system.
+//! * [`sys`] lists directories and examines entries, through the source for the root or the mount. It also reads ext4
+//!   from its device. Nothing else touches the file system.
 //! * [`filter`] decides what counts. It changes totals.
 //! * [`walk`] visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept.
@@ -79,8 +79,8 @@
 //! * Nothing recurses: not the walk, not rendering, not dropping. Depth costs memory, never stack.
 //! * The walk builds a path only for an error, for the progress line, and for filters that need paths.
 //! * Only directories are opened, relative to their parents and without following symlinks. Exceptions are lists,
-//!   patterns and snapshots that the user names; git's rules, configuration and index if flags ask for them; and
-//!   files in proc and sys.
+//!   patterns and snapshots that the user names; git's rules, configuration and index if flags ask for them; the
+//!   devices of file systems that are prefetched or read in bulk; and files in proc and sys.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
 //! * There is no process-wide mutable state, and no unsafe code.

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome { snapshot, saved, unmounted, doubts, exceeded, gears, other_files, .. } = outcome;
+    let Outcome { snapshot, saved, unmounted, doubts, exceeded, course, other_files, .. } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
         fail(problem);
@@ -64,6 +64,7 @@ fn main() -> ExitCode {
     if let Err(error) = &printed {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
+    say(&errors::not_in_bulk(&course.not_in_bulk));
     say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     let Messages { print_errors, may_need_root, .. } = *messages;
@@ -72,7 +73,7 @@ fn main() -> ExitCode {
         say(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()));
     }
     if messages.stats {
-        say(&stats::table(gears));
+        say(&stats::table(&course.gears));
     }
     if weighed.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
@@ -104,6 +105,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     if let Err(error) = &printed {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
+    say(&errors::summary(&ended.kept, true, false, false));
     if ended.unfinished {
         let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
         let log = escape(log.as_os_str().as_encoded_bytes());
@@ -113,17 +115,19 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     }
     let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
     let weighed = &browsed.snapshot.weighed;
+    say(&errors::not_in_bulk(&browsed.course.not_in_bulk));
     say(&errors::summary(&weighed.problems, messages.print_errors, false, messages.may_need_root));
     if let Some(earlier) = &request.since {
         say(&doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()));
     }
     if messages.stats {
-        say(&stats::table(&browsed.gears));
+        say(&stats::table(&browsed.course.gears));
     }
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,
         None => {
-            u8::from(printed.is_err() || ended.unfinished || !weighed.is_complete()) * INCOMPLETE
+            let is_kept = ended.unfinished || !ended.kept.is_empty();
+            u8::from(printed.is_err() || is_kept || !weighed.is_complete()) * INCOMPLETE
         }
     })
 }

@@ -2,21 +2,24 @@
 //! program, tests and other programs all use it.
 //!
 //! Errors that can be found before a walk are found before it: the place for a new snapshot is checked, and the
-//! snapshot to compare with is read.
+//! header of the snapshot to compare with is read. The rest of that snapshot is read during the walk.
 
 use std::ffi::OsString;
 use std::io;
 use std::mem;
 use std::num::NonZeroUsize;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
 
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
 use crate::diff::Diff;
 use crate::filter::{Filter, MANY};
-use crate::gear::Gear;
+use crate::gear::Course;
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
@@ -87,7 +90,7 @@ pub enum Keep {
 }
 
 /// What there is now, what the walk did, and what there was, if that is to be compared.
-type NowAndBefore = (Snapshot<Tree>, Vec<Gear>, Option<Snapshot<Tree>>);
+type NowAndBefore = (Snapshot<Tree>, Course, Option<Snapshot<Tree>>);
 
 /// The result of a request.
 #[derive(Debug)]
@@ -110,8 +113,8 @@ pub struct Outcome {
     pub doubts: Vec<Doubt>,
     /// The bounds that it exceeds.
     pub exceeded: Vec<Exceeded>,
-    /// What the walk did with each number of threads; empty for a snapshot.
-    pub gears: Vec<Gear>,
+    /// What the walk did; empty for a snapshot.
+    pub course: Course,
 }
 
 /// What there is to browse in.
@@ -127,8 +130,8 @@ pub struct Browsed {
     pub doubts: Vec<Doubt>,
     /// Whether it was walked, rather than loaded.
     pub is_walked: bool,
-    /// What the walk did with each number of threads; nothing of a snapshot.
-    pub gears: Vec<Gear>,
+    /// What the walk did; empty for a snapshot.
+    pub course: Course,
 }
 
 /// Does what is asked for, to be looked at while the walk goes on, from `top` on, and when it is over. Nothing is
@@ -141,7 +144,7 @@ pub fn browse(
     top: Arc<LiveDirectory>,
     watch: impl FnMut(Option<&Progress>),
 ) -> Result<Browsed, Problem> {
-    let (snapshot, gears, before) = request.compared(
+    let (snapshot, course, before) = request.compared(
         |request, watch| {
             let inodes = request.kept().unwrap_or_default();
             let is_stopped = Arc::clone(&request.interrupt.is_asked);
@@ -154,7 +157,7 @@ pub fn browse(
     let (file_systems, _) = request.file_systems(&snapshot);
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
-    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, gears })
+    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, course })
 }
 
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
@@ -170,7 +173,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Input::History(files, measure) = &request.source {
         return request.history(files, *measure);
     }
-    let (mut snapshot, gears, before) =
+    let (mut snapshot, course, before) =
         request.compared(|request, watch| request.now(watch), watch)?;
     let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &snapshot)) {
         // Even a complete walk is not shown then, because the user wants no more.
@@ -226,7 +229,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         unmounted,
         doubts,
         exceeded: request.bounds.exceeded(sizes),
-        gears,
+        course,
     })
 }
 
@@ -258,7 +261,7 @@ impl Request {
             unmounted: Vec::new(),
             doubts: Vec::new(),
             exceeded: Vec::new(),
-            gears: Vec::new(),
+            course: Course::default(),
         })
     }
 
@@ -335,20 +338,15 @@ impl Request {
     /// What there is `now`, what the walk did, and what it is to be compared with.
     fn compared<W: FnMut(Option<&Progress>)>(
         &self,
-        now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem>,
+        now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, Course), Problem>,
         watch: W,
     ) -> Result<NowAndBefore, Problem> {
         match &self.source {
-            // This comes first, because a walk takes long, and because saving may replace the snapshot to compare with.
-            Input::Roots(_) => {
-                let before = self.earlier(self.walk.measure, Some(&self.options))?;
-                let (snapshot, gears) = now(self, watch)?;
-                Ok((snapshot, gears, before))
-            }
+            Input::Roots(_) => self.loaded_during(|| now(self, watch)),
             Input::Snapshots(..) | Input::History(..) => {
-                let (mut snapshot, gears) = now(self, watch)?;
+                let (mut snapshot, course) = now(self, watch)?;
                 let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
-                let before = self.earlier(snapshot.measure, options)?;
+                let before = self.earlier(snapshot.measure, options, || ())?;
                 if let Some(options) =
                     snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
                 {
@@ -357,16 +355,68 @@ impl Request {
                     let new: Vec<_> = self.options.iter().filter(is_new).cloned().collect();
                     options.extend(new);
                 }
-                Ok((snapshot, gears, before))
+                Ok((snapshot, course, before))
             }
         }
     }
 
-    /// Walks or loads, and returns what the walk did with each number of threads.
+    /// Does the `walk`, and loads the snapshot to compare with on a thread of its own. The walk begins only after the
+    /// snapshot's header shows that they can be compared, because a walk takes long; or when all of it is loaded, if it
+    /// has no such header. An error that is found later ends the walk.
+    fn loaded_during(
+        &self,
+        walk: impl FnOnce() -> Result<(Snapshot<Tree>, Course), Problem>,
+    ) -> Result<NowAndBefore, Problem> {
+        if self.since.is_none() {
+            return walk().map(|(now, course)| (now, course, None));
+        }
+        let has_stopped = AtomicBool::new(false);
+        let (sender, may_begin) = mpsc::sync_channel(2);
+        let load = {
+            let has_stopped = &has_stopped;
+            // The thread owns the sender, so that a panic there ends the wait for it.
+            move || {
+                // It has room for both messages, and its receiver outlives this thread.
+                let say = |may_begin| {
+                    let _ = sender.send(may_begin);
+                };
+                let loaded = self.earlier(self.walk.measure, Some(&self.options), || say(true));
+                say(loaded.is_ok());
+                if loaded.is_err() {
+                    let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
+                    has_stopped.store(!was_asked, Ordering::SeqCst);
+                }
+                loaded
+            }
+        };
+        let both = thread::scope(|scope| {
+            let earlier = match thread::Builder::new().spawn_scoped(scope, load) {
+                Ok(loader) => {
+                    let join = || loader.join().unwrap_or_else(|panic| resume_unwind(panic));
+                    if may_begin.recv() == Ok(true) {
+                        let now = walk();
+                        let earlier = join()?;
+                        return now.map(|(now, course)| (now, course, earlier));
+                    }
+                    join()?
+                }
+                // No thread can be started.
+                Err(_) => self.earlier(self.walk.measure, Some(&self.options), || ())?,
+            };
+            walk().map(|(now, course)| (now, course, earlier))
+        });
+        if has_stopped.load(Ordering::SeqCst) {
+            // The user did not ask for it.
+            self.interrupt.is_asked.store(false, Ordering::SeqCst);
+        }
+        both
+    }
+
+    /// Walks or loads, and returns what the walk did.
     fn now(
         &self,
         watch: impl FnMut(Option<&Progress>),
-    ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
+    ) -> Result<(Snapshot<Tree>, Course), Problem> {
         match (self.kept(), self.keep) {
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
                 self.with(Whole { inodes }, watch)
@@ -384,7 +434,7 @@ impl Request {
         &self,
         tally: T,
         watch: impl FnMut(Option<&Progress>),
-    ) -> Result<(Snapshot<Tree>, Vec<Gear>), Problem> {
+    ) -> Result<(Snapshot<Tree>, Course), Problem> {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
             Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
@@ -395,7 +445,7 @@ impl Request {
                 let path = paths.first().map_or(Path::new(""), |path| path);
                 let snapshot = self.reweighed(snapshot);
                 snapshot
-                    .map(|snapshot| (snapshot, Vec::new()))
+                    .map(|snapshot| (snapshot, Course::default()))
                     .map_err(|error| snapshot::problem(path, Operation::Load, &error))
             }
         }
@@ -406,7 +456,7 @@ impl Request {
         roots: &[OsString],
         tally: T,
         mut watch: impl FnMut(Option<&Progress>),
-    ) -> (Snapshot<Tree>, Vec<Gear>) {
+    ) -> (Snapshot<Tree>, Course) {
         let kept = self.kept().unwrap_or_default();
         let has_details = kept.has_details();
         let share = self.walk.filter.share.zip(roots.first());
@@ -427,17 +477,17 @@ impl Request {
         let measure = options.measure;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
-        let Walked { weighed, gears } = self.interrupt.put_off(|| {
+        let Walked { weighed, course } = self.interrupt.put_off(|| {
             let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
             watch(None);
             walked
         });
-        (Snapshot { weighed, measure, origin }, gears)
+        (Snapshot { weighed, measure, origin }, course)
     }
 
     /// Applies filters to a loaded snapshot, if it contains what they need.
     fn reweighed(&self, mut snapshot: Snapshot<Tree>) -> io::Result<Snapshot<Tree>> {
-        self.ensure_enough(&snapshot, self.needs_details())?;
+        self.ensure_enough(snapshot.origin.as_ref(), self.needs_details())?;
         let is_bytes = snapshot.measure.unit() == Measure::Disk.unit();
         if (self.bytes_only || self.needs().bytes) && !is_bytes {
             let unit = snapshot.measure.unit();
@@ -457,8 +507,8 @@ impl Request {
     }
 
     /// Checks that a loaded snapshot contains what groups need, and has details if those are needed.
-    fn ensure_enough(&self, snapshot: &Snapshot<Tree>, wants_details: bool) -> io::Result<()> {
-        match &snapshot.origin {
+    fn ensure_enough(&self, origin: Option<&Origin>, wants_details: bool) -> io::Result<()> {
+        match origin {
             None if wants_details || matches!(self.keep, Keep::Groups(..)) => {
                 Err(io::Error::other(snapshot::TOO_LITTLE))
             }
@@ -470,27 +520,35 @@ impl Request {
     }
 
     /// The snapshot to compare with, if there is one. What this one leaves out is left out of it, too. `options` are
-    /// the flags of this one, if they are known.
+    /// the flags of this one, if they are known. Calls `begin` once a header before its tree shows that they can be
+    /// compared.
     fn earlier(
         &self,
         measure: Measure,
         options: Option<&[String]>,
+        begin: impl FnOnce(),
     ) -> Result<Option<Snapshot<Tree>>, Problem> {
         let Some(path) = &self.since else { return Ok(None) };
         let filter = &self.walk.filter;
         let by_details = self.is_by_details();
         let is_asked = by_details || filter.times.modified.is_some();
         let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
-        let mut snapshot = snapshot::load(path, Some(measure), Whole { inodes })?;
-        if let (Some(options), Some(origin)) = (options, &snapshot.origin)
-            && let Some(message) =
-                snapshot::difference(options, &self.options, origin, self.is_loaded())
-        {
-            let error = io::Error::other(message);
-            return Err(snapshot::problem(path, Operation::Compare, &error));
-        }
+        let check = |origin: Option<&Origin>| {
+            if let (Some(options), Some(origin)) = (options, origin)
+                && let Some(message) =
+                    snapshot::difference(options, &self.options, origin, self.is_loaded())
+            {
+                let error = io::Error::other(message);
+                return Err(snapshot::problem(path, Operation::Compare, &error));
+            }
+            let enough = self.ensure_enough(origin, by_details);
+            enough.map_err(|error| snapshot::problem(path, Operation::Load, &error))
+        };
+        let look = |origin: &Origin| check(Some(origin)).map(|()| begin());
+        let whole = Whole { inodes };
+        let mut snapshot = snapshot::load_after(path, Some(measure), whole, look)?;
+        check(snapshot.origin.as_ref())?;
         let compared = move || {
-            self.ensure_enough(&snapshot, by_details)?;
             let has_details = snapshot.origin.as_ref().is_some_and(|origin| origin.has_details);
             snapshot::reweigh(&mut snapshot, &filter.of_saved(has_details), measure, inodes)?;
             match snapshot.weighed.report {

@@ -75,9 +75,12 @@ impl ProgressLine {
         }
         // Some terminals wrap after the last column, and all echo "^C" after the line.
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
-        let Progress { entries, size, directory, .. } = progress;
+        let Progress { entries, size, directory, ahead, .. } = progress;
         let elapsed = self.start.elapsed();
-        let line = progress::line(*entries, *size, elapsed, directory, &self.format, width);
+        let line = match *ahead {
+            Some((read, of)) => progress::ahead(read, of, width),
+            None => progress::line(*entries, *size, elapsed, directory, &self.format, width),
+        };
         replace(&line);
         self.is_drawn = true;
     }

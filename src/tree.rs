@@ -172,6 +172,13 @@ impl Inode {
     }
 }
 
+impl DirectoryId {
+    /// The number. It is less than the number of directories in the tree.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl Tree {
     /// The root.
     pub fn root(&self) -> Child<'_> {

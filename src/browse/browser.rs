@@ -62,6 +62,8 @@ pub struct Ended {
     pub printed: Option<Vec<u8>>,
     /// The number of the signal that ended it, if any.
     pub signal: Option<u8>,
+    /// Why a removal that ended after the screen kept entries.
+    pub kept: Vec<Problem>,
     /// Whether a removal did not finish in time.
     pub unfinished: bool,
 }

@@ -132,8 +132,11 @@ impl Page {
         }
         let seen = open.seen();
         // A cast from a float saturates.
-        let totals =
-            |size: f64, entries| Totals { size: size as u64, entries, ..Totals::default() };
+        let totals = |size: f64, entries: f64| Totals {
+            size: size as u64,
+            entries: entries.round() as u64,
+            ..Totals::default()
+        };
         let (page, below) = open.look(|content, below| {
             let page = Self { totals: totals(seen.size, seen.entries), ..Self::default() };
             let closed = content.children().map(|child| Item::of(&child));

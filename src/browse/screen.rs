@@ -112,14 +112,15 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     work.start(WorkKind::All, request.clone(), top);
     let ended = browse(&mut browser, &mut screen, &signals, &mut work);
     drop(screen);
-    let unfinished = browser.is_removing() && !work.end_removal();
+    let unfinished = browser.is_removing() && !work.end_removal(&mut browser);
+    let kept = if browser.is_quitting() { browser.kept().to_vec() } else { Vec::new() };
     let ended = ended.map_err(on_screen)?;
     if let Some(problem) = ended.problem {
         return Err(problem);
     }
     let printed = (ended.command == Some(Command::PrintPaths)).then(|| browser.printed_paths());
     let browsed = if browser.is_walking() { work.end() } else { browser.into_browsed() };
-    Ok(Ended { browsed, printed, signal: ended.signal, unfinished })
+    Ok(Ended { browsed, printed, signal: ended.signal, kept, unfinished })
 }
 
 /// Why the loop ended.
@@ -394,12 +395,17 @@ impl Work<'_> {
     }
 
     /// Waits until the removal has ended and has put back what it had moved; at most [`PATIENCE`]. False if it has not.
-    fn end_removal(&self) -> bool {
+    fn end_removal(&self, browser: &mut Browser) -> bool {
         self.cancel();
+        browser.quit_after_removal();
         let end = Instant::now() + PATIENCE;
         loop {
             match self.told.recv_timeout(end.saturating_duration_since(Instant::now())) {
-                Ok(Told::Removed(_) | Told::Undone(..)) => return true,
+                Ok(Told::Removed(removed)) => {
+                    browser.removed(*removed, &self.rules());
+                    return true;
+                }
+                Ok(Told::Undone(..)) => return true,
                 Ok(_) => {}
                 Err(_) => return false,
             }

@@ -192,8 +192,7 @@ fn foot(browser: &Browser, canvas: &mut Canvas<'_>) {
         return;
     }
     if let Some(Dialog::Delete { entries, typed }) = &browser.dialog {
-        let entries = Format::Count.write(*entries);
-        let asked = format!("delete {entries} entries for ever? type how many: {typed}");
+        let asked = format!("delete {} for ever? type how many: {typed}", number_of(*entries));
         canvas.write((0, y), &shorten(&asked, width), width, style);
         return;
     }
@@ -224,6 +223,12 @@ fn foot(browser: &Browser, canvas: &mut Canvas<'_>) {
     }
 }
 
+/// A number of entries.
+fn number_of(entries: u64) -> String {
+    let word = if entries == 1 { "entry" } else { "entries" };
+    format!("{} {word}", Format::Count.write(entries))
+}
+
 /// The total of the marks, or else of the list.
 fn summary(browser: &Browser, width: usize) -> String {
     let write = |size| format(browser).write(size);
@@ -231,8 +236,8 @@ fn summary(browser: &Browser, width: usize) -> String {
     let long = match marked {
         _ if count == 0 => {
             let totals = browser.totals();
-            let (entries, size) = (Format::Count.write(totals.entries), write(totals.size));
-            return shorten(&format!("{size} in {entries} entries"), width);
+            let (entries, size) = (number_of(totals.entries), write(totals.size));
+            return shorten(&format!("{size} in {entries}"), width);
         }
         None => format!("{count} marked: what that frees is known once the scan is over"),
         Some((totals, Some(freed))) => {

@@ -254,6 +254,20 @@ pub(super) struct PrintFlags {
     #[arg(value_parser = numbers::threads)]
     pub(super) threads: Option<NonZeroUsize>,
 
+    /// Do not read the inode tables of a slow ext4 disk before the walk
+    ///
+    /// As root, and if PATH is the mount point, weigh does that by default. It makes a walk on a slow disk many times
+    /// faster.
+    #[arg(long)]
+    pub(super) no_prefetch: bool,
+
+    /// Read an ext4 PATH from its device, which is several times faster; needs root
+    ///
+    /// PATH must be the mount point. Other file systems that are mounted below it are walked. If reading in bulk is not
+    /// possible, a message says why, and PATH is walked.
+    #[arg(long, conflicts_with_all = ["load", "dereference_links"])]
+    pub(super) bulk: bool,
+
     /// Read settings from FILE instead of the config file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) config: Option<OsString>,

@@ -39,6 +39,8 @@ impl Flags {
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,
+            prefetch: !self.print.no_prefetch,
+            bulk: self.print.bulk,
             source: if needs_links { self.source.with_links() } else { self.source },
             filter,
             ..walk::WalkOptions::default()

@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 
 use crate::diff::Sides;
 use crate::diff::moves::Moves;
+use crate::diff::unchanged::Unchanged;
 use crate::sys::MountedIdentity;
 use crate::tally::Tally;
 use crate::total::Replay;
@@ -20,7 +21,7 @@ struct OpenPair<'a> {
 
 /// A churn.
 #[derive(Clone, Copy, Default)]
-struct Churn {
+pub(super) struct Churn {
     size: u64,
     /// How many entries changed.
     entries: u64,
@@ -37,6 +38,7 @@ struct ChangedInodes(
 pub(super) fn feed<T: Tally>(
     root: Sides<'_>,
     moves: &Moves,
+    unchanged: &Unchanged,
     tally: T,
     is_each_once: bool,
 ) -> T::Report {
@@ -47,6 +49,8 @@ pub(super) fn feed<T: Tally>(
     let mut root_churn = Churn::default();
     while let Some(step) = traversal.next() {
         let churn = match step {
+            // Only changes are shown.
+            Step::Node(sides) if traversal.depth() > 0 && unchanged.has(&sides) => continue,
             Step::Node(sides)
                 if traversal.depth() == 0 || sides.is_directory() && !moves.is_moved(&sides) =>
             {
@@ -133,6 +137,11 @@ impl Churn {
     /// The churn of one entry; 0 entries if it did not change.
     fn of(size: u64) -> Self {
         Self { size, entries: (size > 0).into() }
+    }
+
+    /// Whether neither a directory itself nor its total changed.
+    pub(super) fn is_none_of(sides: Sides<'_>) -> bool {
+        own_churn(sides) == 0 && sides.change() == 0
     }
 }
 

@@ -11,12 +11,14 @@
 mod join;
 mod lookup;
 mod moves;
+mod unchanged;
 
 pub use lookup::Lookup;
 
 use crate::tally::{Limits, Top};
 use crate::tree::{Child, Order, Tree};
 use moves::Moves;
+use unchanged::Unchanged;
 
 /// Two trees, and the directories that moved between them.
 #[derive(Debug)]
@@ -24,6 +26,7 @@ pub struct Diff {
     before: Tree,
     now: Tree,
     moves: Moves,
+    unchanged: Unchanged,
 }
 
 /// One entry in both trees, or in one.
@@ -43,9 +46,28 @@ impl<'a> Sides<'a> {
 
     /// The entries of two directories, joined by name.
     fn children(&self) -> Vec<Sides<'a>> {
-        let sorted = |child: Child<'a>| child.children(Order::Name);
+        self.join(|side| side.children(Order::Name))
+    }
+
+    /// The entries of two directories that are a directory on at least one side, joined by name. Most entries are not,
+    /// and are not examined.
+    fn directories(&self) -> Vec<Sides<'a>> {
+        let found = self.join(|side| {
+            let mut directories: Vec<_> = side.directories().collect();
+            directories.sort_unstable_by_key(Child::name);
+            directories
+        });
+        let is_on_both = |sides: &Sides<'_>| sides.before.is_some() == sides.now.is_some();
+        if found.iter().all(is_on_both) {
+            return found;
+        }
+        // On the other side a file may have that name.
+        self.children().into_iter().filter(Sides::is_directory).collect()
+    }
+
+    fn join(&self, list: impl Fn(Child<'a>) -> Vec<Child<'a>>) -> Vec<Sides<'a>> {
         let [mut before, mut now] =
-            [self.before, self.now].map(|side| side.map_or_else(Vec::new, sorted));
+            [self.before, self.now].map(|side| side.map_or_else(Vec::new, &list));
         let mut pairs = Vec::with_capacity(before.len().max(now.len()));
         loop {
             let names = (before.last().map(Child::name), now.last().map(Child::name));
@@ -71,8 +93,10 @@ impl Diff {
             (false, true) => (before.below_total(), now),
             _ => (before, now),
         };
-        let moves = Moves::find(&before, &now);
-        Self { before, now, moves }
+        let root = Sides { before: Some(before.root()), now: Some(now.root()) };
+        let unchanged = Unchanged::find(root);
+        let moves = Moves::find(&before, &now, &unchanged);
+        Self { before, now, moves, unchanged }
     }
 
     /// The entries with the largest churn, which is their size in the returned tree: each inode once. Without limits,
@@ -82,7 +106,7 @@ impl Diff {
         let limits = limits.unwrap_or(Limits::NONE);
         // Unchanged entries have no line.
         let limits = Limits { min_size: limits.min_size.max(1), ..limits };
-        join::feed(self.root(), &self.moves, Top::new(limits), is_each_once)
+        join::feed(self.root(), &self.moves, &self.unchanged, Top::new(limits), is_each_once)
     }
 
     /// The roots.

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 
 use crate::diff::Sides;
+use crate::diff::unchanged::Unchanged;
 use crate::sys::Identity;
 use crate::tree::{Child, Node, Step, Traversal, Tree};
 
@@ -19,17 +20,17 @@ pub(super) struct Moves {
 
 impl Moves {
     /// Finds moved directories, if the snapshots contain inodes.
-    pub(super) fn find(before: &Tree, now: &Tree) -> Self {
+    pub(super) fn find(before: &Tree, now: &Tree, unchanged: &Unchanged) -> Self {
         let has_inodes = |tree: &Tree| tree.root().directories().any(|it| it.inode().is_some());
         if !has_inodes(before) || !has_inodes(now) {
             return Self::default();
         }
         let (mut gone, mut new) = (HashMap::new(), HashMap::new());
         let root = Sides { before: Some(before.root()), now: Some(now.root()) };
-        let mut traversal = Traversal::inside(Vec::new(), (), root.children());
+        let mut traversal = Traversal::inside(Vec::new(), (), root.directories());
         while let Some(step) = traversal.next() {
             let sides = match step {
-                Step::Node(sides) if sides.is_directory() => sides,
+                Step::Node(sides) if sides.is_directory() && !unchanged.has(&sides) => sides,
                 Step::Node(_) | Step::End(()) => continue,
             };
             match (sides.before, sides.now) {
@@ -45,7 +46,7 @@ impl Moves {
                 }
                 _ => {}
             }
-            traversal.enter((), sides.children());
+            traversal.enter((), sides.directories());
         }
         let moved = |(identity, (was, path))| {
             let is = new.get(&identity)?;

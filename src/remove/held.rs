@@ -65,8 +65,10 @@ impl HeldMount {
     }
 
     fn open(&self) -> io::Result<OpenedMount> {
-        let held = HeldDirectory::open(&CString::new(self.path())?)?;
-        let held = if self.by_steps { held.by_steps() } else { held };
+        let mut held = HeldDirectory::open(&CString::new(self.path())?)?;
+        if self.by_steps {
+            held.go_by_steps();
+        }
         let stat = held.stat()?;
         self.known.check_identity(&stat)?;
         // If it does not exist, nothing contains it.

@@ -49,7 +49,7 @@ pub fn remove(
     places: &Places,
     watch: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
 ) -> Removed {
-    let mut run = Run::new(places, watch);
+    let mut run = Removal::new(places, watch);
     let mut removed = Removed::default();
     for (number, target) in targets.iter().enumerate() {
         run.watcher.target = number;
@@ -84,7 +84,7 @@ pub fn undo(
     places: &Places,
     watch: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
 ) -> Removed {
-    let mut run = Run::new(places, watch);
+    let mut run = Removal::new(places, watch);
     let mut outcome = TargetOutcome::kept();
     let Trashed { target, .. } = trashed;
     if let Err(Stop::Because(error)) = run.restore(trashed, &mut outcome) {
@@ -103,7 +103,7 @@ pub fn undo(
 }
 
 /// The state of a removal.
-struct Run<'w> {
+struct Removal<'w> {
     places: &'w Places,
     log: Log,
     watcher: Watcher<'w>,
@@ -128,7 +128,7 @@ struct Parent {
     target: usize,
 }
 
-impl<'w> Run<'w> {
+impl<'w> Removal<'w> {
     fn new(
         places: &'w Places,
         watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::name::escape;
+use crate::gear::NotInBulk;
 use crate::problem::Problem;
 
 /// How many paths a line names at most.
@@ -58,6 +59,15 @@ pub fn unmounted(roots: &[Vec<u8>]) -> String {
         [] => String::new(),
         shown => format!("weigh: --df is for mount points: not for {}{more}\n", shown.join(", ")),
     }
+}
+
+/// A line for each of `roots`, which were walked although they were to be read in bulk.
+pub fn not_in_bulk(roots: &[NotInBulk]) -> String {
+    let line = |NotInBulk { root, reason }: &NotInBulk| {
+        let (root, reason) = (escape(root), escape(reason.as_bytes()));
+        format!("weigh: {root} was walked, not read in bulk: {reason}\n")
+    };
+    roots.iter().map(line).collect()
 }
 
 /// Adds a line for each kind of loss to `text`: how many, and the first few paths. Returns whether it named all

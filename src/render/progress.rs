@@ -29,9 +29,20 @@ pub fn line(
     name::fit(&line, width)
 }
 
+/// One line of at most `width` cells: how many bytes a prefetch has read, and of how many.
+pub fn ahead(read: u64, of: u64, width: usize) -> String {
+    let [read, of] = [read, of].map(|bytes| Format::Binary.write(bytes));
+    name::fit(&format!("prefetching {read} of {of}"), width)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shows_a_prefetch() {
+        assert_eq!(ahead(1 << 20, 96 << 20, 80), "prefetching 1.0Mi of 96Mi");
+    }
 
     #[test]
     fn fits() {

@@ -6,14 +6,21 @@ use crate::gear::Gear;
 /// A table of `gears`, in the order of their first use.
 ///
 /// `blocked` is the share of the threads' time that was not spent on a core: waiting for storage, for
-/// work, or for other processes.
+/// work, or for other processes. A prefetch, and reading in bulk, have a line with bytes and seconds.
 pub fn table(gears: &[Gear]) -> String {
     let mut table =
         "threads      entries   seconds  blocked    entries/s  calls/entry\n".to_owned();
     for gear in gears {
-        table += &line(gear);
+        table += &if gear.is_walk() { line(gear) } else { read(gear) };
     }
     table
+}
+
+/// The line of a prefetch, or of reading in bulk.
+fn read(gear: &Gear) -> String {
+    let (what, bytes) = if gear.bulk > 0 { ("bulk", gear.bulk) } else { ("ahead", gear.ahead) };
+    let (bytes, seconds) = (Format::Binary.write(bytes), gear.wall.as_secs_f64());
+    format!("{what:>7} {bytes:>12} {seconds:>9.3}\n")
 }
 
 fn line(gear: &Gear) -> String {
@@ -36,12 +43,15 @@ mod tests {
     #[test]
     fn a_line_a_gear() {
         let (wall, cpu) = (Duration::from_millis(2_500), Duration::from_millis(1_250));
-        let one = Gear { threads: 2, wall, cpu, entries: 1_000_000, calls: 1_250_000 };
+        let one =
+            Gear { threads: 2, wall, cpu, entries: 1_000_000, calls: 1_250_000, ..Gear::default() };
+        let read = Gear { threads: 1, wall, ahead: 96 << 20, ..Gear::default() };
         let none = Gear::default();
         assert_eq!(
-            table(&[one, none]),
+            table(&[one, read, none]),
             "threads      entries   seconds  blocked    entries/s  calls/entry\n\
              \x20     2    1,000,000     2.500      75%      400,000         1.25\n\
+             \x20 ahead         96Mi     2.500\n\
              \x20     0            0     0.000     100%            0         0.00\n",
         );
     }

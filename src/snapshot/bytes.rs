@@ -33,6 +33,12 @@ impl<R: Read> Bytes<R> {
         Ok(&self.buffer[self.at..self.end])
     }
 
+    /// The bytes that have been read from the stream and not taken. It may be empty although the stream goes on.
+    #[inline]
+    pub(super) fn at_hand(&self) -> &[u8] {
+        &self.buffer[self.at..self.end]
+    }
+
     /// Takes the next `count` bytes; no more than [`Self::ahead`] returned.
     #[inline]
     pub(super) fn take(&mut self, count: usize) {

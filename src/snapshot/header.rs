@@ -24,6 +24,8 @@ pub(super) struct Header {
     problems: Vec<Problem>,
     /// Where the snapshot comes from; none if `-j` printed it.
     origin: Option<Origin>,
+    /// Whether `details` was read. A saved snapshot has it before its tree.
+    knows_details: bool,
 }
 
 impl Header {
@@ -52,7 +54,10 @@ impl Header {
             b"time" => self.origin().time = tokens.signed()?,
             b"host" => self.origin().host = tokens.utf8()?.into(),
             b"roots" => self.origin().roots = list(tokens, usize::MAX, GivenRoot::read)?,
-            b"details" => self.origin().has_details = tokens.boolean()?,
+            b"details" => {
+                self.origin().has_details = tokens.boolean()?;
+                self.knows_details = true;
+            }
             b"share" => self.origin().share = Some(Share::read(tokens)?),
             b"options" => {
                 /// More than a command line of 6 MiB can have (execve(2)).
@@ -73,6 +78,12 @@ impl Header {
 
     fn origin(&mut self) -> &mut Origin {
         self.origin.get_or_insert_default()
+    }
+
+    /// What sizes measure, and the origin, if all of that was read by now.
+    pub(super) fn known(&self) -> Option<(Measure, &Origin)> {
+        self.schema?;
+        self.measure.zip(self.origin.as_ref().filter(|_| self.knows_details))
     }
 
     pub(super) fn loaded<R: Read, T>(

@@ -140,35 +140,71 @@ pub fn load<T: Tally<Report = Tree>>(
     measure: Option<Measure>,
     tally: T,
 ) -> Result<Snapshot<Tree>, Problem> {
-    let mut snapshot = read(path, measure, tally)?;
+    load_after(path, measure, tally, |_| Ok(()))
+}
+
+/// The same, but `look` sees the snapshot's origin before its tree is read, if it stands before the tree, as in all that
+/// weigh saves. An error of `look` ends the loading.
+///
+/// # Errors
+/// The same, and those of `look`.
+pub fn load_after<T: Tally<Report = Tree>>(
+    path: &Path,
+    measure: Option<Measure>,
+    tally: T,
+    look: impl FnOnce(&Origin) -> Result<(), Problem>,
+) -> Result<Snapshot<Tree>, Problem> {
+    let mut snapshot = read_after(path, measure, tally, look)?;
     let missing = shares::missing_beside(&snapshot);
     snapshot.weighed.problems.extend(missing);
     Ok(snapshot)
 }
 
-/// The same, without a look at other shares.
+/// [`load`] without a look at other shares.
 fn read<T: Tally>(
     path: &Path,
     measure: Option<Measure>,
     tally: T,
 ) -> Result<Snapshot<T::Report>, Problem> {
+    read_after(path, measure, tally, |_| Ok(()))
+}
+
+/// [`load_after`] without a look at other shares.
+fn read_after<T: Tally>(
+    path: &Path,
+    measure: Option<Measure>,
+    tally: T,
+    look: impl FnOnce(&Origin) -> Result<(), Problem>,
+) -> Result<Snapshot<T::Report>, Problem> {
+    let check = |is: Measure| match measure {
+        Some(wanted) if is != wanted => {
+            let (is, wanted) = (is.name(), wanted.name());
+            Err(io::Error::other(format!("its sizes are {is} sizes, not {wanted} sizes")))
+        }
+        _ => Ok(()),
+    };
+    let mut found = None;
+    let look = |is: Measure, origin: &Origin| {
+        check(is)?;
+        look(origin).map_err(|problem| {
+            found = Some(problem);
+            io::ErrorKind::Other.into()
+        })
+    };
     let load = || {
         let (file, size) = sys::open_snapshot(path)?;
         let mut tokens = Tokens::new(compression::unpack(file, size)?);
         let snapshot = if tokens.peek()? == b'[' {
             ncdu::read(&mut tokens, measure.unwrap_or_default(), tally)?
         } else {
-            schema::read(&mut tokens, tally)?
+            schema::read(&mut tokens, tally, look)?
         };
         tokens.end()?;
-        let (is, wanted) = (snapshot.measure, measure.unwrap_or(snapshot.measure));
-        if is != wanted {
-            let (is, wanted) = (is.name(), wanted.name());
-            return Err(io::Error::other(format!("its sizes are {is} sizes, not {wanted} sizes")));
-        }
+        check(snapshot.measure)?;
         Ok(snapshot)
     };
-    load().map_err(|error| problem(path, Operation::Load, &error))
+    let loaded = load();
+    loaded.map_err(|error| found.unwrap_or_else(|| problem(path, Operation::Load, &error)))
 }
 
 /// The problem that `error` is for the snapshot at `path`.

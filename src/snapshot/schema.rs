@@ -3,10 +3,10 @@
 
 use std::io::{self, Read};
 
-use super::Snapshot;
 use super::header::Header;
 use super::tokens::Tokens;
-use crate::measure::{Kind, Mode};
+use super::{Origin, Snapshot};
+use crate::measure::{Kind, Measure, Mode};
 use crate::tally::Tally;
 use crate::total::Replay;
 use crate::tree::{Details, Inode, Node, Totals};
@@ -43,13 +43,15 @@ enum NodeKind {
 
 const TOTAL: Option<NodeKind> = Some(NodeKind::Total);
 
-/// Reads a snapshot into `tally`.
+/// Reads a snapshot into `tally`. `look` gets what sizes measure and the origin before the tree is read, if they stand
+/// before it.
 pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
     tally: T,
+    look: impl FnOnce(Measure, &Origin) -> io::Result<()>,
 ) -> io::Result<Snapshot<T::Report>> {
     let mut header = Header::default();
-    let mut tally = Some(tally);
+    let (mut tally, mut look) = (Some(tally), Some(look));
     let mut replay = None;
     // The nodes that have not ended, the root first. Elements beyond `depth` are reused, so that a name needs no
     // allocation.
@@ -66,6 +68,9 @@ pub(super) fn read<R: Read, T: Tally>(
                 }
                 members.has_children = true;
                 if depth == 0 {
+                    if let (Some(look), Some((measure, origin))) = (look.take(), header.known()) {
+                        look(measure, origin)?;
+                    }
                     let is_total = members.kind == TOTAL;
                     replay = tally.take().map(|tally| Replay::new(tally, is_total));
                 }
@@ -138,10 +143,10 @@ impl Members {
     fn read<R: Read>(&mut self, tokens: &mut Tokens<R>) -> io::Result<bool> {
         match tokens.text() {
             b"name" => {
-                let name = tokens.utf8()?;
+                tokens.string()?;
                 if !self.has_exact_name {
                     self.name.clear();
-                    self.name.extend_from_slice(name.as_bytes());
+                    self.name.extend_from_slice(tokens.text());
                 }
             }
             b"name_bytes" => {

@@ -65,8 +65,12 @@ impl<R: Read> Tokens<R> {
     }
 
     /// The next byte that is not white space. It is not taken.
+    #[inline]
     pub(super) fn peek(&mut self) -> io::Result<u8> {
-        self.next()?.ok_or_else(|| self.early_end())
+        match self.source.at_hand().first() {
+            Some(next) if *next > b' ' => Ok(*next),
+            _ => self.next()?.ok_or_else(|| self.early_end()),
+        }
     }
 
     /// The same; none at the end of the stream.
@@ -80,6 +84,7 @@ impl<R: Read> Tokens<R> {
     }
 
     /// Takes `byte`, and white space before it.
+    #[inline]
     pub(super) fn take(&mut self, byte: u8) -> io::Result<()> {
         if self.peek()? != byte {
             return Err(self.error(format_args!("no '{}' where one should be", byte as char)));
@@ -126,8 +131,7 @@ impl<R: Read> Tokens<R> {
         self.text.clear();
         loop {
             let ahead = self.source.ahead()?;
-            let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
-            let plain = ahead.iter().position(|byte| !is_plain(byte)).unwrap_or(ahead.len());
+            let plain = plain(ahead);
             self.text.extend_from_slice(&ahead[..plain]);
             let next = ahead.get(plain).copied();
             let is_end = ahead.is_empty();
@@ -135,7 +139,7 @@ impl<R: Read> Tokens<R> {
             match next {
                 Some(b'"') => {
                     self.source.take(1);
-                    if !self.is_lax && std::str::from_utf8(&self.text).is_err() {
+                    if !self.is_lax && !is_utf8(&self.text) {
                         return Err(self.error("a string that is not UTF-8"));
                     }
                     return Ok(());
@@ -162,6 +166,10 @@ impl<R: Read> Tokens<R> {
 
     /// Takes a whole number of 0 or more.
     pub(super) fn number(&mut self) -> io::Result<u64> {
+        if let Some((number, digits)) = short_number(self.source.at_hand()) {
+            self.source.take(digits);
+            return Ok(number);
+        }
         let mut number = Some(0_u64);
         let mut digits = 0;
         let has_zero = self.peek()? == b'0';
@@ -274,6 +282,52 @@ impl<R: Read> Tokens<R> {
     }
 }
 
+/// How many of the bytes `ahead` come before the first that ends a string, escapes, or is not allowed. Eight at a time,
+/// because that takes a third of the time.
+#[inline]
+fn plain(ahead: &[u8]) -> usize {
+    const ONES: u64 = u64::MAX / 0xff;
+    const TOPS: u64 = ONES << 7;
+    // Sets the top bit of the lowest byte that is less than `bound`, and of no byte below it. `bound` is at most 0x80
+    // (Hacker's Delight, 6-1).
+    let less = |bytes: u64, bound: u64| bytes.wrapping_sub(ONES * bound) & !bytes & TOPS;
+    let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
+    let (eights, _) = ahead.as_chunks::<8>();
+    for (i, eight) in eights.iter().enumerate() {
+        let bytes = u64::from_le_bytes(*eight);
+        let equal = |byte: u8| less(bytes ^ (ONES * u64::from(byte)), 1);
+        let found = less(bytes, b' '.into()) | equal(b'"') | equal(b'\\');
+        if found != 0 {
+            return 8 * i + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let rest = 8 * eights.len();
+    ahead[rest..].iter().position(|byte| !is_plain(byte)).map_or(ahead.len(), |at| rest + at)
+}
+
+fn is_utf8(text: &[u8]) -> bool {
+    text.is_ascii() || std::str::from_utf8(text).is_ok()
+}
+
+/// The number at the beginning of `ahead`, and how many digits it has; none if it may be invalid or go on.
+#[inline]
+fn short_number(ahead: &[u8]) -> Option<(u64, usize)> {
+    /// Any number of so many digits fits 64 bits.
+    const DIGITS: usize = 19;
+    let mut number = 0;
+    for (digits, byte) in ahead.iter().enumerate().take(DIGITS + 1) {
+        if !byte.is_ascii_digit() {
+            let is_odd = matches!(byte, b'.' | b'e' | b'E') || ahead[0] == b'0' && digits > 1;
+            return (digits > 0 && !is_odd).then_some((number, digits));
+        }
+        if digits == DIGITS {
+            break;
+        }
+        number = number * 10 + u64::from(byte - b'0');
+    }
+    None
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot read should stop there")]
 mod tests {
@@ -316,8 +370,41 @@ mod tests {
         assert_eq!(tokens(b"\"\xff\"").utf8().unwrap_err().kind(), ErrorKind::InvalidData);
     }
 
+    /// At hand as a whole, and in pieces.
+    #[test]
+    fn the_end_of_a_string_is_found_wherever_it_is() {
+        for stop in [b"\"".as_slice(), b"\\n\"", b"\x1f\""] {
+            for before in 0..20 {
+                for filler in ["x", "\u{7f}", "#", "!", "é", "\u{a2}\u{dc}", " "] {
+                    let json = [b"\"", filler.repeat(before).as_bytes(), stop].concat();
+                    let read = |string: io::Result<()>, text: &[u8]| {
+                        string.map(|()| text.to_vec()).map_err(|error| error.to_string())
+                    };
+                    let (mut whole, mut dripping) = (Tokens::new(&*json), tokens(&json));
+                    let (one, other) = (whole.string(), dripping.string());
+                    assert_eq!(read(one, whole.text()), read(other, dripping.text()));
+                    let is_wrong = stop[0] == 0x1f;
+                    assert_eq!(whole.end().is_err(), is_wrong, "{json:?}");
+                    let ending = if stop.len() == 3 { "\n" } else { "" };
+                    let text = [filler.repeat(before).as_bytes(), ending.as_bytes()].concat();
+                    assert!(is_wrong || whole.text() == text, "{json:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn numbers() {
+        for json in ["0", "7", "10", "1234567890123456789", "12345678901234567890"] {
+            let mut whole = Tokens::new(json.as_bytes());
+            assert_eq!(whole.number().unwrap().to_string(), json);
+            let listed = format!("{json},");
+            assert_eq!(Tokens::new(listed.as_bytes()).number().unwrap().to_string(), json);
+            for wrong in [format!("0{json},"), format!("{json}.0,"), format!("{json}e1,")] {
+                assert!(Tokens::new(wrong.as_bytes()).number().is_err(), "{wrong}");
+            }
+        }
+
         assert_eq!(tokens(b" 18446744073709551615,").number().unwrap(), u64::MAX);
         assert_eq!(tokens(b"-9223372036854775808").signed().unwrap(), i64::MIN);
         assert_eq!(tokens(b"7").signed().unwrap(), 7);

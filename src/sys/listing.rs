@@ -46,6 +46,13 @@ impl Listing {
         self.stats.clear();
     }
 
+    /// Keeps only the first `length` names. Only used on Linux.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    pub(crate) fn truncate(&mut self, length: usize) {
+        self.entries.truncate(length);
+        self.stats.truncate(length);
+    }
+
     /// How many names there are.
     pub fn len(&self) -> usize {
         self.entries.len()

@@ -16,12 +16,15 @@
 //!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
 //!     tell; `set_access_list`, for an open file.
 //! * `map`, in `extents`: which parts of a file share their space with others. It opens regular files, but reads none.
+//! * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes. Also a
+//!   file for each platform; only Linux has more than a refusal, for ext4 (`ext4`).
+//! * [`Prefetch`]: reads a file system's metadata from its device before a walk; likewise.
 //! * The platform's part of saving snapshots, in `snapshot_file`: who may read one, and who is writing it.
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
-//! [`open_snapshot`]); and the system's own tables ([`MountTable`], `is_rotational`). Errors are the system's own.
-//! Files that are mapped are opened, too, only to ask about them.
+//! [`open_snapshot`]); files that are mapped, only to ask about them; the device of a file system that is prefetched or
+//! read in bulk; and the system's own tables ([`MountTable`], `is_rotational`). Errors are the system's own.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -35,17 +38,22 @@ use jiff::tz::TimeZone;
 use crate::measure::{Kind, Measure, Mode, Time};
 
 mod append;
+mod bulk;
 mod exact;
+#[cfg(target_os = "linux")]
+mod ext4;
 mod extents;
 mod listing;
 mod mount_table;
 mod platform;
+mod prefetch;
 mod snapshot_file;
 mod source;
 mod space;
 mod usage;
 
 pub use append::{AppendedFile, make_directories};
+pub use bulk::Bulk;
 pub use exact::{ExactStat, Moment};
 pub use extents::{Mapped, map};
 pub use listing::{Listed, Listing};
@@ -54,6 +62,7 @@ pub use platform::{
     HeldDirectory, free_handles, host, is_out_of_handles, is_root, is_rotational, is_vanished,
     not_found, space_around, stop_others, terminal, threads_with_room, usage, user_id, user_name,
 };
+pub use prefetch::Prefetch;
 pub use snapshot_file::{Destination, Draft, files_in, open as open_snapshot, remove_file};
 pub use source::{Handle, Source};
 pub use space::{Space, space};

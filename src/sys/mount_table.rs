@@ -71,7 +71,7 @@ fn number(device: &[u8]) -> Option<u64> {
 }
 
 /// Decodes a name in which blanks, newlines and backslashes are written as a backslash and three octal digits.
-fn unescape(mut escaped: &[u8]) -> Vec<u8> {
+pub(super) fn unescape(mut escaped: &[u8]) -> Vec<u8> {
     let mut name = Vec::with_capacity(escaped.len());
     while let [first, rest @ ..] = escaped {
         let (byte, rest) = match escaped {

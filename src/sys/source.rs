@@ -15,6 +15,8 @@ use super::{
 use crate::measure::Kind;
 
 #[cfg(target_os = "linux")]
+pub(super) mod bulk;
+#[cfg(target_os = "linux")]
 mod linux;
 #[cfg(unix)]
 mod portable;
@@ -56,6 +58,9 @@ pub enum Handle {
     /// Of [`Source::Linux`].
     #[cfg(target_os = "linux")]
     Linux(linux::Handle),
+    /// Of [`Source::Linux`], in a file system that is read in bulk.
+    #[cfg(target_os = "linux")]
+    Bulk(bulk::Handle),
     /// Of [`Source::Portable`].
     #[cfg(unix)]
     Portable(portable::Handle),
@@ -101,6 +106,8 @@ macro_rules! by_handle {
         match $handle {
             #[cfg(target_os = "linux")]
             Handle::Linux($dir) => $asked,
+            #[cfg(target_os = "linux")]
+            Handle::Bulk($dir) => $asked,
             #[cfg(unix)]
             Handle::Portable($dir) => $asked,
             #[cfg(windows)]
@@ -115,6 +122,13 @@ macro_rules! by_handle {
 impl From<linux::Handle> for Handle {
     fn from(handle: linux::Handle) -> Self {
         Handle::Linux(handle)
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl From<bulk::Handle> for Handle {
+    fn from(handle: bulk::Handle) -> Self {
+        Handle::Bulk(handle)
     }
 }
 
@@ -197,6 +211,21 @@ impl Handle {
     /// The system's.
     pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
         by_handle!(self, dir => dir.open_at(name, symlinks).map(Self::from))
+    }
+
+    /// Opens the directory called `name` in this one. Its attributes are `stat`.
+    ///
+    /// # Errors
+    /// The system's.
+    #[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
+    pub fn open_known_at(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> io::Result<Self> {
+        #[cfg(target_os = "linux")]
+        if let Handle::Bulk(dir) = self
+            && let Some(below) = dir.below(name, stat, symlinks)
+        {
+            return Ok(below.into());
+        }
+        self.open_at(name, symlinks)
     }
 
     /// Opens the parent directory without reading it; the uppermost directory is its own parent.

@@ -47,7 +47,7 @@ pub struct Seen {
     /// Weight, in the measure's unit.
     pub size: f64,
     /// The number of entries.
-    pub entries: u64,
+    pub entries: f64,
 }
 
 /// The content of one directory, or of a part of it.
@@ -98,7 +98,8 @@ impl Tally for Live {
 
     fn leaf(&self, part: &mut LivePart, entry: &Entry<'_>) {
         let links = if entry.identity.is_some() { entry.links } else { 1 };
-        part.seen.add(Seen { size: entry.size as f64 / f64::from(links.max(1)), entries: 1 });
+        let share = f64::from(links.max(1)).recip();
+        part.seen.add(Seen { size: entry.size as f64 * share, entries: share });
         self.whole.leaf(&mut part.content, entry);
     }
 
@@ -120,7 +121,7 @@ impl Tally for Live {
     fn close(&self, parent: &mut LivePart, directory: &Closed<'_>, mut part: LivePart) {
         let own = Seen {
             size: directory.own.unwrap_or(0) as f64,
-            entries: directory.own.is_some().into(),
+            entries: f64::from(u8::from(directory.own.is_some())),
         };
         match &parent.open {
             Some(above) => {

@@ -17,6 +17,20 @@ pub struct Content {
 thread_local! {
     /// Memory for leaves that this thread reuses for the next directory.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    /// Memory for the record of a directory that this thread reuses for the next.
+    static HEAD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// More memory than this is not kept for the next directory, in bytes.
+const LARGE: usize = 64 << 10;
+
+/// Keeps the memory of `leaves` for the next directory, if it is more than what was kept before, and not too much.
+fn spare(mut leaves: Vec<u8>) {
+    let before = SPARE.take();
+    let capacity = leaves.capacity();
+    let is_better = capacity > before.capacity() && capacity <= LARGE;
+    leaves.clear();
+    SPARE.set(if is_better { leaves } else { before });
 }
 
 impl Content {
@@ -30,14 +44,9 @@ impl Content {
     }
 
     /// Adds everything in `other`. If this was empty, it takes only as much memory as needed.
-    pub fn append(&mut self, mut other: Content) {
-        /// More memory than this is not kept for the next directory, in bytes.
-        const LARGE: usize = 64 << 10;
+    pub fn append(&mut self, other: Content) {
         self.leaves.extend_from_slice(&other.leaves);
-        other.leaves.clear();
-        if (1..=LARGE).contains(&other.leaves.capacity()) {
-            SPARE.set(other.leaves);
-        }
+        spare(other.leaves);
         self.append_directories(other.below.directories);
     }
 
@@ -77,13 +86,19 @@ impl Content {
 
     fn closed(self, node: &Node<'_>) -> Vec<PackedDirectory> {
         let Self { leaves: mut block, below: Tree { mut directories, .. } } = self;
-        let mut head = SPARE.take();
+        let mut head = HEAD.take();
         record::push_directory(&mut head, node);
-        // In place, because a block may be most of the memory in use.
-        block.reserve_exact(head.len());
-        block.splice(0..0, head.iter().copied());
+        if block.capacity() <= LARGE {
+            // The memory in which leaves were collected is for the next directory.
+            let whole = [&*head, &*block].concat();
+            spare(mem::replace(&mut block, whole));
+        } else {
+            // In place, because a block may be most of the memory in use.
+            block.reserve_exact(head.len());
+            block.splice(0..0, head.iter().copied());
+        }
         head.clear();
-        SPARE.set(head);
+        HEAD.set(head);
         let (below, block) = (directories.len() as u32, block.into_boxed_slice());
         directories.push(PackedDirectory { below, up: 0, block });
         adopt(&mut directories, below);

@@ -77,7 +77,7 @@ impl<T: Tally> Worker<'_, '_, T> {
         let (walk, symlinks) = (self.walk, self.walk.symlinks());
         self.slot.call(CALLS);
         with_patience(walk, || match (parent.take(), &dir.parent) {
-            _ if dir.is_root => dir.mount.source.open(&dir.name).map(Some),
+            _ if dir.is_root => walk.open_root(dir).map(Some),
             (Some(lease), _) => open_in(&lease.handle, dir, symlinks),
             (None, Some(above)) => match walk.handles.reopen(above, symlinks)? {
                 Some(above) => open_in(&above.handle, dir, symlinks),
@@ -110,7 +110,7 @@ impl<T: Tally> Worker<'_, '_, T> {
 fn open_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<Option<Handle>> {
     let mut attempts = 1;
     loop {
-        match parent.open_at(&dir.name, symlinks) {
+        match parent.open_known_at(&dir.name, &dir.stat, symlinks) {
             Err(error) if sys::is_vanished(&error) => {
                 if !is_in(parent, dir, symlinks)? {
                     return Ok(None);

@@ -91,6 +91,13 @@ impl Gearbox {
         Self { cores, most: most.max(cores), threads: cores, phase, seen, patience: PATIENCE }
     }
 
+    /// Starts again, because the storage has changed. Returns the number of threads.
+    pub(super) fn begin_again(&mut self) -> usize {
+        self.threads = self.cores;
+        self.begin(Phase::First(0));
+        self.threads
+    }
+
     /// How long to wait before the next sample.
     pub(super) fn interval(&self) -> Duration {
         /// A walk that ends earlier has cost nothing.

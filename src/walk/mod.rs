@@ -16,7 +16,8 @@
 //!    not found where they were listed (`find`).
 //! 5. `total::Sum`: under the directory's lock, the smaller set of hard links is merged into the larger.
 //! 6. `pool`, in higher gears: one lock for each task, around the stack.
-//! 7. `follow`: one lock for each directory, only with `-L`.
+//! 7. `prefetch`: once for each slow file system, before most of the walk, which waits meanwhile.
+//! 8. `follow`: one lock for each directory, only with `-L`.
 //!
 //! Meanwhile the calling thread runs `monitor`: it shows the progress, asks `gears` how many threads there should be,
 //! and does not wait for storage that never answers.
@@ -30,6 +31,7 @@ mod known;
 mod monitor;
 mod nested;
 mod pool;
+mod prefetch;
 mod progress;
 mod roots;
 mod task;
@@ -42,6 +44,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 use std::{io, iter, mem, thread};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -50,10 +53,10 @@ pub use crate::sys::Query;
 pub use progress::Progress;
 
 use crate::filter::{Filter, Scope};
-use crate::gear::Gear;
+use crate::gear::{Course, Gear, NotInBulk};
 use crate::measure::Measure;
-use crate::problem::{Operation, Problem};
-use crate::sys::{self, Carries, Handle, MountTable, Source, Storage, Symlinks};
+use crate::problem::{Operation, Problem, reason};
+use crate::sys::{self, Bulk, Carries, Handle, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
 use crate::weighed::Weighed;
@@ -86,6 +89,10 @@ pub struct WalkOptions {
     pub count_links: bool,
     /// Weigh only inodes without links outside: a directory without what it shares, and no link by itself.
     pub unique: bool,
+    /// Prefetch the metadata of file systems from their devices, if these are slow and can be read.
+    pub prefetch: bool,
+    /// Read roots in bulk from their devices, if that is possible.
+    pub bulk: bool,
     /// What lists the roots.
     pub source: Source,
     /// What else the tally and the filter need to know of an inode.
@@ -116,9 +123,8 @@ fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
 pub struct Walked<R> {
     /// What it weighed.
     pub weighed: Weighed<R>,
-    /// What was done with each number of threads, in the order of their first use; empty if no thread could be
-    /// started.
-    pub gears: Vec<Gear>,
+    /// What it did.
+    pub course: Course,
 }
 
 /// A walk in progress, shared by all its workers.
@@ -130,6 +136,8 @@ struct Walk<T: Tally> {
     follows: Follows<T::Part>,
     workers: Workers<T::Part>,
     pool: Pool<T::Part>,
+    /// The roots that are read in bulk.
+    bulk: Vec<Bulk>,
     /// Read when first asked for.
     mounts: OnceLock<MountTable>,
     /// Guards the list of problems; locked once for each.
@@ -163,15 +171,40 @@ pub fn walk<T: Tally + 'static>(
 ) -> Walked<T::Report> {
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
-    let walk = Arc::new(Walk::new(options, tally, problems, free));
-    let monitor = Monitor::new(Arc::clone(&walk));
+    let candidates = prefetch::candidates(&roots, &options);
+    let start = Instant::now();
+    let (bulk, not_in_bulk) = in_bulk(&roots, &options);
+    let mut walk = Walk::new(options, tally, problems, free);
+    let read = (bulk.iter().map(Bulk::bytes).sum(), start.elapsed());
+    walk.bulk = bulk;
+    let walk = Arc::new(walk);
+    let monitor = Monitor::new(Arc::clone(&walk), candidates, read);
     walk.begin(roots);
     let gears = if walk.is_finished() { monitor.end() } else { go_on(&walk, free, monitor, watch) };
     walk.pool.close();
     if let Some(panic) = lock(&walk.panic).take() {
         resume_unwind(panic);
     }
-    Walked { weighed: walk.weighed(), gears }
+    Walked { weighed: walk.weighed(), course: Course { gears, not_in_bulk } }
+}
+
+/// Reads `roots` in bulk, if the options ask for it. Returns also those for which it is not possible.
+fn in_bulk(roots: &[Root], options: &WalkOptions) -> (Vec<Bulk>, Vec<NotInBulk>) {
+    let (mut bulk, mut others) = (Vec::new(), Vec::new());
+    let threads = options.threads.map_or(0, NonZeroUsize::get);
+    for root in roots.iter().filter(|_| options.bulk) {
+        let Root { path, stat, mount } = root;
+        match Bulk::read(path, stat, *mount, options.query, threads, &options.interrupt) {
+            Ok(read) => bulk.push(read),
+            // The walk ends at once then.
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => break,
+            Err(error) => {
+                let (root, reason) = (path.to_bytes().to_vec(), reason(&error));
+                others.push(NotInBulk { root, reason });
+            }
+        }
+    }
+    (bulk, others)
 }
 
 /// Continues after the first look, on as many threads as are wanted and `free` handles allow. Returns what was done
@@ -228,6 +261,7 @@ impl<T: Tally> Walk<T> {
             follows: Follows::default(),
             workers: Workers::default(),
             pool: Pool::default(),
+            bulk: Vec::new(),
             mounts: OnceLock::new(),
             problems: Mutex::new(problems),
             report: Mutex::new(None),
@@ -307,6 +341,16 @@ impl<T: Tally> Walk<T> {
     fn weigh(&self, dir: &Dir<T::Part>, subtotal: &mut Subtotal<T::Part>, mut entry: Entry<'_>) {
         self.rules.identify(&mut entry);
         subtotal.add(&self.rules, &self.tally, entry, dir.is_gathered());
+    }
+
+    /// Opens a root by its path.
+    fn open_root(&self, dir: &Dir<T::Part>) -> io::Result<Handle> {
+        let handle = dir.mount.source.open(&dir.name)?;
+        let bulk = self.bulk.iter().find(|bulk| bulk.is_of(&dir.stat, dir.mount));
+        Ok(match bulk {
+            Some(bulk) => bulk.open(handle),
+            None => handle,
+        })
     }
 
     /// What filters know about `dir` now that it is open.

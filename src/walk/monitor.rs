@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::gears::{Gearbox, Sample};
+use super::prefetch::{PrefetchRoot, ReadAhead};
 use super::progress::{Counts, Progress};
 use super::task::settle;
 use super::{Walk, lock, pool};
@@ -30,6 +31,11 @@ pub(super) struct Monitor<T: Tally> {
     last: Look,
     engaged: Look,
     gears: Vec<Gear>,
+    /// The roots that may be prefetched, until that is tried.
+    candidates: Vec<PrefetchRoot>,
+    ahead: Option<ReadAhead>,
+    /// Whether the walk waits for it.
+    is_resting: bool,
 }
 
 /// The counts at one time.
@@ -41,11 +47,28 @@ struct Look {
 }
 
 impl<T: Tally + 'static> Monitor<T> {
-    /// Watches `walk`, which begins now, from the calling thread.
-    pub(super) fn new(walk: Arc<Walk<T>>) -> Self {
+    /// Watches `walk`, which begins now, from the calling thread. Before it, so many bytes were `read` in bulk, in so
+    /// much time.
+    pub(super) fn new(
+        walk: Arc<Walk<T>>,
+        candidates: Vec<PrefetchRoot>,
+        read: (u64, Duration),
+    ) -> Self {
         let now = Look { at: Instant::now(), usage: sys::usage(), counts: Counts::default() };
-        let gears = Vec::new();
-        Self { walk, threads: 1, gearbox: None, last: now, engaged: now, gears }
+        let (bulk, wall) = read;
+        let gear = Gear { threads: 1, wall, bulk, ..Gear::default() };
+        let gears = if bulk > 0 { vec![gear] } else { Vec::new() };
+        Self {
+            walk,
+            threads: 1,
+            gearbox: None,
+            last: now,
+            engaged: now,
+            gears,
+            candidates,
+            ahead: None,
+            is_resting: false,
+        }
     }
 
     /// Watches `workers` go on with the walk until it is `done`, or until nothing more can be expected. Reports the
@@ -80,13 +103,15 @@ impl<T: Tally + 'static> Monitor<T> {
 
     /// The walk is over. Returns what was done with each number of threads.
     pub(super) fn end(mut self) -> Vec<Gear> {
-        self.end_gear(Look::now(&self.walk));
+        let now = Look::now(&self.walk);
+        self.end_gear(now);
         self.gears
     }
 
     /// Changes gears if necessary.
     fn look(&mut self) {
-        let Some(gearbox) = &mut self.gearbox else { return };
+        self.look_ahead();
+        let Some(gearbox) = self.gearbox.as_mut().filter(|_| !self.is_resting) else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
         let threads = gearbox.look(&now.since(&self.last), || what_is_waited_for(walk));
         self.last = now;
@@ -94,6 +119,31 @@ impl<T: Tally + 'static> Monitor<T> {
             self.end_gear(now);
             pool::engage(&self.walk, threads);
             self.threads = threads;
+            // Only now, because a change of gears means that the storage is slow.
+            if !self.candidates.is_empty() {
+                self.ahead = ReadAhead::begin(&mut self.candidates);
+            }
+        }
+    }
+
+    /// Lets the walk rest once a prefetch reads, and go on when that is done.
+    fn look_ahead(&mut self) {
+        let Some(ahead) = &self.ahead else { return };
+        let (is_reading, is_done) = (ahead.is_reading(), ahead.is_done());
+        if is_reading && !self.is_resting {
+            self.end_gear(Look::now(&self.walk));
+            self.is_resting = true;
+            self.walk.pool.rest();
+        }
+        if is_done {
+            if self.is_resting {
+                self.end_gear(Look::now(&self.walk));
+                // The storage is not what it was.
+                self.threads = self.gearbox.as_mut().map_or(self.threads, Gearbox::begin_again);
+                self.is_resting = false;
+                pool::engage(&self.walk, self.threads);
+            }
+            self.ahead = None;
         }
     }
 
@@ -130,17 +180,28 @@ impl<T: Tally + 'static> Monitor<T> {
         let size = size.saturating_add(shares as u64);
         let places = self.walk.workers.places();
         let directory = places.first().map(|dir| dir.path()).unwrap_or_default();
+        let ahead = self.ahead.as_ref().filter(|_| self.is_resting).map(ReadAhead::progress);
         let problems = lock(&self.walk.problems).len();
-        Progress { entries, size, problems, directory }
+        Progress { entries, size, problems, directory, ahead }
     }
 
-    /// Adds up what was done since the current number of threads began.
+    /// Adds up what was done since the current number of threads began, or since the prefetch did.
     fn end_gear(&mut self, now: Look) {
         let threads = self.threads;
-        let i = self.gears.iter().position(|gear| gear.threads == threads).unwrap_or_else(|| {
-            self.gears.push(Gear { threads, ..Gear::default() });
-            self.gears.len() - 1
-        });
+        if let Some(ahead) = self.ahead.as_ref().filter(|_| self.is_resting) {
+            let (wall, (ahead, _)) = (now.at - self.engaged.at, ahead.progress());
+            self.gears.push(Gear { threads: 1, wall, ahead, ..Gear::default() });
+            (self.engaged, self.last) = (now, now);
+            return;
+        }
+        let i = self
+            .gears
+            .iter()
+            .position(|gear| gear.threads == threads && gear.is_walk())
+            .unwrap_or_else(|| {
+                self.gears.push(Gear { threads, ..Gear::default() });
+                self.gears.len() - 1
+            });
         let (gear, before) = (&mut self.gears[i], &self.engaged);
         gear.wall += now.at - before.at;
         gear.cpu += now.usage.cpu.saturating_sub(before.usage.cpu);

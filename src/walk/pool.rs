@@ -94,6 +94,13 @@ impl<P> Pool<P> {
         drop(self.idle.wait_while(state, is_busy).unwrap_or_else(PoisonError::into_inner));
     }
 
+    /// Lets no thread take a task for now. Threads at work stop soon, and hand out the rest of their work.
+    pub(super) fn rest(&self) {
+        let mut state = self.state();
+        state.limit = 0;
+        self.is_crowded.store(state.at_work > 0, Ordering::Relaxed);
+    }
+
     /// Lets every thread end when it is done.
     pub(super) fn close(&self) {
         self.state().is_closed = true;

@@ -315,3 +315,21 @@ fn killed_it_leaves_all_snapshots_whole() {
     assert!(left.iter().all(|name| name.starts_with("weigh-")), "{left:?}");
     assert!(!left.contains(&good) || left.len() < 4, "{left:?}");
 }
+
+/// The file is cut off where the disk is full: it goes, and the ones before it stay, whatever `--keep` says.
+#[test]
+#[ignore = "mounts a small tmpfs"]
+fn a_full_disk_costs_no_snapshot() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
+    let script = "mount -t tmpfs -o size=64k tmpfs s && \"$0\" -s t --save s/
+        head -c 1M /dev/zero >s/filler 2>/dev/null
+        \"$0\" -s t --save s/ --keep 1; echo $?
+        ls -A s; cat s/weigh-*.json.zst >saved.json.zst";
+    let shown = weigh("").within(fixture.path()).under(["unshare", "-m", "sh", "-c", script]).run();
+    let printed = String::from_utf8(shown.stdout.clone()).unwrap();
+    let lines: Vec<_> = printed.lines().collect();
+    let [.., "1", "filler", snapshot] = lines[..] else { panic!("{printed}") };
+    assert!(snapshot.starts_with("weigh-20") && snapshot.ends_with(".json.zst"), "{printed}");
+    assert!(shown.complaint().contains("No space left"), "{}", shown.complaint());
+    weigh("-n 1 --load").arg(fixture.at("saved.json.zst")).run().clean();
+}

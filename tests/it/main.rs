@@ -14,7 +14,7 @@
 //! * What other programs ask of the library: [`library`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
 //! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
-//!   [`numbers`], [`kernel`], [`disks`], [`fuzz`].
+//!   [`numbers`], [`kernel`], [`disks`], [`prefetch`], [`bulk`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`history`], [`alike`],
 //!   [`export`], [`parquet`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
 //! * What is deleted: [`removing`], [`races`], [`freeing`].
@@ -46,6 +46,7 @@ mod storage;
 mod alike;
 mod bombs;
 mod browse;
+mod bulk;
 mod churn;
 mod config;
 mod counting;
@@ -79,6 +80,7 @@ mod numbers;
 mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod prefetch;
 mod races;
 mod random;
 mod readme;

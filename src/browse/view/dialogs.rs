@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ratatui_core::style::{Modifier, Style};
 
-use super::{Canvas, format};
+use super::{Canvas, format, number_of};
 use crate::browse::browser::{Browser, Dialog};
 use crate::browse::item::Item;
 use crate::browse::keys::KEYS;
@@ -74,7 +74,10 @@ fn info(browser: &Browser) -> Vec<String> {
     let mut full = browser.path();
     path::join(&mut full, &item.name);
     let mut lines = vec![("path", escape(&full))];
-    lines.push(("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)));
+    lines.push(match item.is_open {
+        true => ("kind", kind(&item).to_owned()),
+        false => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
+    });
     lines.push(("size", write(item.totals.size)));
     if item.is_directory() {
         lines.push(("entries", count(item.totals.entries)));
@@ -130,8 +133,8 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         _ if count == 0 => head.push("nothing is marked: Space marks".to_owned()),
         None => head.push(format!("{count} marked; more is known once the scan is over")),
         Some((totals, freed)) => {
-            let entries = Format::Count.write(totals.entries);
-            head.push(format!("{count} marked: {entries} entries, {}", write(totals.size)));
+            let entries = number_of(totals.entries);
+            head.push(format!("{count} marked: {entries}, {}", write(totals.size)));
             match freed {
                 Some(freed) if freed < totals.size => head.push(format!(
                     "removing them frees {}: the rest has links that are not marked",
@@ -199,7 +202,7 @@ fn problems(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<
     let title = match (count, problems.len()) {
         (0, _) => "everything was read".to_owned(),
         (count, 0) => format!("{count} could not be read: they are listed once the scan is over"),
-        (count, _) => format!("{count} could not be read: what they lack is in no total"),
+        (count, _) => format!("{count} could not be read, and are missing from the totals"),
     };
     let style = Style::new().add_modifier(Modifier::BOLD);
     let width = canvas.width();

@@ -25,8 +25,8 @@ impl HeldDirectory {
     }
 
     /// There is none.
-    pub fn by_steps(self) -> Self {
-        match self {}
+    pub fn go_by_steps(&mut self) {
+        match *self {}
     }
 
     /// There is none.

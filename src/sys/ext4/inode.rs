@@ -1,0 +1,140 @@
+//! An inode in its table, and its attributes as stat(2) returns them.
+
+use super::{Layout, u16_at, u32_at, wide};
+use crate::measure::{Kind, Mode};
+use crate::sys::Stat;
+
+/// An inode in its table.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sys) struct RawInode<'a> {
+    bytes: &'a [u8],
+}
+
+/// Its map of blocks is a tree of extents.
+const EXTENTS: u32 = 0x8_0000;
+const ENCRYPTED: u32 = 0x800;
+/// It counts blocks, not sectors.
+const HUGE_FILE: u32 = 0x4_0000;
+/// Its content is in the inode.
+const INLINE: u32 = 0x1000_0000;
+
+impl<'a> RawInode<'a> {
+    pub(super) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes }
+    }
+
+    #[cfg(test)]
+    pub(super) fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Whether it is in use: it has links and a type.
+    pub(in crate::sys) fn is_used(&self) -> bool {
+        self.links() > 0 && self.mode().0 >> 12 != 0
+    }
+
+    pub(in crate::sys) fn mode(&self) -> Mode {
+        Mode(u16_at(self.bytes, 0))
+    }
+
+    pub(in crate::sys) fn is_directory(&self) -> bool {
+        self.mode().kind() == Kind::Directory
+    }
+
+    /// Whether its names, or the length of a symlink, need a key.
+    pub(in crate::sys) fn is_encrypted(&self) -> bool {
+        self.flags() & ENCRYPTED != 0
+    }
+
+    pub(in crate::sys) fn is_inline(&self) -> bool {
+        self.flags() & INLINE != 0
+    }
+
+    pub(super) fn has_extents(&self) -> bool {
+        self.flags() & EXTENTS != 0
+    }
+
+    /// The 60 bytes with its map of blocks, or the root of that.
+    pub(super) fn map(&self) -> &'a [u8] {
+        self.bytes.get(0x28..0x64).unwrap_or_default()
+    }
+
+    /// Everything in the inode of a directory that changes with its entries: times to the nanosecond, size and links.
+    pub(in crate::sys) fn state(&self) -> [u32; 7] {
+        let extra = |at| if self.fits(at) { u32_at(self.bytes, at) } else { 0 };
+        let four = |at| u32_at(self.bytes, at);
+        let links = self.links().into();
+        [four(0x4), four(0xc), four(0x10), links, extra(0x84), extra(0x88), self.flags()]
+    }
+
+    /// The time of its last change, in seconds since the epoch.
+    pub(in crate::sys) fn changed(&self) -> i64 {
+        self.time(0xc, 0x84)
+    }
+
+    /// Its length in bytes (fs/ext4/ext4.h, ext4_isize).
+    pub(in crate::sys) fn length(&self, layout: &Layout) -> u64 {
+        let is_long = layout.has_large_directories() || self.mode().kind() == Kind::File;
+        wide(if is_long { u32_at(self.bytes, 0x6c) } else { 0 }, u32_at(self.bytes, 0x4))
+    }
+
+    /// Its attributes as statx(2) returns them (fs/ext4/inode.c, ext4_getattr and ext4_file_getattr), without the device.
+    pub(in crate::sys) fn stat(&self, number: u64, layout: &Layout) -> Stat {
+        let length = self.length(layout);
+        let is_inline_file = self.is_inline() && self.mode().kind() == Kind::File;
+        let inline = if is_inline_file { length.div_ceil(512) } else { 0 };
+        let id = |low, high| {
+            u32::from(u16_at(self.bytes, high)) << 16 | u32::from(u16_at(self.bytes, low))
+        };
+        Stat {
+            device: 0,
+            inode: number,
+            links: self.links().into(),
+            mode: self.mode(),
+            mount_point: false,
+            blocks: self.sectors(layout).saturating_add(inline),
+            length,
+            accessed: self.time(0x8, 0x8c),
+            modified: self.time(0x10, 0x88),
+            changed: self.changed(),
+            born: if self.fits(0x90) { self.time(0x90, 0x94) } else { 0 },
+            owner: id(0x2, 0x78),
+            group: Some(id(0x18, 0x7a)),
+        }
+    }
+
+    fn links(&self) -> u16 {
+        u16_at(self.bytes, 0x1a)
+    }
+
+    fn flags(&self) -> u32 {
+        u32_at(self.bytes, 0x20)
+    }
+
+    /// Its size on disk, in sectors of 512 bytes.
+    fn sectors(&self, layout: &Layout) -> u64 {
+        let low = u32_at(self.bytes, 0x1c);
+        if !layout.has_huge_files() {
+            return low.into();
+        }
+        let count = wide(u16_at(self.bytes, 0x74).into(), low);
+        if self.flags() & HUGE_FILE != 0 {
+            count.saturating_mul(layout.block_size / 512)
+        } else {
+            count
+        }
+    }
+
+    /// The time at `at`, with its extra bits at `extra` if the inode is large enough.
+    fn time(&self, at: usize, extra: usize) -> i64 {
+        let seconds = i64::from(u32_at(self.bytes, at) as i32);
+        let epochs = if self.fits(extra) { u32_at(self.bytes, extra) & 3 } else { 0 };
+        seconds + (i64::from(epochs) << 32)
+    }
+
+    /// Whether the inode is large enough for the four bytes at `at`.
+    fn fits(&self, at: usize) -> bool {
+        const OLD: usize = 128;
+        self.bytes.len() > OLD && at + 4 <= OLD + usize::from(u16_at(self.bytes, 0x80))
+    }
+}

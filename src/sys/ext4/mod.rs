@@ -1,0 +1,123 @@
+//! Reads ext2, ext3 and ext4 from their device: inode tables and the blocks of directories, in the order in which they
+//! are stored.
+//!
+//! * `layout`: the superblock and the group descriptors.
+//! * `inode`: one inode, as stat(2) returns it.
+//! * `map`: the blocks of a directory, from extents or from the older block map.
+//! * `directory`: the names in a block.
+//! * `scan`: all inodes, group by group; `census`: the attributes of all inodes, packed.
+//! * `device`: the device of a mount.
+//!
+//! Written from Documentation/filesystems/ext4 and fs/ext4 of Linux 6.18. The device is only read, by `read_at`. If the
+//! file system is mounted, these reads see the kernel's cache of the device.
+//!
+//! Nothing that is read is trusted. Every offset is checked, trees have a limit of levels, and each reference to
+//! blocks is charged to a [`Budget`]: a block belongs to one directory, so all directories together have no more blocks
+//! than the device. On an error the caller asks the kernel instead.
+
+mod census;
+mod device;
+mod directory;
+mod inode;
+mod layout;
+mod map;
+mod scan;
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(super) use census::Census;
+pub(super) use device::{are_owners_mapped, device_of, memory_to_spare};
+pub(super) use directory::{DirectoryEntry, entries};
+pub(super) use inode::RawInode;
+pub(super) use layout::{InodeTables, Layout};
+pub(super) use map::{MOST_RUNS, Run, joined, runs};
+pub(super) use scan::{each_inode, inode};
+
+/// The inode number of the root directory.
+pub(super) const ROOT: u64 = 2;
+
+/// A device, or a file, with a file system on it.
+#[derive(Debug)]
+pub(super) struct RawVolume {
+    device: File,
+    pub(super) layout: Layout,
+    pub(super) groups: InodeTables,
+}
+
+/// How many more blocks directories may have.
+#[derive(Debug)]
+pub(super) struct Budget(AtomicU64);
+
+impl RawVolume {
+    /// The file system on `device`.
+    ///
+    /// # Errors
+    /// The system's, and an error if the file system is damaged or has features that are not known here.
+    pub(super) fn open(device: File) -> io::Result<Self> {
+        let layout = Layout::read(&device)?;
+        let groups = InodeTables::read(&device, &layout)?;
+        Ok(Self { device, layout, groups })
+    }
+
+    /// The device that it is on.
+    pub(super) fn device(&self) -> &File {
+        &self.device
+    }
+
+    /// Fills `buffer` from block number `block` on.
+    pub(super) fn read_blocks(&self, block: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.read_at(block, 0, buffer)
+    }
+
+    /// Fills `buffer` from `offset` bytes after the beginning of `block` on.
+    fn read_at(&self, block: u64, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let start = block.checked_mul(self.layout.block_size).and_then(|at| at.checked_add(offset));
+        let end = start.and_then(|start| start.checked_add(buffer.len() as u64));
+        match start.filter(|_| end.is_some_and(|end| end <= self.layout.bytes())) {
+            Some(start) => self.device.read_exact_at(buffer, start),
+            None => Err(damaged("a block beyond its end")),
+        }
+    }
+
+    /// A budget for all blocks of all directories.
+    pub(super) fn budget(&self) -> Budget {
+        Budget(AtomicU64::new(self.layout.blocks))
+    }
+}
+
+impl Budget {
+    /// Takes `blocks` from it. Relaxed, because it is only a bound and guards no other data.
+    pub(super) fn take(&self, blocks: u64) -> io::Result<()> {
+        let less = |left: u64| left.checked_sub(blocks);
+        let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        taken.map(drop).map_err(|_| damaged("more blocks of directories than it has"))
+    }
+}
+
+/// The error for a damaged file system.
+pub(super) fn damaged(what: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("the file system is damaged: {what}"))
+}
+
+/// The two bytes at `at`, little-endian; 0 beyond the end.
+fn u16_at(bytes: &[u8], at: usize) -> u16 {
+    let two = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    two.map_or(0, |two| u16::from_le_bytes(*two))
+}
+
+/// The four bytes at `at`, little-endian; 0 beyond the end.
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    let four = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    four.map_or(0, |four| u32::from_le_bytes(*four))
+}
+
+/// The number with these upper and lower 32 bits.
+fn wide(high: u32, low: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,261 @@
+//! Images made by `mkfs.ext4`, whole and damaged. `tests/it/bulk.rs` compares mounted images with what the kernel says.
+#![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::AtomicBool;
+
+use tempfile::TempDir;
+
+use super::*;
+
+/// Everything in an image, by its path: inode, type, length, links.
+type Found = BTreeMap<Vec<u8>, (u64, Kind, u64, u32)>;
+
+use crate::measure::Kind;
+
+/// Numbers from a seed (splitmix64).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = self.0;
+        bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        bits ^ bits >> 31
+    }
+
+    /// From `least` on, less than `most`.
+    fn between(&mut self, least: u64, most: u64) -> u64 {
+        least + self.next() % (most - least)
+    }
+}
+
+/// Everything that names lead to from the root on, and how many directories are damaged.
+fn census(volume: &RawVolume) -> (Found, usize) {
+    let (mut found, mut wrong, mut seen) = (Found::new(), 0, HashSet::new());
+    let budget = volume.budget();
+    let mut ahead = vec![(Vec::new(), ROOT)];
+    let (mut buffer, mut block) = (Vec::new(), Vec::new());
+    while let Some((path, number)) = ahead.pop() {
+        let Ok(raw) = inode(volume, number, &mut buffer) else {
+            wrong += 1;
+            continue;
+        };
+        let stat = raw.stat(number, &volume.layout);
+        found.insert(path.clone(), (number, stat.mode.kind(), stat.length, stat.links));
+        if !raw.is_directory() || raw.is_inline() || raw.is_encrypted() || !seen.insert(number) {
+            continue;
+        }
+        let mut list = || {
+            for run in runs(volume, &raw, &budget)? {
+                for at in run.start..run.start + run.count {
+                    block.resize(volume.layout.block_size as usize, 0);
+                    volume.read_blocks(at, &mut block)?;
+                    entries(&volume.layout, &block, |entry| {
+                        let below = [&path, &b"/"[..], entry.name].concat();
+                        ahead.push((below, entry.inode));
+                        Ok(())
+                    })?;
+                }
+            }
+            io::Result::Ok(())
+        };
+        wrong += usize::from(list().is_err());
+    }
+    (found, wrong)
+}
+
+/// The same for a directory, from the system, without inode numbers.
+fn walked(top: &Path) -> Found {
+    let mut found = Found::new();
+    let mut ahead = vec![(Vec::new(), top.to_owned())];
+    while let Some((path, at)) = ahead.pop() {
+        let data = fs::symlink_metadata(&at).unwrap();
+        let mode = crate::measure::Mode(data.mode() as u16);
+        if mode.kind() == Kind::Directory {
+            for entry in fs::read_dir(&at).unwrap().flatten() {
+                let name = entry.file_name().into_encoded_bytes();
+                ahead.push(([&path, &b"/"[..], &name].concat(), entry.path()));
+            }
+        }
+        found.insert(path, (0, mode.kind(), data.len(), data.nlink() as u32));
+    }
+    found
+}
+
+/// A tree with a large directory, links, and names of every length.
+fn tree() -> TempDir {
+    let top = tempfile::tempdir().unwrap();
+    let at = |name: &str| top.path().join(name);
+    for dir in ["a/b/c/d", "e", "large", "names"] {
+        fs::create_dir_all(at(dir)).unwrap();
+    }
+    for i in 0..1_500 {
+        fs::write(at(&format!("large/a name of some length {i}")), vec![b'x'; i % 7]).unwrap();
+    }
+    for length in (1..256).step_by(9) {
+        fs::write(at(&format!("names/{}", "n".repeat(length))), "x".repeat(length * 50)).unwrap();
+    }
+    for i in 0..40 {
+        fs::hard_link(at("large/a name of some length 3"), at(&format!("a/b/link {i}"))).unwrap();
+    }
+    symlink("somewhere", at("e/short")).unwrap();
+    symlink("x".repeat(200), at("e/long")).unwrap();
+    fs::File::create(at("e/sparse")).unwrap().set_len(5 << 32).unwrap();
+    top
+}
+
+/// An image with `tree` on it, made with `options`.
+fn image(tree: &Path, options: &str, size: &str) -> (TempDir, std::path::PathBuf) {
+    let place = tempfile::tempdir_in("/dev/shm").unwrap();
+    let at = place.path().join("image");
+    let mut make = Command::new("mkfs.ext4");
+    make.args(["-q", "-F", "-d"]).arg(tree).args(options.split_whitespace()).arg(&at).arg(size);
+    let made = make.output().unwrap();
+    assert!(made.status.success(), "{options}: {}", String::from_utf8_lossy(&made.stderr));
+    (place, at)
+}
+
+/// Each is another kind of image.
+const OPTIONS: [&str; 12] = [
+    "-b 4096",
+    "-b 1024",
+    "-b 2048 -I 128 -O ^metadata_csum,^64bit",
+    "-b 1024 -O ^extent,^64bit,^metadata_csum,^has_journal -E lazy_itable_init=0",
+    "-b 1024 -O meta_bg,^resize_inode",
+    "-b 4096 -O meta_bg,^resize_inode,bigalloc -C 16384",
+    "-b 1024 -O sparse_super2,^resize_inode -E packed_meta_blocks=1",
+    "-b 65536 -O ^has_journal -N 4000",
+    "-b 4096 -O ^filetype,^dir_index",
+    "-b 4096 -O ^flex_bg,uninit_bg,^metadata_csum -g 1024",
+    "-b 4096 -O casefold,large_dir,quota,project,orphan_file",
+    "-b 4096 -t ext2",
+];
+
+#[test]
+#[ignore = "runs mkfs.ext4"]
+fn images_have_what_was_put_on_them() {
+    let tree = tree();
+    let expected = walked(tree.path());
+    assert!(expected.len() > 1_500);
+    for options in OPTIONS {
+        let (_place, at) = image(tree.path(), options, "256M");
+        let volume = RawVolume::open(File::open(at).unwrap()).unwrap();
+        let (mut found, wrong) = census(&volume);
+        found.retain(|path, _| !path.starts_with(b"/lost+found"));
+        let mut inodes = BTreeMap::new();
+        for (inode, _, _, links) in found.values() {
+            *inodes.entry(*inode).or_insert((0, *links)) =
+                (inodes.get(inode).map_or(1, |it: &(u32, u32)| it.0 + 1), *links);
+        }
+        assert!(inodes.values().any(|(met, _)| *met == 41), "{options}");
+        for (path, (_, kind, length, links)) in &expected {
+            let (_, is, long, linked) =
+                found.remove(path).unwrap_or_else(|| panic!("{options}: {path:?}"));
+            // The length and links of a directory depend on the file system.
+            let is_directory = *kind == Kind::Directory;
+            assert!(
+                is == *kind && (is_directory || (long, linked) == (*length, *links)),
+                "{options}: {path:?}"
+            );
+        }
+        assert_eq!((found.len(), wrong), (0, 0), "{options}: {found:?}");
+    }
+}
+
+/// Whatever is written over an image, there is an error or a total, and soon.
+#[test]
+#[ignore = "runs mkfs.ext4"]
+fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
+    let rounds = std::env::var("WEIGH_TEST_IMAGES").map_or(600, |count| count.parse().unwrap());
+    let tree = tree();
+    let seed = std::env::var("WEIGH_TEST_SEED").map_or(7, |seed| seed.parse().unwrap());
+    let (mut opened, mut complained) = (0, 0);
+    let mut random = Random(seed);
+    let options = [
+        "-b 1024 -N 2000",
+        "-b 1024 -N 2000 -O ^extent,^64bit,^metadata_csum,^has_journal",
+        "-b 4096 -O meta_bg,^resize_inode,^has_journal",
+    ];
+    for (i, options) in options.iter().enumerate() {
+        let (_place, at) = image(tree.path(), options, "8M");
+        let whole = fs::read(&at).unwrap();
+        let file = fs::OpenOptions::new().read(true).write(true).open(&at).unwrap();
+        // Only what is read is overwritten.
+        let volume = RawVolume::open(File::open(&at).unwrap()).unwrap();
+        let targets = targets(&volume);
+        drop(volume);
+        for _ in 0..rounds / 3 {
+            let mut changed = Vec::new();
+            for _ in 0..random.between(1, 6) {
+                let (start, length) = targets[random.between(0, targets.len() as u64) as usize];
+                let offset = start + random.between(0, length);
+                let bytes: Vec<u8> = match random.between(0, 4) {
+                    0 => vec![whole[offset as usize] ^ 1 << random.between(0, 8)],
+                    1 => vec![0xff; random.between(1, 9) as usize],
+                    2 => vec![0; random.between(1, 9) as usize],
+                    _ => (0..random.between(1, 9)).map(|_| random.next() as u8).collect(),
+                };
+                file.write_all_at(&bytes, offset).unwrap();
+                changed.push((offset, bytes.len()));
+            }
+            if let Ok(volume) = RawVolume::open(file.try_clone().unwrap()) {
+                opened += 1;
+                let mut buffer = Vec::new();
+                for group in 0..volume.groups.len() {
+                    let _ = each_inode(&volume, group, &mut buffer, |number, raw| {
+                        std::hint::black_box((raw.stat(number, &volume.layout), raw.state()));
+                        Ok(())
+                    });
+                }
+                let query = crate::sys::Query { times: true, owner: true, cached: false };
+                let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
+                if let Ok((all, runs)) = Census::read(&volume, query, 1, &stop, &read) {
+                    let size = volume.layout.block_size;
+                    let blocks: u64 = runs.iter().map(|run| run.count).sum();
+                    assert!(
+                        blocks <= volume.layout.blocks && read.into_inner() <= whole.len() as u64
+                    );
+                    std::hint::black_box((all.stat(ROOT, 1), joined(runs, size)));
+                }
+                complained += usize::from(census(&volume).1 > 0);
+            }
+            for (offset, length) in changed {
+                let (from, to) = (offset as usize, (offset as usize + length).min(whole.len()));
+                file.write_all_at(&whole[from..to], offset).unwrap();
+            }
+            file.set_len(whole.len() as u64).unwrap();
+        }
+        assert_eq!(fs::read(&at).unwrap(), whole, "{i}: it is changed back");
+    }
+    println!("{rounds} images: {opened} opened, {complained} of them with damaged directories");
+    assert!(opened > rounds / 4 && complained > rounds / 40);
+}
+
+/// The places of the superblock, descriptors, inodes, maps and directories.
+fn targets(volume: &RawVolume) -> Vec<(u64, u64)> {
+    let size = volume.layout.block_size;
+    let mut targets = vec![(1024, 0x60), (1024 + 0x60, 0x220), (size * (1 + 1024 / size), 64)];
+    let budget = volume.budget();
+    let mut buffer = Vec::new();
+    for number in [ROOT, 11, 12, 13, 14, 15, 16, 17, 18, 40] {
+        let at =
+            volume.groups.groups[0].table * size + (number - 1) * volume.layout.inode_size as u64;
+        targets.extend([(at, 0x28), (at + 0x28, 60)]);
+        let raw = inode(volume, number, &mut buffer).unwrap();
+        let runs =
+            if raw.is_directory() { runs(volume, &raw, &budget).unwrap() } else { Vec::new() };
+        targets.extend(runs.iter().take(3).map(|run| (run.start * size, 200.min(size))));
+        let maps = [0x3c, 0x54, 0x58].map(|at| u64::from(u32_at(raw.bytes(), at)));
+        let maps = maps
+            .into_iter()
+            .filter(|block| raw.is_directory() && (1..volume.layout.blocks).contains(block));
+        targets.extend(maps.map(|block| (block * size, 64)));
+    }
+    targets
+}

@@ -1,0 +1,303 @@
+//! ext2, ext3 and ext4 read in bulk. On images made with random options, the bytes are those of the walk of the same
+//! mount, in every measure. If it is not possible, there is a walk, and a line that says why.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::dice::{Dice, Names};
+use crate::fixture::Fixture;
+use crate::rounds::{for_seeds, rounds};
+use crate::run::{in_namespace, weigh};
+
+/// The numbers of images, and of walks in a storm.
+const IMAGES: (usize, usize) = (10, 500);
+const STORMS: (usize, usize) = (6, 200);
+
+/// Options of mkfs.ext4. Those of one group exclude each other, and the first is the usual one.
+const OPTIONS: [&[&str]; 9] = [
+    &["-b 4096", "-b 1024", "-b 2048"],
+    &["", "-t ext3", "-t ext2", "-O ^extent,^64bit", "-O ^64bit"],
+    &["", "-I 128", "-I 512", "-I 1024"],
+    &["", "-O ^metadata_csum", "-O ^metadata_csum,uninit_bg"],
+    &["", "-O meta_bg,^resize_inode", "-O sparse_super2", "-O ^sparse_super,^resize_inode"],
+    &["", "-O ^flex_bg", "-G 4", "-E packed_meta_blocks=1"],
+    &["", "-O inline_data", "-O ^dir_index", "-O ^filetype", "-O large_dir", "-O casefold"],
+    &[
+        "",
+        "-O quota,project",
+        "-O orphan_file",
+        "-O ^huge_file",
+        "-O ^dir_nlink",
+        "-O bigalloc -C 16384",
+    ],
+    &["", "-O ^has_journal", "-O ^ext_attr", "-O encrypt", "-O verity"],
+];
+
+/// What an image contains besides a random tree: many names in one directory, long names, links, special files.
+const MORE: &str = r#"
+import os, random, sys
+random.seed(int(sys.argv[1]))
+os.chdir("top")
+os.mkdir("large")
+for i in range(random.choice([10, 700, 6000])):
+    os.close(os.open(f"large/{i:x}" + "y" * random.randrange(60), os.O_CREAT | os.O_WRONLY))
+for i in range(40):
+    with open("n" * (215 + i) , "wb") as file:
+        file.write(b"x" * random.randrange(300))
+with open("fragments", "wb") as one, open("others", "wb") as two:
+    for i in range(60):
+        one.write(b"x" * 4096); one.flush(); os.fsync(one.fileno())
+        two.write(b"x" * 4096); two.flush(); os.fsync(two.fileno())
+open("sparse", "wb").truncate(1 << 33)
+os.mkfifo("fifo"); os.mknod("device", 0o20644, os.makedev(5, 9))
+os.symlink("short", "s"); os.symlink("x" * 59, "fits"); os.symlink("x" * 60, "not"); os.symlink("x" * 900, "l")
+for i in range(random.choice([3, 900])):
+    os.link("others", f"large/link{i}")
+for i in range(random.choice([2, 300])):
+    os.makedirs(f"many/{i}")
+os.chown("s", 70000, 80000, follow_symlinks=False); os.utime("sparse", (1 << 32, -(1 << 30)))
+os.remove("fragments")
+os.setxattr("others", "user.x", b"v" * 100) if random.random() < 0.5 else None
+"#;
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn images_of_every_kind_are_what_the_walk_says() {
+    native_only!("bulk is of the native source");
+    let (read, refused) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    for_seeds(rounds(IMAGES.0, IMAGES.1), |seed| {
+        let mut dice = Dice::new(seed + 5_000_000);
+        let mut chosen: Vec<&str> =
+            OPTIONS.iter().map(|group| group[dice.below(group.len())]).collect();
+        // Half of the time the usual one, because some options exclude those of other groups.
+        for (i, group) in OPTIONS.iter().enumerate() {
+            if i > 0 && dice.below(2) == 0 {
+                chosen[i] = group[0];
+            }
+        }
+        let options = chosen.join(" ");
+        let fixture = dice.tree(Fixture::new(), Names::Hostile).dir("top").file("more.py", 0);
+        fs::write(fixture.at("more.py"), MORE).unwrap();
+        let script = format!(
+            r#"
+            truncate -s 300M disk
+            mkfs.ext4 -q -F -N 40000 {options} disk 2> refused || exit 77
+            mount -o loop disk top 2>> refused || exit 77
+            set -e
+            cp -a tree/. top/ 2> /dev/null || :
+            python3 more.py {seed} >&2
+            sync -f top
+            # The kernel lists directories that changed within the last two seconds.
+            [ $(({seed} % 3)) = 0 ] || sleep 2.1
+            [ $(({seed} % 2)) = 0 ] || {{ umount top; mount -o loop disk top; }}
+            for flags in -j '-j -s' '-j --inodes' '-j -m c' '-j -m m' '--by owner' '-j --unique' '-j -T 1' '-j -e 1'; do
+                "$0" $flags top > walked
+                "$0" $flags --bulk --stats top > bulk 2> stats
+                cmp walked bulk >&2 || {{ echo "$flags" >&2; exit 1; }}
+                grep -q '^   bulk ' stats || {{ cat stats >&2; exit 1; }}
+            done
+            "$0" --save s.json --details top > /dev/null
+            "$0" --save b.json --details --bulk top > /dev/null
+            for file in s.json b.json; do sed -i 's/"time":[0-9]*,//; s/"free":[0-9]*//' $file; done
+            cmp s.json b.json >&2
+            [ $("$0" -j -n 0 --bulk top | grep -o '"size":[0-9]*' | head -1 | cut -d: -f2) = $(du -s -B1 top | cut -f1) ]
+            "#
+        );
+        let output = in_namespace(&fixture, &script);
+        let said = String::from_utf8_lossy(&output.stderr);
+        match output.status.code() {
+            Some(77) => refused.lock().unwrap().push(options),
+            code => assert_eq!(code, Some(0), "seed {seed}, {options}: {said}"),
+        }
+        read.fetch_add(usize::from(output.status.success()), Ordering::Relaxed);
+    });
+    let (read, refused) = (read.into_inner(), refused.into_inner().unwrap());
+    println!("{read} images read, {} that cannot be made or mounted: {refused:?}", refused.len());
+    assert!(2 * read > refused.len());
+}
+
+/// Mounts below it count in their place, and what they hide does not.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn what_is_mounted_in_it_is_walked_and_put_in_place() {
+    native_only!("bulk is of the native source");
+    let fixture = Fixture::new().dir("top");
+    let script = r#"
+        set -e
+        truncate -s 64M disk; mkfs.ext4 -q disk; mount -o loop disk top
+        mkdir -p top/a/b/hidden top/c top/d/a top/e
+        head -c 100000 /dev/zero > top/a/b/hidden/f; echo x > top/c/f; ln top/c/f top/d/g; echo > top/e/file
+        mount -t tmpfs none top/a/b; head -c 50000 /dev/zero > top/a/b/seen; mkdir top/a/b/below
+        mount --bind top/c top/d/a
+        mount --bind top/c/f top/e/file
+        sync -f top; sleep 2.1
+        for flags in -j '-j -x' '-j --inodes' '-d 3 -b'; do
+            "$0" $flags top > walked; "$0" $flags --bulk --stats top > bulk 2> stats
+            cmp walked bulk >&2; grep -q '^   bulk ' stats
+        done
+        # One root in bulk, one that lies in it, and one that is walked.
+        mkdir other; cd top/c; "$0" -j .. . ../../other > ../../walked
+        "$0" -j --bulk --stats .. . ../../other > ../../bulk 2> ../../said; cd ../..
+        cmp walked bulk >&2; grep -q '^   bulk ' said
+        [ "$(grep -c 'was walked, not read in bulk' said)" = 1 ]; grep -q '^weigh: ../../other was walked' said
+    "#;
+    let output = in_namespace(&fixture, script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Directories that have just changed are opened and listed by the kernel. For a chain of them, the number of calls must
+/// not grow with the square of its length.
+#[test]
+#[ignore = "needs root, loop devices and strace"]
+fn a_chain_of_new_directories_takes_few_calls() {
+    native_only!("bulk is of the native source");
+    let fixture = Fixture::new().dir("top");
+    let script = r#"
+        set -e
+        truncate -s 64M disk; mkfs.ext4 -q disk; mount -o loop disk top
+        path=top; for i in $(seq 1000); do path=$path/d; done
+        mkdir -p $path; echo > $path/file
+        strace -f -e trace=openat,openat2 -o calls "$0" -j --bulk --stats top > bulk 2> stats
+        "$0" -j top > walked; cmp walked bulk >&2; grep -q '^   bulk ' stats
+    "#;
+    let output = in_namespace(&fixture, script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let calls = fs::read_to_string(fixture.at("calls")).unwrap().lines().count();
+    // One for each, and for the first 64 one for each directory above them.
+    assert!((1_000..5_000).contains(&calls), "{calls}");
+}
+
+/// The owners on the device are not those that stat(2) returns in a user namespace, or on a mount that maps them.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn owners_are_those_of_the_walk() {
+    native_only!("bulk is of the native source");
+    let fixture = Fixture::new().dir("top");
+    let script = r#"
+        set -e
+        truncate -s 64M disk; mkfs.ext4 -q disk; mount -o loop disk top
+        echo > top/mine; echo > top/theirs; chown 70000:80000 top/theirs; sync -f top; sleep 2.1
+        "$0" --by owner top > walked; "$0" --by owner --bulk --stats top > bulk 2> stats
+        cmp walked bulk >&2; grep -q '^   bulk ' stats
+        unshare -Ur "$0" --by owner top > walked; unshare -Ur "$0" --by owner --bulk top > bulk 2> said
+        cmp walked bulk >&2; grep -q 'maps owners' said
+        unshare -Ur "$0" --bulk --stats top > bulk 2> stats; grep -q '^   bulk ' stats
+    "#;
+    let output = in_namespace(&fixture, script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+#[ignore = "needs root and loop devices"]
+fn where_it_cannot_be_done_it_is_walked_and_said_why() {
+    native_only!("bulk is of the native source");
+    let fixture = Fixture::new().dir("top").dir("memory");
+    let script = r#"
+        set -e
+        chmod 755 . top memory
+        truncate -s 64M disk; mkfs.ext4 -q -m 0 disk; mount -o loop disk top; mount -t tmpfs none memory
+        mkdir top/sub memory/sub; echo x > top/sub/f; chmod -R a+rX top; rm -rf top/lost+found; sync -f top
+        cp "$0" weigh; chmod 755 weigh
+        one() { "$@" > bulk 2>> said; }
+        one "$0" --bulk top/sub; one "$0" --bulk memory
+        one setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh --bulk top
+        "$0" top > walked; cmp walked bulk
+        # The same, and without --bulk silent.
+        setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh top 2> silent > bulk; cmp walked bulk; [ ! -s silent ]
+    "#;
+    let output = in_namespace(&fixture, script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let said = fs::read_to_string(fixture.at("said")).unwrap();
+    let lines: Vec<_> = said.lines().collect();
+    assert_eq!(lines.len(), 3, "{said}");
+    let no_mount = "was walked, not read in bulk: no ext2, ext3 or ext4 is mounted there";
+    assert_eq!(lines[0], format!("weigh: top/sub {no_mount}"));
+    assert_eq!(lines[1], format!("weigh: memory {no_mount}"));
+    assert!(lines[2].starts_with("weigh: top was walked, not read in bulk: /dev/loop"), "{said}");
+    assert!(lines[2].ends_with(": Permission denied"), "{said}");
+}
+
+#[test]
+fn without_a_file_system_of_its_own_it_is_a_walk() {
+    let fixture = Fixture::new().file("top/f", 10_000);
+    let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
+    let (bulk, walked) = (run("-b --bulk"), run("-b"));
+    assert_eq!((bulk.code(), &bulk.stdout), (0, &walked.stdout));
+    assert!(bulk.complaint().starts_with("weigh: top was walked, not read in bulk: "));
+    assert_eq!(run("--bulk -L").code(), 2);
+}
+
+/// While eight processes create, rename and remove files, the rest is exact, and a file that only came and went is not
+/// reported.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn in_a_storm_what_is_left_alone_is_exact() {
+    native_only!("bulk is of the native source");
+    let rounds = rounds(STORMS.0, STORMS.1);
+    let fixture = Dice::new(6_000_000).tree(Fixture::new(), Names::Hostile).dir("top");
+    let storm = r#"
+import os, random, sys
+number = sys.argv[1]
+random.seed(number)
+os.chdir("top/storm")
+while True:
+    name = f"{random.randrange(40)}"
+    try:
+        match random.randrange(6):
+            case 0: os.mkdir(name)
+            case 1: open(f"{name}/{number}f{random.randrange(300)}", "w").write("x" * random.randrange(9000))
+            case 2: os.rename(name, f"{random.randrange(40)}")
+            case 3: os.remove(f"{name}/{number}f{random.randrange(300)}")
+            case 4: os.rename(f"{name}/{number}f{random.randrange(300)}", f"{random.randrange(40)}/{number}f{random.randrange(300)}")
+            case 5: os.link(f"{name}/{number}f{random.randrange(300)}", f"{name}/{number}l{random.randrange(30)}")
+    except OSError:
+        pass
+"#;
+    fs::write(fixture.at("storm.py"), storm).unwrap();
+    let script = format!(
+        r#"
+        set -e
+        truncate -s 300M disk; mkfs.ext4 -q -N 40000 disk; mount -o loop disk top
+        mkdir top/calm top/storm top/mixed; cp -a tree/. top/calm
+        for i in $(seq 500); do echo $i > top/mixed/untouched$i; done
+        sync -f top; sleep 2.1
+        "$0" -j top/calm > calm
+        for i in 1 2 3 4 5 6 7 8; do python3 storm.py $i & storms="$storms $!"; done
+        (while :; do for i in $(seq 50); do echo > top/mixed/new$i; done; rm -f top/mixed/new*; done) 2> /dev/null & storms="$storms $!"
+        trap 'kill $storms; wait' EXIT
+        mkdir out
+        for i in $(seq {rounds}); do
+            code=0
+            "$0" -j --bulk top > out/$i 2> out/$i.said || code=$?
+            [ $code = 0 ] || {{ cat out/$i.said >&2; exit 1; }}
+        done
+        "#
+    );
+    let output = in_namespace(&fixture, &script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let calm = crate::document::Document::parse(&fs::read(fixture.at("calm")).unwrap());
+    let expected: Vec<_> =
+        calm.by_path().into_iter().map(|(path, node)| (path, node.size, node.entries)).collect();
+    for i in 1..=rounds {
+        let document =
+            crate::document::Document::parse(&fs::read(fixture.at(format!("out/{i}"))).unwrap());
+        let nodes = document.by_path();
+        for (path, size, entries) in &expected {
+            let separator: &[u8] = if path.is_empty() { b"" } else { b"/" };
+            let at = [b"calm", separator, path].concat();
+            let node = nodes
+                .get(&at)
+                .unwrap_or_else(|| panic!("round {i}: {:?} is not there", at.escape_ascii()));
+            assert_eq!(
+                (node.size, node.entries),
+                (*size, *entries),
+                "round {i}: {:?}",
+                at.escape_ascii()
+            );
+        }
+        let mixed = nodes.keys().filter(|path| path.starts_with(b"mixed/untouched")).count();
+        assert_eq!(mixed, 500, "round {i}");
+    }
+}

@@ -1,0 +1,130 @@
+//! A prefetch, on an image whose device grants few requests a second: no total depends on it, and there are far fewer
+//! reads. `benches/throttled` measures the time.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+
+use crate::document::Document;
+use crate::fixture::Fixture;
+use crate::run::in_namespace;
+
+/// Makes an image of 12,000 files and mounts it at `top`. Defines `cold`, which mounts it again, so that nothing of it is
+/// in memory, and runs its arguments while the device grants 600 requests a second. `$reads` is how many reads there were.
+const SCRIPT: &str = r#"
+set -e
+truncate -s 64M disk
+mkfs.ext4 -q -b 1024 -N 16000 -E nodiscard disk
+loop=$(losetup --find --show --direct-io=on disk)
+group=/sys/fs/cgroup/blkio/weigh-test-$$
+trap 'cd /; umount "$OLDPWD/top" || :; losetup -d $loop; rmdir $group || :' EXIT
+mount $loop top
+python3 -c '
+import os
+for i in range(60):
+    os.makedirs(f"top/d{i}/below")
+    for j in range(200):
+        open(f"top/d{i}/below/f{j}", "w").write("x" * (j * 7))'
+mkdir $group
+number=$(cat /sys/block/${loop#/dev/}/dev)
+count() { awk '{ print $1 }' /sys/block/${loop#/dev/}/stat; }
+cold() {
+    umount top
+    blockdev --flushbufs $loop
+    mount -o inode_readahead_blks=1 $loop top
+    echo "$number 600" > $group/blkio.throttle.read_iops_device
+    before=$(count)
+    sh -c 'echo $$ > '$group'/cgroup.procs; exec "$@"' sh "$@"
+    reads=$(($(count) - before))
+}
+"#;
+
+/// Whether devices can be throttled here. Prints a line if not.
+fn can_throttle() -> bool {
+    let can = fs::exists("/sys/fs/cgroup/blkio/blkio.throttle.read_iops_device").unwrap_or(false);
+    if !can {
+        eprintln!("no blkio cgroup of version 1");
+    }
+    can
+}
+
+fn run(script: &str) -> (Fixture, String) {
+    let fixture = Fixture::new().dir("top");
+    let output = in_namespace(&fixture, &format!("{SCRIPT}\n{script}"));
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{stderr}");
+    (fixture, stderr)
+}
+
+#[test]
+#[ignore = "needs root, loop devices and a blkio cgroup"]
+fn what_is_read_ahead_need_not_be_asked_for() {
+    native_only!("only the native source knows mounts");
+    if !can_throttle() {
+        return;
+    }
+    let (fixture, _) = run(r#"
+        cold "$0" -j --stats top > ahead 2> ahead.stats; echo $reads > ahead.reads
+        cold "$0" -j --stats --no-prefetch top > never 2> never.stats; echo $reads > never.reads
+        "$0" -j --stats top > warm 2> warm.stats
+        du -s -B1 top > du
+    "#);
+    let text = |name: &str| fs::read_to_string(fixture.at(name)).unwrap();
+    assert!(text("ahead") == text("never") && text("ahead") == text("warm"));
+    let size = Document::parse(text("ahead").as_bytes()).root().size;
+    assert_eq!(text("du").split_whitespace().next(), Some(&*size.to_string()));
+    let is_ahead = |name: &str| text(name).lines().any(|line| line.starts_with("  ahead "));
+    let told = ["ahead.stats", "never.stats", "warm.stats"].map(is_ahead);
+    assert_eq!(told, [true, false, false], "{}", text("ahead.stats"));
+    let reads = |name: &str| text(name).trim().parse::<u64>().unwrap();
+    let (ahead, never) = (reads("ahead.reads"), reads("never.reads"));
+    assert!(ahead * 4 < never, "{ahead} reads, not {never}");
+}
+
+/// It would read too much, must not read, or the number of threads is given.
+#[test]
+#[ignore = "needs root, loop devices and a blkio cgroup"]
+fn nothing_is_read_ahead_where_not_all_of_it_is_asked_for() {
+    native_only!("only the native source knows mounts");
+    if !can_throttle() {
+        return;
+    }
+    let (fixture, _) = run(r#"
+        chmod 755 . top
+        i=0
+        for flags in top/d7 '-X d3 top' '-T 4 top'; do
+            i=$((i + 1))
+            cold "$0" --stats $flags > /dev/null 2> stats$i
+        done
+        cp "$0" weigh; chmod 755 weigh
+        cold setpriv --reuid 65534 --regid 65534 --clear-groups ./weigh --stats top > /dev/null 2> stats4 || :
+    "#);
+    for i in 1..=4 {
+        let stats = fs::read_to_string(fixture.at(format!("stats{i}"))).unwrap();
+        assert!(stats.contains("threads") && !stats.contains("ahead"), "{i}: {stats}");
+    }
+}
+
+/// It ends at once, with a lower bound.
+#[test]
+#[ignore = "needs root, loop devices and a blkio cgroup"]
+fn ctrl_c_ends_reading_ahead() {
+    native_only!("only the native source knows mounts");
+    if !can_throttle() {
+        return;
+    }
+    let (fixture, _) = run(r#"
+        umount top; blockdev --flushbufs $loop; mount -o inode_readahead_blks=1 $loop top
+        echo "$number 600" > $group/blkio.throttle.read_iops_device
+        # So slow that it cannot end by itself.
+        echo "$number 20000" > $group/blkio.throttle.read_bps_device
+        sh -c 'echo $$ > '$group'/cgroup.procs; exec "$@"' sh "$0" --stats top > picture 2> stats &
+        weigh=$!
+        until grep -q 'weigh ahead' /proc/$weigh/task/*/comm; do sleep 0.05; done
+        kill -INT $weigh
+        wait $weigh || echo $? > status
+        echo "$number 0" > $group/blkio.throttle.read_bps_device
+    "#);
+    let text = |name: &str| fs::read_to_string(fixture.at(name)).unwrap();
+    assert_eq!(text("status"), "130\n", "{}", text("stats"));
+    assert!(text("stats").contains("interrupted; totals are a lower bound"), "{}", text("stats"));
+}
