@@ -10,6 +10,19 @@ pub struct Course {
     pub gears: Vec<Gear>,
     /// The roots that were walked although they were to be read in bulk.
     pub not_in_bulk: Vec<NotInBulk>,
+    /// The files that were not asked what they share because they are small.
+    pub small: Unasked,
+    /// The files that could not be asked what they share.
+    pub unknown: Unasked,
+}
+
+/// Files of which it is not known what they share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unasked {
+    /// How many; one with several links counts for each that was found.
+    pub files: u64,
+    /// What they take on disk, in bytes.
+    pub bytes: u64,
 }
 
 /// A root that was walked although it was to be read in bulk.

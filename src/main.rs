@@ -65,6 +65,7 @@ fn main() -> ExitCode {
         say(&format!("weigh: cannot write the output: {}\n", reason(error)));
     }
     say(&errors::not_in_bulk(&course.not_in_bulk));
+    say(&errors::unasked(course));
     say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     let Messages { print_errors, may_need_root, .. } = *messages;

@@ -122,6 +122,20 @@ pub struct Totals {
     pub shared: u64,
     /// Its size, if `size` is a time.
     pub beside: Option<u64>,
+    /// What deleting it gives back, if that was asked for.
+    pub frees: Option<Freeable>,
+}
+
+/// What deleting a node gives back, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Freeable {
+    /// At least this: what nobody outside shares, and what all links are in the node to.
+    pub least: u64,
+    /// At most this: also what is shared, every byte once.
+    pub most: u64,
+    /// Whether shared bytes count once in `most`. Otherwise there are too many extents, and some may count several
+    /// times.
+    pub is_exact: bool,
 }
 
 impl Totals {

@@ -105,7 +105,7 @@ pub(super) enum Watched {
     Walk {
         top: Arc<LiveDirectory>,
         progress: Progress,
-        page: Page,
+        page: Box<Page>,
         marks: NamedMarks,
         is_walk: bool,
         is_stopping: bool,
@@ -207,7 +207,7 @@ impl Browser {
             seen: Watched::Walk {
                 top,
                 progress: Progress::default(),
-                page: Page::default(),
+                page: Box::default(),
                 marks: NamedMarks::default(),
                 is_walk,
                 is_stopping: false,
@@ -308,7 +308,7 @@ impl Browser {
         let (sorting, pattern) = (self.sorting, self.pattern.as_ref());
         let Watched::Walk { top, page, is_walk: true, .. } = &mut self.seen else { return };
         match Page::of(top, &self.way, sorting, pattern, most) {
-            Some(now) => *page = now,
+            Some(now) => **page = now,
             // Everything is closed, and the result is on its way.
             None if top.is_closed() || self.way.is_empty() => return,
             None => {

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::name::escape;
-use crate::gear::NotInBulk;
+use super::size::Format;
+use crate::gear::{Course, NotInBulk, Unasked};
 use crate::problem::Problem;
 
 /// How many paths a line names at most.
@@ -68,6 +69,27 @@ pub fn not_in_bulk(roots: &[NotInBulk]) -> String {
         format!("weigh: {root} was walked, not read in bulk: {reason}\n")
     };
     roots.iter().map(line).collect()
+}
+
+/// The lines about files of which it is not known what they share; empty if there are none.
+pub fn unasked(course: &Course) -> String {
+    let line = |Unasked { files, bytes }: Unasked, [one, several]: [&str; 2]| match files {
+        0 => String::new(),
+        _ => {
+            let (count, bytes) = (Format::Count.write(files), Format::Binary.write(bytes));
+            let which = if files == 1 { one } else { several };
+            format!("weigh: the least that deleting frees leaves out {count} {which} ({bytes})\n")
+        }
+    };
+    let small = [
+        "file below 64 KiB that was not asked what it shares",
+        "files below 64 KiB that were not asked what they share",
+    ];
+    let unknown = [
+        "file that could not be asked what it shares",
+        "files that could not be asked what they share",
+    ];
+    line(course.small, small) + &line(course.unknown, unknown)
 }
 
 /// Adds a line for each kind of loss to `text`: how many, and the first few paths. Returns whether it named all

@@ -1,5 +1,5 @@
 //! Which parts of a file share their space with others, as the file system maps them (FIEMAP). Only on Linux; other
-//! systems have the same items, and no mount there shares.
+//! systems have the same items, and on no mount there is it known what is shared.
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -104,8 +104,20 @@ pub struct Mount {
     pub lists_inodes: bool,
     /// The position that only the last entry of a listing leads to, if there is one.
     pub end: Option<u64>,
-    /// Whether files on it may share space, and `map` tells which parts of a file do.
-    pub shares: bool,
+    /// Whether files on it share space with others.
+    pub sharing: SharedSpace,
+}
+
+/// Whether files on a file system share space with others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SharedSpace {
+    /// They may, and nothing tells.
+    #[default]
+    Unknown,
+    /// Only by hard links.
+    Never,
+    /// They may, and [`map`] tells which parts of a file do.
+    Mapped,
 }
 
 /// What serves a file system.

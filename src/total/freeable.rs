@@ -8,20 +8,8 @@ use std::ops::{AddAssign, SubAssign};
 
 use super::Extents;
 use crate::sys::MountedIdentity;
-use crate::tally::{Link, Links, saturate};
-use crate::tree::Totals;
-
-/// What deleting a directory gives back, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Freeable {
-    /// At least this: what nobody outside shares, and what all links are in the directory to.
-    pub least: u64,
-    /// At most this: also what is shared, every byte once.
-    pub most: u64,
-    /// Whether shared bytes count once in `most`. Otherwise there are too many extents, and some may count several
-    /// times.
-    pub is_exact: bool,
-}
+use crate::tally::{Entry, Link, Links, saturate};
+use crate::tree::{Freeable, Totals};
 
 /// The part of a file's size that may not be its own, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,8 +35,8 @@ struct LinkedSharing {
     links: Links<Doubtful>,
     /// The sum of all of them.
     all: DoubtfulSum,
-    /// The sizes of those that have links that were not found.
-    with_others: u128,
+    /// The sum of those that have links that were not found.
+    with_others: DoubtfulSum,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -87,33 +75,59 @@ impl Sharing {
         self.extents.absorb(other.extents);
     }
 
-    /// Closes the directory that has these `totals`, in bytes on disk, to which nothing is added any more.
-    pub fn close(&mut self, totals: Totals) -> Freeable {
-        let covered = self.extents.close();
-        let linked = self.linked.as_ref();
-        let (all, with_others) =
-            linked.map(|linked| (linked.all, linked.with_others)).unwrap_or_default();
-        let least = u128::from(totals.size)
-            .saturating_sub(totals.shared.into())
-            .saturating_sub(self.alone.size + all.size - with_others);
-        let most = u128::from(totals.size).saturating_sub(self.alone.in_extents + all.in_extents)
-            + u128::from(covered.bytes);
-        let (least, most) = (saturate(least), saturate(most.max(least)));
+    /// What one link of a file may not own, if anything; and what deleting that link alone gives back.
+    pub fn of(entry: &Entry<'_>, file: Doubtful, extents: Extents) -> (Option<Self>, Freeable) {
+        let mut one = Self { extents, ..Self::default() };
+        let is_own = file.size == 0;
+        match entry.identity {
+            // The other links keep it.
+            Some(identity) => {
+                one.add_link(identity, file, entry.links);
+                let frees = Freeable { is_exact: true, ..Freeable::default() };
+                ((!is_own).then_some(one), frees)
+            }
+            None => {
+                one.add(file);
+                let frees = Self::close(Some(&mut one), Totals::of(entry.size));
+                ((!is_own).then_some(one), frees)
+            }
+        }
+    }
+
+    /// Closes the directory that has these `totals`, in bytes on disk, to which nothing is added any more. What links
+    /// elsewhere lead to stays, and so is not given back.
+    pub fn close(sharing: Option<&mut Self>, Totals { size, shared, .. }: Totals) -> Freeable {
+        let all = size.saturating_sub(shared);
+        let Some(sharing) = sharing else {
+            return Freeable { least: all, most: all, is_exact: true };
+        };
+        let covered = sharing.extents.close();
+        let mut doubtful = sharing.alone;
+        if let Some(linked) = &sharing.linked {
+            doubtful.size += linked.all.size - linked.with_others.size;
+            doubtful.in_extents += linked.all.in_extents - linked.with_others.in_extents;
+        }
+        let least = u128::from(all).saturating_sub(doubtful.size);
+        let most = u128::from(all).saturating_sub(doubtful.in_extents) + u128::from(covered.bytes);
+        // Extents of what stays are covered, too, and encoded ones are longer than what they take.
+        let (least, most) = (saturate(least), saturate(most).min(all));
         Freeable { least, most, is_exact: covered.is_exact }
     }
 }
 
 impl LinkedSharing {
     fn meet(&mut self, identity: MountedIdentity, link: Link<Doubtful>) {
-        let with_others =
-            |link: Link<Doubtful>| if link.has_others() { u128::from(link.value.size) } else { 0 };
         let (before, now) = self.links.meet(identity, link, Doubtful::joined);
         if let Some(before) = before {
             self.all -= before.value;
-            self.with_others -= with_others(before);
+            if before.has_others() {
+                self.with_others -= before.value;
+            }
         }
         self.all += now.value;
-        self.with_others += with_others(now);
+        if now.has_others() {
+            self.with_others += now.value;
+        }
     }
 }
 
@@ -154,9 +168,9 @@ mod tests {
 
     #[test]
     fn what_shares_nothing_is_freed() {
-        assert_eq!(Sharing::default().close(totals(100, 0)), freed(100, 100));
-        // An inode with a link elsewhere may be freed, if that is its only other owner.
-        assert_eq!(Sharing::default().close(totals(100, 30)), freed(70, 100));
+        assert_eq!(Sharing::close(None, totals(100, 0)), freed(100, 100));
+        // An inode with a link elsewhere stays.
+        assert_eq!(Sharing::close(None, totals(100, 30)), freed(70, 70));
     }
 
     /// Two files of 50 share 40 with each other, and perhaps with others.
@@ -165,12 +179,12 @@ mod tests {
         let mut one = Sharing::default();
         one.add(ALL_IN_EXTENTS);
         one.extents().add(1, 1_000..1_040);
-        assert_eq!(one.close(totals(50, 0)), freed(10, 50));
+        assert_eq!(Sharing::close(Some(&mut one), totals(50, 0)), freed(10, 50));
         let mut above = Sharing::default();
         above.add(ALL_IN_EXTENTS);
         above.extents().add(1, 1_000..1_040);
         above.absorb(one);
-        assert_eq!(above.close(totals(100, 0)), freed(20, 60));
+        assert_eq!(Sharing::close(Some(&mut above), totals(100, 0)), freed(20, 60));
     }
 
     /// One inode of 50 with two links, 40 of it shared.
@@ -179,20 +193,20 @@ mod tests {
         let mut one = Sharing::default();
         one.add_link((0, (1, 7)), ALL_IN_EXTENTS, 2);
         one.extents().add(1, 1_000..1_040);
-        assert_eq!(one.close(totals(50, 50)), freed(0, 50));
+        assert_eq!(Sharing::close(Some(&mut one), totals(50, 50)), freed(0, 0));
         let mut other = Sharing::default();
         other.add_link((0, (1, 7)), ALL_IN_EXTENTS, 2);
         other.extents().add(1, 1_000..1_040);
         let mut above = Sharing::default();
         above.absorb(other);
         above.absorb(one);
-        assert_eq!(above.close(totals(50, 0)), freed(10, 50));
+        assert_eq!(Sharing::close(Some(&mut above), totals(50, 0)), freed(10, 50));
     }
 
     #[test]
     fn what_was_not_asked_is_doubtful_as_a_whole() {
         let mut all = Sharing::default();
         all.add(Doubtful { size: 30, in_extents: 0 });
-        assert_eq!(all.close(totals(100, 0)), freed(70, 100));
+        assert_eq!(Sharing::close(Some(&mut all), totals(100, 0)), freed(70, 100));
     }
 }
