@@ -45,13 +45,18 @@ struct Deleted {
 /// How many trees are made in one run: the script is one argument, which is at most 128 KiB.
 const AT_ONCE: usize = 20;
 
-/// Makes trees, deletes some of their directories, and returns what was said and what was freed. `make` makes the file
-/// system and mounts it at `top`.
-fn deleted(make: &str, trees: usize, seed: u64, is_synced: bool) -> Vec<Deleted> {
-    let runs = (0..trees).step_by(AT_ONCE).flat_map(|first| {
+/// Makes trees, deletes some of their directories, and returns what was said and what was freed, run by run. `make`
+/// makes the file system and mounts it at `top`.
+fn deleted(
+    make: &str,
+    trees: usize,
+    seed: u64,
+    is_synced: bool,
+) -> impl Iterator<Item = Deleted> + '_ {
+    (0..trees).step_by(AT_ONCE).flat_map(move |first| {
+        eprintln!("from tree {first} on");
         deleted_at_once(make, AT_ONCE.min(trees - first), seed + first as u64, is_synced)
-    });
-    runs.collect()
+    })
 }
 
 fn deleted_at_once(make: &str, trees: usize, seed: u64, is_synced: bool) -> Vec<Deleted> {
