@@ -162,12 +162,10 @@ fn problem(file: &Path, message: &str) -> Problem {
 /// Why a snapshot is of another tree than the last one.
 fn misfit(glance: &Glance, last: &Snapshot<Tree>) -> Option<String> {
     let origin = last.origin.as_ref()?;
-    let paths = |origin: &Origin| {
-        let mut paths: Vec<_> = origin.roots.iter().map(|root| root.path.clone()).collect();
-        paths.sort();
-        paths
-    };
-    if paths(origin) != paths(&glance.origin) {
+    let [mut paths, mut others] = [origin, &glance.origin].map(Origin::paths);
+    paths.sort_unstable();
+    others.sort_unstable();
+    if paths != others {
         return Some("it is of another root than the last snapshot".to_owned());
     }
     if origin.share != glance.origin.share {

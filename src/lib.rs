@@ -36,8 +36,9 @@
 //! * [`remove`] deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
 //! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.
 //! * [`terminal`] knows the terminal, and shows the progress on it.
-//! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`path`], [`gear`] and [`interrupt`] are the types that all
-//!   of them share: measures and units, results, errors, limits, paths, thread counts, and Ctrl-C.
+//! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`parallel`], [`path`], [`gear`] and [`interrupt`] are
+//!   what all of them share: measures and units, results, errors, limits, work on several cores, paths, thread counts,
+//!   and Ctrl-C.
 //!
 //! [`Request`]: report::Request
 //!
@@ -54,18 +55,19 @@
 //! terminal   walk render
 //! render     diff history snapshot tree measure problem bounds path gear weighed
 //! history    diff snapshot tally tree measure problem
-//! diff       sys total tally tree path
-//! snapshot   filter sys total tally tree measure problem path interrupt weighed
+//! diff       sys total tally tree parallel path
+//! snapshot   filter sys total tally tree measure parallel problem path interrupt weighed
 //! walk       sys filter total tally tree measure problem path gear weighed
 //! filter     sys measure path
 //! total      sys tally tree measure
 //! tally      sys tree measure path
 //! tree       sys measure path
-//! sys        measure path
+//! sys        measure parallel path
 //! bounds     measure
 //! measure
 //! weighed    problem
 //! problem
+//! parallel
 //! path
 //! gear
 //! interrupt
@@ -80,8 +82,8 @@
 //! * The walk builds a path only for an error, for the progress line, and for filters that need paths.
 //! * Only directories are opened, relative to their parents and without following symlinks. Exceptions are lists,
 //!   patterns and snapshots that the user names; git's rules, configuration and index if flags ask for them; the
-//!   devices of file systems that are prefetched or read in bulk; files that are asked what they share; and files in
-//!   proc and sys.
+//!   devices of file systems that are prefetched or read in bulk; the log and the info files of a delete; files that
+//!   are asked what they share; and files in proc and sys.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
 //! * There is no process-wide mutable state, and no unsafe code.
@@ -114,6 +116,7 @@ pub mod gear;
 pub mod history;
 pub mod interrupt;
 pub mod measure;
+pub mod parallel;
 pub mod path;
 pub mod problem;
 pub mod remove;

@@ -61,15 +61,12 @@ fn main() -> ExitCode {
     for problem in &*other_files {
         fail(problem);
     }
-    if let Err(error) = &printed {
-        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
-    }
+    say_unprinted(&printed);
     say(&errors::not_in_bulk(&course.not_in_bulk));
     say(&errors::unasked(course));
     say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
-    let Messages { print_errors, may_need_root, .. } = *messages;
-    say(&errors::summary(&weighed.problems, print_errors, has_totals, may_need_root));
+    say_problems(&weighed.problems, has_totals, messages);
     if let Some(earlier) = &request.since {
         say(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()));
     }
@@ -103,9 +100,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let mut out = io::stdout().lock();
     let printed = ended.printed.map_or(Ok(()), |paths| out.write_all(&paths));
     let printed = unless_closed(printed.and_then(|()| out.flush()));
-    if let Err(error) = &printed {
-        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
-    }
+    say_unprinted(&printed);
     say(&errors::summary(&ended.kept, true, false, false));
     if ended.unfinished {
         let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
@@ -117,7 +112,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
     let weighed = &browsed.snapshot.weighed;
     say(&errors::not_in_bulk(&browsed.course.not_in_bulk));
-    say(&errors::summary(&weighed.problems, messages.print_errors, false, messages.may_need_root));
+    say_problems(&weighed.problems, false, messages);
     if let Some(earlier) = &request.since {
         say(&doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()));
     }
@@ -151,6 +146,17 @@ fn fail(problem: &Problem) -> ExitCode {
     say(&errors::one(problem));
     let is_mistake = problem.operation == Operation::Compare;
     ExitCode::from(if is_mistake { MISTAKE } else { INCOMPLETE })
+}
+
+fn say_unprinted(printed: &io::Result<()>) {
+    if let Err(error) = printed {
+        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
+    }
+}
+
+fn say_problems(problems: &[Problem], has_totals: bool, messages: &Messages) {
+    let Messages { print_errors, may_need_root, .. } = *messages;
+    say(&errors::summary(problems, print_errors, has_totals, may_need_root));
 }
 
 /// Writes to stderr. If that fails, there is nowhere left to say so.

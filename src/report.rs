@@ -89,7 +89,7 @@ pub enum Keep {
     Groups(By, Limits),
 }
 
-/// What there is now, what the walk did, and what there was, if that is to be compared.
+/// The result now, what the walk did, and the earlier result, if they are to be compared.
 type NowAndBefore = (Snapshot<Tree>, Course, Option<Snapshot<Tree>>);
 
 /// The result of a request.
@@ -117,16 +117,16 @@ pub struct Outcome {
     pub course: Course,
 }
 
-/// What there is to browse in.
+/// The result of a request, to be browsed.
 #[derive(Debug)]
 pub struct Browsed {
-    /// What there is now.
+    /// The result now.
     pub snapshot: Snapshot<Tree>,
-    /// What there was, if it is to be compared.
+    /// The earlier tree, if that was asked for.
     pub before: Option<Tree>,
-    /// What the file systems hold that roots are mounted from, if that was asked for.
+    /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
-    /// What a comparison cannot tell.
+    /// Doubts about a comparison.
     pub doubts: Vec<Doubt>,
     /// Whether it was walked, rather than loaded.
     pub is_walked: bool,
@@ -134,11 +134,11 @@ pub struct Browsed {
     pub course: Course,
 }
 
-/// Does what is asked for, to be looked at while the walk goes on, from `top` on, and when it is over. Nothing is
-/// saved. While it goes on, `watch` is called about ten times a second, on the calling thread.
+/// Does what the request asks for, so that the result can be browsed. It saves nothing. During a walk, other threads can
+/// read the result so far from `top`, and `watch` is called about ten times a second, on the calling thread.
 ///
 /// # Errors
-/// As those of [`run`].
+/// Those of [`run`], except for saving.
 pub fn browse(
     request: &Request,
     top: Arc<LiveDirectory>,
@@ -243,7 +243,7 @@ impl Request {
         matches!(self.source, Input::Snapshots(..) | Input::History(..))
     }
 
-    /// What became of the tree whose snapshots are in `files`.
+    /// The history of the tree whose snapshots are in `files`.
     fn history(&self, files: &[PathBuf], measure: Option<Measure>) -> Result<Outcome, Problem> {
         let limits = match self.keep {
             Keep::Largest(limits) => limits,
@@ -265,7 +265,7 @@ impl Request {
         })
     }
 
-    /// Removes what is too much where a snapshot from `origin` has been saved under its time.
+    /// Removes expired snapshots from the directory in which a dated one from `origin` was saved, if that was asked for.
     fn remove_old(&self, origin: &Origin) -> Vec<Problem> {
         let directory = self.save.as_ref().and_then(Destination::directory_of_new);
         match (directory, self.keep_saved) {
@@ -293,7 +293,7 @@ impl Request {
             Keep::Everything(inodes) => Some(inodes),
             _ => None,
         };
-        // Where something is mounted in a share, its directories tell.
+        // The directories of a share show where something is mounted.
         let is_share = self.walk.filter.share.is_some();
         if_so(is_saved || is_anew, of_all)
             .max(if_so(is_saved && is_share, Inodes::Directories))
@@ -325,7 +325,7 @@ impl Request {
         Groups::new(by, if self.newest { TIMES } else { self.walk.measure }, limits)
     }
 
-    /// What file systems hold, and the roots that none is mounted on, if that is asked for.
+    /// The file systems whose mount points are roots, and the roots that are not mount points, if that is asked for.
     fn file_systems(&self, snapshot: &Snapshot<Tree>) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
         match (&self.source, &snapshot.weighed.report) {
             (Input::Roots(roots), Some(tree)) if self.file_systems => {
@@ -335,7 +335,7 @@ impl Request {
         }
     }
 
-    /// What there is `now`, what the walk did, and what it is to be compared with.
+    /// The result `now`, what the walk did, and the earlier result, if they are to be compared.
     fn compared<W: FnMut(Option<&Progress>)>(
         &self,
         now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, Course), Problem>,

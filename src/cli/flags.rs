@@ -262,7 +262,7 @@ pub(super) struct PrintFlags {
 
     /// Walk with NUMBER threads [default: as many as the storage keeps busy]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
-    #[arg(value_parser = numbers::threads)]
+    #[arg(value_parser = numbers::positive)]
     pub(super) threads: Option<NonZeroUsize>,
 
     /// Do not read the inode tables of a slow ext4 disk before the walk

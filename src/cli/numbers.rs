@@ -17,15 +17,10 @@ pub(super) fn columns(text: &str) -> Result<u16, String> {
     whole(text, 1, u16::MAX)
 }
 
-/// Reads a number of threads.
-pub(super) fn threads(text: &str) -> Result<NonZeroUsize, String> {
+/// Reads a number of 1 or more.
+pub(super) fn positive(text: &str) -> Result<NonZeroUsize, String> {
     let number = whole(text, 1, usize::MAX)?;
     NonZeroUsize::new(number).ok_or_else(|| below(1))
-}
-
-/// Reads a number of days, and of as many weeks and months.
-pub(super) fn days(text: &str) -> Result<NonZeroUsize, String> {
-    threads(text)
 }
 
 fn whole<N: TryFrom<u64> + TryInto<u64>>(text: &str, least: u64, most: N) -> Result<N, String> {
@@ -56,14 +51,14 @@ mod tests {
         assert_eq!(lines("020"), Ok(20));
         assert_eq!(columns("65535"), Ok(u16::MAX));
         assert_eq!(levels("4294967295"), Ok(u32::MAX));
-        assert_eq!(threads("1"), Ok(NonZeroUsize::MIN));
+        assert_eq!(positive("1"), Ok(NonZeroUsize::MIN));
         for text in ["", "-1", "+1", "x", "1.5", "0x1", " 1"] {
             assert_eq!(lines(text), Err("give a whole number, as in 20".to_owned()), "{text}");
         }
         for text in ["65536", "99999999999999999999999"] {
             assert_eq!(columns(text), Err("give 65535 or less".to_owned()), "{text}");
         }
-        assert_eq!(threads("0"), Err("give 1 or more".to_owned()));
+        assert_eq!(positive("0"), Err("give 1 or more".to_owned()));
         assert_eq!(columns("0"), Err("give 1 or more".to_owned()));
     }
 }

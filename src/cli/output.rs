@@ -68,7 +68,7 @@ impl Flags {
             return Err("--details goes with --save, --ui, or --as parquet".into());
         }
         let Some(form) = self.form() else { return Ok(()) };
-        if form.is_binary() && terminal::is_stdout() {
+        if !form.is_for_terminals() && terminal::is_stdout() {
             let form = self.print.form.as_deref().unwrap_or_default();
             return Err(format!(
                 "--as {form} is not written to a terminal: redirect standard output"
@@ -77,9 +77,6 @@ impl Flags {
         let fits = form.fits();
         if !fits.changes && self.snapshots.since.is_some() {
             return Err("this format cannot show changes: use -j, --as csv or --as ndjson".into());
-        }
-        if matches!(form, Form::Page(_)) && terminal::is_stdout() {
-            return Err("a page is not written to a terminal: redirect standard output".into());
         }
         if !fits.times && self.count.filetime.is_some() {
             return Err("this format cannot show times: leave out --as, or use -j".into());
@@ -136,15 +133,14 @@ impl Flags {
         }
     }
 
-    /// How to show what became of a tree.
+    /// How to show a history.
     fn history(&self, formats: &Formats, terminal: Option<(usize, usize)>) -> HistoryOptions {
         let picture = self.tree(terminal);
         HistoryOptions {
             format: formats.of(self.measure()),
             dates: TimeFormat {
                 style: self.print.time_style.clone().unwrap_or(Style::Format("%Y-%m-%d".into())),
-                zone: sys::time_zone(),
-                now: sys::now(),
+                ..self.times()
             },
             width: picture.width,
             full_paths: picture.full_paths,

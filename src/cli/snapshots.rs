@@ -30,7 +30,7 @@ pub(super) struct SnapshotFlags {
     /// Only snapshots of the same PATHs and host are removed, and only those that were saved with --save DIR/. The last
     /// one that is complete always stays.
     #[arg(long, value_name = "N", requires = "save", allow_negative_numbers = true)]
-    #[arg(value_parser = numbers::days)]
+    #[arg(value_parser = numbers::positive)]
     pub(super) keep: Option<NonZeroUsize>,
 
     /// Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet

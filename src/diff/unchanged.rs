@@ -3,11 +3,9 @@
 //! Two snapshots are mostly equal, and to compare everything in order took a third of the time of the walk before it. A
 //! directory that is not found here is only compared later.
 
-use rayon::ThreadPoolBuilder;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-
 use crate::diff::Sides;
 use crate::diff::join::Churn;
+use crate::parallel;
 use crate::tree::{Child, DirectoryId, Step, Traversal};
 
 /// Directories below the root with the same names and sizes below them on both sides.
@@ -22,16 +20,11 @@ impl Unchanged {
     pub(super) fn find(root: Sides<'_>) -> Self {
         /// For fewer, starting threads takes longer.
         const MANY: u64 = 2_000;
-        let Some(number) = root.now.filter(|now| now.directories_below() >= MANY) else {
+        let Some(now) = root.now.filter(|now| now.directories_below() >= MANY) else {
             return Self::default();
         };
-        let parts = parts(root);
-        let found: Vec<_> = match ThreadPoolBuilder::new().build() {
-            Ok(pool) => pool.install(|| parts.par_iter().map(|part| below(*part)).collect()),
-            // No thread can be started.
-            Err(_) => parts.iter().map(|part| below(*part)).collect(),
-        };
-        let count = usize::try_from(number.directories_below()).unwrap_or(0) + 1;
+        let found: Vec<_> = parallel::collect(0, parts(root), below);
+        let count = usize::try_from(now.directories_below()).unwrap_or(0) + 1;
         let mut is_unchanged = vec![false; count];
         for id in found.into_iter().flatten() {
             if let Some(is_unchanged) = is_unchanged.get_mut(id.index()) {
@@ -58,12 +51,12 @@ fn parts(root: Sides<'_>) -> Vec<Sides<'_>> {
         if parts.len() >= ENOUGH {
             break;
         }
-        parts = parts.iter().flat_map(Sides::directories).filter(is_on_both).collect();
+        parts = parts.iter().flat_map(Sides::directories).filter(are_directories).collect();
     }
     parts
 }
 
-fn is_on_both(sides: &Sides<'_>) -> bool {
+fn are_directories(sides: &Sides<'_>) -> bool {
     sides.before.is_some_and(|side| side.is_directory())
         && sides.now.is_some_and(|side| side.is_directory())
 }
@@ -81,10 +74,10 @@ fn below(root: Sides<'_>) -> Vec<DirectoryId> {
     let mut traversal = Traversal::new(root);
     while let Some(step) = traversal.next() {
         let (id, is_unchanged) = match step {
-            Step::Node(sides) if is_on_both(&sides) => {
+            Step::Node(sides) if are_directories(&sides) => {
                 let directories = sides.directories();
                 let is_unchanged = Churn::is_none_of(sides)
-                    && directories.iter().all(is_on_both)
+                    && directories.iter().all(are_directories)
                     && has_same_leaves(sides, &mut leaves);
                 let id = sides.now.and_then(|now| now.id());
                 traversal.enter(MatchedPair { id, is_unchanged }, directories);

@@ -123,12 +123,12 @@ impl Form {
         matches!(self, Form::Ncdu | Form::Parquet)
     }
 
-    /// Whether it is bytes that no terminal can show.
-    pub fn is_binary(self) -> bool {
-        self == Form::Parquet
+    /// Whether a terminal can show it. Parquet is binary, and pages are for browsers.
+    pub fn is_for_terminals(self) -> bool {
+        !matches!(self, Form::Parquet | Form::Page(_))
     }
 
-    /// Whether it can show times and owners, where a walk asks for those.
+    /// Whether it can show times and owners, if the walk asks for them.
     pub fn shows_details(self) -> bool {
         self == Form::Parquet
     }
@@ -164,7 +164,7 @@ pub fn write(
 ) -> io::Result<()> {
     let measure = *measure;
     let (form, options) = match output {
-        // What became of a tree has been written already.
+        // `write_history` writes these.
         Output::History(_) => return Ok(()),
         Output::Summary(mut options) => {
             let tree = weighed.report.as_ref();

@@ -21,6 +21,9 @@ use crate::path;
 use crate::tree::{Order, Shape, Tree};
 use map::Map;
 
+/// The style of both forms.
+const STYLE: &str = include_str!("page/page.css");
+
 /// The form of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageForm {
@@ -172,7 +175,7 @@ impl PageRow {
         let kind = line.mode.kind();
         let is_heading = tree.shape() == Shape::Groups && line.depth > 0;
         let class = match kind {
-            _ if tree.shape() == Shape::Groups && line.depth > 0 => {
+            _ if is_heading => {
                 /// The number of colours for groups.
                 const COLORS: usize = 8;
                 format!("g{}", (groups - 1) % COLORS)

@@ -10,7 +10,7 @@ use crate::tree::{Child, Order, Shape, Step, Traversal, Tree};
 
 /// A node as a row.
 pub(super) struct Row<'a> {
-    /// Only Parquet says more of it.
+    /// Only Parquet needs it.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
     pub(super) node: Child<'a>,
     pub(super) path: &'a [u8],
@@ -66,7 +66,7 @@ pub fn ndjson(out: &mut impl Write, tree: &Tree, changes: Option<&Diff>) -> io::
     })
 }
 
-/// Calls `write` with each node of `tree`, the larger siblings first, each before what is in it.
+/// Calls `write` with each node of `tree`: siblings in order of size, and each before its content.
 pub(super) fn each(
     tree: &Tree,
     changes: Option<&Diff>,

@@ -1,4 +1,4 @@
-//! What there is in place of Parquet in a weigh that was built without its feature.
+//! Takes the place of `parquet` if weigh is built without that feature.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use crate::tree::Tree;
 /// Writes nothing.
 ///
 /// # Errors
-/// Always: why.
+/// Always: it is not built in.
 pub fn write(_: &mut impl Write, _: &Tree, _: &ExportOptions) -> io::Result<()> {
     Err(io::Error::other("this weigh was built without the feature parquet"))
 }

@@ -62,9 +62,7 @@ pub fn remove_old(directory: &Path, saved: &Origin, count: usize, zone: &TimeZon
 
 /// Whether two snapshots are of the same roots, or the same share of them, on the same host.
 fn is_of(one: &Origin, other: &Origin) -> bool {
-    let paths =
-        |origin: &Origin| origin.roots.iter().map(|root| root.path.clone()).collect::<Vec<_>>();
-    one.host == other.host && one.share == other.share && paths(one) == paths(other)
+    one.host == other.host && one.share == other.share && one.paths() == other.paths()
 }
 
 /// Which files of a `series`, newest first, are kept.

@@ -130,8 +130,7 @@ impl<W: Write> Write for UntilAsked<'_, W> {
 }
 
 /// Feeds `tally` with the snapshot at `path`, saved by weigh or ncdu. If `measure` is given, its sizes must measure
-/// that.
-/// If it is one share of several, the others are reported as missing.
+/// that. If it is one share of several, the others are reported as missing.
 ///
 /// # Errors
 /// The system's, and those of an invalid file.
@@ -143,8 +142,8 @@ pub fn load<T: Tally<Report = Tree>>(
     load_after(path, measure, tally, |_| Ok(()))
 }
 
-/// The same, but `look` sees the snapshot's origin before its tree is read, if it stands before the tree, as in all that
-/// weigh saves. An error of `look` ends the loading.
+/// The same, but calls `look` with the origin before it reads the tree. An error of `look` ends the loading. In a file
+/// that weigh did not save, the origin may come after the tree, and then `look` is not called.
 ///
 /// # Errors
 /// The same, and those of `look`.

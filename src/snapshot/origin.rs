@@ -50,6 +50,11 @@ pub struct Volume {
 }
 
 impl Origin {
+    /// The absolute paths of the roots, in their order.
+    pub fn paths(&self) -> Vec<&[u8]> {
+        self.roots.iter().map(|root| &*root.path).collect()
+    }
+
     /// The origin of a walk that starts now: of `roots`, listed by `source`, with these `options`, and with times and
     /// owners if it `has_details`.
     pub fn here(

@@ -9,15 +9,13 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rayon::ThreadPoolBuilder;
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-
 use super::devices::{DeviceNumbers, MountedDevice, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
 use super::{GivenRoot, Origin, Snapshot, TOO_LITTLE, difference, problem, read};
 use crate::filter::Filter;
 use crate::measure::{Measure, Mode};
+use crate::parallel;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
 use crate::total::{Replay, Rules};
@@ -37,11 +35,7 @@ pub fn load_all(
     // In shares, directories tell where mounts are.
     let inodes = inodes.max(Inodes::Directories);
     let load = |file: &PathBuf| read(file, measure, Whole { inodes });
-    // For 0, rayon starts a thread for each core. If it can start none, this thread loads them.
-    let loaded: Vec<_> = match ThreadPoolBuilder::new().num_threads(0).build() {
-        Ok(pool) => pool.install(|| files.par_iter().map(load).collect()),
-        Err(_) => files.iter().map(load).collect(),
-    };
+    let loaded: Vec<_> = parallel::collect(0, files, load);
     let mut fitting: Vec<Loaded<'_>> = Vec::new();
     for (file, snapshot) in files.iter().zip(loaded) {
         let snapshot = snapshot?;

@@ -247,11 +247,11 @@ while True:
     try:
         match random.randrange(6):
             case 0: os.mkdir(name)
-            case 1: open(f"{name}/{number}f{random.randrange(300)}", "w").write("x" * random.randrange(9000))
+            case 1: open(f"{name}/{number}f{random.randrange(60)}", "w").write("x" * random.randrange(9000))
             case 2: os.rename(name, f"{random.randrange(40)}")
-            case 3: os.remove(f"{name}/{number}f{random.randrange(300)}")
-            case 4: os.rename(f"{name}/{number}f{random.randrange(300)}", f"{random.randrange(40)}/{number}f{random.randrange(300)}")
-            case 5: os.link(f"{name}/{number}f{random.randrange(300)}", f"{name}/{number}l{random.randrange(30)}")
+            case 3: os.remove(f"{name}/{number}f{random.randrange(60)}")
+            case 4: os.rename(f"{name}/{number}f{random.randrange(60)}", f"{random.randrange(40)}/{number}f{random.randrange(60)}")
+            case 5: os.link(f"{name}/{number}f{random.randrange(60)}", f"{name}/{number}l{random.randrange(30)}")
     except OSError:
         pass
 "#;
@@ -265,8 +265,8 @@ while True:
         sync -f top; sleep 2.1
         "$0" -j top/calm > calm
         for i in 1 2 3 4 5 6 7 8; do python3 storm.py $i & storms="$storms $!"; done
-        (while :; do for i in $(seq 50); do echo > top/mixed/new$i; done; rm -f top/mixed/new*; done) 2> /dev/null & storms="$storms $!"
-        trap 'kill $storms; wait' EXIT
+        (set +e; while :; do for i in $(seq 50); do echo > top/mixed/new$i; done; rm -f top/mixed/new*; done) 2> /dev/null & storms="$storms $!"
+        trap 'kill $storms || :; wait' EXIT
         mkdir out
         for i in $(seq {rounds}); do
             code=0

@@ -7,10 +7,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 use super::map::{HEIGHT, WIDTH};
-use super::{PageContent, PageRow, safe, svg};
+use super::{PageContent, PageRow, STYLE, safe, svg};
 use crate::render::size::Format;
 
-const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 /// The SHA-256 of the style and of the script, in base64: a browser accepts no others. A test computes them again.
 const STYLE_HASH: &str = "7fSzoYtUhacfDNuBIvMcB0azdi3UEGY+OF1q/GwCIKA=";
@@ -35,7 +34,7 @@ pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<
          <title>{name}: {title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
          <h1>{name}</h1>\n<p>{title}. {}Made by weigh {}, {}.</p>\n",
         if page.is_partial {
-            "Not all could be read: what lacks something is marked with ≥. "
+            "Some entries could not be read: sizes without them are marked with ≥. "
         } else {
             ""
         },
@@ -44,9 +43,9 @@ pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<
     )?;
     write!(
         out,
-        "<nav aria-label=\"Way to what the map shows\" hidden></nav>\n\
+        "<nav aria-label=\"Directories above the map\" hidden></nav>\n\
          <div id=\"map\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
-         aria-label=\"Map of the table below: areas are as sizes\">"
+         aria-label=\"Map of the table below: areas are proportional to sizes\">"
     )?;
     svg::shapes(out, page, |_| "/>".to_owned())?;
     out.write_all(

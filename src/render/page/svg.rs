@@ -3,10 +3,7 @@
 use std::io::{self, Write};
 
 use super::map::{HEIGHT, Map, WIDTH};
-use super::{PageContent, path_of, safe};
-
-/// Its style. The HTML page has another one, because it shows more.
-const STYLE: &str = include_str!("page.css");
+use super::{PageContent, STYLE, path_of, safe};
 
 pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
     let title = format!("{}: {}", page.rows[0].name, page.title());

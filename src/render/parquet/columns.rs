@@ -7,13 +7,13 @@ use parquet::file::writer::SerializedRowGroupWriter;
 
 use super::failed;
 
-/// A column of texts, or of bytes. All of them lie in one piece of memory: none costs an allocation.
+/// A column of texts or bytes, in one buffer, so that no value needs an allocation of its own.
 #[derive(Default)]
 pub(super) struct TextColumn {
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// The end of each value in the buffer.
     ends: Vec<usize>,
-    /// For each row, whether there is one.
+    /// For each row, 1 if it has a value and 0 if not.
     are_there: Vec<i16>,
 }
 
@@ -25,7 +25,8 @@ pub(super) struct NumberColumn {
 }
 
 impl TextColumn {
-    /// Adds a text: U+FFFD for what is none in it, and its bytes `beside`, which are nothing for what is text.
+    /// Adds text. In invalid UTF-8, U+FFFD takes the place of what is invalid, and `beside` gets the bytes. For valid
+    /// text, `beside` gets nothing.
     pub(super) fn push_text(&mut self, bytes: &[u8], beside: Option<&mut TextColumn>) {
         let is_text = std::str::from_utf8(bytes).is_ok();
         match is_text {
@@ -43,7 +44,7 @@ impl TextColumn {
         }
     }
 
-    /// Adds nothing.
+    /// Adds a row without a value.
     pub(super) fn push_none(&mut self) {
         self.are_there.push(0);
     }
@@ -64,7 +65,7 @@ impl TextColumn {
         (values, self.are_there)
     }
 
-    /// Writes it where every row has one.
+    /// Writes a column in which every row has a value.
     pub(super) fn write<W: Write + Send>(
         self,
         group: &mut SerializedRowGroupWriter<'_, W>,
@@ -72,7 +73,7 @@ impl TextColumn {
         column::<ByteArrayType, W>(group, &self.values().0, None)
     }
 
-    /// Writes it where rows may have none.
+    /// Writes a column in which rows may have no value.
     pub(super) fn write_optional<W: Write + Send>(
         self,
         group: &mut SerializedRowGroupWriter<'_, W>,
@@ -83,7 +84,7 @@ impl TextColumn {
 }
 
 impl NumberColumn {
-    /// Adds a number; the largest there is for what is larger.
+    /// Adds a number. Larger ones than the column can have saturate.
     pub(super) fn push(&mut self, number: u64) {
         self.numbers.push(i64::try_from(number).unwrap_or(i64::MAX));
         self.are_there.push(1);
@@ -97,22 +98,22 @@ impl NumberColumn {
         }
     }
 
-    /// Adds the bits of a number that only tells one thing from another, or nothing.
+    /// Adds the bits of a number that is only compared, such as that of an inode, or nothing.
     pub(super) fn push_bits(&mut self, number: Option<u64>) {
         self.numbers.extend(number.map(u64::cast_signed));
         self.are_there.push(number.is_some().into());
     }
 
-    /// Adds a time in seconds since the epoch, if it is one that microseconds can say.
+    /// Adds a time in seconds since the epoch, or nothing. Times out of range saturate.
     pub(super) fn push_time(&mut self, seconds: Option<i64>) {
-        /// The end of the year 9999: what no calendar has, a reader may refuse altogether.
+        /// The end of the year 9999. Some readers refuse a whole column with a later time.
         const LAST: i64 = 253_402_300_799;
         let seconds = seconds.map(|seconds| seconds.clamp(-LAST, LAST));
         self.numbers.extend(seconds.map(|seconds| seconds * 1_000_000));
         self.are_there.push(seconds.is_some().into());
     }
 
-    /// Writes it where every row has one.
+    /// Writes a column in which every row has a value.
     pub(super) fn write<W: Write + Send>(
         self,
         group: &mut SerializedRowGroupWriter<'_, W>,
@@ -120,7 +121,7 @@ impl NumberColumn {
         column::<Int64Type, W>(group, &self.numbers, None)
     }
 
-    /// Writes it where rows may have none.
+    /// Writes a column in which rows may have no value.
     pub(super) fn write_optional<W: Write + Send>(
         self,
         group: &mut SerializedRowGroupWriter<'_, W>,

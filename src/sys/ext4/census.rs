@@ -5,11 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indexmap::IndexSet;
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::{MOST_RUNS, RawInode, RawVolume, Run, each_inode, runs};
 use crate::measure::{Kind, Mode};
+use crate::parallel;
 use crate::sys::{Query, Stat};
 
 /// The attributes of all inodes when they were read.
@@ -90,11 +89,7 @@ impl Census {
             Ok((found, directories))
         };
         let count = volume.groups.len();
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-        let all: io::Result<Vec<_>> = match &pool {
-            Ok(pool) => in_parallel(pool, count, group),
-            Err(_) => (0..count).map(group).collect(),
-        };
+        let all: io::Result<Vec<_>> = parallel::collect(threads, 0..count, group);
         let (mut groups, mut directories) = (Vec::with_capacity(count), Vec::new());
         for (group, some) in all? {
             groups.push(group);
@@ -139,14 +134,6 @@ impl Census {
             group: Some(group),
         })
     }
-}
-
-fn in_parallel<T: Send>(
-    pool: &ThreadPool,
-    count: usize,
-    group: impl Fn(usize) -> io::Result<T> + Send + Sync,
-) -> io::Result<Vec<T>> {
-    pool.install(|| (0..count).into_par_iter().map(group).collect())
 }
 
 impl GroupCensus {
