@@ -11,8 +11,8 @@ mod sum;
 use std::ops::DerefMut;
 
 pub use add_up::{add_up, add_up_all};
-pub use extents::{Covered, Extents};
-pub use freeable::{Doubtful, Sharing};
+pub use extents::{ExtentCount, Extents};
+pub use freeable::{Doubtful, Sharing, SharingFile};
 pub use replay::{Replay, replay};
 pub use sum::Sum;
 
@@ -112,7 +112,7 @@ impl Rules {
             || if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
         let mut totals = known.unwrap_or_else(|| self.as_known(added_up()));
         if self.frees {
-            totals.frees = Some(Sharing::close(sharing.as_deref_mut(), totals));
+            totals.frees = Some(Sharing::close(sharing.as_deref(), totals));
         }
         Closed { name, depth, stat, mount, own, totals }
     }
@@ -149,8 +149,8 @@ impl<P: Default> Subtotal<P> {
     }
 
     /// Adds the part of an entry that may not be its own, and sets what deleting it gives back.
-    pub fn share(&mut self, entry: &mut Entry<'_>, file: Doubtful, extents: Extents) {
-        let (one, frees) = Sharing::of(entry, file, extents);
+    pub fn share(&mut self, entry: &mut Entry<'_>, file: SharingFile) {
+        let (one, frees) = Sharing::of(entry, file);
         entry.frees = Some(frees);
         self.absorb_sharing(one.map(Box::new));
     }

@@ -176,7 +176,7 @@ pub(super) struct ShowFlags {
     /// 64 KiB or more on XFS and btrfs.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "load",
-        "since", "history", "summarize", "file_types", "by", "ui",
+        "since", "history", "summarize", "file_types", "by",
     ])]
     pub(super) frees: bool,
 

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::name::escape;
 use super::size::Format;
-use crate::gear::{Course, NotInBulk, Unasked};
+use crate::gear::{NotInBulk, SharingCourse, Unasked};
 use crate::problem::Problem;
+use crate::tree::{FEW_EXTENTS, MOST_EXTENTS};
 
 /// How many paths a line names at most.
 const SHOWN: usize = 3;
@@ -71,8 +72,8 @@ pub fn not_in_bulk(roots: &[NotInBulk]) -> String {
     roots.iter().map(line).collect()
 }
 
-/// The lines about files of which it is not known what they share; empty if there are none.
-pub fn unasked(course: &Course) -> String {
+/// The lines about what is not known of shared space; empty if there are none.
+pub fn sharing(course: SharingCourse) -> String {
     let line = |Unasked { files, bytes }: Unasked, [one, several]: [&str; 2]| match files {
         0 => String::new(),
         _ => {
@@ -89,7 +90,15 @@ pub fn unasked(course: &Course) -> String {
         "file that could not be asked what it shares",
         "files that could not be asked what they share",
     ];
-    line(course.small, small) + &line(course.unknown, unknown)
+    let mut lines = line(course.small, small) + &line(course.unknown, unknown);
+    if course.has_too_many_extents {
+        let [most, few] = [MOST_EXTENTS, FEW_EXTENTS].map(|count| Format::Count.write(count));
+        lines += &format!(
+            "weigh: there are more than {most} shared extents: in a directory with more than {few} of them, the most \
+             that deleting frees counts them in each file\n"
+        );
+    }
+    lines
 }
 
 /// Adds a line for each kind of loss to `text`: how many, and the first few paths. Returns whether it named all

@@ -15,7 +15,7 @@ use super::ordered::{Ordered, Sink};
 use crate::measure::{Measure, Mode, time_of_weight};
 use crate::path::LONGEST;
 use crate::snapshot::{FileSystem, Origin, Share, Volume};
-use crate::tree::{Child, Details, Freeable, Inode, Node, Order, Step, Traversal, Tree};
+use crate::tree::{Child, Details, Inode, Node, Order, Step, Traversal, Tree};
 use crate::weighed::Weighed;
 
 /// The schema's number.
@@ -203,10 +203,10 @@ fn size(out: &mut impl Write, weight: u64, measure: Measure) -> io::Result<()> {
 
 /// What deleting a node gives back, if that is known.
 fn frees(out: &mut impl Write, node: Child<'_>) -> io::Result<()> {
-    let Some(Freeable { least, most, is_exact }) = node.node().totals.frees else { return Ok(()) };
-    number(out, br#","frees_least":"#, least)?;
-    number(out, br#","frees_most":"#, most)?;
-    if !is_exact {
+    let Some(frees) = node.node().totals.frees else { return Ok(()) };
+    number(out, br#","frees_least":"#, frees.least)?;
+    number(out, br#","frees_most":"#, frees.most)?;
+    if !frees.is_exact() {
         out.write_all(br#","frees_exact":false"#)?;
     }
     Ok(())

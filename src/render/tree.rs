@@ -19,7 +19,7 @@ use super::name::{cells, cut, escape, shorten};
 use super::partial::{MARK, Partial};
 use super::size::Format;
 use crate::diff::Diff;
-use crate::tree::{Freeable, Order, Totals, Tree};
+use crate::tree::{Order, Totals, Tree};
 pub(super) use bar::percent;
 use columns::Columns;
 pub(super) use rest::Rest;
@@ -123,8 +123,8 @@ pub fn draw(
         add_column(&mut notes, sizes, options.width);
     }
     if lines.iter().all(|line| line.is_rest || line.totals.frees.is_some()) {
-        let frees = |line: &Line<'_>| line.totals.frees.map(|it| frees(it, &options.format));
-        let texts = lines.iter().map(|line| frees(line).unwrap_or_default());
+        let write = |frees| format!("frees {}", options.format.write_bounds(frees));
+        let texts = lines.iter().map(|line| line.totals.frees.map(write).unwrap_or_default());
         add_column(&mut notes, texts.collect(), options.width);
     }
     let scale = bar::scale(&lines, tree.shape());
@@ -159,16 +159,6 @@ pub(super) fn shared(line: &Line<'_>, format: &Format) -> String {
     match shared == 0 || shared.saturating_mul(10) < size {
         true => String::new(),
         false => format!(" ({} shared)", format.write(shared)),
-    }
-}
-
-/// What deleting a line gives back: one figure, or two between which it is.
-fn frees(Freeable { least, most, .. }: Freeable, format: &Format) -> String {
-    let (least, most) = (format.write(least), format.write(most));
-    let (least, most) = (least.trim_start(), most.trim_start());
-    match least == most {
-        true => format!("frees {least}"),
-        false => format!("frees ≥{least} ≤{most}"),
     }
 }
 

@@ -227,8 +227,8 @@ impl Members {
         });
         let entries = self.entries.unwrap_or(1);
         let bounds = self.frees_least.zip(self.frees_most);
-        let is_exact = !self.is_inexact;
-        let frees = bounds.map(|(least, most)| Freeable { least, most, is_exact });
+        let extents = if self.is_inexact { Freeable::TOO_MANY } else { 0 };
+        let frees = bounds.map(|(least, most)| Freeable { least, most, extents });
         let totals = Totals { size, entries, shared: self.shared, beside: None, frees };
         Ok(Node { name, mode, own: self.own, totals, inode, fingerprint: None })
     }

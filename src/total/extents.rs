@@ -2,54 +2,86 @@
 //!
 //! Extents overlap in part: a clone may share any range of another file. So a set keeps segments: what the extents
 //! cover, cut wherever one of them begins or ends. A set of segments follows from the extents alone, in whatever order
-//! and in however many parts they are added, and it never gets smaller. That is why a directory with too many
-//! segments has too many on any number of threads, and gets the same bound.
+//! and in however many parts they are added.
 //!
 //! Segments take 16 bytes each, in sorted chunks. One sorted list would be moved for each segment that is added, and a
 //! `BTreeMap` takes about 28 bytes.
+//!
+//! All sets of a walk together are limited, by how many extents its files have: with any number of threads, in any
+//! order, they have as many. How many segments there are at a time depends on the order.
 
 use std::mem;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The most segments of one directory: 32 MiB of them, and 64 MiB if every chunk is half empty.
-const MOST_SEGMENTS: usize = 1 << 21;
+use crate::tree::{FEW_EXTENTS, MOST_EXTENTS};
 
-/// The shared extents of a directory, or of a part of one. Above `MOST` segments, only a bound is kept.
-#[derive(Debug, Default)]
-pub struct Extents<const MOST: usize = MOST_SEGMENTS> {
+/// How many extents all files of a walk have.
+#[derive(Debug)]
+pub struct ExtentCount {
+    /// Relaxed: it only grows, and each set that is too large is dropped by the next extent.
+    listed: AtomicU64,
+    most: u64,
+    few: u64,
+}
+
+impl ExtentCount {
+    /// None yet. With more than `most`, sets of more than `few` are not kept.
+    fn up_to(most: u64, few: u64) -> Self {
+        Self { listed: AtomicU64::new(0), most, few }
+    }
+
+    fn add(&self, extents: u64) {
+        self.listed.fetch_add(extents, Ordering::Relaxed);
+    }
+
+    /// Whether there are so many that large sets are not kept.
+    pub fn is_exceeded(&self) -> bool {
+        self.listed.load(Ordering::Relaxed) > self.most
+    }
+}
+
+impl Default for ExtentCount {
+    fn default() -> Self {
+        Self::up_to(MOST_EXTENTS, FEW_EXTENTS)
+    }
+}
+
+/// The shared extents of a directory, or of a part of one.
+#[derive(Clone, Debug)]
+pub struct Extents {
     /// By the file system they are on. Nearly always there is one.
     file_systems: Vec<(u64, Segments)>,
-    /// The sum of what was added: as it was, and each closed directory as [`Covered::bytes`] says.
-    added: u64,
-    has_too_many: bool,
+    /// How many extents were added, those of the same place included.
+    listed: u64,
+    count: Arc<ExtentCount>,
 }
 
-/// How much extents cover.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Covered {
-    /// How many bytes, saturated at `u64::MAX`.
-    pub bytes: u64,
-    /// Whether this counts every byte once. Otherwise there were too many segments, and it is a bound: bytes that are
-    /// in several files or subdirectories may count several times.
-    pub is_exact: bool,
-}
+impl Extents {
+    /// An empty set of the walk with this `count`.
+    pub fn new(count: &Arc<ExtentCount>) -> Self {
+        Self { file_systems: Vec::new(), listed: 0, count: Arc::clone(count) }
+    }
 
-impl<const MOST: usize> Extents<MOST> {
     /// Adds an extent: a range of bytes in the address space of a file system.
     pub fn add(&mut self, file_system: u64, extent: Range<u64>) {
-        self.added = self.added.saturating_add(extent.end.saturating_sub(extent.start));
-        self.cover(file_system, extent);
+        self.count.add(1);
+        self.listed += 1;
+        if !self.is_dropped() {
+            self.cover(file_system, extent);
+        }
     }
 
     /// Adds another part of the same directory, or a closed subdirectory.
     pub fn absorb(&mut self, mut other: Self) {
-        let added = self.added.saturating_add(other.added);
+        let listed = self.listed.saturating_add(other.listed);
         if self.segments() < other.segments() {
             mem::swap(self, &mut other);
         }
-        self.added = added;
-        if other.has_too_many {
-            self.give_up();
+        self.listed = listed;
+        if self.is_dropped() {
+            return;
         }
         for (file_system, segments) in mem::take(&mut other.file_systems) {
             for Segment { start, end } in segments.chunks.into_iter().flatten() {
@@ -58,25 +90,38 @@ impl<const MOST: usize> Extents<MOST> {
         }
     }
 
-    /// How much they cover.
-    pub fn covered(&self) -> Covered {
-        let bytes = self.file_systems.iter().map(|(_, segments)| segments.bytes);
-        match self.has_too_many {
-            true => Covered { bytes: self.added, is_exact: false },
-            false => Covered { bytes: bytes.fold(0, u64::saturating_add), is_exact: true },
-        }
+    /// The same extents, found at another link of their file.
+    pub fn again(&self) -> Self {
+        self.count.add(self.listed);
+        self.clone()
     }
 
-    /// Closes the directory, to which nothing is added any more. If the one above has too many segments, it adds up
-    /// what its subdirectories cover.
-    pub fn close(&mut self) -> Covered {
-        let covered = self.covered();
-        self.added = covered.bytes;
-        covered
+    /// How many extents were added.
+    pub fn listed(&self) -> u64 {
+        self.listed
+    }
+
+    /// How many bytes they cover, saturated at `u64::MAX`; none if the set is too large to be kept.
+    pub fn covered(&self) -> Option<u64> {
+        let bytes = self.file_systems.iter().map(|(_, segments)| segments.bytes);
+        (!self.is_too_large()).then(|| bytes.fold(0, u64::saturating_add))
+    }
+
+    /// Once it is, it stays so.
+    fn is_too_large(&self) -> bool {
+        self.listed > self.count.few && self.count.is_exceeded()
+    }
+
+    /// Whether it is too large. If so, what it holds is freed.
+    fn is_dropped(&mut self) -> bool {
+        if self.is_too_large() {
+            self.file_systems = Vec::new();
+        }
+        self.is_too_large()
     }
 
     fn cover(&mut self, file_system: u64, extent: Range<u64>) {
-        if self.has_too_many || extent.is_empty() {
+        if extent.is_empty() {
             return;
         }
         let known = self.file_systems.iter().position(|(known, _)| *known == file_system);
@@ -87,18 +132,10 @@ impl<const MOST: usize> Extents<MOST> {
         if let Some((_, segments)) = self.file_systems.get_mut(at) {
             segments.add(extent);
         }
-        if self.segments() > MOST {
-            self.give_up();
-        }
     }
 
     fn segments(&self) -> usize {
         self.file_systems.iter().map(|(_, segments)| segments.count).sum()
-    }
-
-    fn give_up(&mut self) {
-        self.has_too_many = true;
-        self.file_systems = Vec::new();
     }
 }
 
@@ -110,7 +147,7 @@ struct Segment {
 }
 
 /// Segments of one file system. No two overlap.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Segments {
     /// All in order. No chunk is empty.
     chunks: Vec<Vec<Segment>>,

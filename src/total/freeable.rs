@@ -20,8 +20,17 @@ pub struct Doubtful {
     pub in_extents: u64,
 }
 
+/// A file that may share space: how much of it, and where. It is asked once, for all of its links.
+#[derive(Clone, Debug)]
+pub struct SharingFile {
+    /// The part that may not be its own.
+    pub doubtful: Doubtful,
+    /// The extents that are in doubt.
+    pub extents: Extents,
+}
+
 /// What may not be a directory's own.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Sharing {
     /// Of inodes with one link.
     alone: DoubtfulSum,
@@ -46,19 +55,25 @@ struct DoubtfulSum {
 }
 
 impl Sharing {
-    /// Adds a file with one link.
-    pub fn add(&mut self, file: Doubtful) {
-        self.alone += file;
-    }
-
-    /// Adds one link of a file that has `links`.
-    pub fn add_link(&mut self, identity: MountedIdentity, file: Doubtful, links: u32) {
-        self.linked.get_or_insert_default().meet(identity, Link::new(file, links));
-    }
-
-    /// The extents of all files that were added.
-    pub fn extents(&mut self) -> &mut Extents {
-        &mut self.extents
+    /// What `entry`, one link of a file, may not own, if anything; and what deleting that link alone gives back.
+    pub fn of(
+        entry: &Entry<'_>,
+        SharingFile { doubtful, extents }: SharingFile,
+    ) -> (Option<Self>, Freeable) {
+        let mut one = Self { alone: DoubtfulSum::default(), linked: None, extents };
+        let frees = match entry.identity {
+            // The other links keep it.
+            Some(identity) => {
+                let link = Link::new(doubtful, entry.links);
+                one.linked.get_or_insert_default().meet(identity, link);
+                Freeable::default()
+            }
+            None => {
+                one.alone += doubtful;
+                Self::close(Some(&one), Totals::of(entry.size))
+            }
+        };
+        ((doubtful.size > 0).then_some(one), frees)
     }
 
     /// Adds another part of the same directory, or a closed subdirectory.
@@ -75,43 +90,24 @@ impl Sharing {
         self.extents.absorb(other.extents);
     }
 
-    /// What one link of a file may not own, if anything; and what deleting that link alone gives back.
-    pub fn of(entry: &Entry<'_>, file: Doubtful, extents: Extents) -> (Option<Self>, Freeable) {
-        let mut one = Self { extents, ..Self::default() };
-        let is_own = file.size == 0;
-        match entry.identity {
-            // The other links keep it.
-            Some(identity) => {
-                one.add_link(identity, file, entry.links);
-                let frees = Freeable { is_exact: true, ..Freeable::default() };
-                ((!is_own).then_some(one), frees)
-            }
-            None => {
-                one.add(file);
-                let frees = Self::close(Some(&mut one), Totals::of(entry.size));
-                ((!is_own).then_some(one), frees)
-            }
-        }
-    }
-
-    /// Closes the directory that has these `totals`, in bytes on disk, to which nothing is added any more. What links
-    /// elsewhere lead to stays, and so is not given back.
-    pub fn close(sharing: Option<&mut Self>, Totals { size, shared, .. }: Totals) -> Freeable {
+    /// What deleting a directory gives back that has these `totals`, in bytes on disk. What links elsewhere lead to
+    /// stays, and so is not given back.
+    pub fn close(sharing: Option<&Self>, Totals { size, shared, .. }: Totals) -> Freeable {
         let all = size.saturating_sub(shared);
-        let Some(sharing) = sharing else {
-            return Freeable { least: all, most: all, is_exact: true };
+        let Some(Self { alone, linked, extents }) = sharing else {
+            return Freeable { least: all, most: all, extents: 0 };
         };
-        let covered = sharing.extents.close();
-        let mut doubtful = sharing.alone;
-        if let Some(linked) = &sharing.linked {
+        let mut doubtful = *alone;
+        if let Some(linked) = linked {
             doubtful.size += linked.all.size - linked.with_others.size;
             doubtful.in_extents += linked.all.in_extents - linked.with_others.in_extents;
         }
-        let least = u128::from(all).saturating_sub(doubtful.size);
-        let most = u128::from(all).saturating_sub(doubtful.in_extents) + u128::from(covered.bytes);
+        let least = saturate(u128::from(all).saturating_sub(doubtful.size));
+        let rest = u128::from(all).saturating_sub(doubtful.in_extents);
         // Extents of what stays are covered, too, and encoded ones are longer than what they take.
-        let (least, most) = (saturate(least), saturate(most).min(all));
-        Freeable { least, most, is_exact: covered.is_exact }
+        let most = |covered: u64| saturate(rest + u128::from(covered)).min(all);
+        let most = extents.covered().map_or(all, most);
+        Freeable { least, most, extents: extents.listed() }
     }
 }
 
@@ -153,8 +149,12 @@ impl SubAssign<Doubtful> for DoubtfulSum {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test should stop there")]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::sys::Stat;
 
     const ALL_IN_EXTENTS: Doubtful = Doubtful { size: 40, in_extents: 40 };
 
@@ -162,51 +162,51 @@ mod tests {
         Totals { size, shared, ..Totals::default() }
     }
 
-    fn freed(least: u64, most: u64) -> Freeable {
-        Freeable { least, most, is_exact: true }
+    fn freed(least: u64, most: u64, extents: u64) -> Freeable {
+        Freeable { least, most, extents }
+    }
+
+    /// A file of 50 bytes, or one link of it, that has 40 of them in an extent.
+    fn sharing(links: u32) -> Sharing {
+        let mut extents = Extents::new(&Arc::default());
+        extents.add(1, 1_000..1_040);
+        let stat = Stat { links, ..Stat::default() };
+        let mut entry = Entry::new(b"file", 1, &stat, 50, 1);
+        entry.identity = (links > 1).then_some((0, (1, 7)));
+        Sharing::of(&entry, SharingFile { doubtful: ALL_IN_EXTENTS, extents }).0.unwrap()
     }
 
     #[test]
     fn what_shares_nothing_is_freed() {
-        assert_eq!(Sharing::close(None, totals(100, 0)), freed(100, 100));
+        assert_eq!(Sharing::close(None, totals(100, 0)), freed(100, 100, 0));
         // An inode with a link elsewhere stays.
-        assert_eq!(Sharing::close(None, totals(100, 30)), freed(70, 70));
+        assert_eq!(Sharing::close(None, totals(100, 30)), freed(70, 70, 0));
     }
 
     /// Two files of 50 share 40 with each other, and perhaps with others.
     #[test]
     fn clones_count_once_at_most_and_not_at_least() {
-        let mut one = Sharing::default();
-        one.add(ALL_IN_EXTENTS);
-        one.extents().add(1, 1_000..1_040);
-        assert_eq!(Sharing::close(Some(&mut one), totals(50, 0)), freed(10, 50));
-        let mut above = Sharing::default();
-        above.add(ALL_IN_EXTENTS);
-        above.extents().add(1, 1_000..1_040);
+        let one = sharing(1);
+        assert_eq!(Sharing::close(Some(&one), totals(50, 0)), freed(10, 50, 1));
+        let mut above = sharing(1);
         above.absorb(one);
-        assert_eq!(Sharing::close(Some(&mut above), totals(100, 0)), freed(20, 60));
+        assert_eq!(Sharing::close(Some(&above), totals(100, 0)), freed(20, 60, 2));
     }
 
     /// One inode of 50 with two links, 40 of it shared.
     #[test]
     fn a_link_to_a_clone_counts_once() {
-        let mut one = Sharing::default();
-        one.add_link((0, (1, 7)), ALL_IN_EXTENTS, 2);
-        one.extents().add(1, 1_000..1_040);
-        assert_eq!(Sharing::close(Some(&mut one), totals(50, 50)), freed(0, 0));
-        let mut other = Sharing::default();
-        other.add_link((0, (1, 7)), ALL_IN_EXTENTS, 2);
-        other.extents().add(1, 1_000..1_040);
-        let mut above = Sharing::default();
-        above.absorb(other);
+        let one = sharing(2);
+        assert_eq!(Sharing::close(Some(&one), totals(50, 50)), freed(0, 0, 1));
+        let mut above = sharing(2);
         above.absorb(one);
-        assert_eq!(Sharing::close(Some(&mut above), totals(50, 0)), freed(10, 50));
+        assert_eq!(Sharing::close(Some(&above), totals(50, 0)), freed(10, 50, 2));
     }
 
     #[test]
     fn what_was_not_asked_is_doubtful_as_a_whole() {
-        let mut all = Sharing::default();
-        all.add(Doubtful { size: 30, in_extents: 0 });
-        assert_eq!(Sharing::close(Some(&mut all), totals(100, 0)), freed(70, 100));
+        let mut all = sharing(1);
+        all.alone += Doubtful { size: 30, in_extents: 0 };
+        assert_eq!(Sharing::close(Some(&all), totals(120, 0)), freed(50, 120, 1));
     }
 }

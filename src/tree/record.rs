@@ -11,12 +11,10 @@ const INODE: u64 = 1;
 const DETAILS: u64 = 2;
 /// There is more: no details are kept without their inode.
 const MORE: u64 = DETAILS;
-/// What more there is, in the byte that says so: a weight beside the size, a fingerprint, what deleting gives back, and
-/// whether that is exact.
+/// What more there is, in the byte that says so: a weight beside the size, a fingerprint, and what deleting gives back.
 const BESIDE: u64 = 4;
 const FINGERPRINT: u64 = 8;
 const FREES: u64 = 16;
-const EXACT: u64 = 32;
 
 /// Packs an entry that is not a directory.
 pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
@@ -27,11 +25,7 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let Totals { size, beside, frees, .. } = node.totals;
     let more = if beside.is_some() { BESIDE } else { 0 };
     let more = if fingerprint.is_some() { more | FINGERPRINT } else { more };
-    let more = match frees {
-        None => more,
-        Some(Freeable { is_exact: true, .. }) => more | FREES | EXACT,
-        Some(_) => more | FREES,
-    };
+    let more = if frees.is_some() { more | FREES } else { more };
     let mark = if more > 0 { MORE } else { flags };
     push_number(block, (name.len() as u64) << 2 | mark);
     block.extend_from_slice(name);
@@ -46,10 +40,11 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     if let Some(fingerprint) = fingerprint {
         block.extend_from_slice(&fingerprint.to_le_bytes());
     }
-    if let Some(Freeable { least, most, .. }) = frees {
+    if let Some(Freeable { least, most, extents }) = frees {
         // Nearly always both are the size.
         push_number(block, size.wrapping_sub(least));
         push_number(block, size.wrapping_sub(most));
+        push_number(block, extents);
     }
     if let Some(Inode { identity: (mount, (device, inode)), links, .. }) = inode {
         // One more than they are, and 0 for none.
@@ -111,7 +106,7 @@ pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
         let size = totals.size;
         let least = size.wrapping_sub(take_number(block)?);
         let most = size.wrapping_sub(take_number(block)?);
-        totals.frees = Some(Freeable { least, most, is_exact: flags & EXACT != 0 });
+        totals.frees = Some(Freeable { least, most, extents: take_number(block)? });
     }
     let inode = if flags & INODE == 0 { None } else { Some(take_inode(block, flags)?) };
     Some(Node { name, mode, own: None, totals, inode, fingerprint })
@@ -220,7 +215,7 @@ mod tests {
             let frees = (size > 0).then_some(Freeable {
                 least: size / 2,
                 most: size.wrapping_add(7),
-                is_exact: size == 127,
+                extents: size,
             });
             let totals = Totals { size, entries: size, shared: size / 2, beside, frees };
             let fingerprint = (size != 128).then_some(!0 - size as u32);

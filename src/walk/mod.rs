@@ -70,7 +70,7 @@ use monitor::Monitor;
 use pool::Pool;
 use progress::Workers;
 use roots::Root;
-use sharing::UnaskedCount;
+use sharing::SharingAnswers;
 use task::{Task, Worker};
 
 /// How to walk.
@@ -143,9 +143,8 @@ struct Walk<T: Tally> {
     pool: Pool<T::Part>,
     /// The roots that are read in bulk.
     bulk: Vec<Bulk>,
-    /// Files that were not asked what they share: small ones, and others.
-    small: UnaskedCount,
-    unknown: UnaskedCount,
+    /// What files share, if it is asked.
+    sharing: SharingAnswers,
     /// Read when first asked for.
     mounts: OnceLock<MountTable>,
     /// Guards the list of problems; locked once for each.
@@ -193,8 +192,8 @@ pub fn walk<T: Tally + 'static>(
     if let Some(panic) = lock(&walk.panic).take() {
         resume_unwind(panic);
     }
-    let [small, unknown] = [&walk.small, &walk.unknown].map(UnaskedCount::sum);
-    Walked { weighed: walk.weighed(), course: Course { gears, not_in_bulk, small, unknown } }
+    let sharing = walk.sharing.course();
+    Walked { weighed: walk.weighed(), course: Course { gears, not_in_bulk, sharing } }
 }
 
 /// Reads `roots` in bulk, if the options ask for it. Returns also those for which it is not possible.
@@ -271,8 +270,7 @@ impl<T: Tally> Walk<T> {
             workers: Workers::default(),
             pool: Pool::default(),
             bulk: Vec::new(),
-            small: UnaskedCount::default(),
-            unknown: UnaskedCount::default(),
+            sharing: SharingAnswers::default(),
             mounts: OnceLock::new(),
             problems: Mutex::new(problems),
             report: Mutex::new(None),

@@ -139,8 +139,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
             let mut entry = Entry::new(name.to_bytes(), depth, &stat, size, mount);
             if walk.options.frees {
-                let place = Some((&self.lease.handle, name));
-                walk.share(&mut self.subtotal, self.dir.mount, place, &mut entry);
+                let directory = Some(&self.lease.handle);
+                walk.share(&mut self.subtotal, self.dir.mount, directory, name, &mut entry);
             }
             walk.weigh(self.dir, &mut self.subtotal, entry);
         }

@@ -270,6 +270,35 @@ fn it_is_the_same_on_any_number_of_threads_and_when_loaded() {
     assert_eq!(by_nobody, [by_root[0] - (100 << 10), by_root[1]]);
 }
 
+/// A PATH that is a file is asked, too. A file is asked once for all of its links.
+#[test]
+#[ignore = "needs root, loop devices and strace"]
+fn paths_may_be_files_and_links_are_asked_once() {
+    native_only!("only the native source asks what files share");
+    let fixture = Fixture::new().dir("top");
+    let script = r#"
+        set -e
+        truncate -s 300M disk; mkfs.xfs -q disk; mount -o loop disk top; cd top
+        head -c 1M /dev/urandom > one; head -c 200K /dev/urandom > own; sync -f .
+        cp --reflink=always one other; mkdir links; ln one links/1; ln one links/2; sync -f .
+        "$0" --frees -j own > ../own; "$0" --frees -j other > ../other; "$0" --frees -j own other > ../both
+        strace -f -qq -o ../calls -e trace=ioctl "$0" --frees -j one links > ../linked
+        [ $(grep -c FIEMAP ../calls) = 1 ]
+    "#;
+    let output = in_namespace(&fixture, script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let bounds = |name: &str| {
+        let said: Value =
+            serde_json::from_slice(&std::fs::read(fixture.at(name)).unwrap()).unwrap();
+        ["size", "frees_least", "frees_most"].map(|name| said[name].as_u64().unwrap() >> 10)
+    };
+    assert_eq!(bounds("own"), [200; 3]);
+    assert_eq!(bounds("other"), [1_024, 0, 1_024]);
+    assert_eq!(bounds("both"), [1_224, 200, 1_224]);
+    // All three links are there, and a clone elsewhere. The directory takes no blocks.
+    assert_eq!(bounds("linked"), [1_024, 0, 1_024]);
+}
+
 /// Where nothing but hard links shares, both bounds are the same.
 #[test]
 fn links_elsewhere_keep_a_file() {

@@ -6,12 +6,12 @@ use std::io::{self, ErrorKind};
 use std::ops::Range;
 
 use fiemap::{Fiemap, FiemapExtent, FiemapExtentFlags as Flags};
-use rustix::fs::{self, AtFlags, StatxFlags};
+use rustix::fs::{self, AtFlags, CWD, StatxFlags};
 use rustix::io::retry_on_intr;
 
 use super::Mapped;
 use crate::measure::Kind;
-use crate::sys::source::linux_stat;
+use crate::sys::source::{linux_stat, open_linux_file};
 use crate::sys::{Handle, Stat, Symlinks};
 
 /// Where the space is does not follow from the physical place.
@@ -29,8 +29,9 @@ struct Extent {
     flags: Flags,
 }
 
-/// Maps the regular file `name`, which had the attributes `stat`. Tells `shared` where in its file system's address
-/// space the extents are that may not be its own: shared ones, and encoded ones, which may take less than they hold.
+/// Maps the regular file `name` in `directory`, or at the path `name` if there is none, which had the attributes `stat`.
+/// Tells `shared` where in its file system's address space the extents are that may not be its own: shared ones, and
+/// encoded ones, which may take less than they hold.
 ///
 /// All else that is allocated is its own. That includes what FIEMAP does not list: space that XFS reserves to write
 /// shared extents anew, and the maps of large files.
@@ -42,13 +43,16 @@ struct Extent {
 /// The system's; if it is another file now, or no regular one; and if its extents do not end. What `shared` was told
 /// before the error is true.
 pub fn map(
-    directory: &Handle,
+    directory: Option<&Handle>,
     name: &CStr,
     stat: &Stat,
     shared: impl FnMut(Range<u64>),
 ) -> io::Result<Mapped> {
-    let Handle::Linux(directory) = directory else { return Err(ErrorKind::Unsupported.into()) };
-    let file = directory.open_file_at(name, Symlinks::Stay)?;
+    let file = match directory {
+        Some(Handle::Linux(directory)) => directory.open_file_at(name, Symlinks::Stay)?,
+        Some(_) => return Err(ErrorKind::Unsupported.into()),
+        None => open_linux_file(CWD, name, Symlinks::Stay)?,
+    };
     let fields = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::BLOCKS;
     let asked = || fs::statx(&file, c"", AtFlags::EMPTY_PATH, fields);
     let now = linux_stat(&retry_on_intr(asked)?);

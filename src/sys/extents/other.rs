@@ -11,6 +11,11 @@ use crate::sys::{Handle, Stat};
 ///
 /// # Errors
 /// Always.
-pub fn map(_: &Handle, _: &CStr, _: &Stat, _: impl FnMut(Range<u64>)) -> io::Result<Mapped> {
+pub fn map(
+    _: Option<&Handle>,
+    _: &CStr,
+    _: &Stat,
+    _: impl FnMut(Range<u64>),
+) -> io::Result<Mapped> {
     Err(io::ErrorKind::Unsupported.into())
 }

@@ -16,8 +16,12 @@ fn extent() -> impl Strategy<Value = Extent> {
     (0..3_u64, 0..END, 0..60_u64).prop_map(|(device, at, length)| (device, at..at + length))
 }
 
-fn added<const MOST: usize>(extents: &[Extent]) -> Extents<MOST> {
-    let mut all = Extents::default();
+fn none() -> Extents {
+    Extents::new(&Arc::default())
+}
+
+fn added(extents: &[Extent], count: &Arc<ExtentCount>) -> Extents {
+    let mut all = Extents::new(count);
     extents.iter().for_each(|(file_system, extent)| all.add(*file_system, extent.clone()));
     all
 }
@@ -37,11 +41,7 @@ fn marked(extents: &[Extent]) -> (u64, usize) {
     (bytes.len() as u64, bytes.iter().filter(begins).count())
 }
 
-fn sum(extents: &[Extent]) -> u64 {
-    extents.iter().map(|(_, extent)| extent.end - extent.start).sum()
-}
-
-fn check_order(extents: &Extents<MOST_SEGMENTS>) {
+fn check_order(extents: &Extents) {
     for (_, segments) in &extents.file_systems {
         assert!(segments.chunks.iter().all(|chunk| !chunk.is_empty()));
         let all: Vec<_> = segments.chunks.iter().flatten().copied().collect();
@@ -55,105 +55,94 @@ fn check_order(extents: &Extents<MOST_SEGMENTS>) {
 proptest! {
     #[test]
     fn every_byte_counts_once(extents in vec(extent(), 0..40)) {
-        let all = added::<MOST_SEGMENTS>(&extents);
+        let all = added(&extents, &Arc::default());
         check_order(&all);
         let (bytes, segments) = marked(&extents);
-        prop_assert_eq!(all.covered(), Covered { bytes, is_exact: true });
+        prop_assert_eq!((all.covered(), all.listed()), (Some(bytes), extents.len() as u64));
         prop_assert_eq!(all.segments(), segments);
     }
 
-    /// Threads add the files of a directory in any order, and its parts meet in any order.
+    /// Threads add the files of a directory in any order, and its parts meet in any order. Only small sets are kept if
+    /// there are too many extents.
     #[test]
     fn parts_and_order_make_no_difference(
         (extents, shuffled) in vec(extent(), 0..40)
             .prop_flat_map(|extents| (Just(extents.clone()), Just(extents).prop_shuffle())),
         parts in vec(0..10_usize, 1..10),
+        elsewhere in 0..20_u64,
     ) {
-        const MOST: usize = 12;
-        let whole = added::<MOST>(&extents);
+        const MOST: u64 = 30;
+        const FEW: u64 = 12;
+        let count = Arc::new(ExtentCount::up_to(MOST, FEW));
         let mut rest = &shuffled[..];
-        let mut merged = Extents::<MOST>::default();
+        let mut merged = Extents::new(&count);
         for part in parts {
             let (these, others) = rest.split_at(part.min(rest.len()));
             rest = others;
-            let mut part = added(these);
+            let mut part = added(these, &count);
             // Whichever is absorbed by the other.
             if these.len() % 2 == 0 { mem::swap(&mut merged, &mut part) }
             merged.absorb(part);
         }
-        merged.absorb(added(rest));
-        prop_assert_eq!(merged.covered(), whole.covered());
+        count.add(elsewhere);
+        merged.absorb(added(rest, &count));
+        let listed = extents.len() as u64;
+        prop_assert_eq!(merged.listed(), listed);
         let (bytes, segments) = marked(&extents);
-        let is_exact = segments <= MOST;
-        let bytes = if is_exact { bytes } else { sum(&extents) };
-        prop_assert_eq!(whole.covered(), Covered { bytes, is_exact });
+        let is_kept = listed <= FEW || listed + elsewhere <= MOST;
+        prop_assert_eq!(merged.covered(), is_kept.then_some(bytes));
+        // What is not kept takes nothing.
+        merged.absorb(Extents::new(&count));
+        prop_assert_eq!(merged.segments(), if is_kept { segments } else { 0 });
     }
+}
 
-    /// A bound is never too small, and adds up what directories cover and not what their files do.
-    #[test]
-    fn a_bound_is_the_sum_of_closed_directories(
-        directories in vec(vec(extent(), 0..8), 0..8),
-        files in vec(extent(), 0..8),
-        order in any::<prop::sample::Index>(),
-    ) {
-        const MOST: usize = 10;
-        let mut closed: Vec<_> = directories.iter().map(|files| added::<MOST>(files)).collect();
-        let sums: u64 = closed.iter_mut().map(|directory| directory.close().bytes).sum();
-        let first = order.index(closed.len() + 1);
-        let mut above = Extents::<MOST>::default();
-        let mut own = Some(added(&files));
-        for (at, directory) in closed.into_iter().enumerate() {
-            if at == first {
-                own.take().into_iter().for_each(|own| above.absorb(own));
-            }
-            above.absorb(directory);
-        }
-        own.take().into_iter().for_each(|own| above.absorb(own));
-        let all: Vec<_> = directories.concat().into_iter().chain(files.clone()).collect();
-        let (bytes, segments) = marked(&all);
-        let covered = above.close();
-        prop_assert_eq!(covered.is_exact, segments <= MOST);
-        prop_assert!(covered.bytes >= bytes);
-        let expected = if covered.is_exact { bytes } else { sums + sum(&files) };
-        prop_assert_eq!(covered.bytes, expected);
-    }
+/// What a file said at one of its links counts again at another.
+#[test]
+fn links_count_their_extents() {
+    let count = Arc::new(ExtentCount::up_to(3, 1));
+    let mut all = added(&[(1, 0..5), (1, 10..15)], &count);
+    assert!(!count.is_exceeded());
+    all.absorb(all.again());
+    assert!(count.is_exceeded());
+    assert_eq!((all.listed(), all.covered(), all.segments()), (4, None, 0));
 }
 
 /// Enough for many chunks, in an order that splits them in the middle.
 #[test]
 fn chunks_stay_in_order() {
     const COUNT: u64 = 40_000;
-    let mut all = Extents::default();
+    let mut all = none();
     for i in 0..COUNT {
         // 7,919 is prime, and no factor of the count.
         let start = i * 7_919 % COUNT * 10;
         all.add(1, start..start + 4);
     }
     check_order(&all);
-    assert_eq!((all.segments() as u64, all.covered().bytes), (COUNT, COUNT * 4));
+    assert_eq!((all.segments() as u64, all.covered()), (COUNT, Some(COUNT * 4)));
     let room: usize = all.file_systems[0].1.chunks.iter().map(Vec::capacity).sum();
     assert!(room as u64 <= 2 * COUNT, "{room}");
     // One over everything fills the gaps, and the other adds nothing.
     all.add(1, 0..COUNT * 10);
     all.add(1, 3..COUNT * 10 - 7);
     check_order(&all);
-    assert_eq!(all.covered(), Covered { bytes: COUNT * 10, is_exact: true });
+    assert_eq!(all.covered(), Some(COUNT * 10));
 }
 
 #[test]
 fn segments_in_order_fill_their_chunks() {
-    let mut all = Extents::<MOST_SEGMENTS>::default();
+    let mut all = none();
     (0..10_000).for_each(|i| all.add(1, i * 8..i * 8 + 4));
     assert_eq!(all.file_systems[0].1.chunks.len(), 10_000_usize.div_ceil(Segments::LARGEST_CHUNK));
 }
 
 #[test]
 fn the_ends_of_the_address_space_do_not_overflow() {
-    let mut all = Extents::<MOST_SEGMENTS>::default();
+    let mut all = none();
     all.add(1, 0..u64::MAX);
     all.add(1, u64::MAX - 1..u64::MAX);
     all.add(2, 0..u64::MAX);
-    assert_eq!(all.covered(), Covered { bytes: u64::MAX, is_exact: true });
+    assert_eq!(all.covered(), Some(u64::MAX));
     all.add(3, Range { start: 9, end: 3 });
     assert_eq!(all.segments(), 3);
 }
