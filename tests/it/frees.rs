@@ -65,7 +65,8 @@ fn deleted_at_once(make: &str, trees: usize, seed: u64, is_synced: bool) -> Vec<
     let mut wholes = Vec::new();
     for tree in 0..trees {
         let mut dice = Dice::new(seed + tree as u64);
-        let (made, is_whole, picked) = (made(&mut dice), dice.below(3) == 0, 1 + dice.below(3));
+        let made = made(&mut dice, make.contains("mkfs.btrfs"));
+        let (is_whole, picked) = (dice.below(3) == 0, 1 + dice.below(3));
         let picked = match is_whole {
             true => "top/t".to_owned(),
             false => (0..picked).map(|dir| format!("top/t/d{dir} ")).collect(),
@@ -105,11 +106,22 @@ fn deleted_at_once(make: &str, trees: usize, seed: u64, is_synced: bool) -> Vec<
     wholes.into_iter().enumerate().map(one).collect()
 }
 
-/// The commands that make a tree in four directories of `top/t`. Some fail, as a clone of nothing does.
-fn made(dice: &mut Dice) -> String {
+/// The commands that make a tree in four directories of `top/t`, two of which may have a subvolume. Some fail, as a clone
+/// of nothing does.
+fn made(dice: &mut Dice, has_subvolumes: bool) -> String {
     let (mut script, mut files) = (String::new(), Vec::<String>::new());
+    if has_subvolumes {
+        script += "for d in 0 1; do btrfs -q subvolume create top/t/d$d/sub; done\n";
+    }
     for number in 0..8 + dice.below(14) {
-        let new = format!("top/t/d{}/f{number}", dice.below(4));
+        let directory = dice.below(4);
+        let sub = if has_subvolumes && directory < 2 && dice.below(2) == 0 { "sub/" } else { "" };
+        let new = format!("top/t/d{directory}/{sub}f{number}");
+        if has_subvolumes && dice.below(8) == 0 {
+            let (of, into) = (dice.below(2), dice.below(4));
+            let snapshot = format!("top/t/d{of}/sub top/t/d{into}/snapshot{number}");
+            let _ = writeln!(script, "sync -f top; btrfs -q subvolume snapshot {snapshot}");
+        }
         let kib = 4 * (1 + dice.below(160));
         let (at, len) = (4 * dice.below(75), 4 * (1 + dice.below(40)));
         let what = if files.is_empty() { 0 } else { dice.below(11) };
@@ -238,7 +250,7 @@ fn snapshots_share_on_btrfs() {
 fn it_is_the_same_on_any_number_of_threads_and_when_loaded() {
     native_only!("only the native source asks what files share");
     let fixture = Fixture::new().dir("top");
-    let made = made(&mut Dice::new(27_000_000)) + &made(&mut Dice::new(27_000_001));
+    let made = [27_000_000, 27_000_001].map(|seed| made(&mut Dice::new(seed), false)).concat();
     let script = format!(
         r#"
         set -e
