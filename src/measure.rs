@@ -105,9 +105,9 @@ pub enum Kind {
 
 impl Kind {
     /// The kind that has a name in JSON.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn named(name: &[u8]) -> Option<Self> {
         let kinds = [Kind::Directory, Kind::File, Kind::Symlink, Kind::Other];
-        kinds.into_iter().find(|kind| kind.name() == name)
+        kinds.into_iter().find(|kind| kind.name().as_bytes() == name)
     }
 
     /// The kind's name, as JSON has it.

@@ -384,6 +384,13 @@ impl<'a> Child<'a> {
         self.tree.leaves_in(rest, self.directory)
     }
 
+    /// The same entries, and everything that is known of each: each record is unpacked once.
+    pub fn leaf_nodes(self) -> impl Iterator<Item = Node<'a>> {
+        let mut rest = if self.is_leaf { &[] } else { self.block };
+        record::take_directory(&mut rest);
+        iter::from_fn(move || record::take(&mut rest))
+    }
+
     /// Its subdirectories, in no particular order.
     pub fn directories(self) -> impl Iterator<Item = Child<'a>> {
         let id = self.id().map(|DirectoryId(number)| number);

@@ -3,6 +3,8 @@
 //! Two snapshots are mostly equal, and to compare everything in order took a third of the time of the walk before it. A
 //! directory that is not found here is only compared later.
 
+use std::cmp::Reverse;
+
 use crate::diff::Sides;
 use crate::diff::join::Churn;
 use crate::parallel;
@@ -96,12 +98,14 @@ fn below(root: Sides<'_>) -> Vec<DirectoryId> {
 
 /// Whether all entries that are not directories have the same names and sizes on both sides. `leaves` is memory that is
 /// reused.
-fn has_same_leaves<'a>(sides: Sides<'a>, leaves: &mut [Vec<(&'a [u8], u64)>; 2]) -> bool {
+///
+/// They are sorted by size first, as a saved snapshot has them.
+fn has_same_leaves<'a>(sides: Sides<'a>, leaves: &mut [Vec<(Reverse<u64>, &'a [u8])>; 2]) -> bool {
     let [before, now] = leaves;
     for (side, leaves) in [(sides.before, &mut *before), (sides.now, &mut *now)] {
         leaves.clear();
-        let found = side.into_iter().flat_map(Child::leaves);
-        leaves.extend(found.map(|leaf| (leaf.name(), leaf.size())));
+        let found = side.into_iter().flat_map(Child::leaf_nodes);
+        leaves.extend(found.map(|leaf| (Reverse(leaf.totals.size), leaf.name)));
     }
     if before.len() != now.len() {
         return false;

@@ -1,7 +1,6 @@
 //! The topmost scanned directory of a mount, held open. Whatever happens to the paths that led to it, everything that
 //! is removed is below it.
 
-use std::collections::HashSet;
 use std::ffi::CString;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,7 +28,7 @@ struct OpenedMount {
     held: HeldDirectory,
     stat: ExactStat,
     /// The user's home directory, and all directories above it.
-    homes: HashSet<Identity>,
+    homes: Vec<Identity>,
 }
 
 impl HeldMount {
@@ -72,8 +71,13 @@ impl HeldMount {
         let stat = held.stat()?;
         self.known.check_identity(&stat)?;
         // If it does not exist, nothing contains it.
-        let homes = self.home.as_deref().and_then(|home| chain(home).ok()).unwrap_or_default();
+        let homes = self.homes().unwrap_or_default();
         Ok(OpenedMount { held, stat, homes })
+    }
+
+    fn homes(&self) -> Option<Vec<Identity>> {
+        let home = CString::new(self.home.as_ref()?.as_os_str().as_encoded_bytes()).ok()?;
+        ancestors(&HeldDirectory::open(&home).ok()?).ok()
     }
 
     pub(super) fn held(&self) -> io::Result<&HeldDirectory> {
@@ -112,14 +116,17 @@ pub(super) fn ensure_nothing_mounted(path: &[u8]) -> io::Result<()> {
     }
 }
 
-/// The identities of the directory at `path` and of all directories above it.
-fn chain(path: &Path) -> io::Result<HashSet<Identity>> {
-    let path = CString::new(path.as_os_str().as_encoded_bytes())?;
-    let mut held = HeldDirectory::open(&path)?;
-    let mut met = HashSet::new();
-    // The root directory is its own parent.
-    while met.insert(held.stat()?.stat.identity()) {
-        held = held.up()?;
+/// The identities of the directory `held` and of its ancestors.
+pub(super) fn ancestors(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
+    let mut found = vec![held.stat()?.stat.identity()];
+    let mut above = held.up()?;
+    loop {
+        let identity = above.stat()?.stat.identity();
+        // The root directory is its own parent.
+        if found.last() == Some(&identity) {
+            return Ok(found);
+        }
+        found.push(identity);
+        above = above.up()?;
     }
-    Ok(met)
 }

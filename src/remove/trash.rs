@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::held::ancestors;
 use super::log::Places;
 use super::outcome::{Stop, because};
 use super::target::Target;
@@ -90,7 +91,7 @@ impl TrashDirectory {
             }
         }
         let path = path::join_all([path, b"files"]);
-        let around = chain(&files)?;
+        let around = ancestors(&files)?;
         Ok(Self { files, info, path, top, around })
     }
 
@@ -232,20 +233,6 @@ fn own(parent: &HeldDirectory, name: &CStr) -> Result<HeldDirectory, Stop> {
     match held.stat()?.stat.owner == user_id() {
         true => Ok(held),
         false => Err(because("the trash belongs to somebody else")),
-    }
-}
-
-/// The identities of the directory and of all directories above it.
-fn chain(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
-    let mut met = vec![held.stat()?.stat.identity()];
-    let mut at = held.up()?;
-    loop {
-        let identity = at.stat()?.stat.identity();
-        if met.last() == Some(&identity) {
-            return Ok(met);
-        }
-        met.push(identity);
-        at = at.up()?;
     }
 }
 

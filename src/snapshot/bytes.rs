@@ -1,6 +1,7 @@
 //! The bytes of a stream, buffered.
 
 use std::io::{self, ErrorKind, Read};
+use std::ops::Range;
 
 /// A stream, and the position in it.
 pub(super) struct Bytes<R> {
@@ -43,6 +44,20 @@ impl<R: Read> Bytes<R> {
     #[inline]
     pub(super) fn take(&mut self, count: usize) {
         self.at += count;
+    }
+
+    /// Takes the next `count` bytes, likewise. Returns where [`Self::at`] finds them, until more bytes are read.
+    #[inline]
+    pub(super) fn pass(&mut self, count: usize) -> Range<usize> {
+        let start = self.at;
+        self.take(count);
+        start..self.at
+    }
+
+    /// The bytes at this place in the buffer.
+    #[inline]
+    pub(super) fn at(&self, place: Range<usize>) -> &[u8] {
+        self.buffer.get(place).unwrap_or_default()
     }
 
     /// Takes the next byte, if there is one and it `is_wanted`.

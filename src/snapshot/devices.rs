@@ -6,7 +6,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
-use crate::tree::{Child, Tree};
+use crate::tree::{Child, Node, Tree};
 
 /// The ids of a mount and of the device that is reached through it.
 pub(super) type MountedDevice = (u64, u64);
@@ -40,9 +40,14 @@ impl<K: Hash + Eq> DeviceNumbers<K> {
         })
     }
 
-    /// Renumbers the device of each inode in `tree`; `is_known_by` gives the properties of a device.
-    pub(super) fn renumber(&mut self, tree: &mut Tree, is_known_by: impl Fn(MountedDevice) -> K) {
-        let numbers = devices(tree).into_iter();
+    /// Renumbers the `devices` of the inodes in `tree`; `is_known_by` gives the properties of a device.
+    pub(super) fn renumber(
+        &mut self,
+        tree: &mut Tree,
+        devices: BTreeSet<MountedDevice>,
+        is_known_by: impl Fn(MountedDevice) -> K,
+    ) {
+        let numbers = devices.into_iter();
         let numbers = numbers.map(|it| (it, self.number(is_known_by(it), it)));
         let numbers: HashMap<_, _> = numbers.collect();
         if numbers.iter().any(|(was, is)| was != is) {
@@ -61,8 +66,8 @@ impl<K> Default for DeviceNumbers<K> {
 pub(super) fn devices(tree: &Tree) -> BTreeSet<MountedDevice> {
     let (mut devices, mut last) = (BTreeSet::new(), None);
     for directory in tree.root().all_directories() {
-        for node in directory.leaves().chain([directory]) {
-            let device = device(node);
+        for node in directory.leaf_nodes().chain([directory.node()]) {
+            let device = device(&node);
             // Neighbours are nearly always on the same device.
             if device != last {
                 devices.extend(device);
@@ -77,9 +82,10 @@ pub(super) fn devices(tree: &Tree) -> BTreeSet<MountedDevice> {
 pub(super) fn places(tree: &Tree) -> impl Fn(MountedDevice) -> DevicePlace + use<> {
     let root = tree.root();
     let mut places: HashMap<MountedDevice, Vec<u8>> = HashMap::new();
+    let device_of = |directory: Child<'_>| device(&directory.node());
     for directory in root.all_directories() {
-        let (Some(here), above) = (device(directory), directory.parent()) else { continue };
-        if above.and_then(device) == Some(here) {
+        let (Some(here), above) = (device_of(directory), directory.parent()) else { continue };
+        if above.and_then(device_of) == Some(here) {
             continue;
         }
         let path = directory.path().split_off(root.name().len());
@@ -100,7 +106,7 @@ pub(super) fn places(tree: &Tree) -> impl Fn(MountedDevice) -> DevicePlace + use
     }
 }
 
-fn device(node: Child<'_>) -> Option<MountedDevice> {
-    let (mount, (device, _)) = node.inode()?.identity;
+fn device(node: &Node<'_>) -> Option<MountedDevice> {
+    let (mount, (device, _)) = node.inode?.identity;
     Some((mount, device))
 }

@@ -87,7 +87,10 @@ fn joined(mut snapshots: Vec<Snapshot<Tree>>, inodes: Inodes) -> Snapshot<Tree> 
             hosts.push(host.to_vec());
         }
     }
-    renumber(&mut snapshots, &host_of);
+    // The numbers of one, which may be the tree of many shares, are different as they are.
+    if snapshots.len() > 1 {
+        renumber(&mut snapshots, &host_of);
+    }
     let mut roots = each_once(&snapshots, &host_of);
     let are_several = hosts.len() > 1;
     name(&mut roots, are_several.then_some(&hosts));
@@ -111,7 +114,8 @@ fn renumber(snapshots: &mut [Snapshot<Tree>], hosts: &[usize]) {
     for (snapshot, host) in snapshots.iter_mut().zip(hosts) {
         let Some(tree) = &mut snapshot.weighed.report else { continue };
         let mut here: HashMap<u64, Vec<u64>> = HashMap::new();
-        for (mount, device) in devices(tree) {
+        let devices = devices(tree);
+        for &(mount, device) in &devices {
             here.entry(device).or_default().push(mount);
         }
         let mut is_now: HashMap<MountedDevice, u64> = HashMap::new();
@@ -128,7 +132,7 @@ fn renumber(snapshots: &mut [Snapshot<Tree>], hosts: &[usize]) {
                 }
             }
         }
-        numbers.renumber(tree, |(mount, device)| {
+        numbers.renumber(tree, devices, |(mount, device)| {
             (*host, is_now.get(&(mount, device)).copied().unwrap_or(mount), device)
         });
     }

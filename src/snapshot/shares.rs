@@ -6,8 +6,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::devices::{DeviceNumbers, places};
+use super::devices::{DeviceNumbers, devices, places};
 use super::{Origin, Share, Snapshot, problem};
+use crate::parallel;
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
@@ -168,10 +169,10 @@ impl Named for SharedDirectory {
 
 /// Joins the `trees`, shares in order, by these `rules`.
 fn union(mut trees: Vec<Tree>, rules: Rules, inodes: Inodes) -> Option<Tree> {
-    let mut devices = DeviceNumbers::default();
-    for tree in &mut trees {
-        let places = places(tree);
-        devices.renumber(tree, places);
+    let found: Vec<_> = parallel::collect(0, &trees, |tree| (devices(tree), places(tree)));
+    let mut numbers = DeviceNumbers::default();
+    for (tree, (devices, places)) in trees.iter_mut().zip(found) {
+        numbers.renumber(tree, devices, places);
     }
     let first = trees.first()?;
     if trees.len() == 1 || !first.root().is_directory() {

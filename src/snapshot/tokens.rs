@@ -4,6 +4,7 @@
 //! raw names, and jiter needs the whole text in memory.
 
 use std::io::{self, ErrorKind, Read};
+use std::ops::Range;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +14,10 @@ use super::bytes::Bytes;
 /// The text of a stream, piece by piece.
 pub(super) struct Tokens<R> {
     source: Bytes<R>,
+    /// The string that was taken last, unless it is `in_place`.
     text: Vec<u8>,
+    /// Where it is in the source, if it needs no copy.
+    in_place: Option<Range<usize>>,
     /// Whether strings may contain bytes that are not UTF-8.
     is_lax: bool,
 }
@@ -30,7 +34,7 @@ pub(super) const DEEPEST: usize = 300_000;
 
 impl<R: Read> Tokens<R> {
     pub(super) fn new(stream: R) -> Self {
-        Self { source: Bytes::new(stream), text: Vec::new(), is_lax: false }
+        Self { source: Bytes::new(stream), text: Vec::new(), in_place: None, is_lax: false }
     }
 
     /// Takes an object. For each member, the key has been taken and `read` takes the value.
@@ -74,6 +78,7 @@ impl<R: Read> Tokens<R> {
     }
 
     /// The same; none at the end of the stream.
+    #[cold]
     fn next(&mut self) -> io::Result<Option<u8>> {
         loop {
             match self.source.ahead()?.first() {
@@ -87,10 +92,15 @@ impl<R: Read> Tokens<R> {
     #[inline]
     pub(super) fn take(&mut self, byte: u8) -> io::Result<()> {
         if self.peek()? != byte {
-            return Err(self.error(format_args!("no '{}' where one should be", byte as char)));
+            return Err(self.missing(byte));
         }
         self.source.take(1);
         Ok(())
+    }
+
+    #[cold]
+    fn missing(&self, byte: u8) -> io::Error {
+        self.error(format_args!("no '{}' where one should be", byte as char))
     }
 
     /// Whether an object has another member. If so, it takes the key, which is then [`Self::text`], and the colon; if
@@ -120,18 +130,44 @@ impl<R: Read> Tokens<R> {
         }
     }
 
-    /// The string that was taken last, as bytes, with escapes resolved.
+    /// The string that was taken last, as bytes, with escapes resolved. It is lost when the next token is taken,
+    /// except for the colon after a key.
+    #[inline]
     pub(super) fn text(&self) -> &[u8] {
-        &self.text
+        match &self.in_place {
+            Some(place) => self.source.at(place.clone()),
+            None => &self.text,
+        }
     }
 
     /// Takes a string.
+    #[inline]
     pub(super) fn string(&mut self) -> io::Result<()> {
+        self.in_place = self.short_string();
+        if self.in_place.is_some() { Ok(()) } else { self.long_string() }
+    }
+
+    /// Takes a string that is at hand as it is, in ASCII, with the next token. Nearly every string is, and need not be
+    /// copied.
+    #[inline]
+    fn short_string(&mut self) -> Option<Range<usize>> {
+        let (b'"', ahead) = self.source.at_hand().split_first()? else { return None };
+        let length = plain(ahead, true);
+        let (b'"', next) = ahead.get(length..)?.split_first()? else { return None };
+        next.first().filter(|next| **next > b' ')?;
+        self.source.take(1);
+        let place = self.source.pass(length);
+        self.source.take(1);
+        Some(place)
+    }
+
+    /// Takes a string, piece by piece.
+    fn long_string(&mut self) -> io::Result<()> {
         self.take(b'"')?;
         self.text.clear();
         loop {
             let ahead = self.source.ahead()?;
-            let plain = plain(ahead);
+            let plain = plain(ahead, false);
             self.text.extend_from_slice(&ahead[..plain]);
             let next = ahead.get(plain).copied();
             let is_end = ahead.is_empty();
@@ -161,7 +197,7 @@ impl<R: Read> Tokens<R> {
     /// Takes a string that is UTF-8.
     pub(super) fn utf8(&mut self) -> io::Result<&str> {
         self.string()?;
-        Ok(std::str::from_utf8(&self.text).unwrap_or_default())
+        Ok(std::str::from_utf8(self.text()).unwrap_or_default())
     }
 
     /// Takes a whole number of 0 or more.
@@ -282,21 +318,24 @@ impl<R: Read> Tokens<R> {
     }
 }
 
-/// How many of the bytes `ahead` come before the first that ends a string, escapes, or is not allowed. Eight at a time,
-/// because that takes a third of the time.
+/// How many of the bytes `ahead` come before the first that ends a string, escapes, or is not allowed; or that is
+/// no ASCII, if only that `is_ascii`. Eight at a time, because that takes a third of the time.
 #[inline]
-fn plain(ahead: &[u8]) -> usize {
+fn plain(ahead: &[u8], is_ascii: bool) -> usize {
     const ONES: u64 = u64::MAX / 0xff;
     const TOPS: u64 = ONES << 7;
     // Sets the top bit of the lowest byte that is less than `bound`, and of no byte below it. `bound` is at most 0x80
     // (Hacker's Delight, 6-1).
     let less = |bytes: u64, bound: u64| bytes.wrapping_sub(ONES * bound) & !bytes & TOPS;
-    let is_plain = |byte: &u8| *byte >= b' ' && *byte != b'"' && *byte != b'\\';
+    let others = if is_ascii { TOPS } else { 0 };
+    let is_plain = |byte: &u8| {
+        *byte >= b' ' && *byte != b'"' && *byte != b'\\' && (byte.is_ascii() || !is_ascii)
+    };
     let (eights, _) = ahead.as_chunks::<8>();
     for (i, eight) in eights.iter().enumerate() {
         let bytes = u64::from_le_bytes(*eight);
         let equal = |byte: u8| less(bytes ^ (ONES * u64::from(byte)), 1);
-        let found = less(bytes, b' '.into()) | equal(b'"') | equal(b'\\');
+        let found = less(bytes, b' '.into()) | equal(b'"') | equal(b'\\') | bytes & others;
         if found != 0 {
             return 8 * i + found.trailing_zeros() as usize / 8;
         }
@@ -331,6 +370,8 @@ fn short_number(ahead: &[u8]) -> Option<(u64, usize)> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot read should stop there")]
 mod tests {
+    use std::slice::Chunks;
+
     use super::*;
 
     /// Gives one byte at a time, so that every token comes in pieces.
@@ -342,6 +383,16 @@ mod tests {
             let read = one.read(buffer)?;
             self.0 = &self.0[read..];
             Ok(read)
+        }
+    }
+
+    /// Gives one piece at a time.
+    struct Pieces<'p, 'a>(&'p mut Chunks<'a, u8>);
+
+    impl Read for Pieces<'_, '_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let mut piece = self.0.next().unwrap_or_default();
+            piece.read(buffer)
         }
     }
 
@@ -390,6 +441,24 @@ mod tests {
                     assert!(is_wrong || whole.text() == text, "{json:?}");
                 }
             }
+        }
+    }
+
+    /// A key and its value must survive that the next piece of the stream takes the place of theirs.
+    #[test]
+    fn keys_and_values_are_the_same_however_the_stream_comes() {
+        const JSON: &[u8] = r#"{"key":"value","é":"\n", "k" : "ü" ,"":""}"#.as_bytes();
+        for length in 1..=JSON.len() {
+            let mut pieces = JSON.chunks(length);
+            let (mut tokens, mut found) = (Tokens::new(Pieces(&mut pieces)), Vec::new());
+            let read = |tokens: &mut Tokens<_>| {
+                found.push(String::from_utf8(tokens.text().to_vec()).unwrap());
+                found.push(tokens.utf8()?.to_owned());
+                Ok(())
+            };
+            tokens.object(read).unwrap();
+            tokens.end().unwrap();
+            assert_eq!(found, ["key", "value", "é", "\n", "k", "ü", "", ""], "{length}");
         }
     }
 

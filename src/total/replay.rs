@@ -101,29 +101,26 @@ impl Replay<Whole> {
     /// as it is, for that comes to what it did. Only what is above it is added up. Nothing is left of it in `tree`.
     pub fn graft(&mut self, tree: &mut Tree, directory: DirectoryId, name: &[u8]) {
         let Some(Subtotal { sum, part, .. }) = self.open.last_mut() else { return };
-        sum.absorb(Sum::of(tree.directory(directory)));
+        sum.add_below(tree.directory(directory));
         part.adopt(tree.detach(directory, name));
     }
 }
 
 impl Sum {
-    /// What a directory of a tree comes to. Its totals do not say enough: they are saturated, and tell nothing
-    /// of links.
-    fn of(directory: Child<'_>) -> Self {
-        let mut sum = Sum::default();
+    /// Adds a directory of a tree with all below it. Its totals do not say enough: they are saturated, and tell
+    /// nothing of links.
+    fn add_below(&mut self, directory: Child<'_>) {
         for directory in directory.all_directories() {
             if let Some(own) = directory.node().own {
-                sum.add(own, own);
+                self.add(own, own);
             }
-            for leaf in directory.leaves() {
-                let (size, inode) = (leaf.size(), leaf.inode());
+            for Node { inode, totals: Totals { size, .. }, .. } in directory.leaf_nodes() {
                 match inode.and_then(|inode| Some((inode.linked()?, inode.links?))) {
-                    Some((identity, links)) => sum.add_link(identity, size, links, size),
-                    None => sum.add(size, size),
+                    Some((identity, links)) => self.add_link(identity, size, links, size),
+                    None => self.add(size, size),
                 }
             }
         }
-        sum
     }
 }
 
@@ -151,7 +148,7 @@ pub fn replay<T: Tally>(tree: &Tree, tally: T) -> T::Report {
         match step {
             Step::Node(node) if node.is_directory() => {
                 replay.open();
-                node.leaves().for_each(|leaf| replay.leaf(&leaf.node(), true));
+                node.leaf_nodes().for_each(|leaf| replay.leaf(&leaf, true));
                 traversal.enter(node, node.directories().collect());
             }
             Step::End(node) if traversal.depth() > 0 => replay.close(&node.node(), true, true),

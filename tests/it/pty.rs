@@ -74,16 +74,40 @@ impl Terminal {
 
     /// Waits until `text` has come to the screen since this was asked last, and forgets what came before.
     pub fn wait_for(&self, text: &str) {
+        if let Err(shown) = self.comes(text, WAIT) {
+            panic!("no {text}: {shown}");
+        }
+    }
+
+    /// Types `keys` again and again until `text` comes to the screen. Only what changes is written to a screen, and
+    /// that may be a part of `text`; so its width changes, and everything is written.
+    pub fn type_until(&mut self, keys: &[u8], text: &str) {
         let end = Instant::now() + WAIT;
+        loop {
+            self.type_in(keys);
+            self.stty(&["cols", "73"]);
+            let found = self.comes(text, Duration::from_millis(500));
+            self.stty(&["cols", "72"]);
+            match found {
+                Ok(()) => return,
+                Err(shown) => assert!(Instant::now() < end, "no {text}: {shown}"),
+            }
+        }
+    }
+
+    /// Waits for `text` so long; or else says what came.
+    fn comes(&self, text: &str, long: Duration) -> Result<(), String> {
+        let end = Instant::now() + long;
         loop {
             let mut shown = self.shown.lock().unwrap();
             if let Some(at) = shown.windows(text.len()).position(|it| it == text.as_bytes()) {
                 shown.drain(..at + text.len());
-                return;
+                return Ok(());
             }
-            let so_far = String::from_utf8_lossy(&shown).into_owned();
+            if Instant::now() >= end {
+                return Err(String::from_utf8_lossy(&shown).into_owned());
+            }
             drop(shown);
-            assert!(Instant::now() < end, "no {text}: {so_far}");
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -267,10 +267,8 @@ fn delete_on_screen(fixture: &Fixture, flags: &str, mark: &str, entries: u32) ->
     terminal.wait_for("1 marked");
     terminal.type_in(b"d");
     terminal.wait_for("delete");
-    // The background thread looks at the marked entries.
-    std::thread::sleep(Duration::from_millis(500));
-    terminal.type_in(b"D");
-    terminal.wait_for("many");
+    // It is refused until the marked entries have been looked at.
+    terminal.type_until(b"D", "many");
     terminal.type_in(format!("{entries}\r").as_bytes());
     let limit = Instant::now() + PATIENCE;
     let log = home.join(".local/state/weigh/deleted.ndjson");
@@ -308,9 +306,7 @@ fn what_a_filter_leaves_out_stays() {
     terminal.wait_for("1 marked");
     terminal.type_in(b"d");
     terminal.wait_for("delete");
-    std::thread::sleep(Duration::from_millis(500));
-    terminal.type_in(b"t");
-    std::thread::sleep(Duration::from_millis(500));
+    terminal.type_until(b"t", "a filter is on");
     terminal.type_in(b"qq");
     assert_eq!(end(child).1.code(), Some(0));
     assert!(fixture.at("tree/three/four").exists());
@@ -319,29 +315,31 @@ fn what_a_filter_leaves_out_stays() {
     assert!(fixture.at("tree/three/kept").exists() && !fixture.at("tree/three/four").exists());
 }
 
+/// Deletes `tree/one` on the screen, while strace does `fault` to the program's calls.
+fn deletes_one(fixture: &Fixture, terminal: &mut Terminal, fault: &str) -> Child {
+    let trace = fixture.at("trace").to_string_lossy().into_owned();
+    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", fixture.at("home"));
+    let child =
+        child.under(["strace", "-f", "-q", "-o", &trace, "-e", "trace=unlinkat", "-e", fault]);
+    let child = child.env("PATH", "/usr/bin:/bin").on(terminal).spawn();
+    terminal.wait_for("three");
+    terminal.type_in(b"n d");
+    terminal.wait_for("delete");
+    terminal.type_until(b"D", "many");
+    terminal.type_in(b"1\r");
+    child
+}
+
 /// A call that hangs: the screen goes on, and the end does not wait for it for ever. The log says where the file is.
 #[test]
 #[ignore = "needs strace"]
 fn a_delete_that_hangs_is_left_and_the_log_says_where_it_is() {
     let fixture = tree().dir("home");
     let mut terminal = Terminal::new();
-    let home = fixture.at("home");
     let before = terminal.settings();
-    let trace = fixture.at("trace").to_string_lossy().into_owned();
     // strace lets go of it only after that.
-    let hang = "inject=unlinkat:delay_enter=20000000";
-    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", &home);
-    let child =
-        child.under(["strace", "-f", "-q", "-o", &trace, "-e", "trace=unlinkat", "-e", hang]);
-    let child = child.env("PATH", "/usr/bin:/bin").on(&terminal).spawn();
-    terminal.wait_for("three");
-    terminal.type_in(b"n d");
-    terminal.wait_for("delete");
-    std::thread::sleep(Duration::from_millis(500));
-    terminal.type_in(b"D");
-    terminal.wait_for("many");
-    terminal.type_in(b"1\r");
-    let log = home.join(".local/state/weigh/deleted.ndjson");
+    let child = deletes_one(&fixture, &mut terminal, "inject=unlinkat:delay_enter=20000000");
+    let log = fixture.at("home/.local/state/weigh/deleted.ndjson");
     let limit = Instant::now() + PATIENCE;
     while fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 1 {
         assert!(Instant::now() < limit, "nothing is deleted");
@@ -373,20 +371,8 @@ fn a_delete_that_hangs_is_left_and_the_log_says_where_it_is() {
 fn what_is_kept_after_the_end_is_said() {
     let fixture = tree().dir("home");
     let mut terminal = Terminal::new();
-    let home = fixture.at("home");
-    let trace = fixture.at("trace").to_string_lossy().into_owned();
     let fault = "inject=unlinkat:error=EIO:delay_enter=3000000:when=1";
-    let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", &home);
-    let child =
-        child.under(["strace", "-f", "-q", "-o", &trace, "-e", "trace=unlinkat", "-e", fault]);
-    let child = child.env("PATH", "/usr/bin:/bin").on(&terminal).spawn();
-    terminal.wait_for("three");
-    terminal.type_in(b"n d");
-    terminal.wait_for("delete");
-    std::thread::sleep(Duration::from_millis(500));
-    terminal.type_in(b"D");
-    terminal.wait_for("many");
-    terminal.type_in(b"1\r");
+    let child = deletes_one(&fixture, &mut terminal, fault);
     // Once it has been moved, its removal hangs.
     let limit = Instant::now() + PATIENCE;
     while fixture.at("tree/one").exists() {

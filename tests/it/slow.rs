@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::io::Read;
 use std::mem::MaybeUninit;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use fuser::Errno;
@@ -29,6 +29,22 @@ fn mounted(storage: Storage) -> (Fixture, Mounted) {
     let fixture = Fixture::new().dir("top");
     let mounted = storage.mount(&fixture.at("top")).unwrap();
     (fixture, mounted)
+}
+
+/// Waits until no thread of `child` had anything to do in 30 looks.
+fn settle(child: &Child) {
+    let tasks = format!("/proc/{}/task", child.id());
+    let is_busy = || {
+        std::fs::read_dir(&tasks).unwrap().flatten().any(|task| {
+            let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
+            stat.contains(") R ")
+        })
+    };
+    let mut idle = 0;
+    while idle < 30 {
+        std::thread::sleep(Duration::from_millis(10));
+        idle = if is_busy() { 0 } else { idle + 1 };
+    }
 }
 
 #[test]
@@ -178,7 +194,7 @@ fn hung_storage_does_not_hold_up_the_end() {
                 std::thread::yield_now();
             }
             // The others may go on meanwhile, where there are any.
-            std::thread::sleep(Duration::from_millis(300));
+            settle(&child);
             kill_process(Pid::from_child(&child), Signal::INT).unwrap();
             let (mut json, mut complaint) = (Vec::new(), String::new());
             child.stdout.take().unwrap().read_to_end(&mut json).unwrap();
@@ -209,7 +225,7 @@ fn hung_storage_behind_a_symlink_does_not_hold_up_the_end() {
         while mounted.hung() == hung {
             std::thread::yield_now();
         }
-        std::thread::sleep(Duration::from_millis(300));
+        settle(&child);
         kill_process(Pid::from_child(&child), Signal::INT).unwrap();
         let mut json = Vec::new();
         child.stdout.take().unwrap().read_to_end(&mut json).unwrap();
