@@ -18,7 +18,8 @@
 //! 6. `pool`, in higher gears: one lock for each task, around the stack.
 //! 7. `prefetch`: once for each slow file system, before most of the walk, which waits meanwhile.
 //! 8. `follow`: one lock for each directory, only with `-L`.
-//! 9. `sharing`: two or more system calls for each large file, only with `--frees`.
+//! 9. `sharing`, only with `--frees`: two or more system calls for each large file, and a lock for each of its links if
+//!    there are several.
 //!
 //! Meanwhile the calling thread runs `monitor`: it shows the progress, asks `gears` how many threads there should be,
 //! and does not wait for storage that never answers.
