@@ -294,7 +294,17 @@ impl Grown {
                 let (identity, links, mount, beside) = (None, 1, 0, None);
                 tally.leaf(
                     part,
-                    &Entry { name, depth, stat: &stat, size, beside, identity, links, mount },
+                    &Entry {
+                        name,
+                        depth,
+                        stat: &stat,
+                        size,
+                        beside,
+                        identity,
+                        links,
+                        mount,
+                        frees: None,
+                    },
                 );
                 add(Totals::of(size));
             }

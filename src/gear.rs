@@ -10,6 +10,28 @@ pub struct Course {
     pub gears: Vec<Gear>,
     /// The roots that were walked although they were to be read in bulk.
     pub not_in_bulk: Vec<NotInBulk>,
+    /// What was not found out about space that files share.
+    pub sharing: SharingCourse,
+}
+
+/// What a walk did not find out about space that files share, if it was to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SharingCourse {
+    /// The files that were not asked because they are small; one with several links counts for each that was found.
+    pub small: Unasked,
+    /// The files that could not be asked.
+    pub unknown: Unasked,
+    /// Whether there were more extents than are remembered.
+    pub has_too_many_extents: bool,
+}
+
+/// Files of which it is not known what they share.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unasked {
+    /// How many.
+    pub files: u64,
+    /// What they take on disk, in bytes.
+    pub bytes: u64,
 }
 
 /// A root that was walked although it was to be read in bulk.

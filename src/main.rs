@@ -63,6 +63,7 @@ fn main() -> ExitCode {
     }
     say_unprinted(&printed);
     say(&errors::not_in_bulk(&course.not_in_bulk));
+    say(&errors::sharing(course.sharing));
     say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say_problems(&weighed.problems, has_totals, messages);

@@ -3,12 +3,16 @@
 //! shared.
 
 mod add_up;
+mod extents;
+mod freeable;
 mod replay;
 mod sum;
 
 use std::ops::DerefMut;
 
 pub use add_up::{add_up, add_up_all};
+pub use extents::{ExtentCount, Extents};
+pub use freeable::{Doubtful, Sharing, SharingFile};
 pub use replay::{Replay, replay};
 pub use sum::Sum;
 
@@ -31,12 +35,16 @@ pub struct Rules {
     pub count_links: bool,
     /// Whether only inodes without links outside count: a directory without what it shares, and no link by itself.
     pub unique: bool,
+    /// Whether to compute what deleting gives back. Sizes are bytes on disk then, and no other rule is set.
+    pub frees: bool,
 }
 
 /// The sum for a directory, or for a part of a large one. `P` is what the tally keeps.
 #[derive(Debug, Default)]
 pub struct Subtotal<P> {
     sum: Sum,
+    /// What may not be the directory's own, if that was asked for.
+    sharing: Option<Box<Sharing>>,
     pub(crate) part: P,
 }
 
@@ -91,14 +99,21 @@ impl Rules {
     }
 
     /// The directory with its total, itself included. All of its content has been added to `sum`.
-    fn closed<'a>(&self, directory: &Directory<'a>, sum: &mut Sum) -> Closed<'a> {
+    fn closed<'a, P>(
+        &self,
+        directory: &Directory<'a>,
+        Subtotal { sum, sharing, .. }: &mut Subtotal<P>,
+    ) -> Closed<'a> {
         let Directory { name, depth, stat, mount, own, beside, known, .. } = *directory;
         if let Some(own) = own {
             sum.add(beside.unwrap_or(own), own);
         }
         let added_up =
             || if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
-        let totals = known.unwrap_or_else(|| self.as_known(added_up()));
+        let mut totals = known.unwrap_or_else(|| self.as_known(added_up()));
+        if self.frees {
+            totals.frees = Some(Sharing::close(sharing.as_deref(), totals));
+        }
         Closed { name, depth, stat, mount, own, totals }
     }
 
@@ -133,9 +148,25 @@ impl<P: Default> Subtotal<P> {
         }
     }
 
+    /// Adds the part of an entry that may not be its own, and sets what deleting it gives back.
+    pub fn share(&mut self, entry: &mut Entry<'_>, file: SharingFile) {
+        let (one, frees) = Sharing::of(entry, file);
+        entry.frees = Some(frees);
+        self.absorb_sharing(one.map(Box::new));
+    }
+
+    fn absorb_sharing(&mut self, other: Option<Box<Sharing>>) {
+        match (&mut self.sharing, other) {
+            (Some(sharing), Some(other)) => sharing.absorb(*other),
+            (none, Some(other)) => *none = Some(other),
+            (_, None) => {}
+        }
+    }
+
     /// Adds another part of the same directory.
     pub fn merge<T: Tally<Part = P>>(&mut self, tally: &T, other: Self) {
         self.sum.absorb(other.sum);
+        self.absorb_sharing(other.sharing);
         tally.merge(&mut self.part, other.part);
     }
 }
@@ -148,9 +179,10 @@ pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     mut subtotal: Subtotal<T::Part>,
     above: impl FnOnce() -> A,
 ) {
-    let closed = rules.closed(directory, &mut subtotal.sum);
+    let closed = rules.closed(directory, &mut subtotal);
     let mut above = above();
     above.sum.absorb(subtotal.sum);
+    above.absorb_sharing(subtotal.sharing);
     // A directory in which filters left nothing is not shown.
     if directory.is_shown && (closed.totals.entries > 0 || directory.is_root || T::ADDS_UP) {
         tally.close(&mut above.part, &closed, subtotal.part);
@@ -164,7 +196,7 @@ pub fn finish<T: Tally>(
     root: &Directory<'_>,
     mut subtotal: Subtotal<T::Part>,
 ) -> T::Report {
-    let mut closed = rules.closed(root, &mut subtotal.sum);
+    let mut closed = rules.closed(root, &mut subtotal);
     if T::ADDS_UP && root.known.is_none() {
         closed.totals = rules.as_known(tally.totals(&closed, &subtotal.part));
     }

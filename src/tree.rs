@@ -122,6 +122,37 @@ pub struct Totals {
     pub shared: u64,
     /// Its size, if `size` is a time.
     pub beside: Option<u64>,
+    /// What deleting it gives back, if that was asked for.
+    pub frees: Option<Freeable>,
+}
+
+/// More shared extents than these are not remembered in one walk: 64 MiB at most, and 20 MiB in most cases. If there are
+/// more, only those of directories with few extents are.
+pub const MOST_EXTENTS: u64 = 1 << 20;
+
+/// So many shared extents of a directory are always remembered.
+pub const FEW_EXTENTS: u64 = 1 << 13;
+
+/// What deleting a node gives back, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Freeable {
+    /// At least this: what nobody outside shares, and what all links are in the node to.
+    pub least: u64,
+    /// At most this: also what is shared, every byte once.
+    pub most: u64,
+    /// How many shared extents the files in it have; [`Freeable::TOO_MANY`] if they were not remembered. Then `most` is
+    /// its size, without inodes that have links elsewhere.
+    pub extents: u64,
+}
+
+impl Freeable {
+    /// More extents than are remembered.
+    pub const TOO_MANY: u64 = u64::MAX;
+
+    /// Whether bytes that files share count once in `most`.
+    pub fn is_exact(&self) -> bool {
+        self.extents != Self::TOO_MANY
+    }
 }
 
 impl Totals {
@@ -193,6 +224,13 @@ impl Tree {
     /// Whether its root is the node above several roots.
     pub fn is_above_roots(&self) -> bool {
         self.root().name().is_empty()
+    }
+
+    /// Whether the files in it have more shared extents than are remembered.
+    fn has_too_many_extents(&self) -> bool {
+        let root = self.directories.last().and_then(|root| record::take(&mut &root.block[..]));
+        let frees = root.and_then(|root| root.totals.frees);
+        frees.is_some_and(|frees| frees.extents > MOST_EXTENTS)
     }
 
     /// The last part of a child's `name`: in a list, the name without the path before it.
@@ -287,7 +325,16 @@ impl<'a> Child<'a> {
         } else {
             record::take_directory(&mut block)
         };
-        node.unwrap_or_default()
+        let mut node = node.unwrap_or_default();
+        let Totals { size, shared, frees, .. } = &mut node.totals;
+        if let Some(frees) = frees.as_mut().filter(|frees| frees.extents > FEW_EXTENTS) {
+            // Whether it was remembered depends on when the walk had found too many. What is said must not.
+            if self.tree.has_too_many_extents() {
+                let most = size.saturating_sub(*shared);
+                *frees = Freeable { most, extents: Freeable::TOO_MANY, ..*frees };
+            }
+        }
+        node
     }
 
     /// Its totals; of a leaf, without the size beside a time.

@@ -21,7 +21,7 @@ use crate::render::time::TimeFormat;
 use crate::report::Browsed;
 use crate::tally::LiveDirectory;
 use crate::total::Rules;
-use crate::tree::{Child, DirectoryId, Totals, Tree};
+use crate::tree::{Child, DirectoryId, Freeable, Totals, Tree};
 use crate::walk::Progress;
 
 /// How to browse.
@@ -37,6 +37,8 @@ pub struct BrowseOptions {
     pub sorting: Sorting,
     /// Whether the space that one inode frees is known: not if symlinks are followed, because they lead to it too.
     pub knows_freed: bool,
+    /// Whether the walk asks what files share, which only a walk of everything can tell.
+    pub frees: bool,
     /// Whether paths on standard output end in NUL instead of a newline.
     pub print0: bool,
     /// Whether nothing may be removed (`--read-only`).
@@ -105,7 +107,7 @@ pub(super) enum Watched {
     Walk {
         top: Arc<LiveDirectory>,
         progress: Progress,
-        page: Page,
+        page: Box<Page>,
         marks: NamedMarks,
         is_walk: bool,
         is_stopping: bool,
@@ -207,7 +209,7 @@ impl Browser {
             seen: Watched::Walk {
                 top,
                 progress: Progress::default(),
-                page: Page::default(),
+                page: Box::default(),
                 marks: NamedMarks::default(),
                 is_walk,
                 is_stopping: false,
@@ -308,7 +310,7 @@ impl Browser {
         let (sorting, pattern) = (self.sorting, self.pattern.as_ref());
         let Watched::Walk { top, page, is_walk: true, .. } = &mut self.seen else { return };
         match Page::of(top, &self.way, sorting, pattern, most) {
-            Some(now) => *page = now,
+            Some(now) => **page = now,
             // Everything is closed, and the result is on its way.
             None if top.is_closed() || self.way.is_empty() => return,
             None => {
@@ -412,13 +414,22 @@ impl Browser {
         }
     }
 
+    /// How much removing `item` alone frees.
+    pub(super) fn freed(&self, item: &Item<'_>) -> Freeable {
+        let most = item.freed();
+        // What was changed since the walk is not known to be its own.
+        let least = if self.options.frees { 0 } else { most };
+        item.totals.frees.unwrap_or(Freeable { least, most, extents: 0 })
+    }
+
     /// The total of the marked entries, and how much removing them frees; the latter only after the walk.
-    pub fn marked(&self) -> (usize, Option<(Totals, Option<u64>)>) {
+    pub fn marked(&self) -> (usize, Option<(Totals, Option<Freeable>)>) {
         match &self.seen {
             Watched::Walk { marks, .. } => (marks.len(), None),
             Watched::Whole(scan) => {
                 let freed = scan.marks.freed();
-                let known = self.options.knows_freed.then(|| freed.freed());
+                let is_asked = self.options.frees || scan.tree.root().node().totals.frees.is_some();
+                let known = self.options.knows_freed.then(|| freed.freed(is_asked));
                 (scan.marks.len(), Some((freed.marked(), known)))
             }
         }

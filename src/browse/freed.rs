@@ -1,9 +1,10 @@
 //! The total of the marked entries, and the space that removing them would free: that of the inodes all of whose links
 //! are marked. Each mark updates both; only the marked links are remembered for that.
 
+use super::item::Item;
 use crate::sys::MountedIdentity;
 use crate::tally::{Link, Links, saturate};
-use crate::tree::{Child, DirectoryId, Place, Totals, Tree};
+use crate::tree::{Child, DirectoryId, Freeable, Place, Totals, Tree};
 
 /// The marked inodes, each counted once.
 #[derive(Debug, Default)]
@@ -17,6 +18,10 @@ pub struct Freed {
     linked_entries: u64,
     /// The weight of the inodes all of whose links are marked.
     complete: u128,
+    /// What the marks free at least, each by itself, if the walk asked what files share.
+    least: u128,
+    /// What the files in one mark share with each other, and so is freed once.
+    shared: u128,
 }
 
 impl Freed {
@@ -29,9 +34,14 @@ impl Freed {
         }
     }
 
-    /// How much removing them frees, in the measure's unit.
-    pub fn freed(&self) -> u64 {
-        saturate(self.settled + self.complete)
+    /// How much removing them frees, in the measure's unit: between two bounds, if the walk asked what files share.
+    ///
+    /// Which extents are in several marks is not known. So those count for each.
+    pub fn freed(&self, is_asked: bool) -> Freeable {
+        let all = self.settled + self.complete;
+        let most = all.saturating_sub(self.shared);
+        let least = if is_asked { self.least.min(most) } else { all };
+        Freeable { least: saturate(least), most: saturate(most), extents: 0 }
     }
 
     /// Whether no inode below the `directory` of `tree` has links elsewhere.
@@ -43,6 +53,9 @@ impl Freed {
 
     /// Adds the entry at `place`, with everything below it.
     pub fn mark(&mut self, tree: &Tree, place: Place) {
+        let (least, shared) = sharing(&tree.at(place));
+        self.least += least;
+        self.shared += shared;
         each_inode(tree, place, |inode| match inode {
             MarkedInode::Settled(weight) => {
                 self.settled += u128::from(weight);
@@ -57,6 +70,9 @@ impl Freed {
 
     /// Removes the entry at `place`, with everything below it.
     pub fn unmark(&mut self, tree: &Tree, place: Place) {
+        let (least, shared) = sharing(&tree.at(place));
+        self.least = self.least.saturating_sub(least);
+        self.shared = self.shared.saturating_sub(shared);
         each_inode(tree, place, |inode| match inode {
             MarkedInode::Settled(weight) => {
                 self.settled = self.settled.saturating_sub(u128::from(weight));
@@ -85,6 +101,13 @@ impl Freed {
         self.linked_entries += u64::from(!now.is_unmet());
         self.complete += complete(now);
     }
+}
+
+/// What removing `child` frees at least, and what the files in it share with each other; 0 if that is not known.
+fn sharing(child: &Child<'_>) -> (u128, u128) {
+    let (all, frees) = (Item::of(child).freed(), child.node().totals.frees);
+    let both = frees.map(|it| (it.least.into(), all.saturating_sub(it.most).into()));
+    both.unwrap_or_default()
 }
 
 /// An inode below a mark.

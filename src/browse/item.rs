@@ -34,7 +34,9 @@ impl<'a> Item<'a> {
     /// The item of `child` in the tree.
     pub fn of(child: &Child<'a>) -> Self {
         let node = child.node();
-        let totals = if child.id().is_some() { node.totals } else { Totals::of(child.size()) };
+        let frees = node.totals.frees;
+        let leaf = || Totals { frees, ..Totals::of(child.size()) };
+        let totals = if child.id().is_some() { node.totals } else { leaf() };
         Self {
             name: Cow::Borrowed(node.name),
             mode: node.mode,
@@ -58,7 +60,7 @@ impl<'a> Item<'a> {
         self.mode.kind() == Kind::Directory
     }
 
-    /// How much removing it alone would free, judging by its link count.
+    /// How much removing it alone would free at most, judging by its link count.
     pub fn freed(&self) -> u64 {
         match (self.is_directory(), self.links) {
             (true, _) => self.totals.size.saturating_sub(self.totals.shared),

@@ -498,15 +498,17 @@ impl Browser {
     /// The next directory to scan again.
     pub fn next_rescan(&mut self) -> Option<Command> {
         self.removals.takes_links = false;
+        if self.options.frees {
+            // What is gone may have shared space with files anywhere.
+            return self.scan_all();
+        }
         while let Some(Rescan { way, takes_links }) = self.removals.rescans.pop_front() {
             let Watched::Whole(scan) = &self.seen else { return None };
             let Some(directory) = super::marks::descend(&scan.tree, &way) else { continue };
             let is_root =
                 directory.parent().is_none() || scan.tree.is_above_roots() && way.len() == 1;
             if is_root {
-                self.removals.rescans.clear();
-                self.pending = Some(PendingWork::All);
-                return Some(Command::Again { is_other_measure: false });
+                return self.scan_all();
             }
             let path = directory.path();
             self.removals.takes_links = takes_links;
@@ -514,6 +516,12 @@ impl Browser {
             return Some(Command::Rescan(path));
         }
         None
+    }
+
+    fn scan_all(&mut self) -> Option<Command> {
+        self.removals.rescans.clear();
+        self.pending = Some(PendingWork::All);
+        Some(Command::Again { is_other_measure: false })
     }
 
     /// Closes the review, because the tree has changed and the marks may be others.

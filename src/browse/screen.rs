@@ -324,7 +324,7 @@ impl Work<'_> {
     /// The rules by which the walk adds up.
     fn rules(&self) -> Rules {
         let WalkOptions { measure, sizes, follow, count_links, unique, .. } = self.request.walk;
-        Rules { measure, sizes, follow, count_links, unique }
+        Rules { measure, sizes, follow, count_links, unique, ..Rules::default() }
     }
 
     /// A walk of the directory at `path`.

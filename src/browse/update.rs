@@ -388,6 +388,10 @@ impl Browser {
     }
 
     fn other_measure(&mut self) -> Option<Command> {
+        if self.options.frees {
+            self.say("with --frees, sizes are disk usage");
+            return None;
+        }
         if self.scan().is_none() || self.pending.is_some() {
             self.say("once the scan is over");
             return None;
@@ -403,7 +407,7 @@ impl Browser {
             return None;
         }
         match self.path_to_walk() {
-            Some(path) if !self.way.is_empty() => {
+            Some(path) if !self.way.is_empty() && !self.options.frees => {
                 self.pending = Some(PendingWork::Directory(self.way.clone()));
                 Some(Command::Rescan(path))
             }

@@ -241,7 +241,8 @@ fn summary(browser: &Browser, width: usize) -> String {
         }
         None => format!("{count} marked: what that frees is known once the scan is over"),
         Some((totals, Some(freed))) => {
-            format!("{count} marked {}, frees {}", write(totals.size), write(freed))
+            let freed = format(browser).write_bounds(freed);
+            format!("{count} marked {}, frees {freed}", write(totals.size))
         }
         Some((totals, None)) => format!("{count} marked {}", write(totals.size)),
     };

@@ -169,6 +169,17 @@ pub(super) struct ShowFlags {
     ])]
     pub(super) df: bool,
 
+    /// Also show how much space deleting frees: files may share it with clones and snapshots
+    ///
+    /// One figure is certain. Of two, the first is at least freed, because nothing else uses it, and the second is the
+    /// most, if nothing else uses what is shared either; on btrfs it is an estimate. To know that, weigh opens files of
+    /// 64 KiB or more on XFS and btrfs.
+    #[arg(long, conflicts_with_all = [
+        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "load",
+        "since", "history", "summarize", "file_types", "by",
+    ])]
+    pub(super) frees: bool,
+
     /// Do not show the line of the root
     #[arg(long)]
     pub(super) skip_total: bool,

@@ -39,6 +39,7 @@ impl Flags {
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,
+            frees: self.show.frees,
             prefetch: !self.print.no_prefetch,
             bulk: self.print.bulk,
             source: if needs_links { self.source.with_links() } else { self.source },

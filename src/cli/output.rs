@@ -53,6 +53,11 @@ impl Flags {
             return Err("--history is shown as a picture or with -j: leave out --as".into());
         }
         let is_shown = matches!(self.form(), None | Some(Form::Json)) && self.filetime().is_none();
+        if self.show.frees && !is_shown {
+            return Err(
+                "--frees is shown with sizes, in a picture or with -j: leave out --sort time and --as".into()
+            );
+        }
         if self.show.df && !is_shown {
             return Err(
                 "--df is shown with sizes, in a picture or with -j: leave out -m and --as".into()

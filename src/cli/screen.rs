@@ -82,6 +82,7 @@ impl Flags {
             times: Some(TimeFormat { style, zone: sys::time_zone(), now: sys::now() }),
             sorting: Sorting { by, ..Sorting::default() },
             knows_freed: !walk.follow,
+            frees: walk.frees,
             print0: self.screen.print0,
             read_only: self.screen.read_only,
             is_filtered: !walk.filter.is_off(),

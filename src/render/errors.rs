@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::name::escape;
-use crate::gear::NotInBulk;
+use super::size::Format;
+use crate::gear::{NotInBulk, SharingCourse, Unasked};
 use crate::problem::Problem;
+use crate::tree::{FEW_EXTENTS, MOST_EXTENTS};
 
 /// How many paths a line names at most.
 const SHOWN: usize = 3;
@@ -68,6 +70,35 @@ pub fn not_in_bulk(roots: &[NotInBulk]) -> String {
         format!("weigh: {root} was walked, not read in bulk: {reason}\n")
     };
     roots.iter().map(line).collect()
+}
+
+/// The lines about what is not known of shared space; empty if there are none.
+pub fn sharing(course: SharingCourse) -> String {
+    let line = |Unasked { files, bytes }: Unasked, [one, several]: [&str; 2]| match files {
+        0 => String::new(),
+        _ => {
+            let (count, bytes) = (Format::Count.write(files), Format::Binary.write(bytes));
+            let which = if files == 1 { one } else { several };
+            format!("weigh: the least that deleting frees leaves out {count} {which} ({bytes})\n")
+        }
+    };
+    let small = [
+        "file below 64 KiB that was not asked what it shares",
+        "files below 64 KiB that were not asked what they share",
+    ];
+    let unknown = [
+        "file that could not be asked what it shares",
+        "files that could not be asked what they share",
+    ];
+    let mut lines = line(course.small, small) + &line(course.unknown, unknown);
+    if course.has_too_many_extents {
+        let [most, few] = [MOST_EXTENTS, FEW_EXTENTS].map(|count| Format::Count.write(count));
+        lines += &format!(
+            "weigh: there are more than {most} shared extents: in a directory with more than {few} of them, the most \
+             that deleting frees counts them in each file\n"
+        );
+    }
+    lines
 }
 
 /// Adds a line for each kind of loss to `text`: how many, and the first few paths. Returns whether it named all

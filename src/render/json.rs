@@ -112,6 +112,7 @@ fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Resu
         write!(out, r#","kind":"{}""#, root.mode().kind().name())?;
     }
     size(out, root.size(), options.measure)?;
+    frees(out, root)?;
     let inode = root.inode();
     if options.origin.is_some() {
         kept(out, root.mode(), inode, None)?;
@@ -154,6 +155,7 @@ fn content<'a>(
         out.write_all(kind(&node).as_bytes())?;
         out.write_all(b"\"")?;
         size(out, node.size(), options.measure)?;
+        frees(out, node)?;
         if node.is_group() {
             number(out, br#","entries":"#, node.totals().entries)?;
         } else if is_saved {
@@ -197,6 +199,17 @@ fn size(out: &mut impl Write, weight: u64, measure: Measure) -> io::Result<()> {
         Measure::Newest(_) => write!(out, r#","size":{}"#, time_of_weight(weight)),
         _ => number(out, br#","size":"#, weight),
     }
+}
+
+/// What deleting a node gives back, if that is known.
+fn frees(out: &mut impl Write, node: Child<'_>) -> io::Result<()> {
+    let Some(frees) = node.node().totals.frees else { return Ok(()) };
+    number(out, br#","frees_least":"#, frees.least)?;
+    number(out, br#","frees_most":"#, frees.most)?;
+    if !frees.is_exact() {
+        out.write_all(br#","frees_exact":false"#)?;
+    }
+    Ok(())
 }
 
 /// Where a snapshot comes from.

@@ -2,6 +2,7 @@
 
 use super::time::TimeFormat;
 use crate::measure::Measure;
+use crate::tree::Freeable;
 
 /// How a size is written.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +61,13 @@ impl Format {
             Format::Count => grouped(size),
             Format::Time(times) => times.write(size),
         }
+    }
+
+    /// What deleting gives back: one size, or two between which it is.
+    pub fn write_bounds(&self, Freeable { least, most, .. }: Freeable) -> String {
+        let (least, most) = (self.write(least), self.write(most));
+        let (least, most) = (least.trim_start(), most.trim_start());
+        if least == most { most.to_owned() } else { format!("≥{least} ≤{most}") }
     }
 }
 

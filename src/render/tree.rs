@@ -122,6 +122,11 @@ pub fn draw(
         let sizes = sizes.enumerate().map(|(i, size)| mark(i, size)).collect();
         add_column(&mut notes, sizes, options.width);
     }
+    if lines.iter().all(|line| line.is_rest || line.totals.frees.is_some()) {
+        let write = |frees| format!("frees {}", options.format.write_bounds(frees));
+        let texts = lines.iter().map(|line| line.totals.frees.map(write).unwrap_or_default());
+        add_column(&mut notes, texts.collect(), options.width);
+    }
     let scale = bar::scale(&lines, tree.shape());
     let outer = match options.full_paths {
         true => Outer::of(&lines, options.width),

@@ -9,7 +9,7 @@ use super::{Origin, Snapshot};
 use crate::measure::{Kind, Measure, Mode};
 use crate::tally::Tally;
 use crate::total::Replay;
-use crate::tree::{Details, Inode, Node, Totals};
+use crate::tree::{Details, Freeable, Inode, Node, Totals};
 
 /// The members of an object that were read so far.
 #[derive(Default)]
@@ -21,6 +21,9 @@ struct Members {
     size: Option<u64>,
     entries: Option<u64>,
     shared: u64,
+    frees_least: Option<u64>,
+    frees_most: Option<u64>,
+    is_inexact: bool,
     own: Option<u64>,
     inode: Option<u64>,
     device: Option<u64>,
@@ -166,6 +169,9 @@ impl Members {
             b"size" => self.size = Some(tokens.number()?),
             b"entries" => self.entries = Some(tokens.number()?),
             b"shared" => self.shared = tokens.number()?,
+            b"frees_least" => self.frees_least = Some(tokens.number()?),
+            b"frees_most" => self.frees_most = Some(tokens.number()?),
+            b"frees_exact" => self.is_inexact = !tokens.boolean()?,
             b"own" => self.own = Some(tokens.number()?),
             b"mode" => self.mode = Some(narrow(tokens)?),
             b"inode" => self.inode = Some(tokens.number()?),
@@ -221,7 +227,10 @@ impl Members {
             }),
         });
         let entries = self.entries.unwrap_or(1);
-        let totals = Totals { size, entries, shared: self.shared, beside: None };
+        let bounds = self.frees_least.zip(self.frees_most);
+        let extents = if self.is_inexact { Freeable::TOO_MANY } else { 0 };
+        let frees = bounds.map(|(least, most)| Freeable { least, most, extents });
+        let totals = Totals { size, entries, shared: self.shared, beside: None, frees };
         Ok(Node { name, mode, own: self.own, totals, inode, fingerprint: None })
     }
 }

@@ -15,6 +15,7 @@
 //!   * `is_root`: whether no other user may read more.
 //!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
 //!     tell; `set_access_list`, for an open file.
+//! * `map`, in `extents`: which parts of a file share their space with others. It opens regular files, but reads none.
 //! * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes. Also a
 //!   file for each platform; only Linux has more than a refusal, for ext4 (`ext4`).
 //! * [`Prefetch`]: reads a file system's metadata from its device before a walk; likewise.
@@ -22,8 +23,8 @@
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
-//! [`open_snapshot`]); the device of a file system that is prefetched or read in bulk; and the system's own tables
-//! ([`MountTable`], `is_rotational`). Errors are the system's own.
+//! [`open_snapshot`]); files that are mapped, only to ask about them; the device of a file system that is prefetched or
+//! read in bulk; and the system's own tables ([`MountTable`], `is_rotational`). Errors are the system's own.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -41,6 +42,7 @@ mod bulk;
 mod exact;
 #[cfg(target_os = "linux")]
 mod ext4;
+mod extents;
 mod listing;
 mod mount_table;
 mod platform;
@@ -53,6 +55,7 @@ mod usage;
 pub use append::{AppendedFile, make_directories};
 pub use bulk::Bulk;
 pub use exact::{ExactStat, Moment};
+pub use extents::{Mapped, map};
 pub use listing::{Listed, Listing};
 pub use mount_table::{MountTable, mount_points};
 pub use platform::{
@@ -101,6 +104,20 @@ pub struct Mount {
     pub lists_inodes: bool,
     /// The position that only the last entry of a listing leads to, if there is one.
     pub end: Option<u64>,
+    /// Whether files on it share space with others.
+    pub sharing: SharedSpace,
+}
+
+/// Whether files on a file system share space with others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SharedSpace {
+    /// They may, and nothing tells.
+    #[default]
+    Unknown,
+    /// Only by hard links.
+    Never,
+    /// They may, and [`map`] tells which parts of a file do.
+    Mapped,
 }
 
 /// What serves a file system.

@@ -10,6 +10,8 @@ use foldhash::fast::RandomState;
 pub struct MountTable {
     /// The file system type of each mount, by mount id.
     types: HashMap<u64, Vec<u8>, RandomState>,
+    /// The device number of each mount's file system, by mount id.
+    devices: HashMap<u64, u64, RandomState>,
     /// The last components of the mount points' paths.
     names: HashSet<Vec<u8>, RandomState>,
 }
@@ -20,8 +22,10 @@ impl MountTable {
         let mut table = Self::default();
         for line in fs::read("/proc/self/mountinfo").unwrap_or_default().split(|b| *b == b'\n') {
             let mut fields = line.split(|b| *b == b' ');
-            let (Some(id), Some(point)) = (fields.next(), fields.nth(3)) else { continue };
+            let (Some(id), Some(device)) = (fields.next(), fields.nth(1)) else { continue };
+            let Some(point) = fields.nth(1) else { continue };
             let id = str::from_utf8(id).ok().and_then(|id| id.parse::<u64>().ok());
+            table.devices.extend(id.zip(number(device)));
             // A hyphen ends the optional fields; later kernels may have more of them.
             let kind = fields.skip_while(|field| *field != b"-").nth(1).unwrap_or_default();
             table.types.extend(id.map(|id| (id, unescape(kind))));
@@ -33,6 +37,12 @@ impl MountTable {
     /// The type of the file system on `mount`, as mount(8) calls it, if the mount is listed.
     pub fn file_system_type(&self, mount: u64) -> Option<&[u8]> {
         self.types.get(&mount).map(Vec::as_slice)
+    }
+
+    /// The device number of the file system on `mount`, if the mount is listed. Subvolumes of btrfs, which have
+    /// numbers of their own, share it as they share the space.
+    pub fn file_system(&self, mount: u64) -> Option<u64> {
+        self.devices.get(&mount).copied()
     }
 
     /// Whether nothing is mounted on an entry called `name` that is reached through `mount`. If so, the directory's
@@ -52,6 +62,12 @@ pub fn mount_points() -> Vec<Vec<u8>> {
     let lines = fs::read("/proc/self/mountinfo").unwrap_or_default();
     let points = lines.split(|b| *b == b'\n').filter_map(|line| line.split(|b| *b == b' ').nth(4));
     points.map(unescape).filter(|point| point != b"/").collect()
+}
+
+/// The number of the device written as `major:minor`.
+fn number(device: &[u8]) -> Option<u64> {
+    let (major, minor) = str::from_utf8(device).ok()?.split_once(':')?;
+    Some(u64::from(major.parse::<u32>().ok()?) << 32 | u64::from(minor.parse::<u32>().ok()?))
 }
 
 /// Decodes a name in which blanks, newlines and backslashes are written as a backslash and three octal digits.

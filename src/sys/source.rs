@@ -24,7 +24,7 @@ mod portable;
 mod windows;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::convert as linux_stat;
+pub(super) use linux::{convert as linux_stat, open_file as open_linux_file};
 
 /// What lists directories and stats entries; by default, the best for the system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

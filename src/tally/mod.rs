@@ -23,7 +23,7 @@ pub(crate) use links::{Link, Links};
 pub(crate) use settled::{Settled, saturate};
 
 use crate::sys::{MountedIdentity, Stat};
-use crate::tree::{Node, Totals};
+use crate::tree::{Freeable, Node, Totals};
 
 /// Keeps what a report needs.
 pub trait Tally: Send + Sync {
@@ -81,13 +81,15 @@ pub struct Entry<'a> {
     pub links: u32,
     /// The mount through which it is seen.
     pub mount: u64,
+    /// What deleting it gives back, if that was asked for.
+    pub frees: Option<Freeable>,
 }
 
 impl<'a> Entry<'a> {
     /// An entry whose inode has no other link, as far as is known.
     pub(crate) fn new(name: &'a [u8], depth: u32, stat: &'a Stat, size: u64, mount: u64) -> Self {
         let (identity, links, beside) = (None, stat.links, None);
-        Self { name, depth, stat, size, beside, identity, links, mount }
+        Self { name, depth, stat, size, beside, identity, links, mount, frees: None }
     }
 }
 

@@ -114,7 +114,7 @@ impl Tally for Top {
             name: SmallVec::from_slice(entry.name),
             mode: entry.stat.mode,
             own: None,
-            totals: Totals { beside: entry.beside, ..Totals::of(entry.size) },
+            totals: Totals { beside: entry.beside, frees: entry.frees, ..Totals::of(entry.size) },
             identity: entry.identity,
             is_line: true,
             is_root,

@@ -78,7 +78,7 @@ impl Tally for Whole {
     type Report = Tree;
 
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
-        let Entry { name, stat, size, beside, mount, .. } = *entry;
+        let Entry { name, stat, size, beside, mount, frees, .. } = *entry;
         // Where something is mounted on a file there is no link to count, nor a name to remove.
         let is_covered = self.inodes.has_fingerprints() && stat.mount_point;
         let links = if is_covered { Some(u32::MAX) } else { entry.identity.map(|_| entry.links) };
@@ -89,7 +89,7 @@ impl Tally for Whole {
             inodes if inodes.has_details() => self.inode(stat, mount, links),
             _ => links.and_then(|_| self.inode(stat, mount, links)),
         };
-        let totals = Totals { beside, ..Totals::of(size) };
+        let totals = Totals { beside, frees, ..Totals::of(size) };
         let fingerprint = self.fingerprint(stat);
         part.push(&Node { name, mode: stat.mode, own: None, totals, inode, fingerprint });
     }

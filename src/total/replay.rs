@@ -38,11 +38,12 @@ impl<T: Tally> Replay<T> {
     pub fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
         let depth = self.depth();
         let Some(subtotal) = self.open.last_mut() else { return };
-        let Node { name, totals: Totals { size, beside, .. }, .. } = *node;
+        let Node { name, totals: Totals { size, beside, frees, .. }, .. } = *node;
         let stat = stat(node);
         let identity = node.inode.and_then(|inode| inode.linked());
         let (links, mount) = (stat.links, mount(node));
-        let entry = Entry { name, depth, stat: &stat, size, beside, identity, links, mount };
+        let stat = &stat;
+        let entry = Entry { name, depth, stat, size, beside, identity, links, mount, frees };
         match &self.rules {
             Some(rules) => subtotal.add(rules, &self.tally, entry, is_shown),
             None => self.tally.leaf(&mut subtotal.part, &entry),
@@ -99,7 +100,7 @@ impl Replay<Whole> {
     /// Adds a directory of another tree, under `name`, to the one that has begun last: with all that is below it,
     /// as it is, for that comes to what it did. Only what is above it is added up. Nothing is left of it in `tree`.
     pub fn graft(&mut self, tree: &mut Tree, directory: DirectoryId, name: &[u8]) {
-        let Some(Subtotal { sum, part }) = self.open.last_mut() else { return };
+        let Some(Subtotal { sum, part, .. }) = self.open.last_mut() else { return };
         sum.add_below(tree.directory(directory));
         part.adopt(tree.detach(directory, name));
     }

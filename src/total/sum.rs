@@ -81,7 +81,7 @@ impl Sum {
             Measure::Newest(_) => (self.settled.largest, 0, Some(sum)),
             _ => (sum, saturate(self.shared), None),
         };
-        Totals { size, entries, shared, beside }
+        Totals { size, entries, shared, beside, frees: None }
     }
 
     fn meet(&mut self, identity: MountedIdentity, link: Link<u64>) {
@@ -127,7 +127,7 @@ mod tests {
     }
 
     fn totals(size: u64, shared: u64, entries: u64) -> Totals {
-        Totals { size, entries, shared, beside: None }
+        Totals { size, entries, shared, ..Totals::default() }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! there is, or that there is more, and then a byte after the size says what. So to keep everything takes little
 //! more than the names.
 
-use super::{Details, Inode, Node, Totals};
+use super::{Details, Freeable, Inode, Node, Totals};
 use crate::measure::Mode;
 
 /// The inode is kept, and its details.
@@ -11,9 +11,10 @@ const INODE: u64 = 1;
 const DETAILS: u64 = 2;
 /// There is more: no details are kept without their inode.
 const MORE: u64 = DETAILS;
-/// What more there is, in the byte that says so: a weight beside the size, a fingerprint.
+/// What more there is, in the byte that says so: a weight beside the size, a fingerprint, and what deleting gives back.
 const BESIDE: u64 = 4;
 const FINGERPRINT: u64 = 8;
+const FREES: u64 = 16;
 
 /// Packs an entry that is not a directory.
 pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
@@ -21,14 +22,15 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let details = inode.and_then(|inode| inode.details);
     let flags = if inode.is_some() { INODE } else { 0 };
     let flags = if details.is_some() { flags | DETAILS } else { flags };
-    let beside = node.totals.beside;
+    let Totals { size, beside, frees, .. } = node.totals;
     let more = if beside.is_some() { BESIDE } else { 0 };
     let more = if fingerprint.is_some() { more | FINGERPRINT } else { more };
+    let more = if frees.is_some() { more | FREES } else { more };
     let mark = if more > 0 { MORE } else { flags };
     push_number(block, (name.len() as u64) << 2 | mark);
     block.extend_from_slice(name);
     block.extend_from_slice(&mode.0.to_le_bytes());
-    push_number(block, node.totals.size);
+    push_number(block, size);
     if more > 0 {
         push_number(block, more | flags);
     }
@@ -37,6 +39,12 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     }
     if let Some(fingerprint) = fingerprint {
         block.extend_from_slice(&fingerprint.to_le_bytes());
+    }
+    if let Some(Freeable { least, most, extents }) = frees {
+        // Nearly always both are the size.
+        push_number(block, size.wrapping_sub(least));
+        push_number(block, size.wrapping_sub(most));
+        push_number(block, extents);
     }
     if let Some(Inode { identity: (mount, (device, inode)), links, .. }) = inode {
         // One more than they are, and 0 for none.
@@ -94,6 +102,12 @@ pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
         totals.beside = Some(take_number(block)?);
     }
     let fingerprint = if flags & FINGERPRINT == 0 { None } else { Some(take_fingerprint(block)?) };
+    if flags & FREES != 0 {
+        let size = totals.size;
+        let least = size.wrapping_sub(take_number(block)?);
+        let most = size.wrapping_sub(take_number(block)?);
+        totals.frees = Some(Freeable { least, most, extents: take_number(block)? });
+    }
     let inode = if flags & INODE == 0 { None } else { Some(take_inode(block, flags)?) };
     Some(Node { name, mode, own: None, totals, inode, fingerprint })
 }
@@ -198,7 +212,12 @@ mod tests {
         ]
         .map(|(name, mode, size, inode, own)| {
             let beside = (size > 127).then_some(size / 3);
-            let totals = Totals { size, entries: size, shared: size / 2, beside };
+            let frees = (size > 0).then_some(Freeable {
+                least: size / 2,
+                most: size.wrapping_add(7),
+                extents: size,
+            });
+            let totals = Totals { size, entries: size, shared: size / 2, beside, frees };
             let fingerprint = (size != 128).then_some(!0 - size as u32);
             Node { name, mode: Mode(mode), own, totals, inode, fingerprint }
         });

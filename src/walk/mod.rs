@@ -18,6 +18,8 @@
 //! 6. `pool`, in higher gears: one lock for each task, around the stack.
 //! 7. `prefetch`: once for each slow file system, before most of the walk, which waits meanwhile.
 //! 8. `follow`: one lock for each directory, only with `-L`.
+//! 9. `sharing`, only with `--frees`: two or more system calls for each large file, and a lock for each of its links if
+//!    there are several.
 //!
 //! Meanwhile the calling thread runs `monitor`: it shows the progress, asks `gears` how many threads there should be,
 //! and does not wait for storage that never answers.
@@ -34,6 +36,7 @@ mod pool;
 mod prefetch;
 mod progress;
 mod roots;
+mod sharing;
 mod task;
 mod visit;
 
@@ -68,6 +71,7 @@ use monitor::Monitor;
 use pool::Pool;
 use progress::Workers;
 use roots::Root;
+use sharing::SharingAnswers;
 use task::{Task, Worker};
 
 /// How to walk.
@@ -89,6 +93,8 @@ pub struct WalkOptions {
     pub count_links: bool,
     /// Weigh only inodes without links outside: a directory without what it shares, and no link by itself.
     pub unique: bool,
+    /// Compute what deleting gives back, which opens files. Needs bytes on disk, every link once.
+    pub frees: bool,
     /// Prefetch the metadata of file systems from their devices, if these are slow and can be read.
     pub prefetch: bool,
     /// Read roots in bulk from their devices, if that is possible.
@@ -138,6 +144,8 @@ struct Walk<T: Tally> {
     pool: Pool<T::Part>,
     /// The roots that are read in bulk.
     bulk: Vec<Bulk>,
+    /// What files share, if it is asked.
+    sharing: SharingAnswers,
     /// Read when first asked for.
     mounts: OnceLock<MountTable>,
     /// Guards the list of problems; locked once for each.
@@ -185,7 +193,8 @@ pub fn walk<T: Tally + 'static>(
     if let Some(panic) = lock(&walk.panic).take() {
         resume_unwind(panic);
     }
-    Walked { weighed: walk.weighed(), course: Course { gears, not_in_bulk } }
+    let sharing = walk.sharing.course();
+    Walked { weighed: walk.weighed(), course: Course { gears, not_in_bulk, sharing } }
 }
 
 /// Reads `roots` in bulk, if the options ask for it. Returns also those for which it is not possible.
@@ -252,16 +261,17 @@ fn first_gear(workers: usize) -> Option<ThreadPool> {
 impl<T: Tally> Walk<T> {
     /// A walk that has not begun, with room for `free` open directories.
     fn new(options: WalkOptions, tally: T, problems: Vec<Problem>, free: usize) -> Self {
-        let WalkOptions { measure, sizes, follow, count_links, unique, .. } = options;
+        let WalkOptions { measure, sizes, follow, count_links, unique, frees, .. } = options;
         Self {
             options,
-            rules: Rules { measure, sizes, follow, count_links, unique },
+            rules: Rules { measure, sizes, follow, count_links, unique, frees },
             tally,
             handles: Handles::new(free),
             follows: Follows::default(),
             workers: Workers::default(),
             pool: Pool::default(),
             bulk: Vec::new(),
+            sharing: SharingAnswers::default(),
             mounts: OnceLock::new(),
             problems: Mutex::new(problems),
             report: Mutex::new(None),

@@ -24,7 +24,7 @@ use super::{Walk, lock};
 use crate::problem::Operation;
 use crate::sys::{self, Listing, Stat};
 use crate::tally::{Closed, Entry, Tally};
-use crate::total::{self, Directory};
+use crate::total::{self, Directory, Subtotal};
 
 /// Work in a directory, which counts it as outstanding.
 #[derive(Debug)]
@@ -97,8 +97,12 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 } else {
                     let (name, stat, mount) = (root.path.to_bytes(), &root.stat, root.mount.id);
                     let size = stat.weight(walk.options.measure);
-                    let entry = Entry::new(name, 0, stat, size, mount);
-                    walk.weigh(&above, &mut above.subtotal(), entry);
+                    let mut entry = Entry::new(name, 0, stat, size, mount);
+                    let mut subtotal = above.subtotal();
+                    if walk.options.frees {
+                        walk.share(&mut subtotal, root.mount, None, &root.path, &mut entry);
+                    }
+                    walk.weigh(&above, &mut subtotal, entry);
                 }
             }
             settle(walk, above);
@@ -106,10 +110,15 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             if root.stat.is_directory() {
                 self.hand_out_root(Dir::root(None, root, filter));
             } else {
-                let totals = walk.rules.alone(&root.stat);
+                let mut totals = walk.rules.alone(&root.stat);
                 let (name, own) = (root.path.to_bytes(), Some(totals.size));
                 let mut entry = Entry::new(name, 0, &root.stat, totals.size, root.mount.id);
                 walk.rules.identify(&mut entry);
+                if walk.options.frees {
+                    let mut alone = Subtotal::default();
+                    walk.share(&mut alone, root.mount, None, &root.path, &mut entry);
+                    totals.frees = entry.frees;
+                }
                 // Whether it may be met again, as another root of a snapshot.
                 let links = entry.identity.map_or(1, |_| entry.links);
                 let stat = &Stat { links, ..root.stat };

@@ -137,7 +137,11 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             self.enter(name, stat, symlinks, verdict);
         } else if self.is_here(&stat, symlinks) {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
-            let entry = Entry::new(name.to_bytes(), depth, &stat, size, mount);
+            let mut entry = Entry::new(name.to_bytes(), depth, &stat, size, mount);
+            if walk.options.frees {
+                let directory = Some(&self.lease.handle);
+                walk.share(&mut self.subtotal, self.dir.mount, directory, name, &mut entry);
+            }
             walk.weigh(self.dir, &mut self.subtotal, entry);
         }
     }

@@ -347,7 +347,7 @@ fn sequence(place: Option<&Path>, seed: u64) -> (u64, u64) {
         }
         let marked = screen.browser.marked_paths();
         let before = place.map(free);
-        let freed = screen.browser.marked().1.unwrap().1.unwrap();
+        let freed = screen.browser.marked().1.unwrap().1.unwrap().most;
         match dice.below(8) {
             0 => {
                 screen.press("dt");

@@ -17,7 +17,7 @@
 //!   [`numbers`], [`kernel`], [`disks`], [`prefetch`], [`bulk`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`history`], [`alike`],
 //!   [`export`], [`parquet`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
-//! * What is deleted: [`removing`], [`races`], [`freeing`].
+//! * What is deleted: [`removing`], [`races`], [`freeing`], [`frees`], [`frees_faults`], [`frees_review`].
 //! * What rots: [`layering`], [`leftovers`], [`pages`], [`readme`].
 //!
 //! `tests/against-dust` beside this holds pictures against those of dust, where that is installed.
@@ -59,6 +59,9 @@ mod faults;
 mod filters;
 mod follow;
 mod freeing;
+mod frees;
+mod frees_faults;
+mod frees_review;
 mod fuzz;
 mod git_config;
 mod gitignore;

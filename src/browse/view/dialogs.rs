@@ -86,7 +86,7 @@ fn info(browser: &Browser) -> Vec<String> {
         lines.extend((shared > 0).then(|| ("also linked elsewhere", write(shared))));
     }
     if browser.options.knows_freed && !item.is_open {
-        lines.push(("removing it frees", write(item.freed())));
+        lines.push(("removing it frees", format(browser).write_bounds(browser.freed(&item))));
     }
     match item.links {
         Some(u32::MAX) => lines.push(("links", "more than it knows".to_owned())),
@@ -127,6 +127,7 @@ fn kind(item: &Item<'_>) -> &'static str {
 fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
     let write = |size| format(browser).write(size);
+    let bounds = |freed| format(browser).write_bounds(freed);
     let (count, marked) = browser.marked();
     let mut head = Vec::new();
     match marked {
@@ -136,11 +137,16 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
             let entries = number_of(totals.entries);
             head.push(format!("{count} marked: {entries}, {}", write(totals.size)));
             match freed {
-                Some(freed) if freed < totals.size => head.push(format!(
-                    "removing them frees {}: the rest has links that are not marked",
-                    write(freed)
-                )),
-                Some(freed) => head.push(format!("removing them frees {}", write(freed))),
+                Some(freed) => {
+                    let frees = format!("removing them frees {}", bounds(freed));
+                    head.push(match freed.least {
+                        least if least == totals.size => frees,
+                        _ if browser.options.frees => {
+                            frees + ": the rest is shared, or has links that are not marked"
+                        }
+                        _ => frees + ": the rest has links that are not marked",
+                    });
+                }
                 None => head.push("symlinks are followed: what is freed is not known".to_owned()),
             }
         }
@@ -179,7 +185,8 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         let child = scan.tree.at(place);
         let item = Item::of(&child);
         let ending = if item.is_directory() { "/" } else { "" };
-        let freed = if browser.options.knows_freed { write(item.freed()) } else { String::new() };
+        let freed = browser.options.knows_freed.then(|| bounds(browser.freed(&item)));
+        let freed = freed.unwrap_or_default();
         let size = format!("{:>8} {freed:>8} ", write(item.totals.size));
         let room = width.saturating_sub(cells(&size) + ending.len());
         let refusal = refusals.get(&place);

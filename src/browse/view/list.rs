@@ -8,6 +8,7 @@ use crate::browse::item::Item;
 use crate::measure::Kind;
 use crate::render::name::{cells, escape, shorten};
 use crate::render::size::Format;
+use crate::tree::Freeable;
 
 /// The other columns of a line.
 struct Fields<'a> {
@@ -75,10 +76,10 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
             item.place.is_some_and(|place| scan.marks.is_marked(place)) || browser.is_held
         }
     };
-    let freed = match item.freed() {
+    let freed = match browser.freed(&item) {
         _ if !browser.options.knows_freed || item.is_open => String::new(),
-        0 if item.totals.size > 0 => "–".to_owned(),
-        freed => format.write(freed),
+        Freeable { most: 0, .. } if item.totals.size > 0 => "–".to_owned(),
+        freed => format.write_bounds(freed),
     };
     let change = browser.change(&item).map_or_else(String::new, |change| {
         let size = u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX);

@@ -92,8 +92,7 @@ impl Handle {
     /// Opens the file at `path`, relative to this directory, for reading. If it has become a pipe, this does not
     /// block.
     pub fn open_file_at(&self, path: &CStr, symlinks: Symlinks) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | nofollow(symlinks);
-        open(self.fd.as_fd(), path, flags).map(File::from)
+        open_file(self.fd.as_fd(), path, symlinks)
     }
 
     /// Appends the names of one system call, read through `buffer`, to `names`. Returns whether there may be more;
@@ -145,6 +144,12 @@ pub fn mount_of(path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
 /// To look at what is mounted without entering it: O_PATH triggers no automount (open(2)), but for
 /// O_DIRECTORY, which does (fs/namei.c, follow_automount, 6.18).
 const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+/// Opens the file at `path`, relative to the directory `parent`, as [`Directory::open_file_at`] does.
+pub fn open_file(parent: BorrowedFd<'_>, path: &CStr, symlinks: Symlinks) -> io::Result<File> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | nofollow(symlinks);
+    open(parent, path, flags).map(File::from)
+}
 
 fn open(parent: BorrowedFd<'_>, name: &CStr, flags: OFlags) -> io::Result<OwnedFd> {
     Ok(retry_on_intr(|| fs::openat(parent, name, flags, CreateMode::empty()))?)

@@ -1,7 +1,7 @@
 //! The known kinds of file systems, by the number that statfs(2) returns on Linux.
 
 use super::Source;
-use crate::sys::{Carries, Mount, Storage};
+use crate::sys::{Carries, Mount, SharedSpace, Storage};
 
 /// The mount `id`, whose file system is of the kind with this number.
 pub(super) fn mount(id: u64, number: u32) -> Mount {
@@ -17,7 +17,12 @@ pub(super) fn mount(id: u64, number: u32) -> Mount {
     };
     let end = ENDS.iter().find(|(kind, _)| *kind == number).map(|(_, end)| *end);
     let lists_inodes = LISTS_INODES.contains(&number);
-    Mount { id, source: Source::Linux, carries, storage, lists_inodes, end }
+    let sharing = match number {
+        number if SHARES.contains(&number) => SharedSpace::Mapped,
+        number if NEVER_SHARES.contains(&number) => SharedSpace::Never,
+        _ => SharedSpace::Unknown,
+    };
+    Mount { id, source: Source::Linux, carries, storage, lists_inodes, end, sharing }
 }
 
 /// File systems that show the kernel's own state: nothing in them takes space on a device or in memory that a user
@@ -76,6 +81,21 @@ const LISTS_INODES: [u32; 4] = [
     0x5846_5342, // xfs
     0x9123_683e, // btrfs
     0x0102_1994, // tmpfs
+];
+
+/// File systems on which files may share space, and FIEMAP tells which parts of a file do. Only those that were tested
+/// are here: bcachefs is not in every kernel.
+const SHARES: [u32; 2] = [
+    0x5846_5342, // xfs, unless it was made without reflink
+    0x9123_683e, // btrfs
+];
+
+/// File systems without reflinks, snapshots and deduplication.
+const NEVER_SHARES: [u32; 4] = [
+    0x0000_ef53, // ext2, ext3, ext4
+    0x0102_1994, // tmpfs
+    0x0000_4d44, // vfat
+    0x2011_bab0, // exfat
 ];
 
 /// The position at which listings end, on file systems where no entry is ever at that position. After the entry that

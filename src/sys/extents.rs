@@ -1,0 +1,23 @@
+//! Which parts of a file share their space with others, as the file system maps them (FIEMAP). Only on Linux; other
+//! systems have the same items, and on no mount there is it known what is shared.
+
+#[cfg(target_os = "linux")]
+mod linux;
+/// Compiled for tests on Linux, too, to find mistakes in it.
+#[cfg(any(test, not(target_os = "linux")))]
+#[cfg_attr(target_os = "linux", allow(dead_code))]
+mod other;
+
+#[cfg(target_os = "linux")]
+pub use linux::map;
+#[cfg(not(target_os = "linux"))]
+pub use other::map;
+
+/// What a file has besides the extents that it may share, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mapped {
+    /// What nobody shares: deleting the file frees at least that.
+    pub own: u64,
+    /// What may be shared, and has no place of its own: content inside the file system's metadata.
+    pub unplaced: u64,
+}

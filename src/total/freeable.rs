@@ -1,0 +1,212 @@
+//! What deleting a directory gives back, between two bounds.
+//!
+//! Nearly all of a directory's size is its own and in its total already. So this only keeps what is not: shared space,
+//! and inodes with links elsewhere. A file that shares nothing costs nothing here.
+
+use std::mem;
+use std::ops::{AddAssign, SubAssign};
+
+use super::Extents;
+use crate::sys::MountedIdentity;
+use crate::tally::{Entry, Link, Links, saturate};
+use crate::tree::{Freeable, Totals};
+
+/// The part of a file's size that may not be its own, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Doubtful {
+    /// All of it: the whole size of a file that was not asked.
+    pub size: u64,
+    /// What of it is in extents, which are added by themselves.
+    pub in_extents: u64,
+}
+
+/// A file that may share space: how much of it, and where. It is asked once, for all of its links.
+#[derive(Clone, Debug)]
+pub struct SharingFile {
+    /// The part that may not be its own.
+    pub doubtful: Doubtful,
+    /// The extents that are in doubt.
+    pub extents: Extents,
+}
+
+/// What may not be a directory's own.
+#[derive(Debug)]
+pub struct Sharing {
+    /// Of inodes with one link.
+    alone: DoubtfulSum,
+    /// Of inodes with several links. It is boxed, because most directories have none that share.
+    linked: Option<Box<LinkedSharing>>,
+    extents: Extents,
+}
+
+#[derive(Debug, Default)]
+struct LinkedSharing {
+    links: Links<Doubtful>,
+    /// The sum of all of them.
+    all: DoubtfulSum,
+    /// The sum of those that have links that were not found.
+    with_others: DoubtfulSum,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct DoubtfulSum {
+    size: u128,
+    in_extents: u128,
+}
+
+impl Sharing {
+    /// What `entry`, one link of a file, may not own, if anything; and what deleting that link alone gives back.
+    pub fn of(
+        entry: &Entry<'_>,
+        SharingFile { doubtful, extents }: SharingFile,
+    ) -> (Option<Self>, Freeable) {
+        let mut one = Self { alone: DoubtfulSum::default(), linked: None, extents };
+        let frees = match entry.identity {
+            // The other links keep it.
+            Some(identity) => {
+                let link = Link::new(doubtful, entry.links);
+                one.linked.get_or_insert_default().meet(identity, link);
+                Freeable::default()
+            }
+            None => {
+                one.alone += doubtful;
+                Self::close(Some(&one), Totals::of(entry.size))
+            }
+        };
+        ((doubtful.size > 0).then_some(one), frees)
+    }
+
+    /// Adds another part of the same directory, or a closed subdirectory.
+    pub fn absorb(&mut self, mut other: Self) {
+        self.alone.size += other.alone.size;
+        self.alone.in_extents += other.alone.in_extents;
+        let count = |sharing: &Self| sharing.linked.as_ref().map_or(0, |linked| linked.links.len());
+        if count(self) < count(&other) {
+            mem::swap(&mut self.linked, &mut other.linked);
+        }
+        if let (Some(linked), Some(mut other)) = (&mut self.linked, other.linked) {
+            other.links.drain().for_each(|(identity, link)| linked.meet(identity, link));
+        }
+        self.extents.absorb(other.extents);
+    }
+
+    /// What deleting a directory gives back that has these `totals`, in bytes on disk. What links elsewhere lead to
+    /// stays, and so is not given back.
+    pub fn close(sharing: Option<&Self>, Totals { size, shared, .. }: Totals) -> Freeable {
+        let all = size.saturating_sub(shared);
+        let Some(Self { alone, linked, extents }) = sharing else {
+            return Freeable { least: all, most: all, extents: 0 };
+        };
+        let mut doubtful = *alone;
+        if let Some(linked) = linked {
+            doubtful.size += linked.all.size - linked.with_others.size;
+            doubtful.in_extents += linked.all.in_extents - linked.with_others.in_extents;
+        }
+        let least = saturate(u128::from(all).saturating_sub(doubtful.size));
+        let rest = u128::from(all).saturating_sub(doubtful.in_extents);
+        // Extents of what stays are covered, too, and encoded ones are longer than what they take.
+        let most = |covered: u64| saturate(rest + u128::from(covered)).min(all);
+        let most = extents.covered().map_or(all, most);
+        Freeable { least, most, extents: extents.listed() }
+    }
+}
+
+impl LinkedSharing {
+    fn meet(&mut self, identity: MountedIdentity, link: Link<Doubtful>) {
+        let (before, now) = self.links.meet(identity, link, Doubtful::joined);
+        if let Some(before) = before {
+            self.all -= before.value;
+            if before.has_others() {
+                self.with_others -= before.value;
+            }
+        }
+        self.all += now.value;
+        if now.has_others() {
+            self.with_others += now.value;
+        }
+    }
+}
+
+impl Doubtful {
+    /// What is said of a file that has changed between two links: the one that promises less.
+    fn joined(self, other: Self) -> Self {
+        Self { size: self.size.max(other.size), in_extents: self.in_extents.min(other.in_extents) }
+    }
+}
+
+impl AddAssign<Doubtful> for DoubtfulSum {
+    fn add_assign(&mut self, file: Doubtful) {
+        self.size += u128::from(file.size);
+        self.in_extents += u128::from(file.in_extents);
+    }
+}
+
+impl SubAssign<Doubtful> for DoubtfulSum {
+    fn sub_assign(&mut self, file: Doubtful) {
+        self.size -= u128::from(file.size);
+        self.in_extents -= u128::from(file.in_extents);
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test should stop there")]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::sys::Stat;
+
+    const ALL_IN_EXTENTS: Doubtful = Doubtful { size: 40, in_extents: 40 };
+
+    fn totals(size: u64, shared: u64) -> Totals {
+        Totals { size, shared, ..Totals::default() }
+    }
+
+    fn freed(least: u64, most: u64, extents: u64) -> Freeable {
+        Freeable { least, most, extents }
+    }
+
+    /// A file of 50 bytes, or one link of it, that has 40 of them in an extent.
+    fn sharing(links: u32) -> Sharing {
+        let mut extents = Extents::new(&Arc::default());
+        extents.add(1, 1_000..1_040);
+        let stat = Stat { links, ..Stat::default() };
+        let mut entry = Entry::new(b"file", 1, &stat, 50, 1);
+        entry.identity = (links > 1).then_some((0, (1, 7)));
+        Sharing::of(&entry, SharingFile { doubtful: ALL_IN_EXTENTS, extents }).0.unwrap()
+    }
+
+    #[test]
+    fn what_shares_nothing_is_freed() {
+        assert_eq!(Sharing::close(None, totals(100, 0)), freed(100, 100, 0));
+        // An inode with a link elsewhere stays.
+        assert_eq!(Sharing::close(None, totals(100, 30)), freed(70, 70, 0));
+    }
+
+    /// Two files of 50 share 40 with each other, and perhaps with others.
+    #[test]
+    fn clones_count_once_at_most_and_not_at_least() {
+        let one = sharing(1);
+        assert_eq!(Sharing::close(Some(&one), totals(50, 0)), freed(10, 50, 1));
+        let mut above = sharing(1);
+        above.absorb(one);
+        assert_eq!(Sharing::close(Some(&above), totals(100, 0)), freed(20, 60, 2));
+    }
+
+    /// One inode of 50 with two links, 40 of it shared.
+    #[test]
+    fn a_link_to_a_clone_counts_once() {
+        let one = sharing(2);
+        assert_eq!(Sharing::close(Some(&one), totals(50, 50)), freed(0, 0, 1));
+        let mut above = sharing(2);
+        above.absorb(one);
+        assert_eq!(Sharing::close(Some(&above), totals(50, 0)), freed(10, 50, 2));
+    }
+
+    #[test]
+    fn what_was_not_asked_is_doubtful_as_a_whole() {
+        let mut all = sharing(1);
+        all.alone += Doubtful { size: 30, in_extents: 0 };
+        assert_eq!(Sharing::close(Some(&all), totals(120, 0)), freed(50, 120, 1));
+    }
+}

@@ -1,0 +1,166 @@
+//! What files share with others, asked only if it is to be computed what deleting gives back.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::task::with_patience;
+use super::{Walk, lock};
+use crate::gear::{SharingCourse, Unasked};
+use crate::measure::Kind;
+use crate::sys::{self, Handle, Mapped, Mount, MountTable, MountedIdentity, SharedSpace};
+use crate::tally::{Entry, Tally};
+use crate::total::{Doubtful, ExtentCount, Extents, SharingFile, Subtotal};
+
+/// Smaller files are not asked: in a home directory, 3.6% of the files that are not smaller have 78% of the bytes.
+const LEAST_ASKED: u64 = 64 << 10;
+
+/// What is known of all files of a walk.
+#[derive(Debug, Default)]
+pub(super) struct SharingAnswers {
+    extents: Arc<ExtentCount>,
+    /// What files with several links said, and how many of these were not found yet. Locked for each link, and not
+    /// while a file is asked.
+    linked: Mutex<HashMap<MountedIdentity, (SharingFile, u32)>>,
+    /// Files that were not asked: small ones, and others.
+    small: UnaskedCount,
+    unknown: UnaskedCount,
+}
+
+/// Counts files that are not asked. Relaxed: they are read when the walk is over.
+#[derive(Debug, Default)]
+struct UnaskedCount {
+    files: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl UnaskedCount {
+    fn add(&self, bytes: u64) {
+        self.files.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn sum(&self) -> Unasked {
+        let [files, bytes] = [&self.files, &self.bytes].map(|count| count.load(Ordering::Relaxed));
+        Unasked { files, bytes }
+    }
+}
+
+impl SharingAnswers {
+    /// What was not found out.
+    pub(super) fn course(&self) -> SharingCourse {
+        SharingCourse {
+            small: self.small.sum(),
+            unknown: self.unknown.sum(),
+            has_too_many_extents: self.extents.is_exceeded(),
+        }
+    }
+
+    /// What a file said at another link.
+    fn known(&self, identity: MountedIdentity) -> Option<SharingFile> {
+        let mut linked = lock(&self.linked);
+        let (file, left) = linked.get_mut(&identity)?;
+        let again = SharingFile { extents: file.extents.again(), ..*file };
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            linked.remove(&identity);
+        }
+        Some(again)
+    }
+
+    /// Remembers what a file with so many `links` said. Returns whether it is the first to say so.
+    ///
+    /// If there are too many extents, files that have any are asked at each link.
+    fn remember(&self, identity: MountedIdentity, file: &SharingFile, links: u32) -> bool {
+        if file.extents.listed() > 0 && self.extents.is_exceeded() {
+            return true;
+        }
+        let mut linked = lock(&self.linked);
+        linked.insert(identity, (file.clone(), links.saturating_sub(1))).is_none()
+    }
+}
+
+impl<T: Tally> Walk<T> {
+    /// Adds what an entry may share to `subtotal`, that of its directory. The entry is the one of this name in
+    /// `directory`, or a root at this path.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn share(
+        &self,
+        subtotal: &mut Subtotal<T::Part>,
+        mount: Mount,
+        directory: Option<&Handle>,
+        name: &CStr,
+        entry: &mut Entry<'_>,
+    ) {
+        self.rules.identify(entry);
+        let may_share = mount.sharing != SharedSpace::Never;
+        let file = if may_share && entry.size > 0 && entry.stat.mode.kind() == Kind::File {
+            self.shared(mount, directory, name, entry)
+        } else {
+            SharingFile {
+                doubtful: Doubtful::default(),
+                extents: Extents::new(&self.sharing.extents),
+            }
+        };
+        subtotal.share(entry, file);
+    }
+
+    /// What a file may share.
+    fn shared(
+        &self,
+        mount: Mount,
+        directory: Option<&Handle>,
+        name: &CStr,
+        entry: &Entry<'_>,
+    ) -> SharingFile {
+        let SharingAnswers { extents, small, unknown, .. } = &self.sharing;
+        // What is not known is in doubt as a whole.
+        let in_doubt = || SharingFile {
+            doubtful: Doubtful { size: entry.size, in_extents: 0 },
+            extents: Extents::new(extents),
+        };
+        if entry.size < LEAST_ASKED && mount.sharing == SharedSpace::Mapped {
+            small.add(entry.size);
+            return in_doubt();
+        }
+        if let Some(file) = entry.identity.and_then(|identity| self.sharing.known(identity)) {
+            return file;
+        }
+        let asked = self.ask(mount, directory, name, entry);
+        let is_unknown = asked.is_err();
+        let file = asked.unwrap_or_else(|_| in_doubt());
+        let remember = |identity| self.sharing.remember(identity, &file, entry.links);
+        if entry.identity.is_none_or(remember) && is_unknown {
+            unknown.add(entry.size);
+        }
+        file
+    }
+
+    /// Asks a file for the extents that it shares.
+    fn ask(
+        &self,
+        mount: Mount,
+        directory: Option<&Handle>,
+        name: &CStr,
+        entry: &Entry<'_>,
+    ) -> io::Result<SharingFile> {
+        let unknown = || io::Error::from(io::ErrorKind::Unsupported);
+        if mount.sharing != SharedSpace::Mapped {
+            return Err(unknown());
+        }
+        // Subvolumes of btrfs have devices of their own, and share the space of one file system.
+        let mounts = self.mounts.get_or_init(MountTable::read);
+        let file_system = mounts.file_system(mount.id).ok_or_else(unknown)?;
+        with_patience(self, || {
+            let mut extents = Extents::new(&self.sharing.extents);
+            let add = |extent| extents.add(file_system, extent);
+            let Mapped { own, unplaced } = sys::map(directory, name, entry.stat, add)?;
+            let size = entry.size.saturating_sub(own);
+            let doubtful = Doubtful { size, in_extents: size.saturating_sub(unplaced) };
+            Ok(SharingFile { doubtful, extents })
+        })
+    }
+}
