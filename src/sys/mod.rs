@@ -152,7 +152,7 @@ pub type Identity = (u64, u64);
 pub type MountedIdentity = (u64, Identity);
 
 /// The attributes of an inode, as far as weigh needs them.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     /// Device number of the file system.
     pub device: u64,

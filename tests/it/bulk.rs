@@ -219,6 +219,65 @@ fn where_it_cannot_be_done_it_is_walked_and_said_why() {
     assert!(lines[2].ends_with(": Permission denied"), "{said}");
 }
 
+/// In a container, the root is an overlay, other file systems are mounted below it, and there are no device nodes, or
+/// only some that may not be read. There is always a walk, and only `--bulk` says why.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn in_a_container_it_is_walked_and_only_bulk_says_why() {
+    native_only!("bulk is of the native source");
+    let fixture = Fixture::new().dir("top").dir("layers").dir("inside");
+    let script = r#"
+        set -e
+        truncate -s 64M disk; mkfs.ext4 -q disk; mount -o loop disk top
+        mkdir top/sub; echo x > top/sub/f; sync -f top
+        mount -t tmpfs none layers; cd layers; mkdir -p lower/sub upper work
+        mkdir lower/usr lower/lib lower/lib64 lower/bin lower/proc lower/dev lower/data lower/volume
+        echo x > lower/sub/f; cp "$0" lower/weigh; cd ..
+        mount -t overlay none -o lowerdir=layers/lower,upperdir=layers/upper,workdir=layers/work inside
+        for dir in usr lib lib64 bin; do [ ! -e /$dir ] || mount --bind /$dir inside/$dir; done
+        mount -t proc none inside/proc
+        # A volume of a container is a whole file system, or a directory of one.
+        mount --bind top inside/data; mount --bind top/sub inside/volume
+        one() {
+            name=$1; shift
+            "$@" > $name.silent 2> $name.complaint; [ ! -s $name.complaint ] || { cat $name.complaint >&2; exit 1; }
+            "$@" --bulk > $name.bulk 2> $name.said
+            cmp $name.silent $name.bulk >&2
+            grep -q '"size":' $name.bulk
+        }
+        # Without nodes of devices.
+        mount -t tmpfs none inside/dev
+        one overlay chroot inside /weigh -j -x /
+        one whole chroot inside /weigh -j /data
+        one part chroot inside /weigh -j /volume
+        # With one that not even root may open.
+        number=$(grep " $PWD/top " /proc/self/mountinfo | cut -d' ' -f3)
+        mount -o remount,nodev inside/dev; mkdir inside/dev/block
+        mknod -m 666 inside/dev/block/$number b ${number%:*} ${number#*:}
+        one node chroot inside /weigh -j /data
+        # With root inside, who is a plain user outside.
+        umount inside/dev; mount --rbind /dev inside/dev; chmod 755 . layers layers/lower layers/upper top top/sub
+        rmdir top/lost+found
+        one rootless setpriv --reuid 65534 --regid 65534 --clear-groups unshare -Ur chroot inside /weigh -j /data
+    "#;
+    let output = in_namespace(&fixture, script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let no_mount = "no ext2, ext3 or ext4 is mounted there";
+    let denied = "/dev/block/";
+    for (name, root, reason, end) in [
+        ("overlay", "/", no_mount, ""),
+        ("whole", "/data", "its device was not found", ""),
+        ("part", "/volume", no_mount, ""),
+        ("node", "/data", denied, ": Permission denied"),
+        ("rootless", "/data", "/dev/loop", ": Permission denied"),
+    ] {
+        let said = fs::read_to_string(fixture.at(format!("{name}.said"))).unwrap();
+        let [line] = said.lines().collect::<Vec<_>>()[..] else { panic!("{name}: {said}") };
+        let start = format!("weigh: {root} was walked, not read in bulk: {reason}");
+        assert!(line.starts_with(&start) && line.ends_with(end), "{name}: {line}");
+    }
+}
+
 #[test]
 fn without_a_file_system_of_its_own_it_is_a_walk() {
     let fixture = Fixture::new().file("top/f", 10_000);

@@ -1,4 +1,5 @@
-//! Images made by `mkfs.ext4`, whole and damaged. `tests/it/bulk.rs` compares mounted images with what the kernel says.
+//! Images made by `mkfs.ext4`, whole and damaged. `tests/it/bulk.rs` compares mounted images with what the kernel says, and
+//! `debugfs` those that it may not be able to mount with what debugfs says.
 #![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 
 use std::collections::{BTreeMap, HashSet};
@@ -11,6 +12,7 @@ use std::sync::atomic::AtomicBool;
 use tempfile::TempDir;
 
 use super::*;
+use crate::sys::Stat;
 
 /// Everything in an image, by its path: inode, type, length, links.
 type Found = BTreeMap<Vec<u8>, (u64, Kind, u64, u32)>;
@@ -35,9 +37,16 @@ impl Random {
     }
 }
 
-/// Everything that names lead to from the root on, and how many directories are damaged.
+/// What names lead to from the root on, in short, and how many directories are damaged.
 fn census(volume: &RawVolume) -> (Found, usize) {
-    let (mut found, mut wrong, mut seen) = (Found::new(), 0, HashSet::new());
+    let (found, wrong) = stats(volume);
+    let short = |stat: Stat| (stat.inode, stat.mode.kind(), stat.length, stat.links);
+    (found.into_iter().map(|(path, stat)| (path, short(stat))).collect(), wrong)
+}
+
+/// Everything that names lead to from the root on, and how many directories are damaged.
+fn stats(volume: &RawVolume) -> (BTreeMap<Vec<u8>, Stat>, usize) {
+    let (mut found, mut wrong, mut seen) = (BTreeMap::new(), 0, HashSet::new());
     let budget = volume.budget();
     let mut ahead = vec![(Vec::new(), ROOT)];
     let (mut buffer, mut block) = (Vec::new(), Vec::new());
@@ -47,7 +56,7 @@ fn census(volume: &RawVolume) -> (Found, usize) {
             continue;
         };
         let stat = raw.stat(number, &volume.layout);
-        found.insert(path.clone(), (number, stat.mode.kind(), stat.length, stat.links));
+        found.insert(path.clone(), stat);
         if !raw.is_directory() || raw.is_inline() || raw.is_encrypted() || !seen.insert(number) {
             continue;
         }
@@ -258,4 +267,167 @@ fn targets(volume: &RawVolume) -> Vec<(u64, u64)> {
         targets.extend(maps.map(|block| (block * size, 64)));
     }
     targets
+}
+
+mod debugfs {
+    //! Images that this kernel may not be able to mount, because it has no casefold, or because a block is larger than a page:
+    //! what debugfs says of them. `--bulk` itself needs a mount.
+
+    use std::fs::File;
+    use std::io::Write;
+    use std::process::Stdio;
+
+    use super::*;
+
+    /// These, and those of the other tests. Linux 6.18 on x86 mounts none with more than 4 KiB a block, and none of the others
+    /// if it was built without CONFIG_UNICODE.
+    const MORE: [&str; 7] = [
+        "-b 8192",
+        "-b 16384 -O bigalloc -C 65536",
+        "-b 32768 -O ^metadata_csum,^64bit -I 128",
+        "-b 65536 -O ^extent,^64bit,^has_journal",
+        "-O casefold -E encoding=utf8 -b 1024",
+        "-O casefold,encrypt,large_dir -E encoding=utf8",
+        "-b 65536 -O casefold,large_dir",
+    ];
+
+    /// What is added to the tree: special files, large numbers, times before 1970 and after 2038.
+    const CHANGES: &str = "
+mknod fifo p
+mknod device c 5 9
+sif fifo uid 70000
+sif fifo gid 80000
+sif device mtime 19300101000000
+sif e/sparse mtime_extra 5
+sif e/short atime_extra 2
+";
+
+    /// Lets debugfs run `commands`, and returns what it prints for each.
+    fn debugfs(image: &Path, flags: &[&str], commands: &str) -> Vec<String> {
+        let mut child = Command::new("debugfs");
+        child.args(flags).arg(image).env("TZ", "UTC").stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = child.stderr(Stdio::null()).spawn().unwrap();
+        let (mut stdin, commands) = (child.stdin.take().unwrap(), commands.to_owned());
+        // It prints while it reads.
+        let writer = std::thread::spawn(move || stdin.write_all(commands.as_bytes()).unwrap());
+        let output = child.wait_with_output().unwrap();
+        writer.join().unwrap();
+        let output = String::from_utf8(output.stdout).unwrap();
+        output.split("debugfs: ").filter(|said| said.contains('\n')).map(str::to_owned).collect()
+    }
+
+    /// Everything in the image: the same as `stats`.
+    fn listed(image: &Path) -> BTreeMap<Vec<u8>, Stat> {
+        let mut found = BTreeMap::new();
+        let mut ahead = vec![(Vec::new(), ROOT)];
+        while !ahead.is_empty() {
+            let stats: String =
+                ahead.iter().map(|(_, inode)| format!("stat <{inode}>\n")).collect();
+            let stats = debugfs(image, &[], &stats);
+            assert_eq!(stats.len(), ahead.len());
+            let mut directories = Vec::new();
+            for ((path, inode), said) in ahead.into_iter().zip(stats) {
+                let stat = stat(inode, &said);
+                if stat.is_directory() {
+                    directories.push((path.clone(), inode));
+                }
+                found.insert(path, stat);
+            }
+            let lists: String =
+                directories.iter().map(|(_, inode)| format!("ls -p <{inode}>\n")).collect();
+            let lists = debugfs(image, &[], &lists);
+            assert_eq!(lists.len(), directories.len());
+            ahead = Vec::new();
+            for ((path, _), said) in directories.iter().zip(lists) {
+                for line in said.lines().filter(|line| line.starts_with('/')) {
+                    // /inode/mode/user/group/name/size/
+                    let fields: Vec<_> = line.split('/').collect();
+                    // Inode 0 is a gap between entries.
+                    if fields[1] != "0" && !matches!(fields[5], "." | "..") {
+                        let below = [path, &b"/"[..], fields[5].as_bytes()].concat();
+                        ahead.push((below, fields[1].parse().unwrap()));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// What `stat` of debugfs says of an inode.
+    fn stat(inode: u64, said: &str) -> Stat {
+        let after = |label: &str| {
+            let rest = &said[said.find(label).unwrap_or_else(|| panic!("{label}{said}"))..];
+            rest[label.len()..].split_whitespace().next().unwrap().to_owned()
+        };
+        let number = |label: &str| after(label).parse::<u64>().unwrap();
+        assert_eq!(number("Inode: "), inode);
+        // In hexadecimal: the seconds, and nanoseconds with two more bits of the seconds. Without these in an old inode.
+        let time = |label: &str| {
+            if !said.contains(label) {
+                return 0;
+            }
+            let text = after(label);
+            let (seconds, extra) = text.split_once(':').unwrap_or((&text, "0"));
+            let hex = |text: &str| u32::from_str_radix(text, 16).unwrap();
+            i64::from(hex(&seconds[2..]) as i32) + (i64::from(hex(extra) & 3) << 32)
+        };
+        let kind: u16 = match &*after("Type: ") {
+            "regular" => 0o100_000,
+            "directory" => 0o40_000,
+            "symlink" => 0o120_000,
+            "FIFO" => 0o10_000,
+            "character" => 0o20_000,
+            other => panic!("{other}: {said}"),
+        };
+        let mode = u16::from_str_radix(&after("Mode: "), 8).unwrap();
+        Stat {
+            device: 0,
+            inode,
+            links: number("Links: ") as u32,
+            mode: crate::measure::Mode(kind | mode),
+            mount_point: false,
+            blocks: number("Blockcount: "),
+            length: number("Size: "),
+            accessed: time("atime: "),
+            modified: time("mtime: "),
+            changed: time("ctime: "),
+            born: time("crtime: "),
+            owner: number("User: ") as u32,
+            group: Some(number("Group: ") as u32),
+        }
+    }
+
+    #[test]
+    #[ignore = "runs mkfs.ext4, e2fsck and debugfs"]
+    fn what_cannot_be_mounted_is_what_debugfs_says() {
+        let tree = tree();
+        for options in MORE.iter().chain(&OPTIONS) {
+            let (_place, at) = image(tree.path(), options, "256M");
+            debugfs(&at, &["-w"], CHANGES);
+            if options.contains("casefold") {
+                // Two directories whose names fold, one of them large.
+                for name in ["names", "large"] {
+                    let said = debugfs(&at, &[], &format!("stat {name}\n")).concat();
+                    let flags = said.split("Flags: 0x").nth(1).unwrap();
+                    let flags = u32::from_str_radix(flags.split_whitespace().next().unwrap(), 16);
+                    let flags = flags.unwrap() | 0x4000_0000;
+                    debugfs(&at, &["-w"], &format!("sif {name} flags {flags}\n"));
+                }
+            }
+            // It makes the indexes of large directories, and finds what the changes have made wrong.
+            let checked = Command::new("e2fsck").args(["-fyD"]).arg(&at).output().unwrap();
+            let checked_said = String::from_utf8_lossy(&checked.stdout);
+            assert!(matches!(checked.status.code(), Some(0 | 1)), "{options}: {checked_said}");
+            let volume = RawVolume::open(File::open(&at).unwrap()).unwrap();
+            let ((found, wrong), expected) = (stats(&volume), listed(&at));
+            assert!(wrong == 0 && found.len() > 1_500, "{options}: {} {wrong}", found.len());
+            let is_late = expected.values().any(|stat| stat.modified > 1 << 32);
+            // Old inodes have no room for that.
+            assert_eq!(is_late, !options.contains("-I 128"), "{options}");
+            for (path, stat) in &expected {
+                assert_eq!(found.get(path), Some(stat), "{options}: {}", path.escape_ascii());
+            }
+            assert_eq!(found.len(), expected.len(), "{options}");
+        }
+    }
 }
