@@ -438,10 +438,17 @@ impl<'a> Child<'a> {
         children
     }
 
-    /// Compares by size, largest first, and then by name.
+    /// Compares by size, largest first, and then by name. A damaged snapshot may have two siblings with one name: they
+    /// stay in their order.
     #[inline]
     pub fn compare(&self, other: &Self) -> Ordering {
-        other.size.cmp(&self.size).then_with(|| self.name().cmp(other.name()))
+        let by_place = || {
+            // The blocks of two leaves in a directory end where its block does.
+            let [one, two] = [self, other].map(|it| (it.directory, Reverse(it.block.len())));
+            one.cmp(&two)
+        };
+        let by_name = || self.name().cmp(other.name()).then_with(by_place);
+        other.size.cmp(&self.size).then_with(by_name)
     }
 }
 

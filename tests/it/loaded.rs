@@ -220,3 +220,24 @@ fn the_errors_of_a_snapshot_come_back_by_their_symbols() {
     let symbols: Vec<_> = shown["errors"].as_array().unwrap().iter().map(|e| &e["error"]).collect();
     assert_eq!(symbols, expected);
 }
+
+/// Only a damaged or forged snapshot has such siblings. They changed places each time that it was saved again.
+#[test]
+fn siblings_of_one_name_and_size_keep_their_order() {
+    let fixture = Fixture::new();
+    let directory = |inner: &str| {
+        let children = [json!({"name": inner, "kind": "file", "size": 3})];
+        json!({"name": "a", "kind": "directory", "size": 3, "entries": 2, "children": children})
+    };
+    let leaf = |kind: &str| json!({"name": "a", "kind": kind, "size": 3});
+    let children = [directory("x"), directory("y"), leaf("file"), leaf("symlink"), leaf("file")];
+    let document = json!({"schema": 1, "measure": "disk", "unit": "bytes", "complete": true,
+        "name": "top", "kind": "directory", "size": 15, "entries": 8, "children": children});
+    fs::write(fixture.at("0"), document.to_string()).unwrap();
+    let saved = |from: &str, to: &str| {
+        let shown = weigh("--save").arg(to).arg("--load").arg(from).within(fixture.path()).run();
+        assert_eq!(shown.code(), 0, "{}", shown.complaint());
+        fs::read_to_string(fixture.at(to)).unwrap()
+    };
+    assert_eq!(saved("0", "1"), saved("1", "2"));
+}
