@@ -414,11 +414,18 @@ impl Browser {
         }
     }
 
+    /// Whether the scan asked what files share. The root above several snapshots has no figures of its own.
+    pub(super) fn knows_sharing(&self) -> bool {
+        let Watched::Whole(scan) = &self.seen else { return self.options.frees };
+        let (root, has) = (scan.tree.root(), |it: Child<'_>| it.node().totals.frees.is_some());
+        self.options.frees || has(root) || scan.tree.is_above_roots() && root.unsorted().any(has)
+    }
+
     /// How much removing `item` alone frees.
     pub(super) fn freed(&self, item: &Item<'_>) -> Freeable {
         let most = item.freed();
-        // What was changed since the walk is not known to be its own.
-        let least = if self.options.frees { 0 } else { most };
+        // A file that changed since the walk may share its space.
+        let least = if self.knows_sharing() { 0 } else { most };
         item.totals.frees.unwrap_or(Freeable { least, most, extents: 0 })
     }
 
@@ -428,8 +435,7 @@ impl Browser {
             Watched::Walk { marks, .. } => (marks.len(), None),
             Watched::Whole(scan) => {
                 let freed = scan.marks.freed();
-                let is_asked = self.options.frees || scan.tree.root().node().totals.frees.is_some();
-                let known = self.options.knows_freed.then(|| freed.freed(is_asked));
+                let known = self.options.knows_freed.then(|| freed.freed(self.knows_sharing()));
                 (scan.marks.len(), Some((freed.marked(), known)))
             }
         }

@@ -76,7 +76,7 @@ fn mark_at_random(browser: &mut Browser, dice: &mut Dice) {
 }
 
 /// What the file system at `path` has free, in bytes.
-fn free(path: &Path) -> u64 {
+pub fn free(path: &Path) -> u64 {
     let file = fs::File::open(path).unwrap();
     rustix::fs::syncfs(&file).unwrap();
     let space = rustix::fs::fstatvfs(&file).unwrap();

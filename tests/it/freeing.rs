@@ -17,6 +17,7 @@ use weigh::tally::Inodes;
 use weigh::total::Rules;
 use weigh::tree::Tree;
 
+use crate::browse::free;
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::rounds::rounds;
@@ -420,12 +421,4 @@ fn what_is_deleted_frees_what_was_said_on_tmpfs() {
 fn what_is_deleted_frees_what_was_said_on_ext4() {
     let place = crate::browse::Mounted::ext4();
     sequences(Some(place.path()), 20_000..20_000 + rounds(20, 500) as u64);
-}
-
-/// What the file system at `place` has free, in bytes.
-fn free(place: &Path) -> u64 {
-    let file = fs::File::open(place).unwrap();
-    rustix::fs::syncfs(&file).unwrap();
-    let space = rustix::fs::fstatvfs(&file).unwrap();
-    space.f_bfree * space.f_frsize
 }

@@ -7,11 +7,13 @@ use std::path::Path;
 use std::process::Command as Program;
 use std::sync::Arc;
 
+use serde_json::json;
 use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected};
-use weigh::report::{self, Keep, Request};
+use weigh::report::{self, Input, Keep, Request};
 use weigh::tally::Inodes;
 
-use crate::browse::Mounted;
+use crate::browse::{Mounted, free};
+use crate::fixture::Fixture;
 
 const KIB: u64 = 1024;
 
@@ -42,23 +44,19 @@ fn bounds(browser: &mut Browser, names: &[&str]) -> [u64; 2] {
     [freed.least, freed.most]
 }
 
-/// What is free on the file system at `place`. XFS frees in the background.
-fn free(place: &Path) -> u64 {
-    let mut last = None;
-    loop {
-        let said = Program::new("sh")
-            .args(["-c", "sync -f .; stat -f -c '%f %S' ."])
-            .current_dir(place)
-            .output()
-            .unwrap();
-        let numbers = String::from_utf8(said.stdout).unwrap();
-        let now: u64 = numbers.split_whitespace().map(|it| it.parse::<u64>().unwrap()).product();
-        if last == Some(now) {
+/// What is free on the file system at `place`, once that does not change any more: XFS frees in the background.
+fn settled_free(place: &Path) -> u64 {
+    let (mut last, mut same) = (0, 0);
+    for _ in 0..400 {
+        let now = free(place);
+        same = if now == last { same + 1 } else { 0 };
+        if same == 3 {
             return now;
         }
-        last = Some(now);
+        last = now;
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
+    panic!("what is free does not settle");
 }
 
 #[test]
@@ -86,17 +84,48 @@ fn marks_free_between_two_bounds() {
     let [least, most] = bounds(&mut browser, &all);
     assert_eq!([least, most], [2_048 * KIB, (2_048 + 4_096 + 1_024 * 2 + 512) * KIB]);
 
-    let before = free(place.path());
+    let before = settled_free(place.path());
     for name in all {
         let path = root.join(name);
         let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         removed.unwrap();
     }
-    let freed = free(place.path()) - before;
+    let freed = settled_free(place.path()) - before;
     assert!(least <= freed && freed <= most + 256 * KIB, "{least} <= {freed} <= {most}");
 
     // Only a walk of everything can tell, and only of disk usage.
     assert_eq!(browser.press(Key::Char('a')), None);
     let again = Some(Command::Again { is_other_measure: false });
     assert_eq!(browser.press(Key::Char('r')), again);
+}
+
+/// The root above several snapshots has no figures of its own. Its review had one figure where a line had two.
+#[test]
+fn the_review_of_several_snapshots_has_two_bounds() {
+    let fixture = Fixture::new();
+    let snapshot = |name: &str| {
+        let file =
+            json!({"name": "f", "kind": "file", "size": 9, "frees_least": 0, "frees_most": 9});
+        let snapshot = json!({"schema": 1, "tool": "weigh", "version": "1", "measure": "disk",
+            "unit": "bytes", "complete": true, "time": 1, "host": "h", "options": ["--frees"],
+            "roots": [{"path": format!("/{name}")}], "name": format!("/{name}"),
+            "kind": "directory", "size": 9, "entries": 2, "own": 0, "inode": 1, "device": 1,
+            "mount": 1, "frees_least": 0, "frees_most": 9, "children": [file]});
+        fs::write(fixture.at(name), snapshot.to_string()).unwrap();
+        fixture.at(name)
+    };
+    let files = vec![snapshot("one"), snapshot("two")];
+    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
+    let mut browser = Browser::new(options, Protected::default(), Arc::default(), false);
+    let keep = Keep::Everything(Inodes::Fingerprints);
+    let source = Input::Snapshots(files, None);
+    let request = Request { keep, source, ..Request::of_roots([]) };
+    browser.finish(report::browse(&request, Arc::default(), |_| {}).unwrap());
+    browser.resize(20);
+    // The file in the first of them.
+    for key in [Key::Enter, Key::Char(' ')] {
+        browser.press(key);
+    }
+    let freed = browser.marked().1.unwrap().1.unwrap();
+    assert_eq!([freed.least, freed.most], [0, 9]);
 }
