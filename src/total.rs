@@ -19,7 +19,7 @@ pub use sum::Sum;
 use crate::measure::Measure;
 use crate::sys::Stat;
 use crate::tally::{Closed, Entry, Tally};
-use crate::tree::Totals;
+use crate::tree::{Freeable, Totals};
 
 /// How inodes count.
 #[derive(Clone, Copy, Debug, Default)]
@@ -35,7 +35,7 @@ pub struct Rules {
     pub count_links: bool,
     /// Whether only inodes without links outside count: a directory without what it shares, and no link by itself.
     pub unique: bool,
-    /// Whether to compute what deleting gives back. Sizes are bytes on disk then, and no other rule is set.
+    /// Whether to compute what deleting frees. Sizes are bytes on disk then, and no other rule is set.
     pub frees: bool,
 }
 
@@ -148,11 +148,16 @@ impl<P: Default> Subtotal<P> {
         }
     }
 
-    /// Adds the part of an entry that may not be its own, and sets what deleting it gives back.
-    pub fn share(&mut self, entry: &mut Entry<'_>, file: SharingFile) {
-        let (one, frees) = Sharing::of(entry, file);
-        entry.frees = Some(frees);
-        self.absorb_sharing(one.map(Box::new));
+    /// Adds the part of an entry that may not be its own, and sets what deleting it frees.
+    pub fn share(&mut self, entry: &mut Entry<'_>, file: Option<SharingFile>) {
+        let file = file.filter(|file| file.doubtful.size > 0);
+        let one = file.map(|file| Box::new(Sharing::of(entry, file)));
+        entry.frees = Some(match entry.identity {
+            // The other links keep it.
+            Some(_) => Freeable::default(),
+            None => Sharing::close(one.as_deref(), Totals::of(entry.size)),
+        });
+        self.absorb_sharing(one);
     }
 
     fn absorb_sharing(&mut self, other: Option<Box<Sharing>>) {

@@ -15,7 +15,7 @@ use super::ordered::{Ordered, Sink};
 use crate::measure::{Measure, Mode, time_of_weight};
 use crate::path::LONGEST;
 use crate::snapshot::{FileSystem, Origin, Share, Volume};
-use crate::tree::{Child, Details, Inode, Node, Order, Step, Traversal, Tree};
+use crate::tree::{Child, Details, Freeable, Inode, Node, Order, Step, Traversal, Tree};
 use crate::weighed::Weighed;
 
 /// The schema's number.
@@ -111,9 +111,9 @@ fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Resu
         bytes(out, "name", root.name())?;
         write!(out, r#","kind":"{}""#, root.mode().kind().name())?;
     }
+    let Node { totals, inode, .. } = root.node();
     size(out, root.size(), options.measure)?;
-    frees(out, root)?;
-    let inode = root.inode();
+    frees(out, totals.frees)?;
     if options.origin.is_some() {
         kept(out, root.mode(), inode, None)?;
     }
@@ -154,12 +154,13 @@ fn content<'a>(
         out.write_all(br#","kind":""#)?;
         out.write_all(kind(&node).as_bytes())?;
         out.write_all(b"\"")?;
+        let Node { totals, inode, .. } = node.node();
         size(out, node.size(), options.measure)?;
-        frees(out, node)?;
+        frees(out, totals.frees)?;
         if node.is_group() {
-            number(out, br#","entries":"#, node.totals().entries)?;
+            number(out, br#","entries":"#, totals.entries)?;
         } else if is_saved {
-            kept(out, node.mode(), node.inode(), at_root)?;
+            kept(out, node.mode(), inode, at_root)?;
         }
         // If every entry has a path, which may be long, the queued output would take too much memory.
         let is_short = !options.full_paths
@@ -201,9 +202,9 @@ fn size(out: &mut impl Write, weight: u64, measure: Measure) -> io::Result<()> {
     }
 }
 
-/// What deleting a node gives back, if that is known.
-fn frees(out: &mut impl Write, node: Child<'_>) -> io::Result<()> {
-    let Some(frees) = node.node().totals.frees else { return Ok(()) };
+/// What deleting a node frees, if that is known.
+fn frees(out: &mut impl Write, frees: Option<Freeable>) -> io::Result<()> {
+    let Some(frees) = frees else { return Ok(()) };
     number(out, br#","frees_least":"#, frees.least)?;
     number(out, br#","frees_most":"#, frees.most)?;
     if !frees.is_exact() {

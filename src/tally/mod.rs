@@ -81,7 +81,7 @@ pub struct Entry<'a> {
     pub links: u32,
     /// The mount through which it is seen.
     pub mount: u64,
-    /// What deleting it gives back, if that was asked for.
+    /// What deleting it frees, if that was asked for.
     pub frees: Option<Freeable>,
 }
 

@@ -7,8 +7,8 @@
 //! Segments take 16 bytes each, in sorted chunks. One sorted list would be moved for each segment that is added, and a
 //! `BTreeMap` takes about 28 bytes.
 //!
-//! All sets of a walk together are limited, by how many extents its files have: with any number of threads, in any
-//! order, they have as many. How many segments there are at a time depends on the order.
+//! One limit holds for all sets of a walk. It counts extents, whose number does not depend on threads or order. The
+//! number of segments does.
 
 use std::mem;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-//! What deleting a directory gives back, between two bounds.
+//! What deleting a directory frees, between two bounds.
 //!
 //! Nearly all of a directory's size is its own and in its total already. So this only keeps what is not: shared space,
 //! and inodes with links elsewhere. A file that shares nothing costs nothing here.
@@ -55,25 +55,17 @@ struct DoubtfulSum {
 }
 
 impl Sharing {
-    /// What `entry`, one link of a file, may not own, if anything; and what deleting that link alone gives back.
-    pub fn of(
-        entry: &Entry<'_>,
-        SharingFile { doubtful, extents }: SharingFile,
-    ) -> (Option<Self>, Freeable) {
+    /// What `entry`, one link of a file, may not own.
+    pub fn of(entry: &Entry<'_>, SharingFile { doubtful, extents }: SharingFile) -> Self {
         let mut one = Self { alone: DoubtfulSum::default(), linked: None, extents };
-        let frees = match entry.identity {
-            // The other links keep it.
+        match entry.identity {
             Some(identity) => {
                 let link = Link::new(doubtful, entry.links);
                 one.linked.get_or_insert_default().meet(identity, link);
-                Freeable::default()
             }
-            None => {
-                one.alone += doubtful;
-                Self::close(Some(&one), Totals::of(entry.size))
-            }
-        };
-        ((doubtful.size > 0).then_some(one), frees)
+            None => one.alone += doubtful,
+        }
+        one
     }
 
     /// Adds another part of the same directory, or a closed subdirectory.
@@ -90,8 +82,7 @@ impl Sharing {
         self.extents.absorb(other.extents);
     }
 
-    /// What deleting a directory gives back that has these `totals`, in bytes on disk. What links elsewhere lead to
-    /// stays, and so is not given back.
+    /// What deleting a directory with these `totals` frees, in bytes on disk. Inodes with links elsewhere stay.
     pub fn close(sharing: Option<&Self>, Totals { size, shared, .. }: Totals) -> Freeable {
         let all = size.saturating_sub(shared);
         let Some(Self { alone, linked, extents }) = sharing else {
@@ -128,7 +119,7 @@ impl LinkedSharing {
 }
 
 impl Doubtful {
-    /// What is said of a file that has changed between two links: the one that promises less.
+    /// Joins the answers for two links of a file that changed in between: the wider bounds.
     fn joined(self, other: Self) -> Self {
         Self { size: self.size.max(other.size), in_extents: self.in_extents.min(other.in_extents) }
     }
@@ -173,7 +164,7 @@ mod tests {
         let stat = Stat { links, ..Stat::default() };
         let mut entry = Entry::new(b"file", 1, &stat, 50, 1);
         entry.identity = (links > 1).then_some((0, (1, 7)));
-        Sharing::of(&entry, SharingFile { doubtful: ALL_IN_EXTENTS, extents }).0.unwrap()
+        Sharing::of(&entry, SharingFile { doubtful: ALL_IN_EXTENTS, extents })
     }
 
     #[test]

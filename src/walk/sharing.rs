@@ -1,4 +1,4 @@
-//! What files share with others, asked only if it is to be computed what deleting gives back.
+//! What files share with others, asked only with `--frees`.
 
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -14,7 +14,7 @@ use crate::sys::{self, Handle, Mapped, Mount, MountTable, MountedIdentity, Share
 use crate::tally::{Entry, Tally};
 use crate::total::{Doubtful, ExtentCount, Extents, SharingFile, Subtotal};
 
-/// Smaller files are not asked: in a home directory, 3.6% of the files that are not smaller have 78% of the bytes.
+/// Smaller files are not asked. In a home directory, 3.6% of the files have this size or more, with 78% of the bytes.
 const LEAST_ASKED: u64 = 64 << 10;
 
 /// What is known of all files of a walk.
@@ -96,15 +96,10 @@ impl<T: Tally> Walk<T> {
         entry: &mut Entry<'_>,
     ) {
         self.rules.identify(entry);
-        let may_share = mount.sharing != SharedSpace::Never;
-        let file = if may_share && entry.size > 0 && entry.stat.mode.kind() == Kind::File {
-            self.shared(mount, directory, name, entry)
-        } else {
-            SharingFile {
-                doubtful: Doubtful::default(),
-                extents: Extents::new(&self.sharing.extents),
-            }
-        };
+        let may_share = mount.sharing != SharedSpace::Never
+            && entry.size > 0
+            && entry.stat.mode.kind() == Kind::File;
+        let file = may_share.then(|| self.shared(mount, directory, name, entry));
         subtotal.share(entry, file);
     }
 
