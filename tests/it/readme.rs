@@ -18,7 +18,7 @@ use crate::fixture::Fixture;
 use crate::run::source;
 
 /// What the README may have at most: who wants to know more opens a page of docs.
-const README_WORDS: usize = 1_300;
+const README_WORDS: usize = 800;
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -251,10 +251,10 @@ fn has_its_own_test(block: &str) -> bool {
     ["cargo ", "cp completions/", "sqlite3 "].iter().any(|words| block.contains(words))
 }
 
-/// Runs the README's block that has `line`, where the source is, with `home` as the home.
-fn install(line: &str, home: &Fixture, variables: &[(&str, &Path)]) {
-    let readme = readme();
-    let (_, script) = blocks(&readme).find(|(_, block)| block.contains(line)).expect("it is there");
+/// Runs the block of `page` that has `line`, where the source is, with `home` as the home.
+fn install(page: &str, line: &str, home: &Fixture, variables: &[(&str, &Path)]) {
+    let page = fs::read_to_string(Path::new(TOP).join(page)).unwrap();
+    let (_, script) = blocks(&page).find(|(_, block)| block.contains(line)).expect("it is there");
     let mut command = Command::new("sh");
     command.args(["-c", &format!("set -e\n{script}")]).current_dir(TOP).env("HOME", home.path());
     let output = command.envs(variables.iter().copied()).output().unwrap();
@@ -269,6 +269,7 @@ fn the_program_is_installed_in_a_fresh_home() {
     // The toolchain and the sources of dependencies are not the home's.
     let (cargo, rustup) = (place("CARGO_HOME", ".cargo"), place("RUSTUP_HOME", ".rustup"));
     install(
+        "README.md",
         "cargo install",
         &home,
         &[
@@ -285,7 +286,7 @@ fn the_program_is_installed_in_a_fresh_home() {
 #[test]
 fn completions_and_the_man_page_are_installed_in_a_fresh_home() {
     let home = Fixture::new();
-    install("cp completions/", &home, &[]);
+    install("packaging/README.md", "cp completions/", &home, &[]);
     for (place, file) in [
         (".local/share/bash-completion/completions/weigh", "completions/weigh.bash"),
         (".config/fish/completions/weigh.fish", "completions/weigh.fish"),
