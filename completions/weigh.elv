@@ -94,7 +94,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --file-types 'Show totals by file extension, like --by type'
             cand --summarize 'Print only the total of each PATH, one per line, like du -sB1 PATH'
             cand --df 'Also show what df says about each PATH that is a mount point; implies -x'
-            cand --frees 'Also show how much space deleting frees: files may share it with clones and snapshots'
+            cand --frees 'Also show how much space deleting each entry would free, apart from what clones and snapshots share'
             cand --skip-total 'Do not show the line of the root'
             cand --details 'Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet'
             cand -u 'Look around on the terminal while it scans; mark, and see what that would free'

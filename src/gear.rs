@@ -10,11 +10,11 @@ pub struct Course {
     pub gears: Vec<Gear>,
     /// The roots that were walked although they were to be read in bulk.
     pub not_in_bulk: Vec<NotInBulk>,
-    /// What was not found out about space that files share.
+    /// What the walk could not find out about shared space, with `--frees`.
     pub sharing: SharingCourse,
 }
 
-/// What a walk did not find out about space that files share, if it was to.
+/// What a walk could not find out about shared space, with `--frees`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharingCourse {
     /// The files that were not asked because they are small; one with several links counts for each that was found.

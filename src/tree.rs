@@ -122,23 +122,23 @@ pub struct Totals {
     pub shared: u64,
     /// Its size, if `size` is a time.
     pub beside: Option<u64>,
-    /// What deleting it gives back, if that was asked for.
+    /// What deleting it frees, if that was asked for.
     pub frees: Option<Freeable>,
 }
 
-/// More shared extents than these are not remembered in one walk: 64 MiB at most, and 20 MiB in most cases. If there are
-/// more, only those of directories with few extents are.
+/// The most shared extents that one walk remembers: they take 20 MiB in most cases, and 64 MiB at most. If there are
+/// more, only directories with at most [`FEW_EXTENTS`] keep theirs.
 pub const MOST_EXTENTS: u64 = 1 << 20;
 
 /// So many shared extents of a directory are always remembered.
 pub const FEW_EXTENTS: u64 = 1 << 13;
 
-/// What deleting a node gives back, in bytes.
+/// What deleting a node frees, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Freeable {
-    /// At least this: what nobody outside shares, and what all links are in the node to.
+    /// At least this: space that no other file uses, of inodes all of whose links are in the node.
     pub least: u64,
-    /// At most this: also what is shared, every byte once.
+    /// At most this: the same with shared space, every byte once.
     pub most: u64,
     /// How many shared extents the files in it have; [`Freeable::TOO_MANY`] if they were not remembered. Then `most` is
     /// its size, without inodes that have links elsewhere.
@@ -328,7 +328,7 @@ impl<'a> Child<'a> {
         let mut node = node.unwrap_or_default();
         let Totals { size, shared, frees, .. } = &mut node.totals;
         if let Some(frees) = frees.as_mut().filter(|frees| frees.extents > FEW_EXTENTS) {
-            // Whether it was remembered depends on when the walk had found too many. What is said must not.
+            // Whether the walk kept them depends on timing. The result must not.
             if self.tree.has_too_many_extents() {
                 let most = size.saturating_sub(*shared);
                 *frees = Freeable { most, extents: Freeable::TOO_MANY, ..*frees };
@@ -384,7 +384,8 @@ impl<'a> Child<'a> {
         self.tree.leaves_in(rest, self.directory)
     }
 
-    /// The same entries, and everything that is known of each: each record is unpacked once.
+    /// The same entries, as their records have them, each unpacked once. Unlike that of [`Self::node`], `frees` is not
+    /// for showing: with too many extents it depends on the threads.
     pub fn leaf_nodes(self) -> impl Iterator<Item = Node<'a>> {
         let mut rest = if self.is_leaf { &[] } else { self.block };
         record::take_directory(&mut rest);

@@ -169,11 +169,11 @@ pub(super) struct ShowFlags {
     ])]
     pub(super) df: bool,
 
-    /// Also show how much space deleting frees: files may share it with clones and snapshots
+    /// Also show how much space deleting each entry would free, apart from what clones and snapshots share
     ///
-    /// One figure is certain. Of two, the first is at least freed, because nothing else uses it, and the second is the
-    /// most, if nothing else uses what is shared either; on btrfs it is an estimate. To know that, weigh opens files of
-    /// 64 KiB or more on XFS and btrfs.
+    /// Two figures are a lower and an upper bound: the space that no other file uses, and that space with the shared
+    /// space, if nothing outside the entry shares it. On btrfs the upper bound, or a single figure, is an estimate.
+    /// weigh opens files that take 64 KiB or more on XFS and btrfs, and reads none of them.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "load",
         "since", "history", "summarize", "file_types", "by",

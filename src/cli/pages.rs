@@ -57,7 +57,7 @@ Show this file system only.
 Show totals by file extension, without directories called node_modules.
 .TP
 \fBweigh \-\-unique \-D ~/backups\fR
-Show what deleting each directory would free.
+Show each directory without what also has links elsewhere.
 .TP
 \fBweigh \-j /usr > usr.json\fR
 Print everything as JSON.

@@ -74,28 +74,23 @@ pub fn not_in_bulk(roots: &[NotInBulk]) -> String {
 
 /// The lines about what is not known of shared space; empty if there are none.
 pub fn sharing(course: SharingCourse) -> String {
-    let line = |Unasked { files, bytes }: Unasked, [one, several]: [&str; 2]| match files {
-        0 => String::new(),
-        _ => {
-            let (count, bytes) = (Format::Count.write(files), Format::Binary.write(bytes));
-            let which = if files == 1 { one } else { several };
-            format!("weigh: the least that deleting frees leaves out {count} {which} ({bytes})\n")
+    let line = |Unasked { files, bytes }: Unasked, checked: &str, below: &str| {
+        if files == 0 {
+            return String::new();
         }
+        let (count, bytes) = (Format::Count.write(files), Format::Binary.write(bytes));
+        let (noun, it) = if files == 1 { ("file", "it") } else { ("files", "them") };
+        format!(
+            "weigh: --frees {checked} {count} {noun}{below} ({bytes}) for shared space: the lower figures leave {it} out\n"
+        )
     };
-    let small = [
-        "file below 64 KiB that was not asked what it shares",
-        "files below 64 KiB that were not asked what they share",
-    ];
-    let unknown = [
-        "file that could not be asked what it shares",
-        "files that could not be asked what they share",
-    ];
-    let mut lines = line(course.small, small) + &line(course.unknown, unknown);
+    let mut lines = line(course.small, "did not check", " below 64 KiB");
+    lines += &line(course.unknown, "could not check", "");
     if course.has_too_many_extents {
         let [most, few] = [MOST_EXTENTS, FEW_EXTENTS].map(|count| Format::Count.write(count));
         lines += &format!(
-            "weigh: there are more than {most} shared extents: in a directory with more than {few} of them, the most \
-             that deleting frees counts them in each file\n"
+            "weigh: more than {most} extents are shared: in directories with more than {few} of them, the upper figure \
+             counts shared space once for each file\n"
         );
     }
     lines

@@ -63,7 +63,7 @@ impl Format {
         }
     }
 
-    /// What deleting gives back: one size, or two between which it is.
+    /// What deleting frees: one size, or two between which it is.
     pub fn write_bounds(&self, Freeable { least, most, .. }: Freeable) -> String {
         let (least, most) = (self.write(least), self.write(most));
         let (least, most) = (least.trim_start(), most.trim_start());

@@ -237,7 +237,7 @@ impl Members {
 
 /// With `-p`, names are paths.
 fn base_name(name: &[u8]) -> &[u8] {
-    // To look for any slash at all is several times as fast as to look for the last.
+    // Searching for any slash is several times as fast as searching for the last.
     if !name.contains(&b'/') {
         return name;
     }

@@ -87,7 +87,7 @@ fn joined(mut snapshots: Vec<Snapshot<Tree>>, inodes: Inodes) -> Snapshot<Tree> 
             hosts.push(host.to_vec());
         }
     }
-    // The numbers of one, which may be the tree of many shares, are different as they are.
+    // In one snapshot, also one joined from shares, device numbers differ already.
     if snapshots.len() > 1 {
         renumber(&mut snapshots, &host_of);
     }

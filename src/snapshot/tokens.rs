@@ -318,8 +318,8 @@ impl<R: Read> Tokens<R> {
     }
 }
 
-/// How many of the bytes `ahead` come before the first that ends a string, escapes, or is not allowed; or that is
-/// no ASCII, if only that `is_ascii`. Eight at a time, because that takes a third of the time.
+/// How many of the bytes `ahead` come before the first that ends a string, escapes, or is not allowed; or, with
+/// `is_ascii`, that is not ASCII. Eight at a time, because that takes a third of the time.
 #[inline]
 fn plain(ahead: &[u8], is_ascii: bool) -> usize {
     const ONES: u64 = u64::MAX / 0xff;

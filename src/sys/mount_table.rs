@@ -39,8 +39,8 @@ impl MountTable {
         self.types.get(&mount).map(Vec::as_slice)
     }
 
-    /// The device number of the file system on `mount`, if the mount is listed. Subvolumes of btrfs, which have
-    /// numbers of their own, share it as they share the space.
+    /// A number for the file system on `mount`, if the mount is listed; not to be compared with `Stat::device`.
+    /// Subvolumes of btrfs have device numbers of their own, but get the same number here, because they share space.
     pub fn file_system(&self, mount: u64) -> Option<u64> {
         self.devices.get(&mount).copied()
     }

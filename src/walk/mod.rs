@@ -93,7 +93,7 @@ pub struct WalkOptions {
     pub count_links: bool,
     /// Weigh only inodes without links outside: a directory without what it shares, and no link by itself.
     pub unique: bool,
-    /// Compute what deleting gives back, which opens files. Needs bytes on disk, every link once.
+    /// Compute what deleting frees, which opens files. Needs bytes on disk, every link once.
     pub frees: bool,
     /// Prefetch the metadata of file systems from their devices, if these are slow and can be read.
     pub prefetch: bool,

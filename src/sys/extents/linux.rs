@@ -14,7 +14,7 @@ use crate::measure::Kind;
 use crate::sys::source::{linux_stat, open_linux_file};
 use crate::sys::{Handle, Stat, Symlinks};
 
-/// Where the space is does not follow from the physical place.
+/// The physical place is not known, or is not in an extent of its own.
 const NO_PLACE: Flags = Flags::UNKNOWN.union(Flags::DELALLOC).union(Flags::DATA_INLINE);
 
 /// These may free less than they hold.
@@ -40,8 +40,8 @@ struct Extent {
 /// lease on the file (fcntl(2)). Nothing is written first (FIEMAP_FLAG_SYNC): what has no place yet is not shared.
 ///
 /// # Errors
-/// The system's; if it is another file now, or no regular one; and if its extents do not end. What `shared` was told
-/// before the error is true.
+/// The system's; also if the file was replaced or is no regular file, and if its extents do not end. Extents passed to
+/// `shared` before an error are valid.
 pub fn map(
     directory: Option<&Handle>,
     name: &CStr,
