@@ -17,7 +17,7 @@ pub struct Course {
 /// What a walk could not find out about shared space, with `--frees`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SharingCourse {
-    /// The files that were not asked because they are small; one with several links counts for each that was found.
+    /// The files that were not asked because they are small.
     pub small: Unasked,
     /// The files that could not be asked.
     pub unknown: Unasked,

@@ -125,6 +125,8 @@ pub(super) struct Scan {
     pub(super) directory: DirectoryId,
     pub(super) index: SortedDirectory,
     pub(super) marks: Marks,
+    /// Whether it was asked what files share.
+    pub(super) knows_sharing: bool,
 }
 
 /// The optional columns.
@@ -242,7 +244,12 @@ impl Browser {
         let tree = browsed.snapshot.weighed.report.take().unwrap_or_default();
         let (index, marks) = (SortedDirectory::default(), Marks::default());
         let directory = tree.root().id().unwrap_or_default();
-        self.seen = Watched::Whole(Box::new(Scan { browsed, tree, directory, index, marks }));
+        // A directory that is in several snapshots has no figures of its own, but its files have.
+        let file = tree.root().all_directories().flat_map(Child::leaf_nodes).next();
+        let nodes = [Some(tree.root().node()), file];
+        let knows_sharing = nodes.iter().flatten().any(|node| node.totals.frees.is_some());
+        let scan = Scan { browsed, tree, directory, index, marks, knows_sharing };
+        self.seen = Watched::Whole(Box::new(scan));
         self.mark_again(&named);
         self.relist();
     }
@@ -414,11 +421,9 @@ impl Browser {
         }
     }
 
-    /// Whether the scan asked what files share. The root above several snapshots has no figures of its own.
+    /// Whether the scan asked what files share.
     pub(super) fn knows_sharing(&self) -> bool {
-        let Watched::Whole(scan) = &self.seen else { return self.options.frees };
-        let (root, has) = (scan.tree.root(), |it: Child<'_>| it.node().totals.frees.is_some());
-        self.options.frees || has(root) || scan.tree.is_above_roots() && root.unsorted().any(has)
+        self.options.frees || self.scan().is_some_and(|scan| scan.knows_sharing)
     }
 
     /// How much removing `item` alone frees.

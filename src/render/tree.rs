@@ -19,7 +19,7 @@ use super::name::{cells, cut, escape, shorten};
 use super::partial::{MARK, Partial};
 use super::size::Format;
 use crate::diff::Diff;
-use crate::tree::{Order, Totals, Tree};
+use crate::tree::{Freeable, Order, Totals, Tree};
 pub(super) use bar::percent;
 use columns::Columns;
 pub(super) use rest::Rest;
@@ -123,8 +123,13 @@ pub fn draw(
         add_column(&mut notes, sizes, options.width);
     }
     if lines.iter().all(|line| line.is_rest || line.totals.frees.is_some()) {
-        let write = |frees| format!("frees {}", options.format.write_bounds(frees));
-        let texts = lines.iter().map(|line| line.totals.frees.map(write).unwrap_or_default());
+        // What could not be read may be freed, too.
+        let write = |i: usize, frees: Freeable| match are_partial[i] {
+            true => format!("frees {MARK}{}", options.format.write(frees.least).trim_start()),
+            false => format!("frees {}", options.format.write_bounds(frees)),
+        };
+        let frees = lines.iter().map(|line| line.totals.frees).enumerate();
+        let texts = frees.map(|(i, frees)| frees.map(|it| write(i, it)).unwrap_or_default());
         add_column(&mut notes, texts.collect(), options.width);
     }
     let scale = bar::scale(&lines, tree.shape());

@@ -229,7 +229,10 @@ impl Members {
         let entries = self.entries.unwrap_or(1);
         let bounds = self.frees_least.zip(self.frees_most);
         let extents = if self.is_inexact { Freeable::TOO_MANY } else { 0 };
-        let frees = bounds.map(|(least, most)| Freeable { least, most, extents });
+        let frees = bounds.map(|(least, most)| {
+            let most = most.min(size);
+            Freeable { least: least.min(most), most, extents }
+        });
         let totals = Totals { size, entries, shared: self.shared, beside: None, frees };
         Ok(Node { name, mode, own: self.own, totals, inode, fingerprint: None })
     }

@@ -117,19 +117,21 @@ impl<T: Tally> Walk<T> {
             doubtful: Doubtful { size: entry.size, in_extents: 0 },
             extents: Extents::new(extents),
         };
-        if entry.size < LEAST_ASKED && mount.sharing == SharedSpace::Mapped {
-            small.add(entry.size);
-            return in_doubt();
-        }
         if let Some(file) = entry.identity.and_then(|identity| self.sharing.known(identity)) {
             return file;
         }
-        let asked = self.ask(mount, directory, name, entry);
-        let is_unknown = asked.is_err();
-        let file = asked.unwrap_or_else(|_| in_doubt());
+        let is_small = entry.size < LEAST_ASKED && mount.sharing == SharedSpace::Mapped;
+        let (file, unasked) = if is_small {
+            (in_doubt(), Some(small))
+        } else {
+            match self.ask(mount, directory, name, entry) {
+                Ok(file) => (file, None),
+                Err(_) => (in_doubt(), Some(unknown)),
+            }
+        };
         let remember = |identity| self.sharing.remember(identity, &file, entry.links);
-        if entry.identity.is_none_or(remember) && is_unknown {
-            unknown.add(entry.size);
+        if let (Some(unasked), true) = (unasked, entry.identity.is_none_or(remember)) {
+            unasked.add(entry.size);
         }
         file
     }

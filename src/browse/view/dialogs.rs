@@ -141,9 +141,7 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
                     let frees = format!("removing them frees {}", bounds(freed));
                     head.push(match freed.least {
                         least if least == totals.size => frees,
-                        _ if browser.knows_sharing() => {
-                            frees + ": the rest is shared, or has links that are not marked"
-                        }
+                        _ if browser.knows_sharing() => frees + ": the rest is shared or linked",
                         _ => frees + ": the rest has links that are not marked",
                     });
                 }

@@ -17,8 +17,9 @@ use crate::sys::{Handle, Stat, Symlinks};
 /// The physical place is not known, or is not in an extent of its own.
 const NO_PLACE: Flags = Flags::UNKNOWN.union(Flags::DELALLOC).union(Flags::DATA_INLINE);
 
-/// These may free less than they hold.
-const NOT_OWN: Flags = Flags::SHARED.union(Flags::ENCODED).union(Flags::DATA_INLINE);
+/// These may free less than they hold. What has no place yet may still be compressed (btrfs).
+const NOT_OWN: Flags =
+    Flags::SHARED.union(Flags::ENCODED).union(Flags::DATA_INLINE).union(Flags::DELALLOC);
 
 /// What the kernel says of an extent, in bytes.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,7 @@ struct Extent {
 /// shared extents anew, and the maps of large files.
 ///
 /// The file is opened, but not read: its time of access stays as it is. Nothing waits, neither for a pipe nor for a
-/// lease on the file (fcntl(2)). Nothing is written first (FIEMAP_FLAG_SYNC): what has no place yet is not shared.
+/// lease on the file (fcntl(2)). Nothing is written first (FIEMAP_FLAG_SYNC): what has no place yet counts as doubtful.
 ///
 /// # Errors
 /// The system's; also if the file was replaced or is no regular file, and if its extents do not end. Extents passed to

@@ -35,7 +35,7 @@ fn all_is_its_own_but_what_is_shared_or_encoded() {
         extent(90, 1, Flags::DATA_INLINE | Flags::LAST),
     ]);
     let mapped = mapped.unwrap();
-    assert_eq!((mapped.own / BLOCK, mapped.unplaced / BLOCK), (100 - 20 - 4 - 3 - 1, 1));
+    assert_eq!((mapped.own / BLOCK, mapped.unplaced / BLOCK), (100 - 20 - 1 - 4 - 3 - 1, 2));
     let blocks = |place: &Range<u64>| place.start / BLOCK..place.end / BLOCK;
     let places: Vec<_> = places.iter().map(blocks).collect();
     assert_eq!(places, [1_010..1_030, 1_070..1_074, 1_080..1_083]);
