@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::browser::{Browser, Dialog, PendingWork, Watched};
 use super::follow::Gone;
-use super::marks::names;
+use super::marks::{descend, names};
 use super::update::Command;
 use crate::path;
 use crate::problem::Problem;
@@ -301,7 +301,7 @@ impl Browser {
                 names.push((way, target.name.clone()));
                 targets.push(match manner {
                     Manner::Delete => target.with_content(&scan.tree, place),
-                    Manner::Trash | Manner::Restore => target,
+                    Manner::Trash => target,
                 });
             }
         }
@@ -466,9 +466,10 @@ impl Browser {
     fn rescan_places(&mut self, places: &[Vec<u8>]) {
         let log = self.options.places.as_ref().and_then(remove::Places::log);
         let log = log.map(|log| log.into_os_string().into_encoded_bytes());
+        /// The directory of the trash with what was moved there. Info files are in one beside it.
+        const FILES: &[u8] = b"/files/";
         let info = places.iter().filter_map(|place| {
-            // Their info files are beside them.
-            let end = place.windows(7).rposition(|part| part == b"/files/")?;
+            let end = place.windows(FILES.len()).rposition(|part| part == FILES)?;
             Some(place[..end].iter().chain(b"/x").copied().collect())
         });
         let all: Vec<Vec<u8>> = places.iter().cloned().chain(info).chain(log).collect();
@@ -504,7 +505,7 @@ impl Browser {
         }
         while let Some(Rescan { way, takes_links }) = self.removals.rescans.pop_front() {
             let Watched::Whole(scan) = &self.seen else { return None };
-            let Some(directory) = super::marks::descend(&scan.tree, &way) else { continue };
+            let Some(directory) = descend(&scan.tree, &way) else { continue };
             let is_root =
                 directory.parent().is_none() || scan.tree.is_above_roots() && way.len() == 1;
             if is_root {

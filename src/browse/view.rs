@@ -148,7 +148,7 @@ fn removing(browser: &Browser) -> String {
     let verb = match running.manner {
         _ if running.is_ending => "ending",
         Manner::Delete => "deleting",
-        Manner::Trash | Manner::Restore => "moving",
+        Manner::Trash => "moving",
     };
     format!("{verb} {}", short(running.removed))
 }

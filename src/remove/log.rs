@@ -6,7 +6,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::outcome::{Fate, TargetOutcome};
-use super::run::Manner;
 use super::target::Target;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
@@ -15,8 +14,6 @@ use crate::sys::{self, AppendedFile};
 /// The directories of the user, by the XDG base directory specification.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
-    /// The home directory.
-    pub home: Option<PathBuf>,
     /// The directory for data of programs, with the trash.
     pub data: Option<PathBuf>,
     /// The directory for the state of programs, with the log.
@@ -32,7 +29,7 @@ impl Places {
         let below = |path| home.as_ref().map(|home| home.join(path));
         let data = absolute("XDG_DATA_HOME").or_else(|| below(".local/share"));
         let state = absolute("XDG_STATE_HOME").or_else(|| below(".local/state"));
-        Self { home, data, state }
+        Self { data, state }
     }
 
     /// The path of the log.
@@ -68,12 +65,12 @@ impl Log {
         log
     }
 
-    /// Logs that `target` is about to be moved into the directory `into`, as `name`.
-    pub(super) fn begin(&mut self, manner: Manner, target: &Target, into: &[u8], name: &[u8]) {
+    /// Logs that `target` is about to be moved into the directory `into`, as `name`, for this `action`.
+    pub(super) fn begin(&mut self, action: &str, target: &Target, into: &[u8], name: &[u8]) {
         let (entries, size) = target.totals;
         self.line(|out, run| {
             write!(out, r#"{{"time":{},"run":"{run:016x}","event":"begin""#, sys::now())?;
-            write!(out, r#","action":"{}","#, manner.name())?;
+            write!(out, r#","action":"{action}","#)?;
             json::bytes(out, "path", &target.path())?;
             write!(out, r#","entries":{entries},"bytes":{size},"#)?;
             json::bytes(out, "at", &crate::path::join_all([into, name]))
@@ -81,10 +78,10 @@ impl Log {
     }
 
     /// Logs the outcome.
-    pub(super) fn end(&mut self, manner: Manner, target: &Target, outcome: &TargetOutcome) {
+    pub(super) fn end(&mut self, action: &str, target: &Target, outcome: &TargetOutcome) {
         self.line(|out, run| {
             write!(out, r#"{{"time":{},"run":"{run:016x}","event":"end""#, sys::now())?;
-            write!(out, r#","action":"{}","#, manner.name())?;
+            write!(out, r#","action":"{action}","#)?;
             json::bytes(out, "path", &target.path())?;
             write!(out, r#","result":"{}","removed":{}"#, outcome.fate.name(), outcome.removed)?;
             if let Fate::Left(at) = &outcome.fate {

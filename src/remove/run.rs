@@ -26,8 +26,6 @@ pub enum Manner {
     Delete,
     /// They are moved into the trash. This frees nothing until the trash is emptied.
     Trash,
-    /// They are put back from the trash.
-    Restore,
 }
 
 impl Manner {
@@ -36,10 +34,12 @@ impl Manner {
         match self {
             Manner::Delete => "delete",
             Manner::Trash => "trash",
-            Manner::Restore => "restore",
         }
     }
 }
+
+/// The name in the log of putting an entry back from the trash.
+const RESTORE: &str = "restore";
 
 /// Deletes `targets`, or moves them into the trash. `watch` is called before each system call and after each target,
 /// and can cancel; then what was moved but not removed is put back.
@@ -57,7 +57,7 @@ pub fn remove(
         if !run.watcher.is_cancelled {
             let gone = match manner {
                 Manner::Trash => run.trash(target, &mut outcome),
-                Manner::Delete | Manner::Restore => run.delete(target, &mut outcome),
+                Manner::Delete => run.delete(target, &mut outcome),
             };
             if let Err(Stop::Because(error)) = gone {
                 let around = run.parent.as_ref().map(|parent| parent.stat);
@@ -65,7 +65,7 @@ pub fn remove(
                 outcome.add_as(target.path(), &error, message);
             }
             if run.has_begun {
-                run.log.end(manner, target, &outcome);
+                run.log.end(manner.name(), target, &outcome);
             }
         }
         run.watcher.done(&outcome);
@@ -95,7 +95,7 @@ pub fn undo(
         outcome.add_as(target.path(), &error, message);
     }
     if run.has_begun {
-        run.log.end(Manner::Restore, target, &outcome);
+        run.log.end(RESTORE, target, &outcome);
     }
     run.watcher.done(&outcome);
     let is_cancelled = run.watcher.is_cancelled;
@@ -208,7 +208,7 @@ impl<'w> Removal<'w> {
         self.enter(target)?;
         let now = self.look(target, &name)?;
         let Some(parent) = &mut self.parent else { return Err(Stop::Cancelled) };
-        self.log.begin(Manner::Delete, target, parent.private.path(), &target.name);
+        self.log.begin(Manner::Delete.name(), target, parent.private.path(), &target.name);
         self.has_begun = true;
         let made = match parent.mount.has_room() {
             true => parent.private.make(&parent.held, &parent.stat, &mut self.watcher),
@@ -226,7 +226,7 @@ impl<'w> Removal<'w> {
             (None, None) => return Err(Stop::Cancelled),
         };
         if random.is_some() {
-            self.log.begin(Manner::Delete, target, place_path, new.to_bytes());
+            self.log.begin(Manner::Delete.name(), target, place_path, new.to_bytes());
         }
         self.watcher.before(RemovalStep::Move, &target.name)?;
         parent.held.move_to(&name, place, new)?;
@@ -288,7 +288,7 @@ impl<'w> Removal<'w> {
         }
         let noted =
             trash.note(&target.name, &target.path()).map_err(|error| no_trash(error.into()))?;
-        self.log.begin(Manner::Trash, target, &trash.path, noted.to_bytes());
+        self.log.begin(Manner::Trash.name(), target, &trash.path, noted.to_bytes());
         self.has_begun = true;
         let moved = (|| {
             self.watcher.before(RemovalStep::Move, &target.name)?;
@@ -336,7 +336,7 @@ impl<'w> Removal<'w> {
         if !trash.files.stat_of(name).is_ok_and(is_same) {
             return Err(because("it is not in the trash any more, or has changed there"));
         }
-        self.log.begin(Manner::Restore, target, &parent.path, &target.name);
+        self.log.begin(RESTORE, target, &parent.path, &target.name);
         self.has_begun = true;
         self.watcher.before(RemovalStep::Move, name.to_bytes())?;
         trash.files.move_to(name, &parent.held, &old)?;

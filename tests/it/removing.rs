@@ -22,6 +22,7 @@ use crate::fixture::Fixture;
 /// A scan of a fixture, and what would be deleted of it.
 pub struct Scanned {
     top: PathBuf,
+    home: PathBuf,
     pub tree: Tree,
     pub places: Places,
 }
@@ -35,7 +36,7 @@ impl Scanned {
         let tree = browsed.snapshot.weighed.report.unwrap();
         let home = home.to_owned();
         let places = Places::of(|name| (name == "HOME").then(|| home.clone()));
-        Self { top: top.to_owned(), tree, places }
+        Self { top: top.to_owned(), tree, home, places }
     }
 
     /// The directory `tree` of `fixture`, with a home directory beside it.
@@ -67,7 +68,7 @@ impl Scanned {
 
     fn targets_at(&self, places: &[Place]) -> Vec<std::io::Result<Target>> {
         let root = |_: &[u8]| Some(self.top.clone());
-        remove::targets(&self.tree, places.to_vec(), root, self.places.home.as_deref())
+        remove::targets(&self.tree, places.to_vec(), root, Some(&self.home))
     }
 
     fn mount(&self) -> remove::HeldMount {
