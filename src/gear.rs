@@ -1,4 +1,4 @@
-//! What a walk did with one number of threads. The walk measures it, and render shows it.
+//! What a walk did, with each number of threads, and what it could not do. The walk measures it, and render shows it.
 
 use std::time::Duration;
 

@@ -93,7 +93,8 @@ fn main() -> ExitCode {
 
 /// Browses, and prints what came of it.
 fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -> ExitCode {
-    let ended = match browse::run(request, options.clone()) {
+    let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
+    let ended = match browse::run(request, options) {
         Ok(ended) => ended,
         Err(problem) => return fail(&problem),
     };
@@ -103,7 +104,6 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     say_unprinted(&printed);
     say(&errors::summary(&ended.kept, true, false, false));
     if ended.unfinished {
-        let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
         let log = escape(log.as_os_str().as_encoded_bytes());
         say(&format!(
             "weigh: a delete did not finish: the last lines of {log} say where the entries are\n"

@@ -10,7 +10,7 @@ mod sum;
 
 use std::ops::DerefMut;
 
-pub use add_up::{add_up, add_up_all};
+pub use add_up::add_up;
 pub use extents::{ExtentCount, Extents};
 pub use freeable::{Doubtful, Sharing, SharingFile};
 pub use replay::{Replay, replay};
@@ -149,7 +149,7 @@ impl<P: Default> Subtotal<P> {
     }
 
     /// Adds the part of an entry that may not be its own, and sets what deleting it frees.
-    pub fn share(&mut self, entry: &mut Entry<'_>, file: Option<SharingFile>) {
+    pub fn add_sharing(&mut self, entry: &mut Entry<'_>, file: Option<SharingFile>) {
         let file = file.filter(|file| file.doubtful.size > 0);
         let one = file.map(|file| Box::new(Sharing::of(entry, file)));
         entry.frees = Some(match entry.identity {

@@ -8,6 +8,7 @@
 
 mod content;
 mod edit;
+mod freeable;
 mod record;
 mod traversal;
 
@@ -20,6 +21,7 @@ use crate::path;
 use crate::sys::{MountedIdentity, Stat};
 
 pub use content::Content;
+pub use freeable::{FEW_EXTENTS, Freeable, LEAST_ASKED, MOST_EXTENTS};
 pub use traversal::{Named, Step, Traversal};
 
 /// A directory and what is kept of its content, or a root that is not a directory.
@@ -124,35 +126,6 @@ pub struct Totals {
     pub beside: Option<u64>,
     /// What deleting it frees, if that was asked for.
     pub frees: Option<Freeable>,
-}
-
-/// The most shared extents that one walk remembers: they take 20 MiB in most cases, and 64 MiB at most. If there are
-/// more, only directories with at most [`FEW_EXTENTS`] keep theirs.
-pub const MOST_EXTENTS: u64 = 1 << 20;
-
-/// So many shared extents of a directory are always remembered.
-pub const FEW_EXTENTS: u64 = 1 << 13;
-
-/// What deleting a node frees, in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Freeable {
-    /// At least this: space that no other file uses, of inodes all of whose links are in the node.
-    pub least: u64,
-    /// At most this: the same with shared space, every byte once.
-    pub most: u64,
-    /// How many shared extents the files in it have; [`Freeable::TOO_MANY`] if they were not remembered. Then `most` is
-    /// its size, without inodes that have links elsewhere.
-    pub extents: u64,
-}
-
-impl Freeable {
-    /// More extents than are remembered.
-    pub const TOO_MANY: u64 = u64::MAX;
-
-    /// Whether bytes that files share count once in `most`.
-    pub fn is_exact(&self) -> bool {
-        self.extents != Self::TOO_MANY
-    }
 }
 
 impl Totals {
@@ -326,13 +299,9 @@ impl<'a> Child<'a> {
             record::take_directory(&mut block)
         };
         let mut node = node.unwrap_or_default();
-        let Totals { size, shared, frees, .. } = &mut node.totals;
-        if let Some(frees) = frees.as_mut().filter(|frees| frees.extents > FEW_EXTENTS) {
-            // Whether the walk kept them depends on timing. The result must not.
-            if self.tree.has_too_many_extents() {
-                let most = size.saturating_sub(*shared);
-                *frees = Freeable { most, extents: Freeable::TOO_MANY, ..*frees };
-            }
+        if let Some(frees) = node.totals.frees {
+            let settled = frees.settled(&node.totals, || self.tree.has_too_many_extents());
+            node.totals.frees = Some(settled);
         }
         node
     }

@@ -6,7 +6,7 @@ use super::browser::Scan;
 use super::marks::{NamedMarks, descend};
 use crate::path;
 use crate::sys::Identity;
-use crate::total::{Rules, add_up_all};
+use crate::total::{Rules, add_up};
 use crate::tree::{Child, DirectoryId, Place, Tree};
 
 /// The changes of a scan.
@@ -60,7 +60,7 @@ impl Scan {
             gone.names.keys().chain(gone.own.iter().map(|(way, _)| way)).collect();
         let changed: Vec<_> =
             ways.iter().filter_map(|way| descend(&self.tree, way)?.id()).chain(relinked).collect();
-        add_up_all(&mut self.tree, rules, changed);
+        add_up(&mut self.tree, rules, changed);
         let is_below = |path: &[u8], above: &Vec<u8>| {
             let rest = path.strip_prefix(&**above);
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
@@ -94,7 +94,7 @@ impl Scan {
             true => Vec::new(),
             false => self.tree.unlink(&lost, Some(place)),
         };
-        add_up_all(&mut self.tree, rules, relinked.into_iter().chain([place]));
+        add_up(&mut self.tree, rules, relinked.into_iter().chain([place]));
     }
 
     /// The number of links to each inode at `places`.

@@ -105,8 +105,9 @@ impl Freed {
 
 /// What removing `child` frees at least, and what the files in it share with each other; 0 if that is not known.
 fn sharing(child: &Child<'_>) -> (u128, u128) {
-    let (all, frees) = (Item::of(child).freed(), child.node().totals.frees);
-    let both = frees.map(|it| (it.least.into(), all.saturating_sub(it.most).into()));
+    let item = Item::of(child);
+    let frees = item.totals.frees;
+    let both = frees.map(|it| (it.least.into(), item.freed().saturating_sub(it.most).into()));
     both.unwrap_or_default()
 }
 

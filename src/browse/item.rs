@@ -34,13 +34,10 @@ impl<'a> Item<'a> {
     /// The item of `child` in the tree.
     pub fn of(child: &Child<'a>) -> Self {
         let node = child.node();
-        let frees = node.totals.frees;
-        let leaf = || Totals { frees, ..Totals::of(child.size()) };
-        let totals = if child.id().is_some() { node.totals } else { leaf() };
         Self {
             name: Cow::Borrowed(node.name),
             mode: node.mode,
-            totals,
+            totals: node.totals,
             own: node.own,
             links: node.inode.and_then(|inode| inode.links),
             details: node.inode.and_then(|inode| inode.details),

@@ -321,10 +321,9 @@ impl Work<'_> {
         });
     }
 
-    /// The rules by which the walk adds up.
+    /// The rules by which the tree is added up again. Only a walk can tell what files share.
     fn rules(&self) -> Rules {
-        let WalkOptions { measure, sizes, follow, count_links, unique, .. } = self.request.walk;
-        Rules { measure, sizes, follow, count_links, unique, ..Rules::default() }
+        Rules { frees: false, ..self.request.walk.rules() }
     }
 
     /// A walk of the directory at `path`.

@@ -23,7 +23,8 @@ use crate::walk::WalkOptions;
 pub(super) struct ScreenFlags {
     /// Look around on the terminal while it scans; mark, and see what that would free
     ///
-    /// ? shows the keys. d reviews the marks; there t moves them into the trash, and D deletes them. With --load, it shows a snapshot; with --since, also what changed.
+    /// ? shows the keys. d reviews the marks; there t moves them into the trash, and D deletes them. With --load, it
+    /// shows a snapshot; with --since, also what changed.
     #[arg(short = 'u', long, conflicts_with_all = [
         "filetime", "count_links", "unique", "number_of_lines", "depth", "min_size", "only_dir",
         "only_file", "file_types", "by", "collapse", "summarize", "save", "fail_over",

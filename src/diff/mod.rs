@@ -95,7 +95,7 @@ impl Diff {
         };
         let root = Sides { before: Some(before.root()), now: Some(now.root()) };
         let unchanged = Unchanged::find(root);
-        let moves = Moves::find(&before, &now, &unchanged);
+        let moves = Moves::find(root, &unchanged);
         Self { before, now, moves, unchanged }
     }
 

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use crate::diff::Sides;
 use crate::diff::unchanged::Unchanged;
 use crate::sys::Identity;
-use crate::tree::{Child, Node, Step, Traversal, Tree};
+use crate::tree::{Child, Node, Step, Traversal};
 
 /// The previous place of each moved directory, by inode.
 #[derive(Debug, Default)]
@@ -20,13 +20,12 @@ pub(super) struct Moves {
 
 impl Moves {
     /// Finds moved directories, if the snapshots contain inodes.
-    pub(super) fn find(before: &Tree, now: &Tree, unchanged: &Unchanged) -> Self {
-        let has_inodes = |tree: &Tree| tree.root().directories().any(|it| it.inode().is_some());
-        if !has_inodes(before) || !has_inodes(now) {
+    pub(super) fn find(root: Sides<'_>, unchanged: &Unchanged) -> Self {
+        let has_inodes = |side: &Child<'_>| side.directories().any(|it| it.inode().is_some());
+        if ![root.before, root.now].iter().flatten().all(has_inodes) {
             return Self::default();
         }
         let (mut gone, mut new) = (HashMap::new(), HashMap::new());
-        let root = Sides { before: Some(before.root()), now: Some(now.root()) };
         let mut traversal = Traversal::inside(Vec::new(), (), root.directories());
         while let Some(step) = traversal.next() {
             let sides = match step {

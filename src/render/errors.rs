@@ -6,7 +6,7 @@ use super::name::escape;
 use super::size::Format;
 use crate::gear::{NotInBulk, SharingCourse, Unasked};
 use crate::problem::Problem;
-use crate::tree::{FEW_EXTENTS, MOST_EXTENTS};
+use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS};
 
 /// How many paths a line names at most.
 const SHOWN: usize = 3;
@@ -84,7 +84,8 @@ pub fn sharing(course: SharingCourse) -> String {
             "weigh: --frees {checked} {count} {noun}{below} ({bytes}) for shared space: the lower figures leave {it} out\n"
         )
     };
-    let mut lines = line(course.small, "did not check", " below 64 KiB");
+    let mut lines =
+        line(course.small, "did not check", &format!(" below {} KiB", LEAST_ASKED >> 10));
     lines += &line(course.unknown, "could not check", "");
     if course.has_too_many_extents {
         let [most, few] = [MOST_EXTENTS, FEW_EXTENTS].map(|count| Format::Count.write(count));

@@ -23,7 +23,7 @@ struct Members {
     shared: u64,
     frees_least: Option<u64>,
     frees_most: Option<u64>,
-    is_inexact: bool,
+    has_too_many_extents: bool,
     own: Option<u64>,
     inode: Option<u64>,
     device: Option<u64>,
@@ -171,7 +171,7 @@ impl Members {
             b"shared" => self.shared = tokens.number()?,
             b"frees_least" => self.frees_least = Some(tokens.number()?),
             b"frees_most" => self.frees_most = Some(tokens.number()?),
-            b"frees_exact" => self.is_inexact = !tokens.boolean()?,
+            b"frees_exact" => self.has_too_many_extents = !tokens.boolean()?,
             b"own" => self.own = Some(tokens.number()?),
             b"mode" => self.mode = Some(narrow(tokens)?),
             b"inode" => self.inode = Some(tokens.number()?),
@@ -228,7 +228,7 @@ impl Members {
         });
         let entries = self.entries.unwrap_or(1);
         let bounds = self.frees_least.zip(self.frees_most);
-        let extents = if self.is_inexact { Freeable::TOO_MANY } else { 0 };
+        let extents = if self.has_too_many_extents { Freeable::TOO_MANY } else { 0 };
         let frees = bounds.map(|(least, most)| {
             let most = most.min(size);
             Freeable { least: least.min(most), most, extents }

@@ -155,10 +155,8 @@ impl<R: Read> Tokens<R> {
         let length = plain(ahead, true);
         let (b'"', next) = ahead.get(length..)?.split_first()? else { return None };
         next.first().filter(|next| **next > b' ')?;
-        self.source.take(1);
-        let place = self.source.pass(length);
-        self.source.take(1);
-        Some(place)
+        let Range { start, end } = self.source.pass(length + 2);
+        Some(start + 1..end - 1)
     }
 
     /// Takes a string, piece by piece.

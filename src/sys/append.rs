@@ -11,7 +11,7 @@ pub struct AppendedFile {
 }
 
 impl AppendedFile {
-    /// Opens the file at `path`, or makes it and the directories that it lies in, for its owner alone.
+    /// Opens the file at `path`. If it does not exist, makes it and its parent directories, for its owner alone.
     ///
     /// # Errors
     /// The system's.
@@ -25,7 +25,7 @@ impl AppendedFile {
         Ok(Self { file: options.open(path)? })
     }
 
-    /// Adds `line`, which has its end. A process that is killed after this has written it.
+    /// Appends `line`, which ends in a newline. Once this returns, it is written even if the process is killed.
     ///
     /// # Errors
     /// The system's.
@@ -34,20 +34,20 @@ impl AppendedFile {
     }
 }
 
-/// Makes the directory at `path`, and those that it lies in, for its owner alone.
+/// Makes the directory at `path` and its parents, for its owner alone.
 ///
 /// # Errors
-/// The system's. It is none if they are there.
+/// The system's. That they exist is no error.
 #[cfg(unix)]
 pub fn make_directories(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Makes the directory at `path`, and those that it lies in.
+/// Makes the directory at `path` and its parents.
 ///
 /// # Errors
-/// The system's. It is none if they are there.
+/// The system's. That they exist is no error.
 #[cfg(windows)]
 pub fn make_directories(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)

@@ -1,5 +1,5 @@
-//! Which parts of a file share their space with others, as the file system maps them (FIEMAP). Only on Linux; other
-//! systems have the same items, and on no mount there is it known what is shared.
+//! Which parts of a file share their space with others, as the file system maps them (FIEMAP). Only on Linux: on
+//! other systems weigh never knows what is shared.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -9,9 +9,9 @@ mod linux;
 mod other;
 
 #[cfg(target_os = "linux")]
-pub use linux::map;
+pub use linux::map_extents;
 #[cfg(not(target_os = "linux"))]
-pub use other::map;
+pub use other::map_extents;
 
 /// What a file has besides the extents that it may share, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

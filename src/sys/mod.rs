@@ -15,7 +15,7 @@
 //!   * `is_root`: whether no other user may read more.
 //!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
 //!     tell; `set_access_list`, for an open file.
-//! * `map`, in `extents`: which parts of a file share their space with others. It opens regular files, but reads none.
+//! * `map_extents`: which parts of a file share their space with others. It opens regular files, but reads none.
 //! * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes. Also a
 //!   file for each platform; only Linux has more than a refusal, for ext4 (`ext4`).
 //! * [`Prefetch`]: reads a file system's metadata from its device before a walk; likewise.
@@ -55,7 +55,7 @@ mod usage;
 pub use append::{AppendedFile, make_directories};
 pub use bulk::Bulk;
 pub use exact::{ExactStat, Moment};
-pub use extents::{Mapped, map};
+pub use extents::{Mapped, map_extents};
 pub use listing::{Listed, Listing};
 pub use mount_table::{MountTable, mount_points};
 pub use platform::{
@@ -116,7 +116,7 @@ pub enum SharedSpace {
     Unknown,
     /// Only by hard links.
     Never,
-    /// They may, and [`map`] tells which parts of a file do.
+    /// They may, and [`map_extents`] tells which parts of a file do.
     Mapped,
 }
 

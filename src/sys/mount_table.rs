@@ -8,12 +8,18 @@ use foldhash::fast::RandomState;
 /// The mounts, and the names of their mount points.
 #[derive(Debug, Default)]
 pub struct MountTable {
-    /// The file system type of each mount, by mount id.
-    types: HashMap<u64, Vec<u8>, RandomState>,
-    /// The device number of each mount's file system, by mount id.
-    devices: HashMap<u64, u64, RandomState>,
+    /// By mount id.
+    mounts: HashMap<u64, ListedMount, RandomState>,
     /// The last components of the mount points' paths.
     names: HashSet<Vec<u8>, RandomState>,
+}
+
+#[derive(Debug)]
+struct ListedMount {
+    /// The type of its file system.
+    kind: Vec<u8>,
+    /// The device number of its file system, as [`number`] has it.
+    device: Option<u64>,
 }
 
 impl MountTable {
@@ -25,10 +31,10 @@ impl MountTable {
             let (Some(id), Some(device)) = (fields.next(), fields.nth(1)) else { continue };
             let Some(point) = fields.nth(1) else { continue };
             let id = str::from_utf8(id).ok().and_then(|id| id.parse::<u64>().ok());
-            table.devices.extend(id.zip(number(device)));
             // A hyphen ends the optional fields; later kernels may have more of them.
             let kind = fields.skip_while(|field| *field != b"-").nth(1).unwrap_or_default();
-            table.types.extend(id.map(|id| (id, unescape(kind))));
+            let mount = || ListedMount { kind: unescape(kind), device: number(device) };
+            table.mounts.extend(id.map(|id| (id, mount())));
             table.names.extend(point.rsplit(|b| *b == b'/').next().map(unescape));
         }
         table
@@ -36,13 +42,13 @@ impl MountTable {
 
     /// The type of the file system on `mount`, as mount(8) calls it, if the mount is listed.
     pub fn file_system_type(&self, mount: u64) -> Option<&[u8]> {
-        self.types.get(&mount).map(Vec::as_slice)
+        self.mounts.get(&mount).map(|mount| &*mount.kind)
     }
 
     /// A number for the file system on `mount`, if the mount is listed; not to be compared with `Stat::device`.
     /// Subvolumes of btrfs have device numbers of their own, but get the same number here, because they share space.
     pub fn file_system(&self, mount: u64) -> Option<u64> {
-        self.devices.get(&mount).copied()
+        self.mounts.get(&mount)?.device
     }
 
     /// Whether nothing is mounted on an entry called `name` that is reached through `mount`. If so, the directory's
@@ -52,7 +58,7 @@ impl MountTable {
     /// namespace, or lies outside the process's root, and the mounts below it are unknown.
     #[inline]
     pub fn is_bare(&self, mount: u64, name: &[u8]) -> bool {
-        self.types.contains_key(&mount) && !self.names.contains(name)
+        self.mounts.contains_key(&mount) && !self.names.contains(name)
     }
 }
 

@@ -1,24 +1,15 @@
-//! What the directories above one come to, after that was looked at anew or is gone.
+//! The totals of directories in which something was scanned again or removed, and of those above them.
 
 use std::collections::{BTreeSet, HashMap};
 
 use super::{Rules, Sum};
 use crate::tree::{Child, DirectoryId, Totals, Tree};
 
-/// Adds up anew what `directory` comes to, and each directory above it, from the inodes that are kept: of those with
-/// several links, which they are.
+/// Adds up again what `directories`, and all directories above them, come to, from the inodes that are kept: of those
+/// with several links, which they are.
 ///
-/// All that is below the root is gone through once: where links lie elsewhere, no sum of totals is right.
-pub fn add_up(tree: &mut Tree, rules: &Rules, directory: DirectoryId) {
-    add_up_all(tree, rules, [directory]);
-}
-
-/// The same for several directories, and all above them.
-pub fn add_up_all(
-    tree: &mut Tree,
-    rules: &Rules,
-    directories: impl IntoIterator<Item = DirectoryId>,
-) {
+/// This goes once through everything below the root: if links are elsewhere, no sum of totals is right.
+pub fn add_up(tree: &mut Tree, rules: &Rules, directories: impl IntoIterator<Item = DirectoryId>) {
     // In the order of their numbers, which each has after those below it.
     let mut above = BTreeSet::new();
     for directory in directories {

@@ -144,11 +144,8 @@ impl Tree {
                 leaves.entry(id).or_default().insert(offset);
             } else if DirectoryId(id) != self.root_id() {
                 let first = id.saturating_sub(self.below(DirectoryId(id)));
-                is_gone
-                    .iter_mut()
-                    .take(id as usize + 1)
-                    .skip(first as usize)
-                    .for_each(|it| *it = true);
+                let subtree = is_gone.get_mut(first as usize..=id as usize);
+                subtree.into_iter().for_each(|subtree| subtree.fill(true));
             }
         }
         // How many are kept before each: their new numbers.
@@ -159,7 +156,7 @@ impl Tree {
             kept += u32::from(!is_gone);
         }
         let number = |old: u32| numbers.get(old as usize).copied().unwrap_or(0);
-        let old = std::mem::take(&mut self.directories);
+        let old = mem::take(&mut self.directories);
         self.directories.reserve_exact(kept as usize);
         for (id, mut directory) in (0..).zip(old) {
             if is_gone.get(id as usize) == Some(&true) {

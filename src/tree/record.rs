@@ -11,7 +11,7 @@ const INODE: u64 = 1;
 const DETAILS: u64 = 2;
 /// There is more: no details are kept without their inode.
 const MORE: u64 = DETAILS;
-/// What more there is, in the byte that says so: a weight beside the size, a fingerprint, and what deleting gives back.
+/// What more there is, in the byte that says so: a weight beside the size, a fingerprint, and what deleting frees.
 const BESIDE: u64 = 4;
 const FINGERPRINT: u64 = 8;
 const FREES: u64 = 16;

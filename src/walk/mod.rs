@@ -258,13 +258,20 @@ fn first_gear(workers: usize) -> Option<ThreadPool> {
     some.find_map(|workers| ThreadPoolBuilder::new().num_threads(workers).build().ok())
 }
 
+impl WalkOptions {
+    /// The rules by which inodes count.
+    pub fn rules(&self) -> Rules {
+        let Self { measure, sizes, follow, count_links, unique, frees, .. } = *self;
+        Rules { measure, sizes, follow, count_links, unique, frees }
+    }
+}
+
 impl<T: Tally> Walk<T> {
     /// A walk that has not begun, with room for `free` open directories.
     fn new(options: WalkOptions, tally: T, problems: Vec<Problem>, free: usize) -> Self {
-        let WalkOptions { measure, sizes, follow, count_links, unique, frees, .. } = options;
         Self {
+            rules: options.rules(),
             options,
-            rules: Rules { measure, sizes, follow, count_links, unique, frees },
             tally,
             handles: Handles::new(free),
             follows: Follows::default(),

@@ -13,9 +13,7 @@ use crate::measure::Kind;
 use crate::sys::{self, Handle, Mapped, Mount, MountTable, MountedIdentity, SharedSpace};
 use crate::tally::{Entry, Tally};
 use crate::total::{Doubtful, ExtentCount, Extents, SharingFile, Subtotal};
-
-/// Smaller files are not asked. In a home directory, 3.6% of the files have this size or more, with 78% of the bytes.
-const LEAST_ASKED: u64 = 64 << 10;
+use crate::tree::LEAST_ASKED;
 
 /// What is known of all files of a walk.
 #[derive(Debug, Default)]
@@ -87,7 +85,7 @@ impl<T: Tally> Walk<T> {
     /// `directory`, or a root at this path.
     #[cold]
     #[inline(never)]
-    pub(super) fn share(
+    pub(super) fn add_sharing(
         &self,
         subtotal: &mut Subtotal<T::Part>,
         mount: Mount,
@@ -99,12 +97,12 @@ impl<T: Tally> Walk<T> {
         let may_share = mount.sharing != SharedSpace::Never
             && entry.size > 0
             && entry.stat.mode.kind() == Kind::File;
-        let file = may_share.then(|| self.shared(mount, directory, name, entry));
-        subtotal.share(entry, file);
+        let file = may_share.then(|| self.sharing_of(mount, directory, name, entry));
+        subtotal.add_sharing(entry, file);
     }
 
     /// What a file may share.
-    fn shared(
+    fn sharing_of(
         &self,
         mount: Mount,
         directory: Option<&Handle>,
@@ -154,7 +152,7 @@ impl<T: Tally> Walk<T> {
         with_patience(self, || {
             let mut extents = Extents::new(&self.sharing.extents);
             let add = |extent| extents.add(file_system, extent);
-            let Mapped { own, unplaced } = sys::map(directory, name, entry.stat, add)?;
+            let Mapped { own, unplaced } = sys::map_extents(directory, name, entry.stat, add)?;
             let size = entry.size.saturating_sub(own);
             let doubtful = Doubtful { size, in_extents: size.saturating_sub(unplaced) };
             Ok(SharingFile { doubtful, extents })

@@ -100,7 +100,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     let mut entry = Entry::new(name, 0, stat, size, mount);
                     let mut subtotal = above.subtotal();
                     if walk.options.frees {
-                        walk.share(&mut subtotal, root.mount, None, &root.path, &mut entry);
+                        walk.add_sharing(&mut subtotal, root.mount, None, &root.path, &mut entry);
                     }
                     walk.weigh(&above, &mut subtotal, entry);
                 }
@@ -116,7 +116,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 walk.rules.identify(&mut entry);
                 if walk.options.frees {
                     let mut alone = Subtotal::default();
-                    walk.share(&mut alone, root.mount, None, &root.path, &mut entry);
+                    walk.add_sharing(&mut alone, root.mount, None, &root.path, &mut entry);
                     totals.frees = entry.frees;
                 }
                 // Whether it may be met again, as another root of a snapshot.

@@ -140,7 +140,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             let mut entry = Entry::new(name.to_bytes(), depth, &stat, size, mount);
             if walk.options.frees {
                 let directory = Some(&self.lease.handle);
-                walk.share(&mut self.subtotal, self.dir.mount, directory, name, &mut entry);
+                walk.add_sharing(&mut self.subtotal, self.dir.mount, directory, name, &mut entry);
             }
             walk.weigh(self.dir, &mut self.subtotal, entry);
         }

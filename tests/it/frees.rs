@@ -1,5 +1,5 @@
-//! `--frees`: what deleting gives back. The oracle is deletion: trees of clones, partial clones, overwritten ranges,
-//! holes, preallocation and hard links are made in an image, `weigh` predicts what some of their directories give back,
+//! `--frees`: what deleting frees. The oracle is deletion: trees of clones, partial clones, overwritten ranges, holes,
+//! preallocation and hard links are made in an image, `weigh` predicts what deleting some of their directories frees,
 //! these are deleted, and `stat -f` says what has become free.
 #![cfg(target_os = "linux")]
 
@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;
+use crate::frees_faults::{bounds, json, run};
 use crate::rounds::rounds;
 use crate::run::{in_namespace, weigh};
 
@@ -224,7 +225,6 @@ fn what_is_freed_is_above_the_lower_bound_on_btrfs() {
 #[ignore = "needs root and loop devices"]
 fn snapshots_share_on_btrfs() {
     native_only!("only the native source asks what files share");
-    let fixture = Fixture::new().dir("top");
     let script = r#"
         set -e
         truncate -s 200M disk; mkfs.btrfs -q disk; mount -o loop disk top
@@ -234,13 +234,8 @@ fn snapshots_share_on_btrfs() {
         head -c 2M /dev/urandom > top/sub/new; sync -f top
         "$0" --frees -j top/sub > sub; "$0" --frees -j top > all
     "#;
-    let output = in_namespace(&fixture, script);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let bounds = |name: &str| {
-        let said: Value =
-            serde_json::from_slice(&std::fs::read(fixture.at(name)).unwrap()).unwrap();
-        ["size", "frees_least", "frees_most"].map(|name| said[name].as_u64().unwrap())
-    };
+    let fixture = run(script);
+    let bounds = |name: &str| bounds(&json(&fixture, name));
     let [size, least, most] = bounds("sub");
     assert!(size >= 3 << 20, "{size}");
     assert_eq!([least, most], [size - (1 << 20), size]);
@@ -255,7 +250,6 @@ fn snapshots_share_on_btrfs() {
 #[ignore = "needs root and loop devices"]
 fn it_is_the_same_on_any_number_of_threads_and_when_loaded() {
     native_only!("only the native source asks what files share");
-    let fixture = Fixture::new().dir("top");
     let made = [27_000_000, 27_000_001].map(|seed| made(&mut Dice::new(seed), false)).concat();
     let script = format!(
         r#"
@@ -275,17 +269,9 @@ fn it_is_the_same_on_any_number_of_threads_and_when_loaded() {
         grep -q 'could not check 1 file (100Ki)' said
         "#
     );
-    let output = in_namespace(&fixture, &script);
-    let said = std::fs::read_to_string(fixture.at("said")).unwrap_or_default();
-    assert!(output.status.success(), "{}{said}", String::from_utf8_lossy(&output.stderr));
-    let read = |name: &str| -> Value {
-        serde_json::from_slice(&std::fs::read(fixture.at(name)).unwrap()).unwrap()
-    };
-    let [by_root, by_nobody] = ["json1", "by-nobody"].map(|name| {
-        let said = read(name);
-        ["frees_least", "frees_most"].map(|name| said[name].as_u64().unwrap())
-    });
-    assert_eq!(by_nobody, [by_root[0] - (100 << 10), by_root[1]]);
+    let fixture = run(&script);
+    let [by_root, by_nobody] = ["json1", "by-nobody"].map(|name| bounds(&json(&fixture, name)));
+    assert_eq!(by_nobody[1..], [by_root[1] - (100 << 10), by_root[2]]);
 }
 
 /// A PATH that is a file is asked, too. A file is asked once for all of its links.
@@ -293,7 +279,6 @@ fn it_is_the_same_on_any_number_of_threads_and_when_loaded() {
 #[ignore = "needs root, loop devices and strace"]
 fn paths_may_be_files_and_links_are_asked_once() {
     native_only!("only the native source asks what files share");
-    let fixture = Fixture::new().dir("top");
     let script = r#"
         set -e
         truncate -s 300M disk; mkfs.xfs -q disk; mount -o loop disk top; cd top
@@ -303,13 +288,8 @@ fn paths_may_be_files_and_links_are_asked_once() {
         strace -f -qq -o ../calls -e trace=ioctl "$0" --frees -j one links > ../linked
         [ $(grep -c FIEMAP ../calls) = 1 ]
     "#;
-    let output = in_namespace(&fixture, script);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let bounds = |name: &str| {
-        let said: Value =
-            serde_json::from_slice(&std::fs::read(fixture.at(name)).unwrap()).unwrap();
-        ["size", "frees_least", "frees_most"].map(|name| said[name].as_u64().unwrap() >> 10)
-    };
+    let fixture = run(script);
+    let bounds = |name: &str| bounds(&json(&fixture, name)).map(|bytes| bytes >> 10);
     assert_eq!(bounds("own"), [200; 3]);
     assert_eq!(bounds("other"), [1_024, 0, 1_024]);
     assert_eq!(bounds("both"), [1_224, 200, 1_224]);

@@ -16,7 +16,7 @@ fn mounted(kind: &str) -> String {
 }
 
 /// Runs `script` within a fixture with a mount point `top`, where `program` is a copy of the program.
-fn run(script: &str) -> Fixture {
+pub fn run(script: &str) -> Fixture {
     let fixture = Fixture::new().dir("top");
     let output = in_namespace(&fixture, script);
     let said = std::fs::read_to_string(fixture.at("said")).unwrap_or_default();
@@ -24,12 +24,12 @@ fn run(script: &str) -> Fixture {
     fixture
 }
 
-fn json(fixture: &Fixture, name: &str) -> Value {
+pub fn json(fixture: &Fixture, name: &str) -> Value {
     serde_json::from_slice(&std::fs::read(fixture.at(name)).unwrap()).unwrap()
 }
 
 /// The size of `node`, and what deleting it frees, at least and at most.
-fn bounds(node: &Value) -> [u64; 3] {
+pub fn bounds(node: &Value) -> [u64; 3] {
     ["size", "frees_least", "frees_most"].map(|name| node[name].as_u64().unwrap())
 }
 

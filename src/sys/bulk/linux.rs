@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::{Advice, fadvise};
 
-use crate::sys::ext4::{self, Budget, Census, RawVolume, Run};
+use crate::sys::ext4::{self, Budget, InodeStats, RawVolume, Run};
 use crate::sys::source::{Handle, bulk};
 use crate::sys::{Mount, MountTable, Query, Stat, Storage, now};
 
@@ -29,7 +29,7 @@ pub struct Bulk {
 #[derive(Debug)]
 pub(in crate::sys) struct Records {
     pub(in crate::sys) volume: RawVolume,
-    pub(in crate::sys) census: Census,
+    pub(in crate::sys) stats: InodeStats,
     pub(in crate::sys) budget: Budget,
     pub(in crate::sys) mounts: MountTable,
     pub(in crate::sys) mount: u64,
@@ -67,7 +67,7 @@ impl Bulk {
             io::Error::new(error.kind(), format!("{}: {error}", device.display()))
         };
         let volume = File::open(&device).and_then(RawVolume::open).map_err(at_device)?;
-        let needed = volume.groups.used().saturating_mul(Census::bytes_an_inode(query));
+        let needed = volume.groups.used().saturating_mul(InodeStats::bytes_an_inode(query));
         let spare = ext4::memory_to_spare().unwrap_or(u64::MAX);
         if needed > spare / SHARE {
             let message = format!("that needs {} MiB of memory", needed >> 20);
@@ -79,14 +79,15 @@ impl Bulk {
         let since = now() - STEP;
         let read = AtomicU64::new(0);
         let _ = fadvise(volume.device(), 0, None, Advice::Sequential);
-        let census = Census::read(&volume, query, threads, is_stopped, &read).map_err(at_device)?;
+        let found =
+            InodeStats::read(&volume, query, threads, is_stopped, &read).map_err(at_device)?;
         let _ = fadvise(volume.device(), 0, None, Advice::Normal);
-        let (census, runs) = census;
+        let (stats, runs) = found;
         announce(&volume, runs, spare / SHARE, is_stopped);
         let records = Records {
             budget: volume.budget(),
             volume,
-            census,
+            stats,
             mounts: MountTable::read(),
             mount: mount.id,
             device: stat.device,

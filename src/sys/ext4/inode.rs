@@ -50,6 +50,11 @@ impl<'a> RawInode<'a> {
         self.flags() & INLINE != 0
     }
 
+    /// Whether it is a directory in use whose entries are in blocks.
+    pub(in crate::sys) fn has_entries_in_blocks(&self) -> bool {
+        self.is_used() && self.is_directory() && !self.is_inline()
+    }
+
     pub(super) fn has_extents(&self) -> bool {
         self.flags() & EXTENTS != 0
     }

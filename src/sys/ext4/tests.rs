@@ -38,7 +38,7 @@ impl Random {
 }
 
 /// What names lead to from the root on, in short, and how many directories are damaged.
-fn census(volume: &RawVolume) -> (Found, usize) {
+fn all_in(volume: &RawVolume) -> (Found, usize) {
     let (found, wrong) = stats(volume);
     let short = |stat: Stat| (stat.inode, stat.mode.kind(), stat.length, stat.links);
     (found.into_iter().map(|(path, stat)| (path, short(stat))).collect(), wrong)
@@ -155,7 +155,7 @@ fn images_have_what_was_put_on_them() {
     for options in OPTIONS {
         let (_place, at) = image(tree.path(), options, "256M");
         let volume = RawVolume::open(File::open(at).unwrap()).unwrap();
-        let (mut found, wrong) = census(&volume);
+        let (mut found, wrong) = all_in(&volume);
         found.retain(|path, _| !path.starts_with(b"/lost+found"));
         let mut inodes = BTreeMap::new();
         for (inode, _, _, links) in found.values() {
@@ -224,15 +224,15 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
                 }
                 let query = crate::sys::Query { times: true, owner: true, cached: false };
                 let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
-                if let Ok((all, runs)) = Census::read(&volume, query, 1, &stop, &read) {
+                if let Ok((all, runs)) = InodeStats::read(&volume, query, 1, &stop, &read) {
                     let size = volume.layout.block_size;
                     let blocks: u64 = runs.iter().map(|run| run.count).sum();
                     assert!(
                         blocks <= volume.layout.blocks && read.into_inner() <= whole.len() as u64
                     );
-                    std::hint::black_box((all.stat(ROOT, 1), joined(runs, size)));
+                    std::hint::black_box((all.of(ROOT, 1), joined(runs, size)));
                 }
-                complained += usize::from(census(&volume).1 > 0);
+                complained += usize::from(all_in(&volume).1 > 0);
             }
             for (offset, length) in changed {
                 let (from, to) = (offset as usize, (offset as usize + length).min(whole.len()));

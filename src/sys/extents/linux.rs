@@ -43,7 +43,7 @@ struct Extent {
 /// # Errors
 /// The system's; also if the file was replaced or is no regular file, and if its extents do not end. Extents passed to
 /// `shared` before an error are valid.
-pub fn map(
+pub fn map_extents(
     directory: Option<&Handle>,
     name: &CStr,
     stat: &Stat,

@@ -11,7 +11,7 @@ use crate::sys::{Handle, Stat};
 ///
 /// # Errors
 /// Always.
-pub fn map(
+pub fn map_extents(
     _: Option<&Handle>,
     _: &CStr,
     _: &Stat,

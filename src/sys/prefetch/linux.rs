@@ -74,8 +74,7 @@ impl Prefetch {
         let mut buffer = Vec::new();
         for group in 0..volume.groups.len() {
             let look = |_, inode: ext4::RawInode<'_>| {
-                let is_listed = inode.is_used() && inode.is_directory() && !inode.is_inline();
-                if is_listed && runs.len() < ext4::MOST_RUNS {
+                if inode.has_entries_in_blocks() && runs.len() < ext4::MOST_RUNS {
                     runs.extend(ext4::runs(volume, &inode, &budget).unwrap_or_default());
                 }
                 if is_stopped.load(Ordering::Relaxed) {

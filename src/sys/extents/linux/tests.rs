@@ -87,7 +87,7 @@ fn what_was_put_in_its_place_is_not_mapped() {
     let path = CString::new(path.as_os_str().as_bytes()).unwrap();
     let handle = Source::Linux.open(&path).unwrap();
     let stat = handle.stat_at(c"file", Symlinks::Stay, Query::default()).unwrap();
-    let error = |name| map(Some(&handle), name, &stat, |_| ()).unwrap_err();
+    let error = |name| map_extents(Some(&handle), name, &stat, |_| ()).unwrap_err();
     for name in [c"other", c"pipe"] {
         assert!(error(name).to_string().contains("replaced"), "{name:?}");
     }

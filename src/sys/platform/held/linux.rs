@@ -11,6 +11,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 
+use crate::measure::Kind;
 use crate::sys::ExactStat;
 use crate::sys::source::linux_stat;
 
@@ -76,9 +77,9 @@ impl HeldDirectory {
             let fd = retry_on_intr(|| fs::openat(&self.fd, path, HOLD, Mode::empty()))?;
             let (here, there) = (stat_of(&self.fd, c"")?, stat_of(&fd, c"")?);
             return match there.stat.mode.kind() {
-                crate::measure::Kind::Symlink => Err(Errno::LOOP),
-                crate::measure::Kind::Directory if is_mounted(&here, &there) => Err(Errno::XDEV),
-                crate::measure::Kind::Directory => Ok(fd),
+                Kind::Symlink => Err(Errno::LOOP),
+                Kind::Directory if is_mounted(&here, &there) => Err(Errno::XDEV),
+                Kind::Directory => Ok(fd),
                 _ => Err(Errno::NOTDIR),
             };
         }
