@@ -94,6 +94,30 @@ impl<T: Tally> Worker<'_, '_, T> {
         }
     }
 
+    /// Lists `dir`, open as `handle`, once more, like [`list_again`], unless it has vanished. If it is open by its
+    /// path, it is not found while it is renamed. So that is tried again as long as its parent has it.
+    pub(super) fn list_again(
+        &self,
+        dir: &Dir<T::Part>,
+        handle: &Handle,
+        mut look: impl FnMut(&Listing) -> io::Result<bool>,
+    ) -> io::Result<()> {
+        let mut attempts = 1;
+        loop {
+            match with_patience(self.walk, || list_again(handle, &mut look)) {
+                Err(error) if sys::is_vanished(&error) => {
+                    if !self.is_there(dir) {
+                        return Ok(());
+                    } else if attempts == ATTEMPTS {
+                        return Err(error);
+                    }
+                }
+                listed => return listed,
+            }
+            attempts += 1;
+        }
+    }
+
     /// Whether its parent still has `dir`, or cannot tell.
     fn is_there(&self, dir: &Dir<T::Part>) -> bool {
         let (walk, symlinks) = (self.walk, self.walk.symlinks());
@@ -203,7 +227,7 @@ pub(super) fn name_in(
 
 /// Lists the directory open as `handle` once more, from its beginning. `look` gets the names as they come, and says
 /// whether to continue.
-pub(super) fn list_again(
+fn list_again(
     handle: &Handle,
     mut look: impl FnMut(&Listing) -> io::Result<bool>,
 ) -> io::Result<()> {

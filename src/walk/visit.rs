@@ -7,7 +7,7 @@ use std::mem;
 use std::sync::Arc;
 
 use super::dir::Dir;
-use super::find::{ATTEMPTS, Missing, list_again};
+use super::find::{ATTEMPTS, Missing};
 use super::follow::Via;
 use super::handles::Lease;
 use super::is_entered;
@@ -274,23 +274,21 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     /// but never found is a problem.
     #[cold]
     fn look_again(&mut self, mut missing: Vec<Missing>) {
-        let Worker { walk, .. } = *self.worker;
+        let worker = self.worker;
+        let walk = worker.walk;
         for _ in 0..ATTEMPTS {
             if missing.is_empty() || walk.is_interrupted() {
                 return;
             }
             let mut names: HashSet<_> = missing.drain(..).map(|missing| missing.name).collect();
-            let handle = &self.lease.handle;
-            let listed = with_patience(walk, || {
-                list_again(handle, |listed| {
-                    let is_on = !walk.is_interrupted();
-                    let again = listed.iter().filter(|listed| is_on && names.remove(listed.name));
-                    again.for_each(|listed| self.entry(listed));
-                    Ok(is_on)
-                })
+            let listed = worker.list_again(self.dir, &self.lease.handle, |listed| {
+                let is_on = !walk.is_interrupted();
+                let again = listed.iter().filter(|listed| is_on && names.remove(listed.name));
+                again.for_each(|listed| self.entry(listed));
+                Ok(is_on)
             });
             if let Err(error) = listed {
-                self.worker.report_unless_vanished(self.dir, &error);
+                walk.report(self.dir.path(), Operation::Read, &error);
             }
             missing = mem::take(&mut self.missing);
         }
