@@ -36,8 +36,8 @@
 //! * [`remove`] deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
 //! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.
 //! * [`terminal`] knows the terminal, and shows the progress on it.
-//! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`parallel`], [`path`], [`gear`] and [`interrupt`] are
-//!   what all of them share: measures and units, results, errors, limits, work on several cores, paths, thread counts,
+//! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`parallel`], [`path`], [`stats`] and [`interrupt`] are
+//!   what all of them share: measures and units, results, errors, limits, work on several cores, paths, what a walk did,
 //!   and Ctrl-C.
 //!
 //! [`Request`]: report::Request
@@ -51,13 +51,13 @@
 //! browse     remove report filter snapshot walk total tally tree render sys measure problem path interrupt
 //! cli        browse remove report snapshot walk tally tree render filter sys measure problem path terminal interrupt
 //! remove     render tree sys measure problem path
-//! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt gear weighed
+//! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt stats weighed
 //! terminal   walk render
-//! render     diff history snapshot tree measure problem bounds path gear weighed
+//! render     diff history snapshot tree measure problem bounds path stats weighed
 //! history    diff snapshot tally tree measure problem
 //! diff       sys total tally tree parallel path
 //! snapshot   filter sys total tally tree measure parallel problem path interrupt weighed
-//! walk       sys filter total tally tree measure problem path gear weighed
+//! walk       sys filter total tally tree measure problem path stats weighed
 //! filter     sys measure path
 //! total      sys tally tree measure
 //! tally      sys tree measure path
@@ -69,7 +69,7 @@
 //! problem
 //! parallel
 //! path
-//! gear
+//! stats
 //! interrupt
 //! ```
 //!
@@ -112,7 +112,6 @@ pub mod browse;
 pub mod cli;
 pub mod diff;
 pub mod filter;
-pub mod gear;
 pub mod history;
 pub mod interrupt;
 pub mod measure;
@@ -123,6 +122,7 @@ pub mod remove;
 pub mod render;
 pub mod report;
 pub mod snapshot;
+pub mod stats;
 pub mod sys;
 pub mod tally;
 pub mod terminal;

@@ -53,7 +53,7 @@ fn main() -> ExitCode {
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome { snapshot, saved, unmounted, doubts, exceeded, course, other_files, .. } = outcome;
+    let Outcome { snapshot, saved, unmounted, doubts, exceeded, stats, other_files, .. } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
         fail(problem);
@@ -62,8 +62,8 @@ fn main() -> ExitCode {
         fail(problem);
     }
     say_unprinted(&printed);
-    say(&errors::not_in_bulk(&course.not_in_bulk));
-    say(&errors::sharing(course.sharing));
+    say(&errors::not_in_bulk(&stats.not_in_bulk));
+    say(&errors::sharing(stats.sharing));
     say(&errors::unmounted(unmounted));
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say_problems(&weighed.problems, has_totals, messages);
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         say(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()));
     }
     if messages.stats {
-        say(&stats::table(&course.gears));
+        say(&stats::table(&stats.gears));
     }
     if weighed.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
@@ -111,13 +111,13 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     }
     let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
     let weighed = &browsed.snapshot.weighed;
-    say(&errors::not_in_bulk(&browsed.course.not_in_bulk));
+    say(&errors::not_in_bulk(&browsed.stats.not_in_bulk));
     say_problems(&weighed.problems, false, messages);
     if let Some(earlier) = &request.since {
         say(&doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()));
     }
     if messages.stats {
-        say(&stats::table(&browsed.course.gears));
+        say(&stats::table(&browsed.stats.gears));
     }
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,

@@ -19,13 +19,13 @@ pub use crate::bounds::{Bounds, Growth};
 use crate::bounds::Exceeded;
 use crate::diff::Diff;
 use crate::filter::{Filter, MANY};
-use crate::gear::Course;
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::snapshot::{self, Destination, Doubt, FileSystem, Origin, Snapshot, TIMES};
+use crate::stats::WalkStats;
 use crate::sys;
 use crate::tally::{
     By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole,
@@ -90,7 +90,7 @@ pub enum Keep {
 }
 
 /// The result now, what the walk did, and the earlier result, if they are to be compared.
-type NowAndBefore = (Snapshot<Tree>, Course, Option<Snapshot<Tree>>);
+type NowAndBefore = (Snapshot<Tree>, WalkStats, Option<Snapshot<Tree>>);
 
 /// The result of a request.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ pub struct Outcome {
     /// The bounds that it exceeds.
     pub exceeded: Vec<Exceeded>,
     /// What the walk did; empty for a snapshot.
-    pub course: Course,
+    pub stats: WalkStats,
 }
 
 /// The result of a request, to be browsed.
@@ -131,7 +131,7 @@ pub struct Browsed {
     /// Whether it was walked, rather than loaded.
     pub is_walked: bool,
     /// What the walk did; empty for a snapshot.
-    pub course: Course,
+    pub stats: WalkStats,
 }
 
 /// Does what the request asks for, so that the result can be browsed. It saves nothing. During a walk, other threads can
@@ -144,7 +144,7 @@ pub fn browse(
     top: Arc<LiveDirectory>,
     watch: impl FnMut(Option<&Progress>),
 ) -> Result<Browsed, Problem> {
-    let (snapshot, course, before) = request.compared(
+    let (snapshot, stats, before) = request.compared(
         |request, watch| {
             let inodes = request.kept().unwrap_or_default();
             let is_stopped = Arc::clone(&request.interrupt.is_asked);
@@ -157,7 +157,7 @@ pub fn browse(
     let (file_systems, _) = request.file_systems(&snapshot);
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
-    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, course })
+    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, stats })
 }
 
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
@@ -173,7 +173,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Input::History(files, measure) = &request.source {
         return request.history(files, *measure);
     }
-    let (mut snapshot, course, before) =
+    let (mut snapshot, stats, before) =
         request.compared(|request, watch| request.now(watch), watch)?;
     let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &snapshot)) {
         // Even a complete walk is not shown then, because the user wants no more.
@@ -229,7 +229,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         unmounted,
         doubts,
         exceeded: request.bounds.exceeded(sizes),
-        course,
+        stats,
     })
 }
 
@@ -261,7 +261,7 @@ impl Request {
             unmounted: Vec::new(),
             doubts: Vec::new(),
             exceeded: Vec::new(),
-            course: Course::default(),
+            stats: WalkStats::default(),
         })
     }
 
@@ -338,13 +338,13 @@ impl Request {
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared.
     fn compared<W: FnMut(Option<&Progress>)>(
         &self,
-        now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, Course), Problem>,
+        now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, WalkStats), Problem>,
         watch: W,
     ) -> Result<NowAndBefore, Problem> {
         match &self.source {
             Input::Roots(_) => self.loaded_during(|| now(self, watch)),
             Input::Snapshots(..) | Input::History(..) => {
-                let (mut snapshot, course) = now(self, watch)?;
+                let (mut snapshot, stats) = now(self, watch)?;
                 let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
                 let before = self.earlier(snapshot.measure, options, || ())?;
                 if let Some(options) =
@@ -355,7 +355,7 @@ impl Request {
                     let new: Vec<_> = self.options.iter().filter(is_new).cloned().collect();
                     options.extend(new);
                 }
-                Ok((snapshot, course, before))
+                Ok((snapshot, stats, before))
             }
         }
     }
@@ -365,10 +365,10 @@ impl Request {
     /// has no such header. An error that is found later ends the walk.
     fn loaded_during(
         &self,
-        walk: impl FnOnce() -> Result<(Snapshot<Tree>, Course), Problem>,
+        walk: impl FnOnce() -> Result<(Snapshot<Tree>, WalkStats), Problem>,
     ) -> Result<NowAndBefore, Problem> {
         if self.since.is_none() {
-            return walk().map(|(now, course)| (now, course, None));
+            return walk().map(|(now, stats)| (now, stats, None));
         }
         let has_stopped = AtomicBool::new(false);
         let (sender, may_begin) = mpsc::sync_channel(2);
@@ -396,14 +396,14 @@ impl Request {
                     if may_begin.recv() == Ok(true) {
                         let now = walk();
                         let earlier = join()?;
-                        return now.map(|(now, course)| (now, course, earlier));
+                        return now.map(|(now, stats)| (now, stats, earlier));
                     }
                     join()?
                 }
                 // No thread can be started.
                 Err(_) => self.earlier(self.walk.measure, Some(&self.options), || ())?,
             };
-            walk().map(|(now, course)| (now, course, earlier))
+            walk().map(|(now, stats)| (now, stats, earlier))
         });
         if has_stopped.load(Ordering::SeqCst) {
             // The user did not ask for it.
@@ -416,7 +416,7 @@ impl Request {
     fn now(
         &self,
         watch: impl FnMut(Option<&Progress>),
-    ) -> Result<(Snapshot<Tree>, Course), Problem> {
+    ) -> Result<(Snapshot<Tree>, WalkStats), Problem> {
         match (self.kept(), self.keep) {
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
                 self.with(Whole { inodes }, watch)
@@ -434,7 +434,7 @@ impl Request {
         &self,
         tally: T,
         watch: impl FnMut(Option<&Progress>),
-    ) -> Result<(Snapshot<Tree>, Course), Problem> {
+    ) -> Result<(Snapshot<Tree>, WalkStats), Problem> {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
             Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
@@ -445,7 +445,7 @@ impl Request {
                 let path = paths.first().map_or(Path::new(""), |path| path);
                 let snapshot = self.reweighed(snapshot);
                 snapshot
-                    .map(|snapshot| (snapshot, Course::default()))
+                    .map(|snapshot| (snapshot, WalkStats::default()))
                     .map_err(|error| snapshot::problem(path, Operation::Load, &error))
             }
         }
@@ -456,7 +456,7 @@ impl Request {
         roots: &[OsString],
         tally: T,
         mut watch: impl FnMut(Option<&Progress>),
-    ) -> (Snapshot<Tree>, Course) {
+    ) -> (Snapshot<Tree>, WalkStats) {
         let kept = self.kept().unwrap_or_default();
         let has_details = kept.has_details();
         let share = self.walk.filter.share.zip(roots.first());
@@ -477,12 +477,12 @@ impl Request {
         let measure = options.measure;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
-        let Walked { weighed, course } = self.interrupt.put_off(|| {
+        let Walked { weighed, stats } = self.interrupt.put_off(|| {
             let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
             watch(None);
             walked
         });
-        (Snapshot { weighed, measure, origin }, course)
+        (Snapshot { weighed, measure, origin }, stats)
     }
 
     /// Applies filters to a loaded snapshot, if it contains what they need.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::name::escape;
 use super::size::Format;
-use crate::gear::{NotInBulk, SharingCourse, Unasked};
 use crate::problem::Problem;
+use crate::stats::{NotInBulk, SharingStats, Unasked};
 use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS};
 
 /// How many paths a line names at most.
@@ -73,7 +73,7 @@ pub fn not_in_bulk(roots: &[NotInBulk]) -> String {
 }
 
 /// The lines about what is not known of shared space; empty if there are none.
-pub fn sharing(course: SharingCourse) -> String {
+pub fn sharing(stats: SharingStats) -> String {
     let line = |Unasked { files, bytes }: Unasked, checked: &str, below: &str| {
         if files == 0 {
             return String::new();
@@ -85,9 +85,9 @@ pub fn sharing(course: SharingCourse) -> String {
         )
     };
     let mut lines =
-        line(course.small, "did not check", &format!(" below {} KiB", LEAST_ASKED >> 10));
-    lines += &line(course.unknown, "could not check", "");
-    if course.has_too_many_extents {
+        line(stats.small, "did not check", &format!(" below {} KiB", LEAST_ASKED >> 10));
+    lines += &line(stats.unknown, "could not check", "");
+    if stats.has_too_many_extents {
         let [most, few] = [MOST_EXTENTS, FEW_EXTENTS].map(|count| Format::Count.write(count));
         lines += &format!(
             "weigh: more than {most} extents are shared: in directories with more than {few} of them, the upper figure \

@@ -56,9 +56,9 @@ pub use crate::sys::Query;
 pub use progress::Progress;
 
 use crate::filter::{Filter, Scope};
-use crate::gear::{Course, Gear, NotInBulk};
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem, reason};
+use crate::stats::{Gear, NotInBulk, WalkStats};
 use crate::sys::{self, Bulk, Carries, Handle, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
@@ -130,7 +130,7 @@ pub struct Walked<R> {
     /// What it weighed.
     pub weighed: Weighed<R>,
     /// What it did.
-    pub course: Course,
+    pub stats: WalkStats,
 }
 
 /// A walk in progress, shared by all its workers.
@@ -193,8 +193,8 @@ pub fn walk<T: Tally + 'static>(
     if let Some(panic) = lock(&walk.panic).take() {
         resume_unwind(panic);
     }
-    let sharing = walk.sharing.course();
-    Walked { weighed: walk.weighed(), course: Course { gears, not_in_bulk, sharing } }
+    let sharing = walk.sharing.stats();
+    Walked { weighed: walk.weighed(), stats: WalkStats { gears, not_in_bulk, sharing } }
 }
 
 /// Reads `roots` in bulk, if the options ask for it. Returns also those for which it is not possible.

@@ -12,8 +12,8 @@ use super::prefetch::{PrefetchRoot, ReadAhead};
 use super::progress::{Counts, Progress};
 use super::task::settle;
 use super::{Walk, lock, pool};
-use crate::gear::Gear;
 use crate::problem::Problem;
+use crate::stats::Gear;
 use crate::sys::{self, Storage, Usage};
 use crate::tally::Tally;
 
@@ -189,8 +189,8 @@ impl<T: Tally + 'static> Monitor<T> {
     fn end_gear(&mut self, now: Look) {
         let threads = self.threads;
         if let Some(ahead) = self.ahead.as_ref().filter(|_| self.is_resting) {
-            let (wall, (ahead, _)) = (now.at - self.engaged.at, ahead.progress());
-            self.gears.push(Gear { threads: 1, wall, ahead, ..Gear::default() });
+            let (wall, (prefetched, _)) = (now.at - self.engaged.at, ahead.progress());
+            self.gears.push(Gear { threads: 1, wall, prefetched, ..Gear::default() });
             (self.engaged, self.last) = (now, now);
             return;
         }

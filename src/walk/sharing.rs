@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use super::task::with_patience;
 use super::{Walk, lock};
-use crate::gear::{SharingCourse, Unasked};
 use crate::measure::Kind;
+use crate::stats::{SharingStats, Unasked};
 use crate::sys::{self, Handle, Mapped, Mount, MountTable, MountedIdentity, SharedSpace};
 use crate::tally::{Entry, Tally};
 use crate::total::{Doubtful, ExtentCount, Extents, SharingFile, Subtotal};
@@ -48,8 +48,8 @@ impl UnaskedCount {
 
 impl SharingAnswers {
     /// What was not found out.
-    pub(super) fn course(&self) -> SharingCourse {
-        SharingCourse {
+    pub(super) fn stats(&self) -> SharingStats {
+        SharingStats {
             small: self.small.sum(),
             unknown: self.unknown.sum(),
             has_too_many_extents: self.extents.is_exceeded(),

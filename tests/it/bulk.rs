@@ -96,7 +96,7 @@ fn images_of_every_kind_are_what_the_walk_says() {
                 "$0" $flags top > walked
                 "$0" $flags --bulk --stats top > bulk 2> stats
                 cmp walked bulk >&2 || {{ echo "$flags" >&2; exit 1; }}
-                grep -q '^   bulk ' stats || {{ cat stats >&2; exit 1; }}
+                grep -q '^    bulk ' stats || {{ cat stats >&2; exit 1; }}
             done
             "$0" --save s.json --details top > /dev/null
             "$0" --save b.json --details --bulk top > /dev/null
@@ -135,12 +135,12 @@ fn what_is_mounted_in_it_is_walked_and_put_in_place() {
         sync -f top; sleep 2.1
         for flags in -j '-j -x' '-j --inodes' '-d 3 -b'; do
             "$0" $flags top > walked; "$0" $flags --bulk --stats top > bulk 2> stats
-            cmp walked bulk >&2; grep -q '^   bulk ' stats
+            cmp walked bulk >&2; grep -q '^    bulk ' stats
         done
         # One root in bulk, one that lies in it, and one that is walked.
         mkdir other; cd top/c; "$0" -j .. . ../../other > ../../walked
         "$0" -j --bulk --stats .. . ../../other > ../../bulk 2> ../../said; cd ../..
-        cmp walked bulk >&2; grep -q '^   bulk ' said
+        cmp walked bulk >&2; grep -q '^    bulk ' said
         [ "$(grep -c 'was walked, not read in bulk' said)" = 1 ]; grep -q '^weigh: ../../other was walked' said
     "#;
     let output = in_namespace(&fixture, script);
@@ -160,7 +160,7 @@ fn a_chain_of_new_directories_takes_few_calls() {
         path=top; for i in $(seq 1000); do path=$path/d; done
         mkdir -p $path; echo > $path/file
         strace -f -e trace=openat,openat2 -o calls "$0" -j --bulk --stats top > bulk 2> stats
-        "$0" -j top > walked; cmp walked bulk >&2; grep -q '^   bulk ' stats
+        "$0" -j top > walked; cmp walked bulk >&2; grep -q '^    bulk ' stats
     "#;
     let output = in_namespace(&fixture, script);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -180,10 +180,10 @@ fn owners_are_those_of_the_walk() {
         truncate -s 64M disk; mkfs.ext4 -q disk; mount -o loop disk top
         echo > top/mine; echo > top/theirs; chown 70000:80000 top/theirs; sync -f top; sleep 2.1
         "$0" --by owner top > walked; "$0" --by owner --bulk --stats top > bulk 2> stats
-        cmp walked bulk >&2; grep -q '^   bulk ' stats
+        cmp walked bulk >&2; grep -q '^    bulk ' stats
         unshare -Ur "$0" --by owner top > walked; unshare -Ur "$0" --by owner --bulk top > bulk 2> said
         cmp walked bulk >&2; grep -q 'maps owners' said
-        unshare -Ur "$0" --bulk --stats top > bulk 2> stats; grep -q '^   bulk ' stats
+        unshare -Ur "$0" --bulk --stats top > bulk 2> stats; grep -q '^    bulk ' stats
     "#;
     let output = in_namespace(&fixture, script);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

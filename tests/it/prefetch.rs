@@ -72,8 +72,8 @@ fn what_is_read_ahead_need_not_be_asked_for() {
     assert!(text("ahead") == text("never") && text("ahead") == text("warm"));
     let size = Document::parse(text("ahead").as_bytes()).root().size;
     assert_eq!(text("du").split_whitespace().next(), Some(&*size.to_string()));
-    let is_ahead = |name: &str| text(name).lines().any(|line| line.starts_with("  ahead "));
-    let told = ["ahead.stats", "never.stats", "warm.stats"].map(is_ahead);
+    let is_prefetched = |name: &str| text(name).lines().any(|line| line.starts_with("prefetch "));
+    let told = ["ahead.stats", "never.stats", "warm.stats"].map(is_prefetched);
     assert_eq!(told, [true, false, false], "{}", text("ahead.stats"));
     let reads = |name: &str| text(name).trim().parse::<u64>().unwrap();
     let (ahead, never) = (reads("ahead.reads"), reads("never.reads"));
@@ -100,7 +100,7 @@ fn nothing_is_read_ahead_where_not_all_of_it_is_asked_for() {
     "#);
     for i in 1..=4 {
         let stats = fs::read_to_string(fixture.at(format!("stats{i}"))).unwrap();
-        assert!(stats.contains("threads") && !stats.contains("ahead"), "{i}: {stats}");
+        assert!(stats.contains("threads") && !stats.contains("prefetch"), "{i}: {stats}");
     }
 }
 

@@ -4,19 +4,19 @@ use std::time::Duration;
 
 /// What a walk did.
 #[derive(Clone, Debug, Default)]
-pub struct Course {
+pub struct WalkStats {
     /// What was done with each number of threads, in the order of their first use; empty if no thread could be
     /// started.
     pub gears: Vec<Gear>,
     /// The roots that were walked although they were to be read in bulk.
     pub not_in_bulk: Vec<NotInBulk>,
     /// What the walk could not find out about shared space, with `--frees`.
-    pub sharing: SharingCourse,
+    pub sharing: SharingStats,
 }
 
 /// What a walk could not find out about shared space, with `--frees`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SharingCourse {
+pub struct SharingStats {
     /// The files that were not asked because they are small.
     pub small: Unasked,
     /// The files that could not be asked.
@@ -57,7 +57,7 @@ pub struct Gear {
     /// System calls made to list and examine them.
     pub calls: u64,
     /// The bytes of a prefetch; 0 during the walk.
-    pub ahead: u64,
+    pub prefetched: u64,
     /// The bytes of inodes that were read in bulk before the walk; 0 during the walk.
     pub bulk: u64,
 }
@@ -65,6 +65,6 @@ pub struct Gear {
 impl Gear {
     /// Whether it is part of the walk.
     pub fn is_walk(&self) -> bool {
-        self.ahead == 0 && self.bulk == 0
+        self.prefetched == 0 && self.bulk == 0
     }
 }
