@@ -17,7 +17,7 @@ use weigh::tally::Inodes;
 use weigh::total::Rules;
 use weigh::tree::Tree;
 
-use crate::browse::free;
+use crate::browse::Mounted;
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::rounds::rounds;
@@ -329,9 +329,12 @@ fn what_is_put_in_the_trash_comes_back() {
 
 /// All that can be done, in any order, with newcomers in what is being deleted. In `place`, if that is a file system of
 /// its own, what is freed is held against what was said. How often it deleted, and put in the trash.
-fn sequence(place: Option<&Path>, seed: u64) -> (u64, u64) {
+fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
     let mut dice = Dice::new(seed);
-    let fixture = dice.tree(place.map_or_else(Fixture::in_memory, Fixture::within), Names::Hostile);
+    let fixture = dice.tree(
+        place.map_or_else(Fixture::in_memory, |place| Fixture::within(place.path())),
+        Names::Hostile,
+    );
     // The log, and perhaps the trash, are in what is scanned.
     let is_home_in = place.is_none() && dice.below(3) == 0;
     let elsewhere = Fixture::in_memory().dir("home");
@@ -347,7 +350,7 @@ fn sequence(place: Option<&Path>, seed: u64) -> (u64, u64) {
             screen.press(dice.of::<&str>(&keys));
         }
         let marked = screen.browser.marked_paths();
-        let before = place.map(free);
+        let before = place.map(Mounted::free);
         let freed = screen.browser.marked().1.unwrap().1.unwrap().most;
         match dice.below(8) {
             0 => {
@@ -376,8 +379,8 @@ fn sequence(place: Option<&Path>, seed: u64) -> (u64, u64) {
                     screen.press(&format!("{entries}\n"));
                     deleted += u64::from(screen.said().contains(" deleted"));
                     let is_all = !is_new && !screen.said().contains("kept");
-                    if let (Some(before), true) = (before, is_all) {
-                        assert_eq!(place.map(free), Some(before + freed), "{what}: {marked:?}");
+                    if let (Some(place), Some(before), true) = (place, before, is_all) {
+                        place.assert_free(before + freed, &format!("{what}: {marked:?}"));
                     }
                 }
             }
@@ -390,13 +393,13 @@ fn sequence(place: Option<&Path>, seed: u64) -> (u64, u64) {
     (deleted, trashed)
 }
 
-fn sequences(place: Option<&Path>, seeds: std::ops::Range<u64>) {
+fn sequences(place: Option<&Mounted>, seeds: std::ops::Range<u64>) {
     let (mut deleted, mut trashed) = (0, 0);
     for seed in seeds.clone() {
         let (more, others) = sequence(place, seed);
         if let Some(place) = place {
             // Emptied: it would fill what is a small file system.
-            let _ = fs::remove_dir_all(place.join(".Trash-0"));
+            let _ = fs::remove_dir_all(place.path().join(".Trash-0"));
         }
         (deleted, trashed) = (deleted + more, trashed + others);
     }
@@ -412,13 +415,13 @@ fn after_each_delete_every_figure_is_that_of_a_fresh_scan() {
 #[test]
 #[ignore = "mounts a tmpfs"]
 fn what_is_deleted_frees_what_was_said_on_tmpfs() {
-    let place = crate::browse::Mounted::tmpfs();
-    sequences(Some(place.path()), 10_000..10_000 + rounds(40, 2_000) as u64);
+    let place = Mounted::tmpfs();
+    sequences(Some(&place), 10_000..10_000 + rounds(40, 2_000) as u64);
 }
 
 #[test]
 #[ignore = "mounts an ext4 image"]
 fn what_is_deleted_frees_what_was_said_on_ext4() {
-    let place = crate::browse::Mounted::ext4();
-    sequences(Some(place.path()), 20_000..20_000 + rounds(20, 500) as u64);
+    let place = Mounted::ext4();
+    sequences(Some(&place), 20_000..20_000 + rounds(20, 500) as u64);
 }
