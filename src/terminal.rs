@@ -75,10 +75,10 @@ impl ProgressLine {
         }
         // Some terminals wrap after the last column, and all echo "^C" after the line.
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
-        let Progress { entries, size, directory, ahead, .. } = progress;
+        let Progress { entries, size, directory, prefetch, .. } = progress;
         let elapsed = self.start.elapsed();
-        let line = match *ahead {
-            Some((read, of)) => progress::ahead(read, of, width),
+        let line = match *prefetch {
+            Some((read, of)) => progress::prefetch(read, of, width),
             None => progress::line(*entries, *size, elapsed, directory, &self.format, width),
         };
         replace(&line);

@@ -464,10 +464,10 @@ impl Browser {
 
     /// Scans the directories of `places` and of the log again, if they are in the tree.
     fn rescan_places(&mut self, places: &[Vec<u8>]) {
-        let log = self.options.places.as_ref().and_then(remove::Places::log);
-        let log = log.map(|log| log.into_os_string().into_encoded_bytes());
         /// The directory of the trash with what was moved there. Info files are in one beside it.
         const FILES: &[u8] = b"/files/";
+        let log = self.options.places.as_ref().and_then(remove::Places::log);
+        let log = log.map(|log| log.into_os_string().into_encoded_bytes());
         let info = places.iter().filter_map(|place| {
             let end = place.windows(FILES.len()).rposition(|part| part == FILES)?;
             Some(place[..end].iter().chain(b"/x").copied().collect())

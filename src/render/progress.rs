@@ -30,7 +30,7 @@ pub fn line(
 }
 
 /// One line of at most `width` cells: how many bytes a prefetch has read, and of how many.
-pub fn ahead(read: u64, of: u64, width: usize) -> String {
+pub fn prefetch(read: u64, of: u64, width: usize) -> String {
     let [read, of] = [read, of].map(|bytes| Format::Binary.write(bytes));
     name::fit(&format!("prefetching {read} of {of}"), width)
 }
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn shows_a_prefetch() {
-        assert_eq!(ahead(1 << 20, 96 << 20, 80), "prefetching 1.0Mi of 96Mi");
+        assert_eq!(prefetch(1 << 20, 96 << 20, 80), "prefetching 1.0Mi of 96Mi");
     }
 
     #[test]

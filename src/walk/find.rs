@@ -95,27 +95,15 @@ impl<T: Tally> Worker<'_, '_, T> {
     }
 
     /// Lists `dir`, open as `handle`, once more, like [`list_again`], unless it has vanished. If it is open by its
-    /// path, it is not found while it is renamed. So that is tried again as long as its parent has it.
-    pub(super) fn list_again(
+    /// path, it is not found while it is renamed.
+    pub(super) fn list_unless_vanished(
         &self,
         dir: &Dir<T::Part>,
         handle: &Handle,
         mut look: impl FnMut(&Listing) -> io::Result<bool>,
     ) -> io::Result<()> {
-        let mut attempts = 1;
-        loop {
-            match with_patience(self.walk, || list_again(handle, &mut look)) {
-                Err(error) if sys::is_vanished(&error) => {
-                    if !self.is_there(dir) {
-                        return Ok(());
-                    } else if attempts == ATTEMPTS {
-                        return Err(error);
-                    }
-                }
-                listed => return listed,
-            }
-            attempts += 1;
-        }
+        let list = || with_patience(self.walk, || list_again(handle, &mut look));
+        retried_while(|| Ok(self.is_there(dir)), list).map(|_| ())
     }
 
     /// Whether its parent still has `dir`, or cannot tell.
@@ -132,17 +120,27 @@ impl<T: Tally> Worker<'_, '_, T> {
 
 /// Opens `dir` in `parent`, which listed it; nothing if it does not exist any more.
 fn open_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<Option<Handle>> {
+    let open = || parent.open_known_at(&dir.name, &dir.stat, symlinks);
+    retried_while(|| is_in(parent, dir, symlinks), open)
+}
+
+/// What `attempt` returns. If it does not find what it needs, it is tried again as long as that `is_there`; nothing if
+/// that is not there any more.
+fn retried_while<R>(
+    is_there: impl Fn() -> io::Result<bool>,
+    mut attempt: impl FnMut() -> io::Result<R>,
+) -> io::Result<Option<R>> {
     let mut attempts = 1;
     loop {
-        match parent.open_known_at(&dir.name, &dir.stat, symlinks) {
+        match attempt() {
             Err(error) if sys::is_vanished(&error) => {
-                if !is_in(parent, dir, symlinks)? {
+                if !is_there()? {
                     return Ok(None);
                 } else if attempts == ATTEMPTS {
                     return Err(error);
                 }
             }
-            opened => return opened.map(Some),
+            done => return done.map(Some),
         }
         attempts += 1;
     }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use super::gears::{Gearbox, Sample};
-use super::prefetch::{PrefetchRoot, ReadAhead};
+use super::prefetch::{PrefetchRoot, RunningPrefetch};
 use super::progress::{Counts, Progress};
 use super::task::settle;
 use super::{Walk, lock, pool};
@@ -33,7 +33,7 @@ pub(super) struct Monitor<T: Tally> {
     gears: Vec<Gear>,
     /// The roots that may be prefetched, until that is tried.
     candidates: Vec<PrefetchRoot>,
-    ahead: Option<ReadAhead>,
+    prefetch: Option<RunningPrefetch>,
     /// Whether the walk waits for it.
     is_resting: bool,
 }
@@ -66,7 +66,7 @@ impl<T: Tally + 'static> Monitor<T> {
             engaged: now,
             gears,
             candidates,
-            ahead: None,
+            prefetch: None,
             is_resting: false,
         }
     }
@@ -110,7 +110,7 @@ impl<T: Tally + 'static> Monitor<T> {
 
     /// Changes gears if necessary.
     fn look(&mut self) {
-        self.look_ahead();
+        self.look_at_prefetch();
         let Some(gearbox) = self.gearbox.as_mut().filter(|_| !self.is_resting) else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
         let threads = gearbox.look(&now.since(&self.last), || what_is_waited_for(walk));
@@ -121,15 +121,15 @@ impl<T: Tally + 'static> Monitor<T> {
             self.threads = threads;
             // Only now, because a change of gears means that the storage is slow.
             if !self.candidates.is_empty() {
-                self.ahead = ReadAhead::begin(&mut self.candidates);
+                self.prefetch = RunningPrefetch::begin(&mut self.candidates);
             }
         }
     }
 
     /// Lets the walk rest once a prefetch reads, and go on when that is done.
-    fn look_ahead(&mut self) {
-        let Some(ahead) = &self.ahead else { return };
-        let (is_reading, is_done) = (ahead.is_reading(), ahead.is_done());
+    fn look_at_prefetch(&mut self) {
+        let Some(prefetch) = &self.prefetch else { return };
+        let (is_reading, is_done) = (prefetch.is_reading(), prefetch.is_done());
         if is_reading && !self.is_resting {
             self.end_gear(Look::now(&self.walk));
             self.is_resting = true;
@@ -143,7 +143,7 @@ impl<T: Tally + 'static> Monitor<T> {
                 self.is_resting = false;
                 pool::engage(&self.walk, self.threads);
             }
-            self.ahead = None;
+            self.prefetch = None;
         }
     }
 
@@ -180,16 +180,17 @@ impl<T: Tally + 'static> Monitor<T> {
         let size = size.saturating_add(shares as u64);
         let places = self.walk.workers.places();
         let directory = places.first().map(|dir| dir.path()).unwrap_or_default();
-        let ahead = self.ahead.as_ref().filter(|_| self.is_resting).map(ReadAhead::progress);
+        let prefetch =
+            self.prefetch.as_ref().filter(|_| self.is_resting).map(RunningPrefetch::progress);
         let problems = lock(&self.walk.problems).len();
-        Progress { entries, size, problems, directory, ahead }
+        Progress { entries, size, problems, directory, prefetch }
     }
 
     /// Adds up what was done since the current number of threads began, or since the prefetch did.
     fn end_gear(&mut self, now: Look) {
         let threads = self.threads;
-        if let Some(ahead) = self.ahead.as_ref().filter(|_| self.is_resting) {
-            let (wall, (prefetched, _)) = (now.at - self.engaged.at, ahead.progress());
+        if let Some(prefetch) = self.prefetch.as_ref().filter(|_| self.is_resting) {
+            let (wall, (prefetched, _)) = (now.at - self.engaged.at, prefetch.progress());
             self.gears.push(Gear { threads: 1, wall, prefetched, ..Gear::default() });
             (self.engaged, self.last) = (now, now);
             return;

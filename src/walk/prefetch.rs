@@ -25,7 +25,7 @@ pub(super) struct PrefetchRoot {
 
 /// A prefetch in progress.
 #[derive(Debug)]
-pub(super) struct ReadAhead {
+pub(super) struct RunningPrefetch {
     thread: JoinHandle<()>,
     state: Arc<PrefetchState>,
 }
@@ -51,7 +51,7 @@ pub(super) fn candidates(roots: &[Root], options: &WalkOptions) -> Vec<PrefetchR
     roots.map(candidate).collect()
 }
 
-impl ReadAhead {
+impl RunningPrefetch {
     /// Starts a thread for those `candidates` that can be prefetched; takes all of them. To find out already reads from
     /// the devices, so that the thread does it.
     pub(super) fn begin(candidates: &mut Vec<PrefetchRoot>) -> Option<Self> {
@@ -67,7 +67,7 @@ impl ReadAhead {
             shared.bytes.store(bytes, Ordering::Relaxed);
             found.iter().for_each(|one| one.run(&shared.is_stopped, &shared.read));
         };
-        let thread = thread::Builder::new().name("weigh ahead".into());
+        let thread = thread::Builder::new().name("weigh prefetch".into());
         let thread = thread.spawn(work).ok()?;
         Some(Self { thread, state })
     }
@@ -90,7 +90,7 @@ impl ReadAhead {
     }
 }
 
-impl Drop for ReadAhead {
+impl Drop for RunningPrefetch {
     /// Stops the thread without waiting for it, because the device may never answer.
     fn drop(&mut self) {
         self.state.is_stopped.store(true, Ordering::Relaxed);

@@ -31,7 +31,7 @@ pub struct Progress {
     /// A directory that is being weighed, as bytes; empty if none is.
     pub directory: Vec<u8>,
     /// During a prefetch: the bytes that have been read, and how many there are.
-    pub ahead: Option<(u64, u64)>,
+    pub prefetch: Option<(u64, u64)>,
 }
 
 /// The slots of all workers. Those of a gear are made when it begins.

@@ -281,7 +281,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 return;
             }
             let mut names: HashSet<_> = missing.drain(..).map(|missing| missing.name).collect();
-            let listed = worker.list_again(self.dir, &self.lease.handle, |listed| {
+            let listed = worker.list_unless_vanished(self.dir, &self.lease.handle, |listed| {
                 let is_on = !walk.is_interrupted();
                 let again = listed.iter().filter(|listed| is_on && names.remove(listed.name));
                 again.for_each(|listed| self.entry(listed));

@@ -119,7 +119,7 @@ fn ctrl_c_ends_reading_ahead() {
         echo "$number 20000" > $group/blkio.throttle.read_bps_device
         sh -c 'echo $$ > '$group'/cgroup.procs; exec "$@"' sh "$0" --stats top > picture 2> stats &
         weigh=$!
-        until grep -q 'weigh ahead' /proc/$weigh/task/*/comm; do sleep 0.05; done
+        until grep -q 'weigh prefetch' /proc/$weigh/task/*/comm; do sleep 0.05; done
         kill -INT $weigh
         wait $weigh || echo $? > status
         echo "$number 0" > $group/blkio.throttle.read_bps_device

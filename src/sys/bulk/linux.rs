@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::{Advice, fadvise};
 
-use crate::sys::ext4::{self, Budget, InodeStats, RawVolume, Run};
+use crate::sys::ext4::{self, Budget, PackedInodes, RawVolume, Run};
 use crate::sys::source::{Handle, bulk};
 use crate::sys::{Mount, MountTable, Query, Stat, Storage, now};
 
@@ -29,7 +29,7 @@ pub struct Bulk {
 #[derive(Debug)]
 pub(in crate::sys) struct Records {
     pub(in crate::sys) volume: RawVolume,
-    pub(in crate::sys) stats: InodeStats,
+    pub(in crate::sys) inodes: PackedInodes,
     pub(in crate::sys) budget: Budget,
     pub(in crate::sys) mounts: MountTable,
     pub(in crate::sys) mount: u64,
@@ -67,7 +67,7 @@ impl Bulk {
             io::Error::new(error.kind(), format!("{}: {error}", device.display()))
         };
         let volume = File::open(&device).and_then(RawVolume::open).map_err(at_device)?;
-        let needed = volume.groups.used().saturating_mul(InodeStats::bytes_an_inode(query));
+        let needed = volume.groups.used().saturating_mul(PackedInodes::bytes_an_inode(query));
         let spare = ext4::memory_to_spare().unwrap_or(u64::MAX);
         if needed > spare / SHARE {
             let message = format!("that needs {} MiB of memory", needed >> 20);
@@ -80,14 +80,14 @@ impl Bulk {
         let read = AtomicU64::new(0);
         let _ = fadvise(volume.device(), 0, None, Advice::Sequential);
         let found =
-            InodeStats::read(&volume, query, threads, is_stopped, &read).map_err(at_device)?;
+            PackedInodes::read(&volume, query, threads, is_stopped, &read).map_err(at_device)?;
         let _ = fadvise(volume.device(), 0, None, Advice::Normal);
-        let (stats, runs) = found;
+        let (inodes, runs) = found;
         announce(&volume, runs, spare / SHARE, is_stopped);
         let records = Records {
             budget: volume.budget(),
             volume,
-            stats,
+            inodes,
             mounts: MountTable::read(),
             mount: mount.id,
             device: stat.device,

@@ -5,7 +5,7 @@
 //! * `inode`: one inode, as stat(2) returns it.
 //! * `map`: the blocks of a directory, from extents or from the older block map.
 //! * `directory`: the names in a block.
-//! * `scan`: all inodes, group by group; `inode_stats`: the attributes of all inodes, packed.
+//! * `scan`: all inodes, group by group; `packed_inodes`: the attributes of all inodes, packed.
 //! * `device`: the device of a mount.
 //!
 //! Written from Documentation/filesystems/ext4 and fs/ext4 of Linux 6.18. The device is only read, by `read_at`. If the
@@ -18,9 +18,9 @@
 mod device;
 mod directory;
 mod inode;
-mod inode_stats;
 mod layout;
 mod map;
+mod packed_inodes;
 mod scan;
 
 use std::fs::File;
@@ -31,9 +31,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) use device::{are_owners_mapped, device_of, memory_to_spare};
 pub(super) use directory::{DirectoryEntry, entries};
 pub(super) use inode::RawInode;
-pub(super) use inode_stats::InodeStats;
 pub(super) use layout::{InodeTables, Layout};
 pub(super) use map::{MOST_RUNS, Run, joined, runs};
+pub(super) use packed_inodes::PackedInodes;
 pub(super) use scan::{each_inode, inode};
 
 /// The inode number of the root directory.

@@ -224,13 +224,13 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
                 }
                 let query = crate::sys::Query { times: true, owner: true, cached: false };
                 let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
-                if let Ok((all, runs)) = InodeStats::read(&volume, query, 1, &stop, &read) {
+                if let Ok((all, runs)) = PackedInodes::read(&volume, query, 1, &stop, &read) {
                     let size = volume.layout.block_size;
                     let blocks: u64 = runs.iter().map(|run| run.count).sum();
                     assert!(
                         blocks <= volume.layout.blocks && read.into_inner() <= whole.len() as u64
                     );
-                    std::hint::black_box((all.of(ROOT, 1), joined(runs, size)));
+                    std::hint::black_box((all.stat(ROOT, 1), joined(runs, size)));
                 }
                 complained += usize::from(all_in(&volume).1 > 0);
             }

@@ -75,13 +75,13 @@ impl Handle {
     /// The directory called `name` in this one, whose attributes are `stat`, if it can be read in bulk, too. That takes no
     /// system call.
     pub fn below(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> Option<Self> {
-        let Records { stats, mounts, mount, device, .. } = &*self.records;
+        let Records { inodes, mounts, mount, device, .. } = &*self.records;
         let is_here = symlinks == Symlinks::Stay
             && stat.device == *device
             && !stat.mount_point
             && self.location.depth < DEEPEST
             && mounts.is_bare(*mount, name.to_bytes())
-            && stats.of(stat.inode, *device).is_some_and(|known| known.is_directory());
+            && inodes.stat(stat.inode, *device).is_some_and(|known| known.is_directory());
         is_here.then(|| {
             let (above, depth) = (Some(Arc::clone(&self.location)), self.location.depth + 1);
             let place = Location { above, name: name.into(), depth, root: None };
@@ -172,7 +172,7 @@ impl Handle {
     /// # Errors
     /// An error if a block is damaged.
     fn list(&self, blocks: &[u8], names: &mut Listing) -> io::Result<()> {
-        let Records { volume, stats, mounts, mount, device, .. } = &*self.records;
+        let Records { volume, inodes, mounts, mount, device, .. } = &*self.records;
         let mut name = Vec::new();
         let mut push = |entry: DirectoryEntry<'_>| {
             let DirectoryEntry { inode, kind, name: bytes } = entry;
@@ -181,7 +181,7 @@ impl Handle {
             name.push(0);
             let Ok(name) = CStr::from_bytes_with_nul(&name) else { return Ok(()) };
             // The kernel is asked where something may be mounted, and if the type has changed.
-            let known = stats.of(inode, *device).filter(|stat| {
+            let known = inodes.stat(inode, *device).filter(|stat| {
                 kind.is_none_or(|kind| kind == stat.mode.kind()) && mounts.is_bare(*mount, bytes)
             });
             names.push(Listed { name, kind, inode, stat: known.as_ref() });

@@ -13,15 +13,15 @@ use crate::sys::{Query, Stat};
 
 /// The attributes of all inodes when they were read.
 #[derive(Debug)]
-pub(in crate::sys) struct InodeStats {
-    groups: Vec<GroupStats>,
+pub(in crate::sys) struct PackedInodes {
+    groups: Vec<PackedGroup>,
     inodes_per_group: u64,
     owners: IndexSet<(u32, u32)>,
 }
 
 /// Those of one group. A mode of 0 means that the inode is free, or that the kernel must be asked about it.
 #[derive(Debug, Default)]
-struct GroupStats {
+struct PackedGroup {
     base: Vec<PackedBase>,
     times: Vec<PackedTimes>,
     owners: Vec<u16>,
@@ -50,7 +50,7 @@ struct Owners {
     known: Mutex<IndexSet<(u32, u32)>>,
 }
 
-impl InodeStats {
+impl PackedInodes {
     /// Reads all inodes, and returns also the blocks of directories. Adds the number of bytes to `read`. Ends early if it
     /// `is_stopped`.
     ///
@@ -66,7 +66,7 @@ impl InodeStats {
         let (owners, budget) = (Owners::default(), volume.budget());
         let number_of_runs = AtomicUsize::new(0);
         let group = |group: usize| {
-            let (mut found, mut directories) = (GroupStats::default(), Vec::new());
+            let (mut found, mut directories) = (PackedGroup::default(), Vec::new());
             let (mut buffer, mut last) = (Vec::new(), None);
             let bytes = each_inode(volume, group, &mut buffer, |number, inode| {
                 if is_stopped.load(Ordering::Relaxed) {
@@ -109,7 +109,7 @@ impl InodeStats {
     }
 
     /// The attributes of the inode with this number on `device`; none if it was free, or if the kernel must be asked.
-    pub(in crate::sys) fn of(&self, number: u64, device: u64) -> Option<Stat> {
+    pub(in crate::sys) fn stat(&self, number: u64, device: u64) -> Option<Stat> {
         let index = number.checked_sub(1)?;
         let group = self.groups.get(usize::try_from(index / self.inodes_per_group).ok()?)?;
         let within = usize::try_from(index % self.inodes_per_group).ok()?;
@@ -137,7 +137,7 @@ impl InodeStats {
     }
 }
 
-impl GroupStats {
+impl PackedGroup {
     fn push(
         &mut self,
         number: u64,
