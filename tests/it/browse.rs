@@ -78,10 +78,15 @@ fn mark_at_random(browser: &mut Browser, dice: &mut Dice) {
 
 /// What the file system at `path` has free, in bytes.
 pub fn free(path: &Path) -> u64 {
-    let file = fs::File::open(path).unwrap();
-    rustix::fs::syncfs(&file).unwrap();
-    let space = rustix::fs::fstatvfs(&file).unwrap();
+    let space = rustix::fs::fstatvfs(synced(path)).unwrap();
     space.f_bfree * space.f_frsize
+}
+
+/// The directory at `path`, after its file system was written to its device: before, files may still get blocks.
+fn synced(path: &Path) -> fs::File {
+    let directory = fs::File::open(path).unwrap();
+    rustix::fs::syncfs(&directory).unwrap();
+    directory
 }
 
 fn sorted(mut paths: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
@@ -154,14 +159,20 @@ impl Mounted {
     fn tmpfs_at(path: &Path) -> Self {
         let args = ["-t", "tmpfs", "-o", "size=256m", "tmpfs"].map(std::ffi::OsString::from);
         run("mount", args.into_iter().chain([path.into()]));
-        Self::at(path, None)
+        Self::at(path.to_owned(), None)
     }
 
     /// What was just mounted at `path`.
-    fn at(path: &Path, top: Option<tempfile::TempDir>) -> Self {
-        let path = path.to_owned();
-        let whole = free(&path) + weight_of(std::slice::from_ref(&path));
-        Self { path, whole, _top: top }
+    fn at(path: PathBuf, top: Option<tempfile::TempDir>) -> Self {
+        let mut mounted = Self { path, whole: 0, _top: top };
+        mounted.whole = free(&mounted.path) + mounted.used();
+        mounted
+    }
+
+    /// What is used in it, in bytes.
+    fn used(&self) -> u64 {
+        synced(&self.path);
+        weight_of(std::slice::from_ref(&self.path))
     }
 
     pub fn path(&self) -> &Path {
@@ -171,9 +182,7 @@ impl Mounted {
     /// What it has free, in bytes, as soon as nothing that was removed is open any more: a child that another test has
     /// just forked holds what is open here, until it runs its program.
     pub fn free(&self) -> u64 {
-        // What is not written yet may still get blocks.
-        free(&self.path);
-        self.whole - weight_of(std::slice::from_ref(&self.path))
+        self.whole - self.used()
     }
 
     /// Asserts that it comes to have so much free, in bytes.
@@ -198,8 +207,7 @@ impl Mounted {
         run(mkfs, ["-q".into(), image.clone().into()]);
         run("mount", ["-o".into(), "loop".into(), image.clone().into(), dir.path().into()]);
         fs::remove_file(image).unwrap();
-        let path = dir.path().to_owned();
-        Self::at(&path, Some(dir))
+        Self::at(dir.path().to_owned(), Some(dir))
     }
 }
 
