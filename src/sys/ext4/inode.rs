@@ -1,5 +1,9 @@
 //! An inode in its table, and its attributes as stat(2) returns them.
 
+use std::hash::BuildHasher;
+
+use foldhash::fast::FixedState;
+
 use super::{Layout, u16_at, u32_at, wide};
 use crate::measure::{Kind, Mode};
 use crate::sys::Stat;
@@ -64,12 +68,15 @@ impl<'a> RawInode<'a> {
         self.bytes.get(0x28..0x64).unwrap_or_default()
     }
 
-    /// Everything in the inode of a directory that changes with its entries: times to the nanosecond, size and links.
-    pub(in crate::sys) fn state(&self) -> [u32; 7] {
+    /// A hash of everything in the inode of a directory that changes with its entries: times to the nanosecond, size and
+    /// links.
+    pub(in crate::sys) fn state(&self) -> u32 {
         let extra = |at| if self.fits(at) { u32_at(self.bytes, at) } else { 0 };
         let four = |at| u32_at(self.bytes, at);
         let links = self.links().into();
-        [four(0x4), four(0xc), four(0x10), links, extra(0x84), extra(0x88), self.flags()]
+        let state: [u32; 7] =
+            [four(0x4), four(0xc), four(0x10), links, extra(0x84), extra(0x88), self.flags()];
+        FixedState::default().hash_one(state) as u32
     }
 
     /// The time of its last change, in seconds since the epoch.

@@ -33,7 +33,7 @@ pub(super) use directory::{DirectoryEntry, entries};
 pub(super) use inode::RawInode;
 pub(super) use layout::{InodeTables, Layout};
 pub(super) use map::{MOST_RUNS, Run, joined, runs};
-pub(super) use packed_inodes::PackedInodes;
+pub(super) use packed_inodes::{ContiguousDirectory, PackedInodes};
 pub(super) use scan::{each_inode, inode};
 
 /// The inode number of the root directory.

@@ -1,4 +1,4 @@
-//! The attributes of all inodes of a file system, packed: 16 bytes each, with times 34, and with owners 2 more.
+//! The attributes of all inodes of a file system, packed: 18 bytes each, with times 36, and with owners 2 more.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use indexmap::IndexSet;
 
-use super::{MOST_RUNS, RawInode, RawVolume, Run, each_inode, runs};
+use super::{Layout, MOST_RUNS, RawInode, RawVolume, Run, each_inode, runs};
 use crate::measure::{Kind, Mode};
 use crate::parallel;
 use crate::sys::{Query, Stat};
@@ -16,10 +16,11 @@ use crate::sys::{Query, Stat};
 pub(in crate::sys) struct PackedInodes {
     groups: Vec<PackedGroup>,
     inodes_per_group: u64,
+    block_size: u64,
     owners: IndexSet<(u32, u32)>,
 }
 
-/// Those of one group. A mode of 0 means that the inode is free, or that the kernel must be asked about it.
+/// Those of one group.
 #[derive(Debug, Default)]
 struct PackedGroup {
     base: Vec<PackedBase>,
@@ -28,11 +29,22 @@ struct PackedGroup {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct PackedBase {
-    mode: u16,
-    links: u16,
-    length: [u16; 3],
-    blocks: [u16; 3],
+enum PackedBase {
+    /// The inode is free, or the kernel must be asked about it.
+    #[default]
+    Unknown,
+    /// Numbers of at most 48 bits.
+    Other { mode: u16, links: u16, length: [u16; 3], blocks: [u16; 3] },
+    /// A directory that has contiguous blocks and no others. Its length and its size on disk follow from their number.
+    Directory { mode: u16, links: u16, state: [u16; 2], count: u16, start: [u16; 3] },
+}
+
+/// A directory whose blocks are contiguous.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sys) struct ContiguousDirectory {
+    pub(in crate::sys) blocks: Run,
+    /// What [`RawInode::state`] was.
+    pub(in crate::sys) state: u32,
 }
 
 /// The times of the last read, write and change, and of creation: 34 bits each, in seconds since 2^31 seconds before
@@ -74,7 +86,7 @@ impl PackedInodes {
                 }
                 let owner =
                     if query.owner { owners.number(&inode, volume, &mut last) } else { Some(0) };
-                found.push(number, &inode, volume, query, owner);
+                let before = directories.len();
                 if inode.has_entries_in_blocks()
                     && number_of_runs.load(Ordering::Relaxed) < MOST_RUNS
                 {
@@ -83,6 +95,7 @@ impl PackedInodes {
                     number_of_runs.fetch_add(found.len(), Ordering::Relaxed);
                     directories.extend(found);
                 }
+                found.push(number, &inode, volume, query, owner, &directories[before..]);
                 Ok(())
             })?;
             read.fetch_add(bytes, Ordering::Relaxed);
@@ -96,9 +109,9 @@ impl PackedInodes {
             groups.push(group);
             directories.extend(some);
         }
-        let inodes_per_group = volume.layout.inodes_per_group;
+        let Layout { inodes_per_group, block_size, .. } = volume.layout;
         let owners = owners.known.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((Self { groups, inodes_per_group, owners }, directories))
+        Ok((Self { groups, inodes_per_group, block_size, owners }, directories))
     }
 
     /// How much memory it needs for each inode, in bytes.
@@ -110,10 +123,17 @@ impl PackedInodes {
 
     /// The attributes of the inode with this number on `device`; none if it was free, or if the kernel must be asked.
     pub(in crate::sys) fn stat(&self, number: u64, device: u64) -> Option<Stat> {
-        let index = number.checked_sub(1)?;
-        let group = self.groups.get(usize::try_from(index / self.inodes_per_group).ok()?)?;
-        let within = usize::try_from(index % self.inodes_per_group).ok()?;
-        let base = group.base.get(within).filter(|base| base.mode != 0)?;
+        let (group, within) = self.place(number)?;
+        let (mode, links, length, blocks) = match *group.base.get(within)? {
+            PackedBase::Unknown => return None,
+            PackedBase::Other { mode, links, length, blocks } => {
+                (mode, links, unpacked(length), unpacked(blocks))
+            }
+            PackedBase::Directory { mode, links, count, .. } => {
+                let length = u64::from(count) * self.block_size;
+                (mode, links, length, length / 512)
+            }
+        };
         let times = group.times.get(within).map_or([0; 4], PackedTimes::unpacked);
         let owner = group.owners.get(within);
         let owner = owner.and_then(|owner| self.owners.get_index(usize::from(*owner)));
@@ -122,11 +142,11 @@ impl PackedInodes {
         Some(Stat {
             device,
             inode: number,
-            links: base.links.into(),
-            mode: Mode(base.mode),
+            links: links.into(),
+            mode: Mode(mode),
             mount_point: false,
-            blocks: unpacked(base.blocks),
-            length: unpacked(base.length),
+            blocks,
+            length,
             accessed,
             modified,
             changed,
@@ -134,6 +154,50 @@ impl PackedInodes {
             owner,
             group: Some(group),
         })
+    }
+
+    /// The directory with this inode number, if its blocks are contiguous.
+    pub(in crate::sys) fn directory(&self, number: u64) -> Option<ContiguousDirectory> {
+        let (group, within) = self.place(number)?;
+        match *group.base.get(within)? {
+            PackedBase::Directory { state: [low, high], count, start, .. } => {
+                Some(ContiguousDirectory {
+                    blocks: Run { start: unpacked(start), count: count.into() },
+                    state: u32::from(low) | u32::from(high) << 16,
+                })
+            }
+            PackedBase::Unknown | PackedBase::Other { .. } => None,
+        }
+    }
+
+    /// The group of the inode with this number, and its place there.
+    fn place(&self, number: u64) -> Option<(&PackedGroup, usize)> {
+        let index = number.checked_sub(1)?;
+        let group = self.groups.get(usize::try_from(index / self.inodes_per_group).ok()?)?;
+        Some((group, usize::try_from(index % self.inodes_per_group).ok()?))
+    }
+}
+
+impl PackedBase {
+    fn is_known(&self) -> bool {
+        !matches!(self, Self::Unknown)
+    }
+
+    /// An inode with these attributes. If it is a directory, it has these `runs` of blocks. Unknown if a number has more
+    /// than 48 bits.
+    fn packed(stat: &Stat, inode: &RawInode<'_>, block_size: u64, runs: &[Run]) -> Option<Self> {
+        let (mode, links) = (stat.mode.0, stat.links as u16);
+        let bytes = |run: &Run| run.count.checked_mul(block_size);
+        if let [run] = runs
+            && bytes(run).is_some_and(|bytes| (bytes, bytes / 512) == (stat.length, stat.blocks))
+            && let Ok(count) = u16::try_from(run.count)
+        {
+            let state = inode.state();
+            let state = [state as u16, (state >> 16) as u16];
+            return Some(Self::Directory { mode, links, state, count, start: packed(run.start)? });
+        }
+        let (length, blocks) = (packed(stat.length)?, packed(stat.blocks)?);
+        Some(Self::Other { mode, links, length, blocks })
     }
 }
 
@@ -145,16 +209,16 @@ impl PackedGroup {
         volume: &RawVolume,
         query: Query,
         owner: Option<u16>,
+        runs: &[Run],
     ) {
         let stat = inode.stat(number, &volume.layout);
         // For an encrypted symlink, the kernel returns the length of the decrypted target.
         let is_hidden = inode.is_encrypted() && stat.mode.kind() == Kind::Symlink;
-        let packed = packed(stat.length).zip(packed(stat.blocks)).filter(|_| !is_hidden);
         let times = [stat.accessed, stat.modified, stat.changed, stat.born];
-        let base = packed.zip(owner).filter(|_| inode.is_used()).map(|((length, blocks), _)| {
-            PackedBase { mode: stat.mode.0, links: stat.links as u16, length, blocks }
-        });
-        self.base.push(base.unwrap_or_default());
+        let is_known = inode.is_used() && !is_hidden && owner.is_some();
+        let base =
+            is_known.then(|| PackedBase::packed(&stat, inode, volume.layout.block_size, runs));
+        self.base.push(base.flatten().unwrap_or_default());
         if query.times {
             self.times.push(PackedTimes::packed(times));
         }
@@ -165,7 +229,7 @@ impl PackedGroup {
 
     /// Frees memory that is not needed.
     fn shrink(&mut self) {
-        let used = self.base.iter().rposition(|base| base.mode != 0).map_or(0, |last| last + 1);
+        let used = self.base.iter().rposition(PackedBase::is_known).map_or(0, |last| last + 1);
         self.base.truncate(used);
         self.times.truncate(used);
         self.owners.truncate(used);

@@ -230,6 +230,13 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
                     assert!(
                         blocks <= volume.layout.blocks && read.into_inner() <= whole.len() as u64
                     );
+                    for number in 0..2_002 {
+                        let Some(directory) = all.directory(number) else { continue };
+                        let Run { start, count } = directory.blocks;
+                        assert!(start > 0 && start + count <= volume.layout.blocks);
+                        let stat = all.stat(number, 1).unwrap();
+                        assert!(stat.is_directory() && stat.length == count * size);
+                    }
                     std::hint::black_box((all.stat(ROOT, 1), joined(runs, size)));
                 }
                 complained += usize::from(all_in(&volume).1 > 0);

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::linux;
 use crate::sys::bulk::Records;
-use crate::sys::ext4::{self, DirectoryEntry};
+use crate::sys::ext4::{self, ContiguousDirectory, DirectoryEntry};
 use crate::sys::{
     Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, not_found,
 };
@@ -195,21 +195,33 @@ impl Handle {
     /// to list the directory: it changed while it was read or since shortly before the start, it is damaged, or its
     /// names need a key.
     fn read_blocks(&self, blocks: &mut Vec<u8>, names: &mut Listing) -> Option<()> {
-        let Records { volume, budget, since, .. } = &*self.records;
+        let Records { volume, inodes, budget, since, .. } = &*self.records;
         let mut buffer = Vec::new();
-        let raw = ext4::inode(volume, self.inode, &mut buffer).ok()?;
-        let is_old = raw.changed() < *since && raw.length(&volume.layout) <= LARGEST;
-        if !raw.has_entries_in_blocks() || raw.is_encrypted() || !is_old {
+        let (runs, state) = match inodes.directory(self.inode) {
+            Some(ContiguousDirectory { blocks, state }) => {
+                budget.take(blocks.count).ok()?;
+                (vec![blocks], state)
+            }
+            None => {
+                let raw = ext4::inode(volume, self.inode, &mut buffer).ok()?;
+                if !raw.has_entries_in_blocks() {
+                    return None;
+                }
+                (ext4::runs(volume, &raw, budget).ok()?, raw.state())
+            }
+        };
+        let size = volume.layout.block_size;
+        if runs.iter().map(|run| run.count).sum::<u64>() > LARGEST / size {
             return None;
         }
-        let (size, state) = (volume.layout.block_size, raw.state());
-        for run in ext4::runs(volume, &raw, budget).ok()? {
+        for run in runs {
             let start = blocks.len();
             blocks.resize(start + usize::try_from(run.count * size).ok()?, 0);
             volume.read_blocks(run.start, &mut blocks[start..]).ok()?;
         }
         let now = ext4::inode(volume, self.inode, &mut buffer).ok()?;
-        if !now.is_used() || now.state() != state {
+        let is_same = now.state() == state && now.changed() < *since;
+        if !now.has_entries_in_blocks() || now.is_encrypted() || !is_same {
             return None;
         }
         if blocks.len() <= PART {
