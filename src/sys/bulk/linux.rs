@@ -83,7 +83,9 @@ impl Bulk {
             PackedInodes::read(&volume, query, threads, is_stopped, &read).map_err(at_device)?;
         let _ = fadvise(volume.device(), 0, None, Advice::Normal);
         let (inodes, runs) = found;
-        announce(&volume, runs, spare / SHARE, is_stopped);
+        if !is_cached(&volume, &runs) {
+            announce(&volume, runs, spare / SHARE, is_stopped);
+        }
         let records = Records {
             budget: volume.budget(),
             volume,
@@ -114,6 +116,13 @@ impl Bulk {
             other => other,
         }
     }
+}
+
+/// Whether `runs` of blocks are in memory, as far as a sample tells.
+fn is_cached(volume: &RawVolume, runs: &[Run]) -> bool {
+    const SAMPLE: usize = 64;
+    let step = runs.len().div_ceil(SAMPLE).max(1);
+    runs.iter().step_by(step).all(|run| volume.is_cached(run.start))
 }
 
 /// Asks the kernel to read `runs` of blocks in order, before the walk asks for them in another order; not more than
