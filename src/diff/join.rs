@@ -138,11 +138,6 @@ impl Churn {
     fn of(size: u64) -> Self {
         Self { size, entries: (size > 0).into() }
     }
-
-    /// Whether neither a directory itself nor its total changed.
-    pub(super) fn is_none_of(sides: Sides<'_>) -> bool {
-        own_churn(sides) == 0 && sides.change() == 0
-    }
 }
 
 /// The node as it is now, or as it was, with its churn as its size.

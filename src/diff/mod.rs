@@ -94,7 +94,7 @@ impl Diff {
             _ => (before, now),
         };
         let root = Sides { before: Some(before.root()), now: Some(now.root()) };
-        let unchanged = Unchanged::find(root);
+        let unchanged = Unchanged::find(&before, &now);
         let moves = Moves::find(root, &unchanged);
         Self { before, now, moves, unchanged }
     }

@@ -10,6 +10,8 @@ use super::{Child, DirectoryId, Node, PackedDirectory, Shape, Tree, adopt, child
 #[derive(Debug, Default)]
 pub struct Content {
     leaves: Vec<u8>,
+    /// The digest of the leaves.
+    digest: u64,
     /// A tree without its root.
     below: Tree,
 }
@@ -41,11 +43,13 @@ impl Content {
             self.leaves = SPARE.take();
         }
         record::push(&mut self.leaves, leaf);
+        self.digest = self.digest.wrapping_add(record::digest((leaf.name, leaf.totals.size)));
     }
 
     /// Adds everything in `other`. If this was empty, it takes only as much memory as needed.
     pub fn append(&mut self, other: Content) {
         self.leaves.extend_from_slice(&other.leaves);
+        self.digest = self.digest.wrapping_add(other.digest);
         spare(other.leaves);
         self.append_directories(other.below.directories);
     }
@@ -85,7 +89,7 @@ impl Content {
     }
 
     fn closed(self, node: &Node<'_>) -> Vec<PackedDirectory> {
-        let Self { leaves: mut block, below: Tree { mut directories, .. } } = self;
+        let Self { leaves: mut block, digest, below: Tree { mut directories, .. } } = self;
         let mut head = HEAD.take();
         record::push_directory(&mut head, node);
         if block.capacity() <= LARGE {
@@ -100,7 +104,7 @@ impl Content {
         head.clear();
         HEAD.set(head);
         let (below, block) = (directories.len() as u32, block.into_boxed_slice());
-        directories.push(PackedDirectory { below, up: 0, block });
+        directories.push(PackedDirectory { below, up: 0, digest, block });
         adopt(&mut directories, below);
         directories
     }
