@@ -55,7 +55,7 @@
 //! terminal   walk render
 //! render     diff history snapshot tree measure problem bounds path stats weighed
 //! history    diff snapshot tally tree measure problem
-//! diff       sys total tally tree parallel path
+//! diff       sys total tally tree path
 //! snapshot   filter sys total tally tree measure parallel problem path interrupt weighed
 //! walk       sys filter total tally tree measure problem path stats weighed
 //! filter     sys measure path

@@ -7,6 +7,7 @@
 //! is.
 
 mod content;
+mod digest;
 mod edit;
 mod freeable;
 mod record;
@@ -53,7 +54,7 @@ struct PackedDirectory {
     below: u32,
     /// How many places after it its parent is; 0 for the root.
     up: u32,
-    /// The digests of its leaves' names and sizes, added up.
+    /// The sum of the digests of its leaves.
     digest: u64,
     /// Its record and those of its leaves.
     block: Box<[u8]>,
@@ -234,25 +235,6 @@ impl Tree {
             }
             _ => directory,
         }
-    }
-
-    /// A digest of each directory, by its number: of its own weight and its total, and of the names and sizes of
-    /// everything below it, in whatever order. Leaves are not looked at, because the digest of all leaves of a directory
-    /// is kept. Only trees in the same run of the program can be compared by it, where different directories have equal
-    /// digests once in 10^19 times.
-    pub fn digests(&self) -> Vec<u64> {
-        let mut digests: Vec<u64> = self.directories.iter().map(|it| it.digest).collect();
-        for (id, directory) in self.directories.iter().enumerate() {
-            let node = record::take_directory(&mut &*directory.block).unwrap_or_default();
-            let whole = record::digest((node.own, node.totals.size, digests[id]));
-            digests[id] = whole;
-            if directory.up > 0
-                && let Some(above) = digests.get_mut(id + directory.up as usize)
-            {
-                *above = above.wrapping_add(record::digest((node.name, whole)));
-            }
-        }
-        digests
     }
 
     /// A directory and all that are below it, each after those below it.

@@ -21,7 +21,7 @@ struct OpenPair<'a> {
 
 /// A churn.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Churn {
+struct Churn {
     size: u64,
     /// How many entries changed.
     entries: u64,

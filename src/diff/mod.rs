@@ -5,8 +5,8 @@
 //! size of each entry. Therefore the tally that finds the largest entries by size can find them by churn, too. The
 //! sizes before and now come from the two trees.
 //!
-//! Both trees are in memory. Besides them there are only the directories that are gone, new or moved, and the changed
-//! inodes with several links, to show each once.
+//! Both trees are in memory. Besides them there are only a digest of each directory (8 bytes), the directories that are
+//! gone, new or moved, and the changed inodes with several links, to show each once.
 
 mod join;
 mod lookup;
@@ -94,7 +94,7 @@ impl Diff {
             _ => (before, now),
         };
         let root = Sides { before: Some(before.root()), now: Some(now.root()) };
-        let unchanged = Unchanged::find(&before, &now);
+        let unchanged = Unchanged::new(&before, &now);
         let moves = Moves::find(root, &unchanged);
         Self { before, now, moves, unchanged }
     }

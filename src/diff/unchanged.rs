@@ -1,7 +1,7 @@
-//! Tells unchanged directories by their digests, so that their content need not be compared.
+//! Finds unchanged directories by their digests.
 //!
-//! Two snapshots are mostly equal, and to compare all entries took a third of the time of the walk before it. What
-//! differs only because one side lacks something is compared, too, and found unchanged later.
+//! Most directories are the same in both snapshots. Comparing all their entries took a third of the time of the walk. If
+//! only one snapshot has a directory's own size, the digests differ, and its entries are compared.
 
 use crate::diff::Sides;
 use crate::tree::{Child, Tree};
@@ -14,7 +14,7 @@ pub(super) struct Unchanged {
 }
 
 impl Unchanged {
-    pub(super) fn find(before: &Tree, now: &Tree) -> Self {
+    pub(super) fn new(before: &Tree, now: &Tree) -> Self {
         Self { before: before.digests(), now: now.digests() }
     }
 

@@ -3,7 +3,9 @@
 use std::cell::Cell;
 use std::mem;
 
-use super::{Child, DirectoryId, Node, PackedDirectory, Shape, Tree, adopt, children, record};
+use super::{
+    Child, DirectoryId, Node, PackedDirectory, Shape, Tree, adopt, children, digest, record,
+};
 
 /// What is kept of one open directory, or of a part of a large one: its leaves, packed, and its subdirectories with
 /// everything below them.
@@ -43,7 +45,7 @@ impl Content {
             self.leaves = SPARE.take();
         }
         record::push(&mut self.leaves, leaf);
-        self.digest = self.digest.wrapping_add(record::digest((leaf.name, leaf.totals.size)));
+        self.digest = self.digest.wrapping_add(digest::of_leaf(leaf));
     }
 
     /// Adds everything in `other`. If this was empty, it takes only as much memory as needed.

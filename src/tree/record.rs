@@ -3,11 +3,6 @@
 //! there is, or that there is more, and then a byte after the size says what. So to keep everything takes little
 //! more than the names.
 
-use std::hash::{BuildHasher, Hash};
-use std::sync::LazyLock;
-
-use foldhash::fast::RandomState;
-
 use super::{Details, Freeable, Inode, Node, Totals};
 use crate::measure::Mode;
 
@@ -67,13 +62,6 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
         // One more than it is, and 0 for none.
         push_number(block, group.map_or(0, |group| u64::from(group) + 1));
     }
-}
-
-/// A hash that is another in each run of the program, so that nobody can choose names whose hashes are equal.
-#[inline]
-pub(super) fn digest(of: impl Hash) -> u64 {
-    static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::default);
-    STATE.hash_one(of)
 }
 
 /// Packs a directory's own record, which comes before its leaves.

@@ -2,8 +2,8 @@
 //! of each directory when the walk comes to it.
 //!
 //! An inode may change before a name leads to it. So the kernel is asked about names whose inode was free when it was read,
-//! or has another type now. A directory is listed by the kernel if it changed later than shortly before the start, or
-//! while its blocks were read.
+//! or has another type now. A directory is listed by the kernel if it changed since shortly before the start, or
+//! since its inode was read.
 
 use std::ffi::CStr;
 use std::fs::File;

@@ -8,8 +8,8 @@
 //! * `scan`: all inodes, group by group; `packed_inodes`: the attributes of all inodes, packed.
 //! * `device`: the device of a mount.
 //!
-//! Written from Documentation/filesystems/ext4 and fs/ext4 of Linux 6.18. The device is only read, by `read_at`. If the
-//! file system is mounted, these reads see the kernel's cache of the device.
+//! Written from Documentation/filesystems/ext4 and fs/ext4 of Linux 6.18. The device is never written. If the
+//! file system is mounted, reads see the kernel's cache of the device.
 //!
 //! Nothing that is read is trusted. Every offset is checked, trees have a limit of levels, and each reference to
 //! blocks is charged to a [`Budget`]: a block belongs to one directory, so all directories together have no more blocks
@@ -83,8 +83,8 @@ impl RawVolume {
         }
     }
 
-    /// Fills `buffer` from `start` bytes after the beginning of the device on. Not by `read_exact_at`: libc's pread is a
-    /// cancellation point, and that alone took 3 % of the CPU time of a warm run.
+    /// Fills `buffer` from byte `start` of the device on. `read_exact_at` would call libc's pread, which is a cancellation
+    /// point, and that alone took 3 % of the CPU time of a warm run.
     fn fill(&self, mut buffer: &mut [u8], mut start: u64) -> io::Result<()> {
         while !buffer.is_empty() {
             let read = retry_on_intr(|| pread(&self.device, &mut *buffer, start))?;

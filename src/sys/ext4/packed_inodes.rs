@@ -23,26 +23,31 @@ pub(in crate::sys) struct PackedInodes {
 /// Those of one group.
 #[derive(Debug, Default)]
 struct PackedGroup {
-    base: Vec<PackedBase>,
+    /// None if the inode is free, or if the kernel must be asked about it.
+    base: Vec<Option<PackedBase>>,
     times: Vec<PackedTimes>,
     owners: Vec<u16>,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-enum PackedBase {
-    /// The inode is free, or the kernel must be asked about it.
-    #[default]
-    Unknown,
+#[derive(Clone, Copy, Debug)]
+struct PackedBase {
+    mode: u16,
+    links: u16,
+    size: PackedSize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum PackedSize {
     /// Numbers of at most 48 bits.
-    Other { mode: u16, links: u16, length: [u16; 3], blocks: [u16; 3] },
-    /// A directory that has contiguous blocks and no others. Its length and its size on disk follow from their number.
-    Directory { mode: u16, links: u16, state: [u16; 2], count: u16, start: [u16; 3] },
+    Stored { length: [u16; 3], blocks: [u16; 3] },
+    /// Those of a directory that has contiguous blocks and no others follow from the number of these.
+    Contiguous { state: [u16; 2], count: u16, start: [u16; 3] },
 }
 
 /// A directory whose blocks are contiguous.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sys) struct ContiguousDirectory {
-    pub(in crate::sys) blocks: Run,
+    pub(in crate::sys) run: Run,
     /// What [`RawInode::state`] was.
     pub(in crate::sys) state: u32,
 }
@@ -116,22 +121,22 @@ impl PackedInodes {
 
     /// How much memory it needs for each inode, in bytes.
     pub(in crate::sys) fn bytes_an_inode(query: Query) -> u64 {
-        let (base, times) =
-            (size_of::<PackedBase>(), if query.times { size_of::<PackedTimes>() } else { 0 });
+        let (base, times) = (
+            size_of::<Option<PackedBase>>(),
+            if query.times { size_of::<PackedTimes>() } else { 0 },
+        );
         (base + times + if query.owner { size_of::<u16>() } else { 0 }) as u64
     }
 
     /// The attributes of the inode with this number on `device`; none if it was free, or if the kernel must be asked.
     pub(in crate::sys) fn stat(&self, number: u64, device: u64) -> Option<Stat> {
         let (group, within) = self.place(number)?;
-        let (mode, links, length, blocks) = match *group.base.get(within)? {
-            PackedBase::Unknown => return None,
-            PackedBase::Other { mode, links, length, blocks } => {
-                (mode, links, unpacked(length), unpacked(blocks))
-            }
-            PackedBase::Directory { mode, links, count, .. } => {
+        let PackedBase { mode, links, size } = (*group.base.get(within)?)?;
+        let (length, blocks) = match size {
+            PackedSize::Stored { length, blocks } => (unpacked(length), unpacked(blocks)),
+            PackedSize::Contiguous { count, .. } => {
                 let length = u64::from(count) * self.block_size;
-                (mode, links, length, length / 512)
+                (length, length / 512)
             }
         };
         let times = group.times.get(within).map_or([0; 4], PackedTimes::unpacked);
@@ -159,14 +164,14 @@ impl PackedInodes {
     /// The directory with this inode number, if its blocks are contiguous.
     pub(in crate::sys) fn directory(&self, number: u64) -> Option<ContiguousDirectory> {
         let (group, within) = self.place(number)?;
-        match *group.base.get(within)? {
-            PackedBase::Directory { state: [low, high], count, start, .. } => {
+        match (*group.base.get(within)?)?.size {
+            PackedSize::Contiguous { state: [low, high], count, start } => {
                 Some(ContiguousDirectory {
-                    blocks: Run { start: unpacked(start), count: count.into() },
+                    run: Run { start: unpacked(start), count: count.into() },
                     state: u32::from(low) | u32::from(high) << 16,
                 })
             }
-            PackedBase::Unknown | PackedBase::Other { .. } => None,
+            PackedSize::Stored { .. } => None,
         }
     }
 
@@ -179,25 +184,21 @@ impl PackedInodes {
 }
 
 impl PackedBase {
-    fn is_known(&self) -> bool {
-        !matches!(self, Self::Unknown)
-    }
-
-    /// An inode with these attributes. If it is a directory, it has these `runs` of blocks. Unknown if a number has more
-    /// than 48 bits.
+    /// An inode with these attributes. If it is a directory, it has these `runs` of blocks. None if a number has more than
+    /// 48 bits.
     fn packed(stat: &Stat, inode: &RawInode<'_>, block_size: u64, runs: &[Run]) -> Option<Self> {
-        let (mode, links) = (stat.mode.0, stat.links as u16);
         let bytes = |run: &Run| run.count.checked_mul(block_size);
-        if let [run] = runs
+        let size = if let [run] = runs
             && bytes(run).is_some_and(|bytes| (bytes, bytes / 512) == (stat.length, stat.blocks))
             && let Ok(count) = u16::try_from(run.count)
         {
             let state = inode.state();
             let state = [state as u16, (state >> 16) as u16];
-            return Some(Self::Directory { mode, links, state, count, start: packed(run.start)? });
-        }
-        let (length, blocks) = (packed(stat.length)?, packed(stat.blocks)?);
-        Some(Self::Other { mode, links, length, blocks })
+            PackedSize::Contiguous { state, count, start: packed(run.start)? }
+        } else {
+            PackedSize::Stored { length: packed(stat.length)?, blocks: packed(stat.blocks)? }
+        };
+        Some(Self { mode: stat.mode.0, links: stat.links as u16, size })
     }
 }
 
@@ -216,9 +217,8 @@ impl PackedGroup {
         let is_hidden = inode.is_encrypted() && stat.mode.kind() == Kind::Symlink;
         let times = [stat.accessed, stat.modified, stat.changed, stat.born];
         let is_known = inode.is_used() && !is_hidden && owner.is_some();
-        let base =
-            is_known.then(|| PackedBase::packed(&stat, inode, volume.layout.block_size, runs));
-        self.base.push(base.flatten().unwrap_or_default());
+        let base = || PackedBase::packed(&stat, inode, volume.layout.block_size, runs);
+        self.base.push(is_known.then(base).flatten());
         if query.times {
             self.times.push(PackedTimes::packed(times));
         }
@@ -229,7 +229,7 @@ impl PackedGroup {
 
     /// Frees memory that is not needed.
     fn shrink(&mut self) {
-        let used = self.base.iter().rposition(PackedBase::is_known).map_or(0, |last| last + 1);
+        let used = self.base.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
         self.base.truncate(used);
         self.times.truncate(used);
         self.owners.truncate(used);
@@ -306,6 +306,7 @@ mod tests {
         assert_eq!(PackedTimes::packed(times).unpacked(), times);
         let late = [i64::from(i32::MAX) + (3 << 32), 1 << 32, 0, 3 << 32];
         assert_eq!(PackedTimes::packed(late).unpacked(), late);
-        assert!(size_of::<PackedBase>() + size_of::<PackedTimes>() + size_of::<u16>() <= 40);
+        // In docs/bulk.md.
+        assert_eq!((size_of::<Option<PackedBase>>(), size_of::<PackedTimes>()), (18, 18));
     }
 }

@@ -232,7 +232,7 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
                     );
                     for number in 0..2_002 {
                         let Some(directory) = all.directory(number) else { continue };
-                        let Run { start, count } = directory.blocks;
+                        let Run { start, count } = directory.run;
                         assert!(start > 0 && start + count <= volume.layout.blocks);
                         let stat = all.stat(number, 1).unwrap();
                         assert!(stat.is_directory() && stat.length == count * size);

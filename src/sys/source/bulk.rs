@@ -1,4 +1,4 @@
-//! Directories of a file system that is read in bulk. Unlisted are read from the directory's blocks; the attributes of all
+//! Directories of a file system that is read in bulk. Names are read from the directory's blocks; the attributes of all
 //! inodes were read before. For everything else the kernel is asked, through a handle that is opened when it is needed.
 
 use std::ffi::{CStr, CString};
@@ -192,15 +192,15 @@ impl Handle {
     }
 
     /// Reads all of its blocks into `blocks`, which is empty. If they are few, appends their names. None if the kernel has
-    /// to list the directory: it changed while it was read or since shortly before the start, it is damaged, or its
-    /// names need a key.
+    /// to list the directory: it changed since its inode was read or since shortly before the start, it is large or
+    /// damaged, its names are in the inode, or they need a key.
     fn read_blocks(&self, blocks: &mut Vec<u8>, names: &mut Listing) -> Option<()> {
         let Records { volume, inodes, budget, since, .. } = &*self.records;
         let mut buffer = Vec::new();
         let (runs, state) = match inodes.directory(self.inode) {
-            Some(ContiguousDirectory { blocks, state }) => {
-                budget.take(blocks.count).ok()?;
-                (vec![blocks], state)
+            Some(ContiguousDirectory { run, state }) => {
+                budget.take(run.count).ok()?;
+                (vec![run], state)
             }
             None => {
                 let raw = ext4::inode(volume, self.inode, &mut buffer).ok()?;
