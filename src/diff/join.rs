@@ -43,14 +43,17 @@ pub(super) fn feed<T: Tally>(
     is_each_once: bool,
 ) -> T::Report {
     let mut inodes = ChangedInodes::default();
-    let is_above_roots = |child: Child<'_>| child.name().is_empty();
-    let mut replay = Replay::new(tally, root.now.is_some_and(is_above_roots));
+    let is_above_roots = root.now.is_some_and(|now| now.name().is_empty());
+    let root_depth = usize::from(is_above_roots);
+    let mut replay = Replay::new(tally, is_above_roots);
     let mut traversal = Traversal::new(root);
     let mut root_churn = Churn::default();
     while let Some(step) = traversal.next() {
         let churn = match step {
-            // Only changes are shown.
-            Step::Node(sides) if traversal.depth() > 0 && unchanged.has(&sides) => continue,
+            // Only roots and changes are shown.
+            Step::Node(sides) if traversal.depth() > root_depth && unchanged.has(&sides) => {
+                continue;
+            }
             Step::Node(sides)
                 if traversal.depth() == 0 || sides.is_directory() && !moves.is_moved(&sides) =>
             {

@@ -1,6 +1,7 @@
 //! Digests, by which directories of two trees are compared.
 
 use std::hash::{BuildHasher, Hash};
+use std::iter;
 use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
@@ -20,6 +21,12 @@ pub(super) fn of_leaf(leaf: &Node<'_>) -> u64 {
     of((leaf.name, leaf.totals.size))
 }
 
+/// The sum of the digests of all `leaves`, which are packed.
+fn of_leaves(mut leaves: &[u8]) -> u64 {
+    let digests = iter::from_fn(|| record::take(&mut leaves)).map(|leaf| of_leaf(&leaf));
+    digests.fold(0, u64::wrapping_add)
+}
+
 impl Tree {
     /// A digest of each directory, by its number. It covers the directory's own size, its total, and the names and sizes
     /// of everything below it, in any order. Only digests from the same run can be compared. Two different directories
@@ -29,7 +36,9 @@ impl Tree {
     pub fn digests(&self) -> Vec<u64> {
         let mut digests: Vec<u64> = self.directories.iter().map(|it| it.digest).collect();
         for (id, directory) in self.directories.iter().enumerate() {
-            let node = record::take_directory(&mut &*directory.block).unwrap_or_default();
+            let mut leaves = &*directory.block;
+            let node = record::take_directory(&mut leaves).unwrap_or_default();
+            debug_assert_eq!(directory.digest, of_leaves(leaves), "an edit that forgot it");
             let whole = of((node.own, node.totals.size, digests[id]));
             digests[id] = whole;
             if directory.up > 0

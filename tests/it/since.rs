@@ -65,6 +65,27 @@ fn nothing_changed_is_the_root_alone() {
     assert_eq!(run.run().text().lines().count(), 1);
 }
 
+/// Every root has its line, whatever is below it.
+#[test]
+fn a_root_that_did_not_change_has_its_line_among_several() {
+    for directories in [1, 2_500] {
+        let fixture =
+            Fixture::new().file("same/f", 9_000).file("other/f", 9_000).file("file", 5_000);
+        for i in 0..directories {
+            fs::create_dir_all(fixture.at(format!("same/{i}"))).unwrap();
+        }
+        weigh("-s --save old.json same other file").within(fixture.path()).run().clean();
+        let changed = fixture.file("other/new", 90_000);
+        let run =
+            weigh("-s -cP -w 60 --since old.json same other file").within(changed.path()).run();
+        let picture = String::from_utf8(run.clean()).unwrap();
+        for (root, change) in [("same", " 0B "), ("other", " +"), ("file", " 0B ")] {
+            let mut lines = picture.lines().filter(|line| line.contains(&format!(" {root} ")));
+            assert!(lines.any(|line| line.contains(change)), "{root}: {picture}");
+        }
+    }
+}
+
 #[test]
 fn a_snapshot_compared_with_a_snapshot_is_a_tree_compared_with_a_snapshot() {
     let fixture = project();

@@ -54,6 +54,9 @@ pub(in crate::sys) fn joined(mut runs: Vec<Run>, block_size: u64) -> Vec<Run> {
 /// system with 8 million directories has so many.
 pub(in crate::sys) const MOST_RUNS: usize = 1 << 23;
 
+/// Nor does one directory have more. The 64 MiB that are listed here have at most 65,536.
+const MOST_RUNS_OF_ONE: usize = 1 << 20;
+
 struct BlockMap<'a> {
     volume: &'a RawVolume,
     budget: &'a Budget,
@@ -188,6 +191,9 @@ impl BlockMap<'_> {
         match self.runs.last_mut() {
             Some(last) if last.start + last.count == start => last.count += count,
             _ => self.runs.push(run),
+        }
+        if self.runs.len() > MOST_RUNS_OF_ONE {
+            return Err(damaged("a directory in too many pieces"));
         }
         Ok(())
     }

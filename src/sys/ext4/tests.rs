@@ -253,6 +253,31 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
     assert!(opened > rounds / 4 && complained > rounds / 40);
 }
 
+/// A directory that claims 4 GiB of alternating blocks, by an indirect block that is used again and again.
+#[test]
+#[ignore = "runs mkfs.ext4"]
+fn a_directory_in_millions_of_pieces_takes_no_more_memory_for_them() {
+    let options = "-b 1024 -N 100 -O ^extent,^64bit,^metadata_csum,^has_journal";
+    let tree = tempfile::tempdir().unwrap();
+    let (_place, at) = image(tree.path(), options, "2G");
+    let file = fs::OpenOptions::new().read(true).write(true).open(&at).unwrap();
+    let [triple, double, single] = [2_000_000, 2_000_001, 2_000_002_u32];
+    let block = |pointers: [u32; 2]| -> Vec<u8> {
+        pointers.iter().cycle().take(256).flat_map(|pointer| pointer.to_le_bytes()).collect()
+    };
+    for (at, pointers) in [(triple, [double; 2]), (double, [single; 2]), (single, [1_000, 2_000])] {
+        file.write_all_at(&block(pointers), u64::from(at) * 1024).unwrap();
+    }
+    let volume = RawVolume::open(file).unwrap();
+    let mut buffer = Vec::new();
+    let mut raw = inode(&volume, ROOT, &mut buffer).unwrap().bytes().to_vec();
+    raw[0x4..0x8].copy_from_slice(&u32::MAX.to_le_bytes());
+    raw[0x28..0x64].fill(0);
+    raw[0x60..0x64].copy_from_slice(&triple.to_le_bytes());
+    let error = runs(&volume, &RawInode::new(&raw), &volume.budget()).unwrap_err();
+    assert!(error.to_string().ends_with("a directory in too many pieces"), "{error}");
+}
+
 /// The places of the superblock, descriptors, inodes, maps and directories.
 fn targets(volume: &RawVolume) -> Vec<(u64, u64)> {
     let size = volume.layout.block_size;

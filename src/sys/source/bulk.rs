@@ -196,24 +196,21 @@ impl Handle {
     /// damaged, its names are in the inode, or they need a key.
     fn read_blocks(&self, blocks: &mut Vec<u8>, names: &mut Listing) -> Option<()> {
         let Records { volume, inodes, budget, since, .. } = &*self.records;
-        let mut buffer = Vec::new();
+        let (size, mut buffer) = (volume.layout.block_size, Vec::new());
         let (runs, state) = match inodes.directory(self.inode) {
+            Some(ContiguousDirectory { run, .. }) if run.count > LARGEST / size => return None,
             Some(ContiguousDirectory { run, state }) => {
                 budget.take(run.count).ok()?;
                 (vec![run], state)
             }
             None => {
                 let raw = ext4::inode(volume, self.inode, &mut buffer).ok()?;
-                if !raw.has_entries_in_blocks() {
+                if !raw.has_entries_in_blocks() || raw.length(&volume.layout) > LARGEST {
                     return None;
                 }
                 (ext4::runs(volume, &raw, budget).ok()?, raw.state())
             }
         };
-        let size = volume.layout.block_size;
-        if runs.iter().map(|run| run.count).sum::<u64>() > LARGEST / size {
-            return None;
-        }
         for run in runs {
             let start = blocks.len();
             blocks.resize(start + usize::try_from(run.count * size).ok()?, 0);
