@@ -12,7 +12,7 @@ use super::{
 #[derive(Debug, Default)]
 pub struct Content {
     leaves: Vec<u8>,
-    /// The digest of the leaves.
+    /// The sum of their digests.
     digest: u64,
     /// A tree without its root.
     below: Tree,

@@ -8,7 +8,7 @@ use foldhash::fast::RandomState;
 
 use super::{Node, Tree, record};
 
-/// Its seed differs in each run, which makes collisions hard to prepare.
+/// The hash of `what`. Its seed differs in each run, which makes collisions hard to prepare.
 #[inline]
 fn of(what: impl Hash) -> u64 {
     static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::default);

@@ -84,7 +84,11 @@ impl Tree {
         let mut directories: Vec<_> = stretch
             .into_iter()
             .flatten()
-            .map(|it| PackedDirectory { block: mem::take(&mut it.block), ..*it })
+            .map(|it| PackedDirectory {
+                digest: mem::take(&mut it.digest),
+                block: mem::take(&mut it.block),
+                ..*it
+            })
             .collect();
         if let Some(root) = directories.last_mut() {
             root.up = 0;

@@ -95,7 +95,7 @@ impl<T: Tally> Worker<'_, '_, T> {
     }
 
     /// Lists `dir`, open as `handle`, once more, like [`list_again`], unless it has vanished. If it is open by its
-    /// path, it is not found while it is renamed.
+    /// path, it is not found while it is renamed, and that is tried again.
     pub(super) fn list_unless_vanished(
         &self,
         dir: &Dir<T::Part>,
@@ -103,7 +103,7 @@ impl<T: Tally> Worker<'_, '_, T> {
         mut look: impl FnMut(&Listing) -> io::Result<bool>,
     ) -> io::Result<()> {
         let list = || with_patience(self.walk, || list_again(handle, &mut look));
-        retried_while(|| Ok(self.is_there(dir)), list).map(|_| ())
+        retried_while(|| Ok(self.is_there(dir)), list).map(drop)
     }
 
     /// Whether its parent still has `dir`, or cannot tell.
@@ -124,8 +124,8 @@ fn open_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<O
     retried_while(|| is_in(parent, dir, symlinks), open)
 }
 
-/// What `attempt` returns. If it does not find what it needs, it is tried again as long as that `is_there`; nothing if
-/// that is not there any more.
+/// Returns what `attempt` returns. If that fails because something is not found, tries again as long as the thing
+/// `is_there`. Nothing if it is gone.
 fn retried_while<R>(
     is_there: impl Fn() -> io::Result<bool>,
     mut attempt: impl FnMut() -> io::Result<R>,

@@ -83,7 +83,7 @@ impl Bulk {
             PackedInodes::read(&volume, query, threads, is_stopped, &read).map_err(at_device)?;
         let _ = fadvise(volume.device(), 0, None, Advice::Normal);
         let (inodes, runs) = found;
-        if !is_cached(&volume, &runs) {
+        if !are_cached(&volume, &runs) {
             announce(&volume, runs, spare / SHARE, is_stopped);
         }
         let records = Records {
@@ -119,7 +119,7 @@ impl Bulk {
 }
 
 /// Whether `runs` of blocks are in memory, as far as a sample tells.
-fn is_cached(volume: &RawVolume, runs: &[Run]) -> bool {
+fn are_cached(volume: &RawVolume, runs: &[Run]) -> bool {
     const SAMPLE: usize = 64;
     let step = runs.len().div_ceil(SAMPLE).max(1);
     runs.iter().step_by(step).all(|run| volume.is_cached(run.start))

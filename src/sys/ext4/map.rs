@@ -54,7 +54,8 @@ pub(in crate::sys) fn joined(mut runs: Vec<Run>, block_size: u64) -> Vec<Run> {
 /// system with 8 million directories has so many.
 pub(in crate::sys) const MOST_RUNS: usize = 1 << 23;
 
-/// Nor does one directory have more. The 64 MiB that are listed here have at most 65,536.
+/// No more runs than this are collected of one directory. One of 64 MiB, the largest that is listed in bulk, has 65,536 at
+/// most.
 const MOST_RUNS_OF_ONE: usize = 1 << 20;
 
 struct BlockMap<'a> {

@@ -40,11 +40,11 @@ struct PackedBase {
 enum PackedSize {
     /// Numbers of at most 48 bits.
     Stored { length: [u16; 3], blocks: [u16; 3] },
-    /// Those of a directory that has contiguous blocks and no others follow from the number of these.
+    /// A directory that has contiguous blocks, and no others. Its length and its blocks follow from their number.
     Contiguous { state: [u16; 2], count: u16, start: [u16; 3] },
 }
 
-/// A directory whose blocks are contiguous.
+/// A directory whose blocks are contiguous, and whose names need no key.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sys) struct ContiguousDirectory {
     pub(in crate::sys) run: Run,
@@ -161,7 +161,7 @@ impl PackedInodes {
         })
     }
 
-    /// The directory with this inode number, if its blocks are contiguous.
+    /// The directory with this inode number, if it is such a one.
     pub(in crate::sys) fn directory(&self, number: u64) -> Option<ContiguousDirectory> {
         let (group, within) = self.place(number)?;
         match (*group.base.get(within)?)?.size {
@@ -189,6 +189,7 @@ impl PackedBase {
     fn packed(stat: &Stat, inode: &RawInode<'_>, block_size: u64, runs: &[Run]) -> Option<Self> {
         let bytes = |run: &Run| run.count.checked_mul(block_size);
         let size = if let [run] = runs
+            && !inode.is_encrypted()
             && bytes(run).is_some_and(|bytes| (bytes, bytes / 512) == (stat.length, stat.blocks))
             && let Ok(count) = u16::try_from(run.count)
         {

@@ -60,8 +60,8 @@ impl Prefetch {
 
     /// Reads it, until it `is_stopped`. Adds the number of bytes to `read`. The walk reports errors, not this.
     pub fn run(&self, is_stopped: &AtomicBool, read: &AtomicU64) {
-        // Otherwise the kernel would keep what it reads ahead in large folios, in which it finds a block by going through
-        // a list: a walk after that took 1.4 times as long. It is only advice, so an error does not matter.
+        // Without the kernel's read-ahead, because a walk after that took 1.4 times as long: probably it keeps what it reads
+        // ahead in large folios, and goes through a list to find a block there. Only advice, so an error does not matter.
         let _ = fadvise(self.volume.device(), 0, None, Advice::Random);
         let Ok(runs) = self.tables(is_stopped, read) else { return };
         self.directories(&ext4::joined(runs, self.volume.layout.block_size), is_stopped, read);

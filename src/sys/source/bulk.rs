@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::linux;
 use crate::sys::bulk::Records;
-use crate::sys::ext4::{self, ContiguousDirectory, DirectoryEntry};
+use crate::sys::ext4::{self, ContiguousDirectory, DirectoryEntry, RawInode};
 use crate::sys::{
     Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, not_found,
 };
@@ -197,6 +197,9 @@ impl Handle {
     fn read_blocks(&self, blocks: &mut Vec<u8>, names: &mut Listing) -> Option<()> {
         let Records { volume, inodes, budget, since, .. } = &*self.records;
         let (size, mut buffer) = (volume.layout.block_size, Vec::new());
+        let is_listed_here = |raw: &RawInode<'_>| {
+            raw.has_entries_in_blocks() && !raw.is_encrypted() && raw.changed() < *since
+        };
         let (runs, state) = match inodes.directory(self.inode) {
             Some(ContiguousDirectory { run, .. }) if run.count > LARGEST / size => return None,
             Some(ContiguousDirectory { run, state }) => {
@@ -205,7 +208,7 @@ impl Handle {
             }
             None => {
                 let raw = ext4::inode(volume, self.inode, &mut buffer).ok()?;
-                if !raw.has_entries_in_blocks() || raw.length(&volume.layout) > LARGEST {
+                if !is_listed_here(&raw) || raw.length(&volume.layout) > LARGEST {
                     return None;
                 }
                 (ext4::runs(volume, &raw, budget).ok()?, raw.state())
@@ -217,8 +220,7 @@ impl Handle {
             volume.read_blocks(run.start, &mut blocks[start..]).ok()?;
         }
         let now = ext4::inode(volume, self.inode, &mut buffer).ok()?;
-        let is_same = now.state() == state && now.changed() < *since;
-        if !now.has_entries_in_blocks() || now.is_encrypted() || !is_same {
+        if !is_listed_here(&now) || now.state() != state {
             return None;
         }
         if blocks.len() <= PART {
