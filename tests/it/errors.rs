@@ -197,7 +197,7 @@ fn partial_figures_say_so() {
     assert!(of("(total)") && of("top/open") && !of("top/g"), "{text}");
     // Times are no sums; the sizes beside them are.
     let (names, text) = marked("-c -m m -b -s", "top");
-    assert!(names.is_empty() && text.lines().last().unwrap().contains(" ≥5.2Ki "), "{text}");
+    assert!(names.is_empty() && text.lines().last().unwrap().contains(" ≥5.18Ki "), "{text}");
     let (_, text) = marked("-c -R -s", "top");
     assert!(text.contains('≥'), "{text}");
 }
