@@ -14,7 +14,7 @@ complete -c weigh -s M -l mtime -d 'Count only entries that were modified DAYS a
 complete -c weigh -s A -l atime -d 'Count only entries that were accessed DAYS ago' -r -f
 complete -c weigh -s y -l ctime -d 'Count only entries whose status (such as owner or mode) changed DAYS ago' -r -f
 complete -c weigh -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
-complete -c weigh -s d -l depth -d 'Show DEPTH levels below each PATH' -r -f
+complete -c weigh -s d -l depth -l max-depth -d 'Show DEPTH levels below each PATH' -r -f
 complete -c weigh -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
 complete -c weigh -l by -d 'Show totals by group' -r -f -a "type\t''
 owner\t''
@@ -53,6 +53,9 @@ gb\t''
 tb\t''"
 complete -c weigh -l time-style -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT' -r -f
 complete -c weigh -s w -l terminal-width -d 'Draw for a terminal that is WIDTH columns wide' -r -f
+complete -c weigh -l color -d 'Print colours: if the terminal can show them (auto, the default), always, or never' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c weigh -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
 complete -c weigh -l config -d 'Read settings from FILE instead of the config file' -r -F
 complete -c weigh -l completions -d 'Print the completions for a shell' -r -f -a "bash\t''
@@ -515,7 +518,7 @@ complete -c weigh -s l -l count-links -d 'Count a file once for each of its hard
 complete -c weigh -l exact-links -d 'On Windows, open every file to count it once, however many hard links it has'
 complete -c weigh -l unique -d 'Count only what deleting would free: no files that also have links elsewhere'
 complete -c weigh -s L -l dereference-links -d 'Follow symlinks; each directory is still entered once'
-complete -c weigh -s x -l limit-filesystem -d 'Stay on the file system of each PATH'
+complete -c weigh -s x -l limit-filesystem -l one-file-system -d 'Stay on the file system of each PATH'
 complete -c weigh -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
 complete -c weigh -l gitignore -d 'Leave out what git ignores, and what .ignore files exclude'
 complete -c weigh -l ignored -d 'Count only what git ignores: what cleaning would free'
@@ -541,6 +544,7 @@ complete -c weigh -s R -l screen-reader -d 'Print columns of words instead of a 
 complete -c weigh -s c -l no-colors -d 'Print no colours'
 complete -c weigh -s C -l force-colors -d 'Print colours even without a terminal'
 complete -c weigh -s P -l no-progress -d 'Show no progress'
+complete -c weigh -s q -l quiet -d 'Print nothing but errors on stderr: no progress and no notes'
 complete -c weigh -l print-errors -d 'Print a line for each path that could not be read'
 complete -c weigh -l stats -d 'Print what the walk did on stderr: threads, time, system calls'
 complete -c weigh -l no-prefetch -d 'Do not read the inode tables of a slow ext4 disk before the walk'
@@ -555,7 +559,7 @@ complete -c weigh -l no-count-links -d 'Undo --count-links'
 complete -c weigh -l no-exact-links -d 'Undo --exact-links'
 complete -c weigh -l no-unique -d 'Undo --unique'
 complete -c weigh -l no-dereference-links -d 'Undo --dereference-links'
-complete -c weigh -l no-limit-filesystem -d 'Undo --limit-filesystem'
+complete -c weigh -l no-limit-filesystem -l no-one-file-system -d 'Undo --limit-filesystem'
 complete -c weigh -l no-ignore-hidden -d 'Undo --ignore-hidden'
 complete -c weigh -l no-gitignore -d 'Undo --gitignore'
 complete -c weigh -l no-ignored -d 'Undo --ignored'
@@ -578,6 +582,7 @@ complete -c weigh -l no-screen-reader -d 'Undo --screen-reader'
 complete -c weigh -l colors -d 'Undo --no-colors'
 complete -c weigh -l no-force-colors -d 'Undo --force-colors'
 complete -c weigh -l progress -d 'Undo --no-progress'
+complete -c weigh -l no-quiet -d 'Undo --quiet'
 complete -c weigh -l no-print-errors -d 'Undo --print-errors'
 complete -c weigh -l no-stats -d 'Undo --stats'
 complete -c weigh -l prefetch -d 'Undo --no-prefetch'

@@ -67,13 +67,13 @@ fn main() -> ExitCode {
         fail(problem);
     }
     say_unprinted(&printed);
-    say(&errors::not_in_bulk(&stats.not_in_bulk));
-    say(&errors::sharing(stats.sharing));
-    say(&errors::unmounted(unmounted));
+    note(&errors::not_in_bulk(&stats.not_in_bulk), messages);
+    note(&errors::sharing(stats.sharing), messages);
+    note(&errors::unmounted(unmounted), messages);
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say_problems(&weighed.problems, has_totals, messages);
     if let Some(earlier) = &request.since {
-        say(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()));
+        note(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()), messages);
     }
     if messages.stats {
         say(&stats::table(&stats.gears));
@@ -116,10 +116,10 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     }
     let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
     let weighed = &browsed.snapshot.weighed;
-    say(&errors::not_in_bulk(&browsed.stats.not_in_bulk));
+    note(&errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
     say_problems(&weighed.problems, false, messages);
     if let Some(earlier) = &request.since {
-        say(&doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()));
+        note(&doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()), messages);
     }
     if messages.stats {
         say(&stats::table(&browsed.stats.gears));
@@ -162,6 +162,13 @@ fn say_unprinted(printed: &io::Result<()>) {
 fn say_problems(problems: &[Problem], has_totals: bool, messages: &Messages) {
     let Messages { print_errors, may_need_root, .. } = *messages;
     say(&errors::summary(problems, print_errors, has_totals, may_need_root));
+}
+
+/// Writes what is no error to stderr, unless only errors are to be said.
+fn note(text: &str, messages: &Messages) {
+    if messages.notes {
+        say(text);
+    }
 }
 
 /// Writes to stderr. If that fails, there is nowhere left to say so.

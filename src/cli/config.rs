@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, Command};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::near::nearest;
+use super::near::{names, nearest};
 
 /// A setting in a config file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,6 +63,7 @@ pub fn with_counterparts(command: Command) -> Command {
             let is_taken = command.get_arguments().any(|arg| arg.get_long() == Some(&name));
             let help = format!("Undo --{}", switch.get_long()?);
             let arg = Arg::new(&name).long(&name).help(help).action(ArgAction::SetTrue).hide(true);
+            let arg = arg.visible_aliases(names(switch).into_iter().skip(1).map(counterpart));
             (!is_taken).then(|| arg.overrides_with(switch.get_id()))
         })
         .collect();
@@ -91,7 +92,7 @@ fn setting(
     value: &Spanned<DeValue<'_>>,
     command: &Command,
 ) -> Result<Setting, String> {
-    let is_meant = |arg: &&Arg| arg.get_long() == Some(key) && is_setting(arg);
+    let is_meant = |arg: &&Arg| names(arg).contains(&key) && is_setting(arg);
     let arg = command.get_arguments().find(is_meant).ok_or_else(|| unknown(key, command))?;
     let one = |value: &DeValue<'_>| match value {
         DeValue::String(text) => Ok(format!("--{key}={text}")),
@@ -117,7 +118,7 @@ fn unknown(key: &str, command: &Command) -> String {
     if let Some(long) = flags().find(is_letter).and_then(Arg::get_long) {
         return format!("unknown key {key}: use the long name of the flag, {long}");
     }
-    match nearest(key, flags().filter_map(Arg::get_long)) {
+    match nearest(key, flags().flat_map(names)) {
         Some(near) => format!("unknown key {key}: did you mean {near}?"),
         None => format!("unknown key {key}: keys are the long names of flags"),
     }

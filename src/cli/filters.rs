@@ -19,7 +19,9 @@ use crate::sys;
 #[command(next_help_heading = "What to leave out")]
 pub(super) struct FilterFlags {
     /// Stay on the file system of each PATH
-    #[arg(short = 'x', long)]
+    ///
+    /// --one-file-system is the same.
+    #[arg(short = 'x', long, visible_alias = "one-file-system")]
     pub(super) limit_filesystem: bool,
 
     /// Leave out names that begin with a dot
@@ -119,7 +121,10 @@ impl FilterFlags {
         let blame = |flag| {
             move |name: &str| {
                 let types = known_types();
-                let near = nearest(name, types.iter().map(|(known, _)| known.as_str()));
+                let glob = format!("*.{}", name.trim_start_matches(['*', '.']));
+                let of_glob = types.iter().find(|(_, globs)| globs.contains(&glob));
+                let names = || types.iter().map(|(known, _)| known.as_str());
+                let near = of_glob.map(|(known, _)| known.as_str()).or(nearest(name, names()));
                 let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
                 let name = escape(name.as_bytes());
                 format!(
@@ -213,6 +218,10 @@ fn texts(patterns: &[PatternFlag]) -> Vec<Vec<u8>> {
     patterns.iter().map(|pattern| pattern.text.clone()).collect()
 }
 
+/// One line that says which of `patterns` is a bad regex, and if it may be meant as a glob, where those go.
 fn blame(patterns: &[PatternFlag], bad: &BadPattern) -> String {
-    patterns[bad.index].blame(&bad.message)
+    let pattern = &patterns[bad.index];
+    let is_glob = pattern.text.starts_with(b"*");
+    let hint = if is_glob { "; --include and --exclude take globs" } else { "" };
+    pattern.blame(&format!("{}{hint}", bad.message))
 }

@@ -109,7 +109,15 @@ pub(super) struct ShowFlags {
     pub(super) number_of_lines: Option<usize>,
 
     /// Show DEPTH levels below each PATH
-    #[arg(short, long, value_name = "DEPTH", allow_negative_numbers = true)]
+    ///
+    /// --max-depth is the same.
+    #[arg(
+        short,
+        long,
+        visible_alias = "max-depth",
+        value_name = "DEPTH",
+        allow_negative_numbers = true
+    )]
     #[arg(value_parser = numbers::levels)]
     pub(super) depth: Option<u32>,
 
@@ -248,9 +256,18 @@ pub(super) struct PrintFlags {
     #[arg(short = 'C', long, conflicts_with = "no_colors")]
     pub(super) force_colors: bool,
 
+    /// Print colours: if the terminal can show them (auto, the default), always, or never
+    #[arg(long, value_name = "WHEN", conflicts_with_all = ["no_colors", "force_colors"])]
+    #[arg(hide_possible_values = true)]
+    pub(super) color: Option<When>,
+
     /// Show no progress
     #[arg(short = 'P', long)]
     pub(super) no_progress: bool,
+
+    /// Print nothing but errors on stderr: no progress and no notes
+    #[arg(short, long)]
+    pub(super) quiet: bool,
 
     /// Print a line for each path that could not be read
     #[arg(long)]
@@ -309,6 +326,14 @@ pub(super) enum FileTime {
     Changed,
     #[value(name = "m", alias = "modified")]
     Modified,
+}
+
+/// When there are colours.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum When {
+    Auto,
+    Always,
+    Never,
 }
 
 /// In which order siblings are shown.

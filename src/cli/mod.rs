@@ -6,6 +6,7 @@
 //! [`report`]: crate::report
 
 pub mod config;
+mod elsewhere;
 mod filters;
 mod flags;
 mod git;
@@ -61,6 +62,8 @@ pub struct Plan {
 pub struct Messages {
     /// How to write sizes.
     pub formats: Formats,
+    /// Whether to say more than errors.
+    pub notes: bool,
     /// Whether to print a line for every problem.
     pub print_errors: bool,
     /// Whether root could read what this user may not.
@@ -146,13 +149,14 @@ impl Plan {
             browse: flags.browse(&walk, &formats)?,
             messages: Messages {
                 formats: formats.clone(),
+                notes: !flags.print.quiet,
                 print_errors: flags.print.print_errors,
                 // Nobody can read more of a snapshot.
                 may_need_root: matches!(source, Input::Roots(_)) && !sys::is_root(),
                 stats: flags.print.stats,
             },
             output: flags.output(formats, terminal, &source),
-            progress: !flags.print.no_progress && terminal::wants_progress(),
+            progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
             request: Request {
                 walk,
                 keep,

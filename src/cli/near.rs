@@ -1,7 +1,9 @@
 //! Suggests flags and values for misspelt ones.
 
-use clap::error::{ContextKind, ContextValue};
-use clap::{Command, Error};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, Command, Error};
+
+use super::elsewhere;
 
 /// The one of `names` that is nearest to `typed`, if one is near: a name that begins with it, or that differs in at
 /// most a third of its letters. clap is more generous: it suggests `--no-print-errors` for `--nope`.
@@ -17,28 +19,43 @@ pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> 
     near.min().map(|(_, name)| name)
 }
 
-/// `error` with our suggestion in place of clap's: a flag of `command`, or a value.
+/// `error` with our suggestion in place of clap's: a flag of `command`, or a value. Without clap's usage, which has
+/// flags that nobody typed.
 pub(super) fn suggest(mut error: Error, command: &Command) -> Error {
+    error.remove(ContextKind::Usage);
     let text = |context| match error.get(context) {
-        Some(ContextValue::String(text)) => Some(text.clone()),
-        _ => None,
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
     };
-    let (kind, near) =
-        if let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) {
-            let typed = text(ContextKind::InvalidValue).unwrap_or_default();
-            let near = nearest(&typed, values.iter().map(String::as_str));
-            (ContextKind::SuggestedValue, near.map(str::to_owned))
-        } else {
-            let Some(typed) = text(ContextKind::InvalidArg) else { return error };
-            let Some(typed) = typed.strip_prefix("--") else { return error };
-            let near = nearest(typed, command.get_arguments().filter_map(|arg| arg.get_long()));
-            (ContextKind::SuggestedArg, near.map(|near| format!("--{near}")))
-        };
-    let is_suggested = error.remove(kind).is_some();
-    if let Some(near) = near.filter(|_| is_suggested || kind == ContextKind::SuggestedValue) {
-        error.insert(kind, ContextValue::String(near));
+    if let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) {
+        let typed = text(ContextKind::InvalidValue);
+        let near = nearest(&typed, values.iter().map(String::as_str)).map(str::to_owned);
+        return with(error, ContextKind::SuggestedValue, near.map(ContextValue::String));
+    }
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let typed = text(ContextKind::InvalidArg);
+    let instead = elsewhere::instead(&typed);
+    let near = typed.strip_prefix("--").filter(|_| instead.is_none());
+    let near = near.and_then(|typed| nearest(typed, command.get_arguments().flat_map(names)));
+    let near = near.map(|near| ContextValue::String(format!("--{near}")));
+    let instead = instead.map(|instead| ContextValue::StyledStrs(vec![instead.into()]));
+    with(with(error, ContextKind::Suggested, instead), ContextKind::SuggestedArg, near)
+}
+
+/// `error` with `value` as its only `context` of that kind.
+fn with(mut error: Error, context: ContextKind, value: Option<ContextValue>) -> Error {
+    error.remove(context);
+    if let Some(value) = value {
+        error.insert(context, value);
     }
     error
+}
+
+/// The long names of a flag.
+pub(super) fn names(arg: &Arg) -> Vec<&str> {
+    arg.get_long_and_visible_aliases().unwrap_or_default()
 }
 
 #[cfg(test)]

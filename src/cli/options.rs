@@ -2,7 +2,7 @@
 
 use std::env;
 
-use super::flags::{FileTime, Flags, OutputFormat, Sort};
+use super::flags::{FileTime, Flags, OutputFormat, Sort, When};
 use crate::filter::Paths;
 use crate::measure::{Measure, Time};
 use crate::render::Form;
@@ -162,8 +162,7 @@ impl Flags {
     pub(super) fn tree(&self, terminal: Option<(usize, usize)>) -> tree::PictureOptions {
         /// The width without a terminal. A screen reader needs none.
         const WIDTH: usize = 80;
-        let is_colored =
-            self.print.force_colors || !self.print.no_colors && terminal::wants_colors();
+        let is_colored = self.wants_colors(terminal::wants_colors);
         let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
         tree::PictureOptions {
             width: match (self.print.terminal_width, terminal) {
@@ -191,6 +190,17 @@ impl Flags {
             dim: self.print.dim,
             colors: is_colored.then(|| Colors::new(&ls_colors())),
             ..tree::PictureOptions::default()
+        }
+    }
+
+    /// Whether there are colours: as a flag says, or else as `by_default` says.
+    pub(super) fn wants_colors(&self, by_default: fn() -> bool) -> bool {
+        match self.print.color {
+            Some(When::Always) => true,
+            Some(When::Never) => false,
+            Some(When::Auto) | None => {
+                self.print.force_colors || !self.print.no_colors && by_default()
+            }
         }
     }
 

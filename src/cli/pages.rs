@@ -104,7 +104,9 @@ pub(super) fn help(is_all: bool) -> String {
     let mut command = Flags::command().mut_args(|arg| {
         let is_hidden = arg.is_hide_set();
         let is_shown = is_all || MOST_USED.contains(&arg.get_id().as_str());
-        arg.hide(is_hidden || !is_shown)
+        let arg = arg.hide(is_hidden || !is_shown);
+        // Other names would not fit a line.
+        if is_all { arg } else { arg.visible_alias(None) }
     });
     command = command.override_usage("weigh [OPTIONS] [PATH]...");
     let help = command.render_help();

@@ -40,9 +40,13 @@ impl RootFlags {
     }
 
     /// The roots: those on the command line and those in a file, or the current directory if there are neither. The
-    /// error is one line that says why the file cannot be read.
+    /// error is one line that says why the file cannot be read, or that a path is empty.
     pub(super) fn roots(self) -> Result<Vec<OsString>, String> {
         let mut roots = self.paths;
+        if roots.iter().any(|root| root.is_empty()) {
+            let why = "it is empty; without a PATH, weigh shows the current directory";
+            return Err(format!("invalid value '' for '[PATH]...': {why}"));
+        }
         let (file, end, flag) = match (&self.files0_from, &self.files_from) {
             (Some(file), _) => (file, 0, "--files0-from <FILE>"),
             (_, Some(file)) => (file, b'\n', "--files-from <FILE>"),

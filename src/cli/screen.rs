@@ -73,7 +73,7 @@ impl Flags {
             Some(Sort::Count) => SortKey::Count,
         };
         let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
-        let is_colored = !self.print.no_colors && terminal::allows_colors();
+        let is_colored = self.wants_colors(terminal::allows_colors);
         let style = self.print.time_style.clone().unwrap_or_default();
         // Who does not use git has no configuration that could be wrong.
         let config = git::config().unwrap_or_else(|_| GitConfig::default());

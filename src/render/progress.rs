@@ -41,14 +41,14 @@ mod tests {
 
     #[test]
     fn shows_a_prefetch() {
-        assert_eq!(prefetch(1 << 20, 96 << 20, 80), "prefetching 1.0Mi of 96Mi");
+        assert_eq!(prefetch(1 << 20, 96 << 20, 80), "prefetching 1.00Mi of 96.0Mi");
     }
 
     #[test]
     fn fits() {
         let second = Duration::from_secs(2);
         let line = |width| line(20_000, 5 << 30, second, b"/usr/\x1bx", &Format::Binary, width);
-        assert_eq!(line(80), "20,000 entries, 5.0Gi, 10,000/s  /usr/\\x1bx");
+        assert_eq!(line(80), "20,000 entries, 5.00Gi, 10,000/s  /usr/\\x1bx");
         assert_eq!(line(20), "20,000 entries, 5...");
     }
 }

@@ -7,10 +7,10 @@ use crate::tree::Freeable;
 /// How a size is written.
 #[derive(Clone, Debug, Default)]
 pub enum Format {
-    /// In the largest unit that leaves a number above 1, by powers of 1024: `1.5Gi`.
+    /// With three digits, in the smallest unit in which it shows as less than 1000, by powers of 1024: `1.50Gi`.
     #[default]
     Binary,
-    /// The same by powers of 1000: `1.6G`.
+    /// The same by powers of 1000: `1.61G`.
     Decimal,
     /// In one unit throughout.
     Fixed(Unit),
@@ -53,11 +53,9 @@ impl Format {
     /// `size` as text.
     pub fn write(&self, size: u64) -> String {
         match self {
-            Format::Binary => scaled(size, 1024, &["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]),
-            Format::Decimal => scaled(size, 1000, &["K", "M", "G", "T", "P", "E"]),
-            // There is no unit smaller than a byte.
-            Format::Fixed(unit) if unit.bytes <= 1 => format!("{size}{}", unit.name),
-            Format::Fixed(unit) => in_units(size, unit.bytes.into(), unit.name),
+            Format::Binary => scaled(size, 1024, ["B", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"]),
+            Format::Decimal => scaled(size, 1000, ["B", "K", "M", "G", "T", "P", "E"]),
+            Format::Fixed(unit) => in_units(size, unit.bytes.max(1).into(), unit.name),
             Format::Count => grouped(size),
             Format::Time(times) => times.write(size),
         }
@@ -71,21 +69,25 @@ impl Format {
     }
 }
 
-fn scaled(size: u64, thousand: u64, units: &[&str]) -> String {
-    let Some(power) = size.checked_ilog(thousand).filter(|power| *power > 0) else {
-        return format!("{size}B");
-    };
-    in_units(size, thousand.pow(power).into(), units[power as usize - 1])
+/// `size` in the first of `units`, each a `thousand` times the one before, in which it shows as less than 1000.
+fn scaled(size: u64, thousand: u128, units: [&str; 7]) -> String {
+    let fits = |power: &u32| nearest(size.into(), thousand.pow(*power)) < 1000;
+    let power = (0..6).find(fits).unwrap_or(6);
+    in_units(size, thousand.pow(power), units[power as usize])
 }
 
-/// `size` in a unit of `bytes`: with one decimal below ten, and rounded down from ten on.
+/// `size` in a unit of `bytes`, with as many decimals as make three digits, but two at most. Bytes have none.
 fn in_units(size: u64, bytes: u128, unit: &str) -> String {
-    let tenths = (u128::from(size) * 10 + bytes / 2) / bytes;
-    if tenths < 100 {
-        format!("{}.{}{unit}", tenths / 10, tenths % 10)
-    } else {
-        format!("{}{unit}", (u128::from(size) / bytes).max(10))
-    }
+    let digits = |decimals: u32| nearest(u128::from(size) * 10_u128.pow(decimals), bytes);
+    let decimals = [2, 1].into_iter().find(|decimals| bytes > 1 && digits(*decimals) < 1000);
+    let Some(decimals) = decimals else { return format!("{}{unit}", digits(0)) };
+    let (digits, one, width) = (digits(decimals), 10_u128.pow(decimals), decimals as usize);
+    format!("{}.{:0width$}{unit}", digits / one, digits % one)
+}
+
+/// How many times `bytes` are in `size`, rounded to the nearest, and a half up.
+fn nearest(size: u128, bytes: u128) -> u128 {
+    (size + bytes / 2) / bytes
 }
 
 fn grouped(count: u64) -> String {
@@ -102,32 +104,99 @@ fn grouped(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
     fn formats() {
-        let mebi = Format::Fixed(Unit { name: "Mi", bytes: 1 << 20 });
+        let fixed = |name, bytes| Format::Fixed(Unit { name, bytes });
+        let mebi = fixed("Mi", 1 << 20);
         for (format, size, expected) in [
             (Format::Binary, 0, "0B"),
-            (Format::Binary, 1023, "1023B"),
-            (Format::Binary, 1024, "1.0Ki"),
-            (Format::Binary, 10_188, "9.9Ki"),
-            (Format::Binary, 10_239, "10Ki"),
-            (Format::Binary, 11_263, "10Ki"),
-            (Format::Binary, u64::MAX, "15Ei"),
+            (Format::Binary, 999, "999B"),
+            (Format::Binary, 1000, "0.98Ki"),
+            (Format::Binary, 1023, "1.00Ki"),
+            (Format::Binary, 1024, "1.00Ki"),
+            (Format::Binary, 10_234, "9.99Ki"),
+            (Format::Binary, 10_235, "10.0Ki"),
+            (Format::Binary, 102_348, "99.9Ki"),
+            (Format::Binary, 102_349, "100Ki"),
+            (Format::Binary, 1_023_487, "999Ki"),
+            (Format::Binary, 1_023_488, "0.98Mi"),
+            (Format::Binary, 11_429_478, "10.9Mi"),
+            (Format::Binary, u64::MAX, "16.0Ei"),
             (Format::Decimal, 999, "999B"),
-            (Format::Decimal, 1_500_000, "1.5M"),
-            (Format::Decimal, u64::MAX, "18E"),
-            (mebi.clone(), 0, "0.0Mi"),
-            (mebi.clone(), (1 << 21) - 1, "2.0Mi"),
+            (Format::Decimal, 1_000, "1.00K"),
+            (Format::Decimal, 1_004, "1.00K"),
+            (Format::Decimal, 1_005, "1.01K"),
+            (Format::Decimal, 999_499, "999K"),
+            (Format::Decimal, 999_500, "1.00M"),
+            (Format::Decimal, u64::MAX, "18.4E"),
+            (mebi.clone(), 0, "0.00Mi"),
+            (mebi.clone(), (1 << 21) - 1, "2.00Mi"),
             (mebi.clone(), 7_852_056_576, "7488Mi"),
-            (mebi, u64::MAX, "17592186044415Mi"),
-            (Format::Fixed(Unit { name: "G", bytes: 1_000_000_000 }), 7_852_056_576, "7.9G"),
-            (Format::Fixed(Unit { name: "B", bytes: 1 }), 7, "7B"),
+            (mebi, u64::MAX, "17592186044416Mi"),
+            (fixed("G", 1_000_000_000), 7_852_056_576, "7.85G"),
+            (fixed("B", 1), 7, "7B"),
             (Format::Count, 1_234_567, "1,234,567"),
             (Format::Count, 123, "123"),
         ] {
             assert_eq!(format.write(size), expected, "{size} as {format:?}");
+        }
+    }
+
+    /// The bytes of the unit of `text`, the bytes of the next smaller one, the digits, and how many are decimals.
+    fn parts(text: &str, thousand: u128) -> (u128, u128, u128, u32) {
+        let unit = text.find(char::is_alphabetic).expect("there is a unit");
+        let (number, unit) = text.split_at(unit);
+        let power = "BKMGTPE".find(&unit[..1]).expect("it is known") as u32;
+        let decimals = number.split_once('.').map_or(0, |(_, decimals)| decimals.len() as u32);
+        let digits = number.replace('.', "").parse().expect("they are digits");
+        (thousand.pow(power), thousand.pow(power.saturating_sub(1)), digits, decimals)
+    }
+
+    fn sizes() -> impl Strategy<Value = u64> {
+        let around = |thousand: u64| {
+            let number =
+                prop_oneof![Just(1_u64), Just(10), Just(100), Just(999), Just(1000), 1..1025_u64];
+            (number, 0..7_u32, 0..3_u64, -12..13_i64).prop_map(move |(number, power, half, off)| {
+                let unit = u128::from(thousand).pow(power);
+                // On both sides of where the number of decimals changes, and of ties.
+                let at = u128::from(number) * unit - unit * u128::from(half) / 2 / 100;
+                u64::try_from(at).unwrap_or(u64::MAX).saturating_add_signed(off)
+            })
+        };
+        prop_oneof![
+            any::<u64>(),
+            (any::<u64>(), 0..64_u32).prop_map(|(n, by)| n >> by),
+            around(1000),
+            around(1024)
+        ]
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20_000))]
+
+        /// Compared without a division, and so without an error.
+        #[test]
+        fn three_digits_are_the_nearest_ones(size in sizes()) {
+            for (format, thousand) in [(Format::Binary, 1024), (Format::Decimal, 1000)] {
+                let text = format.write(size);
+                prop_assert!(text.len() <= if thousand == 1024 { 6 } else { 5 }, "{text}");
+                let (unit, smaller, digits, decimals) = parts(&text, thousand);
+                let (shown, exact) = (digits * unit, u128::from(size) * 10_u128.pow(decimals));
+                // Half a digit is rounded up.
+                prop_assert!(2 * exact < 2 * shown + unit && 2 * shown <= 2 * exact + unit, "{size} {text}");
+                prop_assert!(digits < 1000, "{size} {text}");
+                match text.ends_with('B') {
+                    true => prop_assert_eq!(exact, shown),
+                    // The unit below shows up to 999.
+                    false => prop_assert!(2 * u128::from(size) >= 1999 * smaller, "{size} {text}"),
+                }
+                let is_below_one = u128::from(size) < unit && decimals == 2;
+                prop_assert!(unit == 1 || digits >= 100 || is_below_one, "{size} {text}");
+            }
         }
     }
 }

@@ -52,7 +52,7 @@ mod tests {
             table(&[one, read, none]),
             " threads      entries   seconds  blocked    entries/s  calls/entry\n\
              \x20      2    1,000,000     2.500      75%      400,000         1.25\n\
-             prefetch         96Mi     2.500\n\
+             prefetch       96.0Mi     2.500\n\
              \x20      0            0     0.000     100%            0         0.00\n",
         );
     }

@@ -55,6 +55,10 @@ fn what_the_file_says_holds_unless_the_command_line_says_otherwise() {
     assert!(coloured.contains('\x1b'), "{coloured}");
     assert!(!shown("force-colors = true\n", "--no-force-colors").contains('\x1b'));
     assert!(!shown("no-colors = true", "--colors").contains('\x1b'));
+    assert!(shown("no-colors = true", "--color=always").contains('\x1b'));
+    assert!(!shown("color = 'always'", "-c").contains('\x1b'));
+    assert_eq!(shown("max-depth = 0", ""), shown("", "-d 0"));
+    assert_eq!(shown("one-file-system = true", "--no-one-file-system"), all);
 }
 
 #[test]

@@ -126,6 +126,33 @@ fn a_kind_of_error_has_a_line_and_the_last_one_says_what_to_do() {
     assert!(all.ends_with("weigh: totals are a lower bound: sudo weigh may read more\n"), "{all}");
 }
 
+/// It was "cannot stat : No such file or directory".
+#[test]
+fn an_empty_path_is_a_usage_error() {
+    for arguments in [&[""][..], &["-d1", ""], &[".", ""]] {
+        let shown = weigh("").args(arguments).run();
+        assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{arguments:?}");
+        let said = "error: invalid value '' for '[PATH]...': it is empty; without a PATH, weigh shows \
+                    the current directory\n";
+        assert_eq!(shown.complaint(), said);
+    }
+}
+
+/// Errors are still said, and notes are not.
+#[test]
+fn quiet_says_errors_alone() {
+    let fixture = closed();
+    let run = |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run();
+    let denied = run("-q top");
+    assert_eq!(denied.code(), 1);
+    assert!(denied.complaint().contains("cannot open"), "{}", denied.complaint());
+    let limit = run("-q -s --fail-over 10 top/g");
+    assert_eq!(limit.code(), 3);
+    assert!(limit.complaint().contains("--fail-over"), "{}", limit.complaint());
+    assert_eq!(run("--df top/g").complaint(), "weigh: --df is for mount points: not for top/g\n");
+    assert_eq!(run("--df -q top/g").complaint(), "");
+}
+
 /// What is not there is not there for root either.
 #[test]
 fn sudo_is_for_what_it_helps() {
@@ -197,7 +224,7 @@ fn partial_figures_say_so() {
     assert!(of("(total)") && of("top/open") && !of("top/g"), "{text}");
     // Times are no sums; the sizes beside them are.
     let (names, text) = marked("-c -m m -b -s", "top");
-    assert!(names.is_empty() && text.lines().last().unwrap().contains(" ≥5.2Ki "), "{text}");
+    assert!(names.is_empty() && text.lines().last().unwrap().contains(" ≥5.18Ki "), "{text}");
     let (_, text) = marked("-c -R -s", "top");
     assert!(text.contains('≥'), "{text}");
 }

@@ -160,7 +160,8 @@ fn a_bad_pattern_is_named_in_one_line() {
         (&["-e", "a", "-e", "(b"][..], "invalid value '(b' for '--filter <REGEX>': unclosed group"),
         (
             &["-v", "*"],
-            "invalid value '*' for '--invert-filter <REGEX>': repetition operator missing expression",
+            "invalid value '*' for '--invert-filter <REGEX>': repetition operator missing expression\
+             ; --include and --exclude take globs",
         ),
         (
             &["-I", "list"],

@@ -1,5 +1,6 @@
 //! What the program says of itself.
 
+use crate::fixture::Fixture;
 use crate::run::weigh;
 
 #[test]
@@ -35,6 +36,54 @@ fn an_error_names_nothing_that_is_far() {
     }
 }
 
+/// It said "Usage: weigh --ui" for `--quite`, and that `-- --json` would be a value.
+#[test]
+fn an_unknown_flag_has_no_usage_of_others() {
+    for typed in ["--human-readable", "--json", "-k", "--nope", "--quite", "-ah"] {
+        let complaint = weigh(typed).run().complaint();
+        assert!(complaint.starts_with("error: unexpected argument '-"), "{complaint}");
+        assert!(!complaint.contains("Usage") && !complaint.contains("as a value"), "{complaint}");
+    }
+}
+
+/// They are words of du, ncdu, gdu, dua, fd and ripgrep.
+#[test]
+fn what_other_programs_call_a_thing_is_answered() {
+    for (typed, answer) in [
+        ("--human-readable", "tip: sizes are for people anyway"),
+        ("--json", "tip: use -j"),
+        ("--threshold=1M", "tip: use -z SIZE"),
+        ("-k", "tip: use -o k"),
+        ("--stay-on-filesystem", "tip: use -x"),
+        ("--extension", "tip: use --include GLOB, as in --include '*.rs'"),
+    ] {
+        let complaint = weigh(typed).run().complaint();
+        assert!(complaint.contains(answer), "{complaint}");
+    }
+}
+
+#[test]
+fn flags_of_other_programs_work() {
+    let fixture = Fixture::new().file("top/a/b/c", 1).file("top/.hidden", 1);
+    let shown = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run().text();
+    for (theirs, ours) in [
+        ("--max-depth 1", "-d 1"),
+        ("--max-depth=0", "-d 0"),
+        ("--one-file-system", "-x"),
+        ("--color=always", "-C"),
+        ("--color always -r", "-C -r"),
+        ("--color never", "-c"),
+        ("--color=auto", ""),
+        ("-q", ""),
+        ("--quiet", ""),
+    ] {
+        assert_eq!(shown(theirs), shown(ours), "{theirs}");
+    }
+    for both in ["-c --color=always", "-C --color=never", "--color=sometimes"] {
+        assert_eq!(weigh(both).run().code(), 2, "{both}");
+    }
+}
+
 /// `du -sh` is what fingers know; help and status 0 were no answer to it.
 #[test]
 fn help_among_other_letters_says_what_to_type() {
@@ -60,11 +109,16 @@ fn an_error_names_what_is_near() {
         ("--aparent-size", "--apparent-size"),
         ("--by=tipe", "type"),
         ("--no-revers", "--no-reverse"),
-        ("--colour", "--colors"),
+        ("--colour", "'--color'"),
+        ("--max-dept", "'--max-depth'"),
         ("--as=cvs", "'csv'"),
         ("--sort=nam", "'name'"),
         ("--type=rus", "'rust'"),
         ("--type-not=pyhton", "'python'"),
+        ("--type=rs", "'rust'"),
+        ("--type=*.py", "'py'"),
+        ("-e=*.rs", "--include and --exclude take globs"),
+        ("-v=*.o", "--include and --exclude take globs"),
     ] {
         let shown = weigh(typed).run();
         assert_eq!(shown.code(), 2);

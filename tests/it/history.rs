@@ -110,12 +110,12 @@ fn a_picture_has_a_line_for_each_and_a_date() {
         }
     };
     let expected =
-        " now  a day                                  30 snapshots from 2026-01-01 to 2026-02-01
-164M  +2.0M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█  t
- 98M  +3.0M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█    grows
- 98M  +3.0M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█      deep
- 59M  -1.0M  █▇▇▇▇▇▆▆▆▆▆▅▅▅▅▄▄▄▄▄▄▃▃▃▃▂▂▂▂▁    shrinks
-file system of t (KIND, 100G, 77G free): +400M a day, full in 194 days, on 2026-08-14
+        "  now   a day                                  30 snapshots from 2026-01-01 to 2026-02-01
+ 164M  +2.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█  t
+98.0M  +3.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█    grows
+98.0M  +3.00M  ▁▂▂▂▂▂▃▃▃▃▃▄▄▄▄▅▅▅▅▅▅▆▆▆▆▇▇▇▇█      deep
+59.0M  -1.00M  █▇▇▇▇▇▆▆▆▆▆▅▅▅▅▄▄▄▄▄▄▃▃▃▃▂▂▂▂▁    shrinks
+file system of t (KIND, 100G, 77.6G free): +400M a day, full in 194 days, on 2026-08-14
 ";
     let bars = |line: &str| line.replace(['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'], "#");
     let expected = expected.replace("KIND, ", &kind);

@@ -71,7 +71,7 @@ fn completions_load() {
     // Counterparts of switches, types by name, and no file where a flag names none.
     for (before, typed, found) in [
         ("-r", "--no-rev", "--no-reverse"),
-        ("-r", "--color", "--colors"),
+        ("-r", "--colors", "--colors"),
         ("--type", "rus", "rust"),
         ("--type-not", "rus", "rust"),
         ("--threads", "Cargo.l", "Cargo.l"),

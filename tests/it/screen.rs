@@ -266,7 +266,7 @@ fn delete_on_screen(fixture: &Fixture, flags: &str, mark: &str, entries: u32) ->
     terminal.type_in(mark.as_bytes());
     terminal.wait_for("1 marked");
     terminal.type_in(b"d");
-    terminal.wait_for("delete");
+    terminal.wait_for("marked:");
     // It is refused until the marked entries have been looked at.
     terminal.type_until(b"D", "many");
     terminal.type_in(format!("{entries}\r").as_bytes());
@@ -305,7 +305,7 @@ fn what_a_filter_leaves_out_stays() {
     terminal.type_in(b"nj ");
     terminal.wait_for("1 marked");
     terminal.type_in(b"d");
-    terminal.wait_for("delete");
+    terminal.wait_for("marked:");
     terminal.type_until(b"t", "a filter is on");
     terminal.type_in(b"qq");
     assert_eq!(end(child).1.code(), Some(0));
@@ -324,7 +324,7 @@ fn deletes_one(fixture: &Fixture, terminal: &mut Terminal, fault: &str) -> Child
     let child = child.env("PATH", "/usr/bin:/bin").on(terminal).spawn();
     terminal.wait_for("three");
     terminal.type_in(b"n d");
-    terminal.wait_for("delete");
+    terminal.wait_for("marked:");
     terminal.type_until(b"D", "many");
     terminal.type_in(b"1\r");
     child

@@ -82,13 +82,34 @@ fn a_bar_that_says_nothing_is_left_out_and_the_percentage_stays() {
     assert!(shown(&fixture, "-s -c -w 40 top").contains('█'));
 }
 
+/// 10.9 MiB was `10Mi`, and 28.6 MiB `28Mi`.
 #[test]
-fn one_unit_has_a_digit_more_below_ten() {
+fn sizes_are_rounded_to_three_digits() {
+    let sizes = [("a", 11_429_478), ("b", 30_000_000), ("c", 1000), ("d", 1_023_488), ("e", 4096)];
+    let fixture = sizes.iter().fold(Fixture::in_memory(), |fixture, (name, size)| {
+        fixture.sparse(format!("top/{name}"), *size)
+    });
+    for (flags, expected) in [
+        ("", "0.98Ki 4.00Ki 0.98Mi 10.9Mi 28.6Mi 40.5Mi"),
+        ("-o si", "1.00K 4.10K 1.02M 11.4M 30.0M 42.5M"),
+        ("-o k", "0.98Ki 4.00Ki 1000Ki 11162Ki 29297Ki 41463Ki"),
+        ("-o gb", "0.00G 0.00G 0.00G 0.01G 0.03G 0.04G"),
+        ("-o b", "1000B 4096B 1023488B 11429478B 30000000B 42458062B"),
+    ] {
+        let text = shown(&fixture, &format!("-s -c -b {flags} top"));
+        let sizes: Vec<_> =
+            text.lines().filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(sizes.join(" "), expected, "{text}");
+    }
+}
+
+#[test]
+fn one_unit_has_as_many_decimals_as_fit() {
     let fixture =
         Fixture::in_memory().sparse("top/a", 7_852_056_576).sparse("top/b", 12_600_000_000);
     let text = shown(&fixture, "-s -c -b -o gb top");
     let sizes: Vec<_> = text.lines().map(|line| line.split_whitespace().next().unwrap()).collect();
-    assert_eq!(sizes, ["7.9G", "12G", "20G"], "{text}");
+    assert_eq!(sizes, ["7.85G", "12.6G", "20.5G"], "{text}");
     let bytes = shown(&fixture, "-s -c -b -o b top");
     assert!(bytes.starts_with(" 7852056576B"), "{bytes}");
 }
@@ -200,7 +221,7 @@ fn what_is_hidden_is_one_line() {
     let with_bars = shown(&fixture, "-s -c -w 80 -n 3 top");
     let first = with_bars.lines().next().unwrap();
     assert!(
-        first.contains(" 60 smaller") && first.contains("3.2Ki") && first.ends_with("   4%"),
+        first.contains(" 60 smaller") && first.contains("3.22Ki") && first.ends_with("   4%"),
         "{with_bars}"
     );
     // Last from the root on, and never a line of the tree.

@@ -125,8 +125,8 @@ fn sizes_are_written_as_asked() {
         shown.within(fixture.path()).run().text()
     };
     assert_eq!(shown("-s"), "20000\talone\n75000\ta\n");
-    assert_eq!(shown("-s -o si"), "20K\talone\n75K\ta\n");
-    assert_eq!(shown("-s -o kb"), "20K\talone\n75K\ta\n");
+    assert_eq!(shown("-s -o si"), "20.0K\talone\n75.0K\ta\n");
+    assert_eq!(shown("-s -o kb"), "20.0K\talone\n75.0K\ta\n");
     assert_eq!(shown("-f"), "1\talone\n2\ta\n");
     assert_eq!(shown("-s --files0-from /dev/null"), shown("-s"));
 }
@@ -145,7 +145,7 @@ fn what_is_lost_or_too_much_is_said_as_ever() {
         assert!(complaint.contains(said), "{complaint}");
     }
     assert_eq!((run("--fail-over 5070").code(), run("--fail-over 5069").code()), (1, 3));
-    assert!(run("--fail-over 5069").complaint().contains("--fail-over 5.0Ki is exceeded by 1B"));
+    assert!(run("--fail-over 5069").complaint().contains("--fail-over 4.95Ki is exceeded by 1B"));
     for flags in ["-j", "-n 3", "-d 1", "-F", "-t", "-m m", "--since x"] {
         assert_eq!(weigh(&format!("--summarize {flags}")).run().code(), 2, "{flags}");
     }

@@ -140,6 +140,10 @@ fn colours_are_for_a_terminal_that_wants_them() {
     assert!(!coloured("", &[]));
     assert!(coloured("", &[xterm, force]));
     assert!(!coloured("", &[xterm, ("CLICOLOR_FORCE", "0")]));
+    assert!(coloured("--color=auto", &[xterm, force]));
+    assert!(!coloured("--color=auto", &[("NO_COLOR", "1"), xterm, force]));
+    assert!(!coloured("--color=never", &[xterm, force]));
+    assert!(coloured("--color=always", &[("NO_COLOR", "1"), xterm]));
     assert!(coloured("-C", &[xterm]));
     assert!(coloured("-C", &[("NO_COLOR", "1"), xterm]), "a flag outweighs a variable");
     assert!(!coloured("-c", &[xterm, force]), "a flag outweighs a variable");

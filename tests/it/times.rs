@@ -79,31 +79,31 @@ fn shown(flags: &str) -> String {
 fn the_newest_is_nearest_to_the_root_and_has_no_bar() {
     assert_eq!(
         shown("-m m"),
-        "1969-12-31T18:59:59 4.9Ki     ┌── file\n\
-         1969-12-31T18:59:59 4.9Ki   ┌─┴ old\n\
-         2001-09-08T20:46:40    1B   ├── new.rs\n\
-         2001-09-08T20:46:40 4.9Ki ┌─┴ top\n"
+        "1969-12-31T18:59:59 4.88Ki     ┌── file\n\
+         1969-12-31T18:59:59 4.88Ki   ┌─┴ old\n\
+         2001-09-08T20:46:40     1B   ├── new.rs\n\
+         2001-09-08T20:46:40 4.88Ki ┌─┴ top\n"
     );
     assert_eq!(
         shown("-m modified -r -n 2 -R"),
-        "top    0 2001-09-08T20:46:40 4.9Ki\n\
-         new.rs 1 2001-09-08T20:46:40    1B\n\
-         old    1 1969-12-31T18:59:59 4.9Ki\n"
+        "top    0 2001-09-08T20:46:40 4.88Ki\n\
+         new.rs 1 2001-09-08T20:46:40     1B\n\
+         old    1 1969-12-31T18:59:59 4.88Ki\n"
     );
 }
 
 #[test]
 fn a_time_is_written_as_asked() {
     for (style, expected) in [
-        ("full-iso", "2001-09-08 20:46:40 -0500 4.9Ki ┌── top\n"),
-        ("long-iso", "2001-09-08 20:46 4.9Ki ┌── top\n"),
-        ("iso", "2001-09-08 4.9Ki ┌── top\n"),
-        ("+%s;%b", "1000000000;Sep 4.9Ki ┌── top\n"),
+        ("full-iso", "2001-09-08 20:46:40 -0500 4.88Ki ┌── top\n"),
+        ("long-iso", "2001-09-08 20:46 4.88Ki ┌── top\n"),
+        ("iso", "2001-09-08 4.88Ki ┌── top\n"),
+        ("+%s;%b", "1000000000;Sep 4.88Ki ┌── top\n"),
     ] {
         assert_eq!(shown(&format!("-m m -d 0 --time-style {style}")), expected);
     }
     let relative = shown("-m m -d 0 --time-style relative");
-    assert!(relative.ends_with(" years ago 4.9Ki ┌── top\n"), "{relative}");
+    assert!(relative.ends_with(" years ago 4.88Ki ┌── top\n"), "{relative}");
 }
 
 #[test]

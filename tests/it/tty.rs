@@ -64,8 +64,8 @@ fn a_picture_fits_the_terminal() {
     for line in text.lines() {
         assert_eq!(cells(line), COLUMNS, "{text}");
     }
-    let text = on_a_terminal(&sixty_files(), "-P -s -w 40 -n 3", &[]);
-    assert_eq!(text.lines().map(cells).collect::<Vec<_>>(), [40; 5], "{text}");
+    let text = on_a_terminal(&sixty_files(), "-P -s -w 42 -n 3", &[]);
+    assert_eq!(text.lines().map(cells).collect::<Vec<_>>(), [42; 5], "{text}");
 }
 
 #[test]
@@ -74,6 +74,9 @@ fn a_terminal_has_colours_unless_told_otherwise() {
     let coloured = |flags, env: &[_]| on_a_terminal(&fixture, flags, env).contains('\x1b');
     assert!(coloured("-P", &[]));
     assert!(!coloured("-P -c", &[]));
+    assert!(!coloured("-P --color=never", &[]));
+    assert!(coloured("-P --color=auto", &[]));
+    assert!(!coloured("-P --color=auto", &[("NO_COLOR", "1")]));
     assert!(!coloured("-P", &[("NO_COLOR", "1")]));
     assert!(coloured("-P", &[("NO_COLOR", "")]), "an empty NO_COLOR says nothing");
     assert!(!coloured("-P", &[("TERM", "dumb")]));
@@ -88,6 +91,7 @@ fn progress_is_erased_and_shows_no_control_of_a_name() {
         fixture = fixture.sparse(raw(&path), 1);
     }
     let silent = on_a_terminal(&fixture, "-P -T 1", &[]);
+    assert_eq!(on_a_terminal_slowly(&fixture, "-q -T 1"), silent);
     let text = on_a_terminal_slowly(&fixture, "-T 1");
     assert!(text.ends_with(&silent), "something is left of it, or the picture is another");
     let progress = text.strip_suffix(&silent).unwrap();
