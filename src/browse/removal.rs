@@ -281,9 +281,10 @@ impl Browser {
         }
     }
 
-    /// Checks the typed number of entries.
+    /// Checks the typed number of entries: its digits and nothing else, or as the question shows it.
     pub(super) fn answer_delete(&mut self, entries: u64, typed: &str) -> Option<Command> {
-        if typed.trim().parse() == Ok(entries) && self.reviewed() == Ok(entries) {
+        let is_it = typed == entries.to_string() || typed == Format::Count.write(entries);
+        if is_it && self.reviewed() == Ok(entries) {
             return Some(Command::Remove(Manner::Delete));
         }
         self.removals.review = None;

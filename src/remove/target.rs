@@ -37,7 +37,7 @@ pub struct Target {
     pub below: Option<Tree>,
     /// Its attributes in the review. Without them nothing is removed.
     pub seen: Option<ExactStat>,
-    /// Its number of entries and its size, for the question and the log.
+    /// The number of entries that go with it, and its size, for the question and the log.
     pub totals: (u64, u64),
 }
 

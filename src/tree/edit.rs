@@ -130,11 +130,11 @@ impl Tree {
         }
     }
 
-    /// Says what a directory weighs itself.
+    /// Says what a directory weighs itself, unless a filter leaves it out.
     pub fn set_own(&mut self, directory: DirectoryId, own: u64) {
         if let Some(directory) = self.directories.get_mut(directory.0 as usize) {
             directory.rewrite(|block, node| {
-                record::push_directory(block, &Node { own: Some(own), ..node });
+                record::push_directory(block, &Node { own: node.own.map(|_| own), ..node });
             });
         }
     }
