@@ -10,6 +10,7 @@ use std::io::{self, ErrorKind};
 use super::explain::explain;
 use super::outcome::{RemovalStep, Stop, TargetOutcome, Watcher};
 use super::private::random_name;
+use super::relinked::Relinked;
 use super::target::{KnownEntry, checked, ensure_here};
 use crate::path;
 use crate::render::name::escape;
@@ -26,6 +27,7 @@ pub(super) struct Below<'a, 'w> {
     /// The path of the target's directory.
     pub(super) around: &'a [u8],
     pub(super) watcher: &'a mut Watcher<'w>,
+    pub(super) relinked: &'a mut Relinked,
     pub(super) outcome: &'a mut TargetOutcome,
     /// Where the first entry is that could not be put back.
     pub(super) left: Option<Vec<u8>>,
@@ -219,7 +221,7 @@ impl Below<'_, '_> {
     ) -> Result<(), Stop> {
         let entry = checked(name)?;
         self.watcher.before(RemovalStep::Look, name)?;
-        let now = held.stat_of(&entry)?;
+        let now = self.relinked.unrelinked(held.stat_of(&entry)?);
         *seen = Some(now);
         known.check(&now)?;
         ensure_here(around, &now)?;
@@ -267,7 +269,7 @@ impl Below<'_, '_> {
             return Err(Stop::Because(io::Error::other("it was replaced while it was moved")));
         }
         self.watcher.before(RemovalStep::Remove, name)?;
-        let removed = at.remove(moved, before.is_directory());
+        let removed = self.relinked.remove(at, moved, before);
         Ok(removed.map_err(|error| name_new(at, moved, error))?)
     }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::explain::explain;
 use super::held::HeldMount;
+use super::relinked::Relinked;
 use crate::measure::{Kind, Mode};
 use crate::path;
-use crate::sys::{ExactStat, HeldDirectory, MountedIdentity, Stat};
+use crate::sys::{ExactStat, HeldDirectory, MountedIdentity};
 use crate::tree::{Child, Place, Tree};
 
 /// What a scan knows of an entry.
@@ -57,11 +58,6 @@ impl KnownEntry {
         Mode(self.file_type).kind() == Kind::Directory
     }
 
-    /// Whether it had several links.
-    pub(super) fn has_links(&self) -> bool {
-        self.links.is_some()
-    }
-
     /// Checks that `now` is the scanned directory, even if its content has changed.
     pub(super) fn check_identity(&self, now: &ExactStat) -> io::Result<()> {
         match self.fingerprint {
@@ -90,10 +86,7 @@ impl KnownEntry {
             return Err(io::Error::other("something is mounted on it, or symlinks lead to it"));
         }
         self.check_inode(now)?;
-        // Links may have been removed since: an inode with one link may have had two.
-        let linked = Stat { links: 2, ..now.stat };
-        let is_same = now.stat.fingerprint() == fingerprint
-            || self.links.is_some() && linked.fingerprint() == fingerprint;
+        let is_same = now.stat.fingerprint() == fingerprint;
         if is_same { Ok(()) } else { Err(io::Error::other(CHANGED)) }
     }
 }
@@ -151,14 +144,16 @@ impl Target {
         }
     }
 
-    /// Returns its attributes if it is what was scanned and may be removed.
+    /// Returns its attributes, with the time of change from before this run, if it is what was scanned and may be
+    /// removed.
     pub(super) fn look(
         &self,
         directory: &HeldDirectory,
         around: &ExactStat,
         name: &CStr,
+        relinked: &Relinked,
     ) -> io::Result<ExactStat> {
-        let now = directory.stat_of(name)?;
+        let now = relinked.unrelinked(directory.stat_of(name)?);
         self.known.check(&now)?;
         ensure_here(around, &now)?;
         self.mount.ensure_not_protected(&now)?;
@@ -182,7 +177,7 @@ pub fn look(target: &mut Target) -> io::Result<()> {
     target.seen = None;
     let name = checked(&target.name)?;
     let (directory, around) = target.enter()?;
-    let seen = target.look(&directory, &around, &name).map_err(|error| {
+    let seen = target.look(&directory, &around, &name, &Relinked::default()).map_err(|error| {
         let message = explain(&error, Some(&around), None);
         io::Error::other(message)
     })?;

@@ -348,6 +348,8 @@ fn each_link_is_one_of_the_entries_that_are_typed() {
 fn links_are_deleted_one_after_the_other() {
     let fixture = fixture().hard_link("tree/a/one", "tree/e").hard_link("tree/a/one", "tree/f");
     let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    // A scan keeps times in seconds.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
     screen.press("nkkkkk");
     for (keys, said) in [
         (" dD3\n", "1 deleted, 3 entries"),

@@ -297,13 +297,73 @@ fn home_and_what_holds_it_are_refused() {
 
 #[test]
 fn links_of_one_inode_go_one_after_the_other() {
-    let fixture = tree().hard_link("tree/c", "tree/d/c").hard_link("tree/c", "tree/e");
+    let fixture = tree()
+        .hard_link("tree/c", "tree/d/c")
+        .hard_link("tree/c", "tree/e")
+        .hard_link("tree/c", "tree/f")
+        .hard_link("tree/d/four", "tree/d/five");
     let scanned = Scanned::of(&fixture);
-    let removed = scanned.delete(&["c"]);
-    assert!(matches!(one(removed).fate, Fate::Deleted));
-    // The others are what they were, although their inode has changed.
-    assert_eq!(scanned.delete(&["d", "e"]).outcomes.len(), 2);
-    assert!(!exists(fixture.at("tree/d")) && !exists(fixture.at("tree/e")));
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let removed = scanned.delete(&["c", "d", "e"]);
+    assert!(removed.outcomes.iter().all(|outcome| matches!(outcome.fate, Fate::Deleted)));
+    assert_eq!(removed.relinked.len(), 1);
+    // Their inode has changed. Who deletes the last has to know why.
+    let looked = look(&mut scanned.unreviewed(&["f"])[0]);
+    assert_eq!(looked.unwrap_err().to_string(), "it has changed since the scan");
+}
+
+/// Writes another content of the same length, and sets the time of writing back.
+fn rewrite_secretly(file: &Path) {
+    let before = fs::metadata(file).unwrap();
+    // The clock of the file system goes in steps.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    fs::write(file, vec![b'S'; before.len() as usize]).unwrap();
+    let times = fs::FileTimes::new().set_modified(before.modified().unwrap());
+    fs::File::options().append(true).open(file).unwrap().set_times(times).unwrap();
+}
+
+/// A file with several links was deleted with what had been written to it after the review.
+#[test]
+fn links_that_were_secretly_rewritten_are_kept() {
+    let linked = || tree().hard_link("tree/c", "tree/d/c").hard_link("tree/c", "tree/e");
+    for names in [&["c", "d/c", "e"][..], &["c"], &["d/c", "e"]] {
+        let fixture = linked();
+        let scanned = Scanned::of(&fixture);
+        let targets = scanned.targets(names);
+        rewrite_secretly(&fixture.at("tree/e"));
+        let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+        for outcome in &removed.outcomes {
+            assert_eq!(outcome.problems[0].message, "it has changed since the review", "{names:?}");
+            assert!(matches!(outcome.fate, Fate::Kept));
+        }
+        assert_eq!(fs::metadata(fixture.at("tree/c")).unwrap().nlink(), 3);
+    }
+    // Once some of them are gone.
+    let fixture = linked();
+    let scanned = Scanned::of(&fixture);
+    let removed = scanned.delete_with(&scanned.targets(&["c", "d/c", "e"]), |event| {
+        if matches!(event, RemovalEvent::Done { target: 1, .. }) {
+            rewrite_secretly(&fixture.at("tree/e"));
+        }
+        ControlFlow::Continue(())
+    });
+    assert!(matches!(removed.outcomes[1].fate, Fate::Deleted));
+    assert!(matches!(removed.outcomes[2].fate, Fate::Kept), "{removed:#?}");
+    assert_eq!(fs::read(fixture.at("tree/e")).unwrap(), [b'S'; 9_000]);
+    // In a directory that is deleted, all of them.
+    for (top, names) in [("", &["d"][..]), ("c", &["c", "d"])] {
+        let fixture = tree().hard_link("tree/d/four", "tree/d/five");
+        let fixture = if top == "c" { fixture.hard_link("tree/d/four", "tree/f") } else { fixture };
+        let scanned = Scanned::of(&fixture);
+        let targets = scanned.targets(names);
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        rewrite_secretly(&fixture.at("tree/d/four"));
+        let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+        let outcome = removed.outcomes.last().unwrap();
+        assert!(matches!(outcome.fate, Fate::Kept), "{outcome:#?}");
+        assert_eq!(outcome.problems.len(), 2, "{outcome:#?}");
+        assert_eq!(outcome.problems[0].message, "it has changed since the scan");
+    }
 }
 
 #[test]

@@ -148,6 +148,16 @@ impl HeldDirectory {
         Ok(retry_on_intr(|| fs::unlinkat(&self.fd, name, flags))?)
     }
 
+    /// Removes the entry `name`, which is no directory. Returns what is left of its inode, if the system tells.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn remove_link(&self, name: &CStr) -> io::Result<Option<ExactStat>> {
+        let fd = retry_on_intr(|| fs::openat(&self.fd, name, HOLD, Mode::empty()));
+        self.remove(name, false)?;
+        Ok(fd.and_then(|fd| stat_of(&fd, c"")).ok())
+    }
+
     /// Makes a new file with `content` that only the user may access.
     ///
     /// # Errors

@@ -89,6 +89,14 @@ impl HeldDirectory {
     ///
     /// # Errors
     /// None.
+    pub fn remove_link(&self, _: &CStr) -> io::Result<Option<ExactStat>> {
+        match *self {}
+    }
+
+    /// There is none.
+    ///
+    /// # Errors
+    /// None.
     pub fn create(&self, _: &CStr, _: &[u8]) -> io::Result<()> {
         match *self {}
     }
