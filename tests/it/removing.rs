@@ -579,6 +579,28 @@ fn the_trash_is_that_of_the_specification_and_gives_back() {
     }
 }
 
+/// It was said of the entry that a symlink leads to it.
+#[test]
+fn a_trash_that_cannot_be_used_is_named() {
+    type Made = fn(Fixture) -> Fixture;
+    let cases: [(&str, &str, Made); 3] = [
+        ("Trash", "is a symlink", |it| it.symlink("/tmp", "home/.local/share/Trash")),
+        ("Trash/files", "is a symlink", |it| it.symlink("/tmp", "home/.local/share/Trash/files")),
+        ("Trash/info", "is not a directory", |it| it.file("home/.local/share/Trash/info", 1)),
+    ];
+    for (place, why, made) in cases {
+        let fixture = made(tree());
+        let scanned = Scanned::of(&fixture);
+        let targets = scanned.targets(&["c"]);
+        let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+        let said = kept(remove(&targets, Manner::Trash, &scanned.places, &mut nothing));
+        let place = fixture.at("home/.local/share").join(place);
+        let place = place.display();
+        assert_eq!(said, format!("the trash {place} cannot be used: it {why}; D deletes it"));
+        assert!(exists(fixture.at("tree/c")));
+    }
+}
+
 /// Two of one name, and one whose note would have too long a name.
 #[test]
 fn the_trash_has_room_for_several_of_one_name() {
