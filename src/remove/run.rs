@@ -153,13 +153,15 @@ impl<'w> Removal<'w> {
         if let Some(parent) = &self.parent
             && Arc::ptr_eq(&parent.mount, &target.mount)
             && parent.way == target.way
+            // If it has been renamed, the log would say where it was.
+            && parent.held.path().is_none_or(|now| now == parent.path)
         {
             return Ok(());
         }
         self.leave();
         self.watcher.before(RemovalStep::Enter, target.way.last().map_or(b"", |name| name))?;
         let (held, stat) = target.enter()?;
-        let path = target.directory_path();
+        let path = held.path().unwrap_or_else(|| target.directory_path());
         let private = Private::new(&path)?;
         let (mount, way) = (Arc::clone(&target.mount), target.way.clone());
         self.parent = Some(Parent {

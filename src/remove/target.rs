@@ -1,7 +1,7 @@
 //! A target: where it is, and what tells it from another entry with the same name.
 
 use std::ffi::{CStr, CString};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use super::explain::explain;
@@ -123,13 +123,16 @@ impl Target {
     /// The path of its directory.
     pub(super) fn directory_path(&self) -> Vec<u8> {
         let names = self.way.iter().map(|name| &**name);
-        path::join_all([self.mount.path()].into_iter().chain(names))
+        path::join_all([&*self.mount.path()].into_iter().chain(names))
     }
 
     /// Opens its directory, which must be the one that was scanned.
     pub(super) fn enter(&self) -> io::Result<(HeldDirectory, ExactStat)> {
         let names = self.way.iter().map(|name| checked(name)).collect::<io::Result<Vec<_>>>()?;
-        let directory = self.mount.held()?.descend(&names)?;
+        let directory = self.mount.held()?.descend(&names).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => io::Error::other("its directory is not there any more"),
+            _ => error,
+        })?;
         let stat = directory.stat()?;
         let top = self.mount.stat()?;
         if (stat.mount, stat.stat.device) != (top.mount, top.stat.device) {

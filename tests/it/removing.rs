@@ -333,7 +333,8 @@ fn links_that_were_secretly_rewritten_are_kept() {
         rewrite_secretly(&fixture.at("tree/e"));
         let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
         for outcome in &removed.outcomes {
-            assert_eq!(outcome.problems[0].message, "it has changed since the review", "{names:?}");
+            let why = &outcome.problems[0].message;
+            assert!(why.starts_with("it has changed since the "), "{names:?}: {why}");
             assert!(matches!(outcome.fate, Fate::Kept));
         }
         assert_eq!(fs::metadata(fixture.at("tree/c")).unwrap().nlink(), 3);
@@ -598,6 +599,48 @@ fn a_trash_that_cannot_be_used_is_named() {
         let place = place.display();
         assert_eq!(said, format!("the trash {place} cannot be used: it {why}; D deletes it"));
         assert!(exists(fixture.at("tree/c")));
+    }
+}
+
+/// The path was still said to be the one before.
+#[test]
+fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let targets = scanned.targets(&["d/four"]);
+    let removed = remove(&targets, Manner::Trash, &scanned.places, &mut nothing);
+    let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+    fs::rename(fixture.at("tree"), fixture.at("renamed")).unwrap();
+    let place = fixture.at("renamed").canonicalize().unwrap().join("d/four");
+    let back = one(undo(&trashed, &scanned.places, &mut nothing));
+    assert!(matches!(back.fate, Fate::Restored), "{back:?}");
+    assert_eq!(path::from_bytes(&trashed.path()), place);
+    assert!(exists(&place));
+    let log = scanned.log();
+    let said = format!(r#""action":"restore","path":"{}""#, place.display());
+    assert_eq!(log.matches(&said).count(), 2, "{log}");
+
+    // While several entries of it are deleted.
+    for (old, new, is_kept) in [("tree", "renamed", false), ("tree/d", "tree/new", true)] {
+        let fixture = tree().file("tree/d/five", 2);
+        let scanned = Scanned::of(&fixture);
+        let removed = scanned.delete_with(&scanned.targets(&["d/five", "d/four"]), |event| {
+            if matches!(event, RemovalEvent::Done { target: 0, .. }) {
+                fs::rename(fixture.at(old), fixture.at(new)).unwrap();
+            }
+            ControlFlow::Continue(())
+        });
+        let [_, second] = &removed.outcomes[..] else { panic!("{removed:?}") };
+        assert_eq!(matches!(second.fate, Fate::Kept), is_kept, "{second:?}");
+        let place = fixture.at(new).canonicalize().unwrap().join("d/four");
+        let log = scanned.log();
+        let said = format!(r#""path":"{}""#, place.display());
+        assert_eq!(log.matches(&said).count(), if is_kept { 0 } else { 2 }, "{log}");
+        if is_kept {
+            assert_eq!(second.problems[0].message, "its directory is not there any more");
+            assert!(exists(fixture.at("tree/new/four")) && !log.contains("four"));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::{
     self, AtFlags, CWD, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Statx, StatxAttributes,
@@ -104,6 +104,13 @@ impl HeldDirectory {
     pub fn up(&self) -> io::Result<Self> {
         let fd = retry_on_intr(|| fs::openat(&self.fd, c"..", HOLD, Mode::empty()))?;
         Ok(Self { fd, by_steps: self.by_steps })
+    }
+
+    /// Its path now, if the system tells: it may have been renamed since it was opened.
+    pub fn path(&self) -> Option<Vec<u8>> {
+        let link = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
+        let path = fs::readlink(link, Vec::new()).ok()?.into_bytes();
+        path.starts_with(b"/").then_some(path)
     }
 
     /// The attributes of the directory itself.

@@ -46,6 +46,11 @@ impl HeldDirectory {
     }
 
     /// There is none.
+    pub fn path(&self) -> Option<Vec<u8>> {
+        match *self {}
+    }
+
+    /// There is none.
     ///
     /// # Errors
     /// None.
