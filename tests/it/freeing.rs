@@ -499,6 +499,9 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                     screen.press(&format!("{entries}\n"));
                     deleted += u64::from(screen.said().contains(" deleted"));
                     let is_all = !is_new && !screen.said().contains("kept");
+                    let gone = screen.said().replace(',', "");
+                    let is_typed = gone.contains(&format!(" deleted {entries} entries"));
+                    assert!(is_typed || !is_all, "{what}: {entries} typed, {gone}");
                     if let (Some(place), Some(before), true) = (place, before, is_all) {
                         place.assert_free(before + freed, &format!("{what}: {marked:?}"));
                     }

@@ -446,7 +446,7 @@ fn a_log_that_is_a_pipe_stops_nothing() {
     let (sender, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut watch = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-        sender.send(remove(&targets, Manner::Delete, &places, &mut watch))
+        let _ = sender.send(remove(&targets, Manner::Delete, &places, &mut watch));
     });
     let removed = told.recv_timeout(crate::run::PATIENCE).expect("it waits for a reader");
     assert!(removed.unlogged.is_some());
