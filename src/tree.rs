@@ -388,6 +388,25 @@ impl<'a> Child<'a> {
         row.map(|number| self.tree.directory(DirectoryId(number as u32)))
     }
 
+    /// The number of entries that removing it removes: itself, and all in it. Each link is one. A directory that a
+    /// filter leaves out stays, and so does every directory above it.
+    pub fn removable(self) -> u64 {
+        if self.is_leaf {
+            return 1;
+        }
+        let (mut entries, mut kept) = (0, None);
+        for directory in self.all_directories() {
+            let last = directory.directory.index() as u64;
+            if directory.node().own.is_none() {
+                kept = Some(last);
+            }
+            // The directories below it are right before it.
+            let is_removed = kept.is_none_or(|kept| kept + directory.directories_below() < last);
+            entries += u64::from(is_removed) + directory.leaf_nodes().count() as u64;
+        }
+        entries
+    }
+
     /// Its entries, in no particular order.
     pub fn unsorted(self) -> impl Iterator<Item = Child<'a>> {
         self.directories().chain(self.leaves())

@@ -1,5 +1,5 @@
-//! The total of the marked entries, and the space that removing them would free: that of the inodes all of whose links
-//! are marked. Each mark updates both; only the marked links are remembered for that.
+//! The total of the marked entries, how many entries removing them removes, and the space that it would free: that of the
+//! inodes all of whose links are marked. Each mark updates both; only the marked links are remembered for that.
 
 use super::item::Item;
 use crate::sys::MountedIdentity;
@@ -9,13 +9,13 @@ use crate::tree::{Child, DirectoryId, Freeable, Place, Totals, Tree};
 /// The marked inodes, each counted once.
 #[derive(Debug, Default)]
 pub struct Freed {
+    /// The number of entries that removing the marked ones removes.
+    entries: u64,
     /// The total of inodes with one link. 128 bits, so that unmarking can subtract without overflow.
     settled: u128,
-    settled_entries: u64,
     /// The inodes with several links, with their weights.
     links: Links<u64>,
     linked: u128,
-    linked_entries: u64,
     /// The weight of the inodes all of whose links are marked.
     complete: u128,
     /// What the marks free at least, each by itself, if the walk asked what files share.
@@ -25,13 +25,10 @@ pub struct Freed {
 }
 
 impl Freed {
-    /// The number of marked entries, and their total, counting each inode once.
+    /// The total of the marked entries, counting each inode once, and the number of entries that removing them removes.
     pub fn marked(&self) -> Totals {
-        Totals {
-            size: saturate(self.settled + self.linked),
-            entries: self.settled_entries + self.linked_entries,
-            ..Totals::default()
-        }
+        let size = saturate(self.settled + self.linked);
+        Totals { size, entries: self.entries, ..Totals::default() }
     }
 
     /// How much removing them frees, in the measure's unit: between two bounds, if the walk asked what files share.
@@ -56,11 +53,9 @@ impl Freed {
         let (least, shared) = sharing(&tree.at(place));
         self.least += least;
         self.shared += shared;
+        self.entries += tree.at(place).removable();
         each_inode(tree, place, |inode| match inode {
-            MarkedInode::Settled(weight) => {
-                self.settled += u128::from(weight);
-                self.settled_entries += 1;
-            }
+            MarkedInode::Settled(weight) => self.settled += u128::from(weight),
             MarkedInode::Link(identity, weight, links) => {
                 let (before, now) = self.links.meet(identity, Link::new(weight, links), u64::max);
                 self.change(before, now);
@@ -73,10 +68,10 @@ impl Freed {
         let (least, shared) = sharing(&tree.at(place));
         self.least = self.least.saturating_sub(least);
         self.shared = self.shared.saturating_sub(shared);
+        self.entries = self.entries.saturating_sub(tree.at(place).removable());
         each_inode(tree, place, |inode| match inode {
             MarkedInode::Settled(weight) => {
                 self.settled = self.settled.saturating_sub(u128::from(weight));
-                self.settled_entries = self.settled_entries.saturating_sub(1);
             }
             MarkedInode::Link(identity, ..) => {
                 if let Some((before, now)) = self.links.part(identity) {
@@ -94,11 +89,9 @@ impl Freed {
         };
         if let Some(before) = before {
             self.linked -= marked(before);
-            self.linked_entries -= u64::from(!before.is_unmet());
             self.complete -= complete(before);
         }
         self.linked += marked(now);
-        self.linked_entries += u64::from(!now.is_unmet());
         self.complete += complete(now);
     }
 }

@@ -281,9 +281,10 @@ impl Browser {
         }
     }
 
-    /// Checks the typed number of entries.
+    /// Checks the typed number of entries: its digits and nothing else, or as the question shows it.
     pub(super) fn answer_delete(&mut self, entries: u64, typed: &str) -> Option<Command> {
-        if typed.trim().parse() == Ok(entries) && self.reviewed() == Ok(entries) {
+        let is_it = typed == entries.to_string() || typed == Format::Count.write(entries);
+        if is_it && self.reviewed() == Ok(entries) {
             return Some(Command::Remove(Manner::Delete));
         }
         self.removals.review = None;
@@ -357,6 +358,7 @@ impl Browser {
     /// Ends the removal. Directories that cannot be updated are scanned again, one after the other.
     pub fn removed(&mut self, removed: Removed, rules: &Rules) -> Option<Command> {
         self.follow(rules);
+        self.relinked(&removed);
         let running = self.removals.running.take()?;
         self.pending = None;
         let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
@@ -422,6 +424,13 @@ impl Browser {
         self.next_rescan()
     }
 
+    /// Takes over the changes of inodes with several links.
+    fn relinked(&mut self, removed: &Removed) {
+        if let (Watched::Whole(scan), false) = (&mut self.seen, removed.relinked.is_empty()) {
+            scan.tree.set_fingerprints(&removed.relinked);
+        }
+    }
+
     /// Starts an undo, if this run has moved anything into the trash.
     pub(super) fn ask_to_undo(&mut self) -> Option<Command> {
         match self.no_removal() {
@@ -442,6 +451,7 @@ impl Browser {
     /// Takes the result of the undo.
     pub fn undone(&mut self, trashed: &Trashed, removed: Removed) -> Option<Command> {
         self.pending = None;
+        self.relinked(&removed);
         let path = escape(&trashed.path());
         let outcome = removed.outcomes.into_iter().next();
         match outcome.map(|outcome| (outcome.fate, outcome.problems)) {

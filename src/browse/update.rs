@@ -324,7 +324,7 @@ impl Browser {
     fn type_number(&mut self, entries: u64, mut typed: String, key: Key) -> Option<Command> {
         match key {
             Key::Enter => return self.answer_delete(entries, &typed),
-            Key::Char(c) if c.is_ascii_digit() => typed.push(c),
+            Key::Char(c) => typed.push(c),
             Key::Backspace => drop(typed.pop()),
             Key::Escape | Key::Interrupt => {
                 self.removals.review = None;

@@ -192,7 +192,8 @@ fn foot(browser: &Browser, canvas: &mut Canvas<'_>) {
         return;
     }
     if let Some(Dialog::Delete { entries, typed }) = &browser.dialog {
-        let asked = format!("delete {} for ever? type how many: {typed}", number_of(*entries));
+        let (count, typed) = (number_of(*entries), escape(typed.as_bytes()));
+        let asked = format!("delete {count} for ever? type how many: {typed}");
         canvas.write((0, y), &shorten(&asked, width), width, style);
         return;
     }

@@ -1,6 +1,7 @@
 //! Removes the scanned content of a directory that has been moved into a private one. It moves each entry into another
 //! private directory, looks at it there, and removes it or puts it back. A program that still has the directory open,
-//! such as a build, may give a name to another file at any time; that file is kept.
+//! such as a build, may give a name to another file at any time; that file is kept. So is a directory that a filter
+//! leaves out.
 
 use std::collections::VecDeque;
 use std::ffi::CStr;
@@ -9,6 +10,7 @@ use std::io::{self, ErrorKind};
 use super::explain::explain;
 use super::outcome::{RemovalStep, Stop, TargetOutcome, Watcher};
 use super::private::random_name;
+use super::relinked::Relinked;
 use super::target::{KnownEntry, checked, ensure_here};
 use crate::path;
 use crate::render::name::escape;
@@ -25,6 +27,7 @@ pub(super) struct Below<'a, 'w> {
     /// The path of the target's directory.
     pub(super) around: &'a [u8],
     pub(super) watcher: &'a mut Watcher<'w>,
+    pub(super) relinked: &'a mut Relinked,
     pub(super) outcome: &'a mut TargetOutcome,
     /// Where the first entry is that could not be put back.
     pub(super) left: Option<Vec<u8>>,
@@ -98,7 +101,7 @@ impl Below<'_, '_> {
             return Err(Stop::Because(io::Error::other("it has been replaced meanwhile")));
         }
         let mut traversal: Traversal<Child<'_>, Entered<'_>> = Traversal::new(root);
-        let mut is_gone = true;
+        let (mut is_gone, mut leaves_out) = (true, false);
         while let Some(step) = traversal.next() {
             match step {
                 Step::Node(child) => {
@@ -120,7 +123,9 @@ impl Below<'_, '_> {
                         Err(stop) => return Err(stop),
                     };
                     let (held, path) = (way.innermost()?, traversal.path());
-                    let has_rest = self.leaves(held, &stat, &child, path)?;
+                    let is_left_out = child.node().own.is_none();
+                    leaves_out |= is_left_out;
+                    let has_rest = self.leaves(held, &stat, &child, path)? | is_left_out;
                     let entered = Entered { child, stat, end: path.len(), has_rest };
                     traversal.enter(entered, child.directories().collect());
                 }
@@ -139,6 +144,10 @@ impl Below<'_, '_> {
                     traversal.innermost().into_iter().for_each(|it| it.has_rest |= is_kept);
                 }
             }
+        }
+        if leaves_out {
+            let why = io::Error::other("directories that a filter leaves out stay");
+            self.say(root.name(), &why, None, None);
         }
         Ok(is_gone)
     }
@@ -212,7 +221,7 @@ impl Below<'_, '_> {
     ) -> Result<(), Stop> {
         let entry = checked(name)?;
         self.watcher.before(RemovalStep::Look, name)?;
-        let now = held.stat_of(&entry)?;
+        let now = self.relinked.unrelinked(held.stat_of(&entry)?);
         *seen = Some(now);
         known.check(&now)?;
         ensure_here(around, &now)?;
@@ -260,7 +269,7 @@ impl Below<'_, '_> {
             return Err(Stop::Because(io::Error::other("it was replaced while it was moved")));
         }
         self.watcher.before(RemovalStep::Remove, name)?;
-        let removed = at.remove(moved, before.is_directory());
+        let removed = self.relinked.remove(at, moved, before);
         Ok(removed.map_err(|error| name_new(at, moved, error))?)
     }
 

@@ -52,9 +52,11 @@ impl HeldMount {
         self.has_room
     }
 
-    /// Its path when it was scanned.
-    pub fn path(&self) -> &[u8] {
-        self.path.as_os_str().as_encoded_bytes()
+    /// Its path now, if it is open and the system tells, or else when it was scanned.
+    pub fn path(&self) -> Vec<u8> {
+        let opened = self.opened.get().and_then(|opened| opened.as_ref().ok());
+        let now = opened.and_then(|opened| opened.held.path());
+        now.unwrap_or_else(|| self.path.as_os_str().as_encoded_bytes().to_vec())
     }
 
     fn opened(&self) -> io::Result<&OpenedMount> {

@@ -20,6 +20,7 @@
 //!
 //! * `target`, `targets`, `held`: the targets, and how to find them. `explain`: why something is not possible.
 //! * `run`: the targets one by one. `private`: the private directory. `below`: the content of a directory.
+//!   `relinked`: what removing one link changes for the others.
 //! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after.
 //!
 //! Nothing recurses, and the number of open directories is bounded. Errors do not stop it. It can be cancelled between
@@ -31,6 +32,7 @@ mod held;
 mod log;
 mod outcome;
 mod private;
+mod relinked;
 mod run;
 mod target;
 mod targets;

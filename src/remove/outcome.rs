@@ -1,11 +1,12 @@
 //! The outcome of a removal, and the events during it.
 
+use std::collections::HashMap;
 use std::io;
 use std::ops::ControlFlow;
 
 use super::trash::Trashed;
 use crate::problem::{Operation, Problem};
-use crate::sys::ExactStat;
+use crate::sys::{ExactStat, Identity};
 
 /// The outcome for one target.
 #[derive(Debug)]
@@ -48,6 +49,8 @@ pub struct Removed {
     pub left: Vec<Problem>,
     /// Why the log is incomplete.
     pub unlogged: Option<Problem>,
+    /// The new fingerprints of inodes that have other links than the removed or moved ones.
+    pub relinked: HashMap<Identity, u32>,
 }
 
 /// An event during a removal.

@@ -13,6 +13,7 @@ use super::outcome::{
     Fate, RemovalEvent, RemovalStep, Removed, Stop, TargetOutcome, Watcher, because,
 };
 use super::private::{Private, random_name};
+use super::relinked::Relinked;
 use super::target::{Target, checked};
 use super::trash::{TrashDirectory, Trashed};
 use crate::path;
@@ -75,6 +76,7 @@ pub fn remove(
     removed.left = run.left;
     removed.is_cancelled = run.watcher.is_cancelled;
     removed.unlogged = run.log.trouble;
+    removed.relinked = run.relinked.fingerprints();
     removed
 }
 
@@ -99,7 +101,13 @@ pub fn undo(
     }
     run.watcher.done(&outcome);
     let is_cancelled = run.watcher.is_cancelled;
-    Removed { outcomes: vec![outcome], is_cancelled, left: Vec::new(), unlogged: run.log.trouble }
+    Removed {
+        outcomes: vec![outcome],
+        is_cancelled,
+        left: Vec::new(),
+        unlogged: run.log.trouble,
+        relinked: run.relinked.fingerprints(),
+    }
 }
 
 /// The state of a removal.
@@ -111,6 +119,7 @@ struct Removal<'w> {
     parent: Option<Parent>,
     /// Whether the log has a line for the current target.
     has_begun: bool,
+    relinked: Relinked,
     /// Private directories that could not be removed.
     left: Vec<Problem>,
 }
@@ -134,7 +143,8 @@ impl<'w> Removal<'w> {
         watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
     ) -> Self {
         let (log, watcher) = (Log::open(places), Watcher::new(watch));
-        Self { places, log, watcher, parent: None, has_begun: false, left: Vec::new() }
+        let (relinked, left) = (Relinked::default(), Vec::new());
+        Self { places, log, watcher, parent: None, has_begun: false, relinked, left }
     }
 
     /// Opens the directory of `target`, and leaves the one before.
@@ -143,13 +153,15 @@ impl<'w> Removal<'w> {
         if let Some(parent) = &self.parent
             && Arc::ptr_eq(&parent.mount, &target.mount)
             && parent.way == target.way
+            // If it has been renamed, the log would say where it was.
+            && parent.held.path().is_none_or(|now| now == parent.path)
         {
             return Ok(());
         }
         self.leave();
         self.watcher.before(RemovalStep::Enter, target.way.last().map_or(b"", |name| name))?;
         let (held, stat) = target.enter()?;
-        let path = target.directory_path();
+        let path = held.path().unwrap_or_else(|| target.directory_path());
         let private = Private::new(&path)?;
         let (mount, way) = (Arc::clone(&target.mount), target.way.clone());
         self.parent = Some(Parent {
@@ -185,14 +197,10 @@ impl<'w> Removal<'w> {
     fn look(&mut self, target: &Target, name: &CStr) -> Result<ExactStat, Stop> {
         self.watcher.before(RemovalStep::Look, &target.name)?;
         let parent = self.parent.as_ref().ok_or(Stop::Cancelled)?;
-        let now = target.look(&parent.held, &parent.stat, name)?;
+        let now = target.look(&parent.held, &parent.stat, name, &self.relinked)?;
         match &target.seen {
             None => Err(because("it has not been reviewed")),
-            // If another link was removed since, as by this run, the inode has changed for all its links.
-            Some(seen)
-                if !now.is_same(seen)
-                    || !(target.known.has_links() || now.is_untouched_since(seen)) =>
-            {
+            Some(seen) if !now.is_untouched_since(seen) => {
                 Err(because("it has changed since the review"))
             }
             Some(_) if now.is_directory() => {
@@ -238,7 +246,7 @@ impl<'w> Removal<'w> {
             inner_path: &parent.private.inner_path(),
             around: &parent.path,
         };
-        let removed = moved.remove(target, &mut self.watcher, outcome);
+        let removed = moved.remove(target, &mut self.watcher, &mut self.relinked, outcome);
         let Err(stop) = removed else {
             outcome.fate = Fate::Deleted;
             outcome.removed += 1;
@@ -301,7 +309,11 @@ impl<'w> Removal<'w> {
             return Err(no_trash(stop));
         }
         let looked = self.watcher.before(RemovalStep::LookAgain, &target.name);
-        let is_same = trash.files.stat_of(&noted).is_ok_and(|stat| stat.is_same(&now));
+        let there = trash.files.stat_of(&noted);
+        let is_same = there.as_ref().is_ok_and(|there| there.is_same(&now));
+        if let Ok(there) = &there {
+            self.relinked.note(&now, there);
+        }
         if let (Ok(()), true) = (looked, is_same) {
             let (target, stat) = (target.without_content(), now);
             let trashed = Trashed { trash, name: noted, stat, target };
@@ -332,15 +344,17 @@ impl<'w> Removal<'w> {
         self.enter(target)?;
         let Some(parent) = &self.parent else { return Err(Stop::Cancelled) };
         self.watcher.before(RemovalStep::Look, name.to_bytes())?;
-        let is_same = |now: ExactStat| now.is_same(stat);
-        if !trash.files.stat_of(name).is_ok_and(is_same) {
+        let is_same = |now: &ExactStat| now.is_same(stat);
+        let before = trash.files.stat_of(name).ok().filter(is_same);
+        let Some(before) = before else {
             return Err(because("it is not in the trash any more, or has changed there"));
-        }
+        };
         self.log.begin(RESTORE, target, &parent.path, &target.name);
         self.has_begun = true;
         self.watcher.before(RemovalStep::Move, name.to_bytes())?;
         trash.files.move_to(name, &parent.held, &old)?;
-        if !parent.held.stat_of(&old).is_ok_and(is_same) {
+        let after = parent.held.stat_of(&old).ok().filter(is_same);
+        let Some(after) = after else {
             let _ = self.watcher.before(RemovalStep::PutBack, name.to_bytes());
             if let Err(error) = parent.held.move_to(&old, &trash.files, name) {
                 let message = format!("it could not be put back: {}", explain(&error, None, None));
@@ -348,7 +362,8 @@ impl<'w> Removal<'w> {
                 outcome.fate = Fate::Left(target.path());
             }
             return Err(because("it was replaced while it was moved"));
-        }
+        };
+        self.relinked.note(&before, &after);
         outcome.fate = Fate::Restored;
         // If this fails, the info file stays until the trash is emptied.
         let _ = trash.forget(name);
@@ -376,6 +391,7 @@ impl Moved<'_> {
         &self,
         target: &Target,
         watcher: &mut Watcher<'_>,
+        relinked: &mut Relinked,
         outcome: &mut TargetOutcome,
     ) -> Result<(), Stop> {
         let Self { name, before, place, inner, inner_path, around } = *self;
@@ -386,7 +402,8 @@ impl Moved<'_> {
         if before.is_directory() {
             let scanned =
                 target.below.as_ref().ok_or_else(|| because("nothing in it was scanned"))?;
-            let mut below = Below { inner, inner_path, around, watcher, outcome, left: None };
+            let mut below =
+                Below { inner, inner_path, around, watcher, relinked, outcome, left: None };
             let removed = below.remove(place, name, before, scanned);
             if let Some(at) = below.left.take() {
                 outcome.fate = Fate::Left(at);
@@ -397,7 +414,7 @@ impl Moved<'_> {
             }
         }
         watcher.before(RemovalStep::Remove, &target.name)?;
-        let removed = place.remove(name, before.is_directory());
+        let removed = relinked.remove(place, name, before);
         Ok(removed.map_err(|error| name_new(place, name, error))?)
     }
 }

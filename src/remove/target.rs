@@ -1,14 +1,15 @@
 //! A target: where it is, and what tells it from another entry with the same name.
 
 use std::ffi::{CStr, CString};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use super::explain::explain;
 use super::held::HeldMount;
+use super::relinked::Relinked;
 use crate::measure::{Kind, Mode};
 use crate::path;
-use crate::sys::{ExactStat, HeldDirectory, MountedIdentity, Stat};
+use crate::sys::{ExactStat, HeldDirectory, MountedIdentity};
 use crate::tree::{Child, Place, Tree};
 
 /// What a scan knows of an entry.
@@ -37,7 +38,7 @@ pub struct Target {
     pub below: Option<Tree>,
     /// Its attributes in the review. Without them nothing is removed.
     pub seen: Option<ExactStat>,
-    /// Its number of entries and its size, for the question and the log.
+    /// The number of entries that go with it, and its size, for the question and the log.
     pub totals: (u64, u64),
 }
 
@@ -55,11 +56,6 @@ impl KnownEntry {
 
     fn is_directory(&self) -> bool {
         Mode(self.file_type).kind() == Kind::Directory
-    }
-
-    /// Whether it had several links.
-    pub(super) fn has_links(&self) -> bool {
-        self.links.is_some()
     }
 
     /// Checks that `now` is the scanned directory, even if its content has changed.
@@ -90,10 +86,7 @@ impl KnownEntry {
             return Err(io::Error::other("something is mounted on it, or symlinks lead to it"));
         }
         self.check_inode(now)?;
-        // Links may have been removed since: an inode with one link may have had two.
-        let linked = Stat { links: 2, ..now.stat };
-        let is_same = now.stat.fingerprint() == fingerprint
-            || self.links.is_some() && linked.fingerprint() == fingerprint;
+        let is_same = now.stat.fingerprint() == fingerprint;
         if is_same { Ok(()) } else { Err(io::Error::other(CHANGED)) }
     }
 }
@@ -130,13 +123,16 @@ impl Target {
     /// The path of its directory.
     pub(super) fn directory_path(&self) -> Vec<u8> {
         let names = self.way.iter().map(|name| &**name);
-        path::join_all([self.mount.path()].into_iter().chain(names))
+        path::join_all([&*self.mount.path()].into_iter().chain(names))
     }
 
     /// Opens its directory, which must be the one that was scanned.
     pub(super) fn enter(&self) -> io::Result<(HeldDirectory, ExactStat)> {
         let names = self.way.iter().map(|name| checked(name)).collect::<io::Result<Vec<_>>>()?;
-        let directory = self.mount.held()?.descend(&names)?;
+        let directory = self.mount.held()?.descend(&names).map_err(|error| match error.kind() {
+            ErrorKind::NotFound => io::Error::other("its directory is not there any more"),
+            _ => error,
+        })?;
         let stat = directory.stat()?;
         let top = self.mount.stat()?;
         if (stat.mount, stat.stat.device) != (top.mount, top.stat.device) {
@@ -151,14 +147,16 @@ impl Target {
         }
     }
 
-    /// Returns its attributes if it is what was scanned and may be removed.
+    /// Returns its attributes, with the time of change from before this run, if it is what was scanned and may be
+    /// removed.
     pub(super) fn look(
         &self,
         directory: &HeldDirectory,
         around: &ExactStat,
         name: &CStr,
+        relinked: &Relinked,
     ) -> io::Result<ExactStat> {
-        let now = directory.stat_of(name)?;
+        let now = relinked.unrelinked(directory.stat_of(name)?);
         self.known.check(&now)?;
         ensure_here(around, &now)?;
         self.mount.ensure_not_protected(&now)?;
@@ -182,7 +180,7 @@ pub fn look(target: &mut Target) -> io::Result<()> {
     target.seen = None;
     let name = checked(&target.name)?;
     let (directory, around) = target.enter()?;
-    let seen = target.look(&directory, &around, &name).map_err(|error| {
+    let seen = target.look(&directory, &around, &name, &Relinked::default()).map_err(|error| {
         let message = explain(&error, Some(&around), None);
         io::Error::other(message)
     })?;

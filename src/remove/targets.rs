@@ -72,7 +72,6 @@ fn target(
     let real = real.into_os_string().into_encoded_bytes();
     let names = names.iter().rev().copied();
     let path = path::from_vec(path::join_all([&*real].into_iter().chain(names)));
-    let totals = child.totals();
     Ok(Target {
         mount: hold(top, path),
         way,
@@ -81,6 +80,6 @@ fn target(
         known: KnownEntry::of(&child),
         below: None,
         seen: None,
-        totals: (totals.entries, totals.size),
+        totals: (child.removable(), child.size()),
     })
 }

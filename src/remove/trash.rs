@@ -8,11 +8,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::explain::explain;
 use super::held::ancestors;
 use super::log::Places;
 use super::outcome::{Stop, because};
 use super::target::Target;
+use crate::measure::Kind;
 use crate::path;
+use crate::render::name::escape;
 use crate::sys::{self, ExactStat, HeldDirectory, Identity, user_id};
 
 /// A trash directory, held.
@@ -70,7 +73,7 @@ impl TrashDirectory {
             Some(held) => (held, format!(".Trash/{user}")),
             None => {
                 let name = format!(".Trash-{user}");
-                let held = own(&top, &CString::new(&*name).unwrap_or_default());
+                let held = own(&top, &CString::new(&*name).unwrap_or_default(), top_path);
                 (held.map_err(not_allowed)?, name)
             }
         };
@@ -84,7 +87,7 @@ impl TrashDirectory {
         top: Option<Vec<u8>>,
         around: &ExactStat,
     ) -> Result<Self, Stop> {
-        let (files, info) = (own(held, c"files")?, own(held, c"info")?);
+        let (files, info) = (own(held, c"files", path)?, own(held, c"info", path)?);
         for stat in [files.stat()?, info.stat()?] {
             if (stat.mount, stat.stat.device) != (around.mount, around.stat.device) {
                 return Err(because(ELSEWHERE));
@@ -102,6 +105,10 @@ impl TrashDirectory {
 
     /// Chooses a free name for the entry at `path`, and writes its info file.
     pub(super) fn note(&self, name: &[u8], path: &[u8]) -> io::Result<CString> {
+        self.try_note(name, path).map_err(|error| unusable(&self.path, error))
+    }
+
+    fn try_note(&self, name: &[u8], path: &[u8]) -> io::Result<CString> {
         /// With so many files of one name, the trash counts as full.
         const TRIES: usize = 100_000;
         let content = self.content(path);
@@ -151,12 +158,12 @@ impl TrashDirectory {
 }
 
 /// Explains that a plain user usually may not make a directory at the top of a mount.
-fn not_allowed(stop: Stop) -> Stop {
-    match stop {
-        Stop::Because(error) if error.kind() == ErrorKind::PermissionDenied => because(
+fn not_allowed(error: io::Error) -> io::Error {
+    match error.kind() {
+        ErrorKind::PermissionDenied => io::Error::other(
             "there is no trash on its file system, and you may not make one at the top; D deletes it",
         ),
-        stop => stop,
+        _ => error,
     }
 }
 
@@ -164,6 +171,7 @@ const ELSEWHERE: &str = "there is no trash on its file system or subvolume; D de
 
 /// The trash in the home directory, if that is on the same mount and belongs to the user.
 fn of_home(data: &Path, around: &ExactStat) -> Result<Option<TrashDirectory>, Stop> {
+    let path = data.as_os_str().as_encoded_bytes();
     let existing = data.ancestors().find_map(|above| {
         let held = HeldDirectory::open(&CString::new(above.as_os_str().as_encoded_bytes()).ok()?);
         held.and_then(|held| held.stat()).ok()
@@ -173,11 +181,10 @@ fn of_home(data: &Path, around: &ExactStat) -> Result<Option<TrashDirectory>, St
     if !is_here || existing.stat.owner != user_id() {
         return Ok(None);
     }
-    sys::make_directories(data)?;
-    let c_path = CString::new(data.as_os_str().as_encoded_bytes()).map_err(io::Error::from)?;
-    let held = HeldDirectory::open(&c_path)?;
-    let path = path::join_all([data.as_os_str().as_encoded_bytes(), b"Trash"]);
-    TrashDirectory::within(&own(&held, c"Trash")?, &path, None, around).map(Some)
+    let made = sys::make_directories(data).and_then(|()| HeldDirectory::open(&CString::new(path)?));
+    let held = made.map_err(|error| unusable(path, error))?;
+    let trash = own(&held, c"Trash", path)?;
+    TrashDirectory::within(&trash, &path::join_all([path, b"Trash"]), None, around).map(Some)
 }
 
 /// The topmost directory of the mount, and the number of levels between it and `parent`.
@@ -220,20 +227,34 @@ fn shared(top: &HeldDirectory, user: u32) -> Option<HeldDirectory> {
     }
     let held = top.descend(&[name]).ok()?;
     held.stat().ok().filter(|now| now.is_same(&stat) && now.is_sticky())?;
-    own(&held, &CString::new(user.to_string()).ok()?).ok()
+    own(&held, &CString::new(user.to_string()).ok()?, b"").ok()
 }
 
-/// The user's directory `name`. Makes it if necessary.
-fn own(parent: &HeldDirectory, name: &CStr) -> Result<HeldDirectory, Stop> {
-    match parent.make_directory(name) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error.into()),
-        _ => {}
-    }
-    let held = parent.descend(&[name])?;
-    match held.stat()?.stat.owner == user_id() {
-        true => Ok(held),
-        false => Err(because("the trash belongs to somebody else")),
-    }
+/// The user's directory `name` in the one at `path`. Makes it if necessary.
+fn own(parent: &HeldDirectory, name: &CStr, path: &[u8]) -> io::Result<HeldDirectory> {
+    let opened = || {
+        match parent.make_directory(name) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        match parent.stat_of(name)?.stat.mode.kind() {
+            Kind::Directory => {}
+            Kind::Symlink => return Err(io::Error::other("it is a symlink")),
+            _ => return Err(io::Error::other("it is not a directory")),
+        }
+        let held = parent.descend(&[name])?;
+        match held.stat()?.stat.owner == user_id() {
+            true => Ok(held),
+            false => Err(io::Error::other("it belongs to somebody else")),
+        }
+    };
+    opened().map_err(|error| unusable(&path::join_all([path, name.to_bytes()]), error))
+}
+
+/// The same error, but names the directory of the trash at `path`, not the entry that was to be moved there.
+fn unusable(path: &[u8], error: io::Error) -> io::Error {
+    let (path, why) = (escape(path), explain(&error, None, None));
+    io::Error::new(error.kind(), format!("the trash {path} cannot be used: {why}; D deletes it"))
 }
 
 /// The name of `name` in the trash at the `number`th try. Leaves room for the ending of the info file.

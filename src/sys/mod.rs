@@ -199,9 +199,8 @@ impl Stat {
     }
 
     /// A fingerprint that tells this inode from another that later gets its name or its number. It covers the identity
-    /// and the time of creation; unless it is a directory, also the length and the time of the last write; and if it
-    /// has one link, also the time of the last change. With several links, adding or removing another link changes
-    /// that time too.
+    /// and the time of creation; unless it is a directory, also the length and the times of the last write and of the
+    /// last change.
     ///
     /// Two different inodes have the same fingerprint once in four billion times. It is valid for one run of the
     /// program.
@@ -209,8 +208,7 @@ impl Stat {
         let mut hasher = FixedState::default().build_hasher();
         (self.device, self.inode, self.mode.file_type(), self.born).hash(&mut hasher);
         if !self.is_directory() {
-            let changed = if self.links > 1 { 0 } else { self.changed };
-            (self.length, self.modified, changed).hash(&mut hasher);
+            (self.length, self.modified, self.changed).hash(&mut hasher);
         }
         hasher.finish() as u32
     }

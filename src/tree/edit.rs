@@ -130,11 +130,11 @@ impl Tree {
         }
     }
 
-    /// Says what a directory weighs itself.
+    /// Says what a directory weighs itself, unless a filter leaves it out.
     pub fn set_own(&mut self, directory: DirectoryId, own: u64) {
         if let Some(directory) = self.directories.get_mut(directory.0 as usize) {
             directory.rewrite(|block, node| {
-                record::push_directory(block, &Node { own: Some(own), ..node });
+                record::push_directory(block, &Node { own: node.own.map(|_| own), ..node });
             });
         }
     }
@@ -186,30 +186,50 @@ impl Tree {
         lost: &HashMap<Identity, u32>,
         except: Option<DirectoryId>,
     ) -> Vec<DirectoryId> {
+        self.change_leaves(except, |node| {
+            let inode = node.inode.as_mut()?;
+            let links = inode.links.as_mut().filter(|links| **links != u32::MAX)?;
+            let lost = lost.get(&inode.identity.1)?;
+            *links = links.saturating_sub(*lost).max(1);
+            Some(())
+        })
+    }
+
+    /// Sets the fingerprints of inodes with several links, by which inode it is. All places stay as they are.
+    pub fn set_fingerprints(&mut self, fingerprints: &HashMap<Identity, u32>) {
+        self.change_leaves(None, |node| {
+            let (_, identity) = node.inode?.linked()?;
+            *node.fingerprint.as_mut()? = *fingerprints.get(&identity)?;
+            Some(())
+        });
+    }
+
+    /// Changes leaves, except those in the directory `except` and below it. `change` returns none for those that stay
+    /// as they are. Returns the directories of the others.
+    fn change_leaves(
+        &mut self,
+        except: Option<DirectoryId>,
+        change: impl Fn(&mut Node<'_>) -> Option<()>,
+    ) -> Vec<DirectoryId> {
         let except = except.map(|id| id.0.saturating_sub(self.below(id))..=id.0);
         let mut changed = Vec::new();
-        let lost = |node: &Node<'_>| {
-            let inode = node.inode?;
-            let links = inode.links.filter(|links| *links != u32::MAX)?;
-            let lost = lost.get(&inode.identity.1)?;
-            Some(Inode { links: Some(links.saturating_sub(*lost).max(1)), ..inode })
-        };
         for (id, directory) in (0..).zip(&mut self.directories) {
             if except.as_ref().is_some_and(|except| except.contains(&id)) {
                 continue;
             }
             let mut rest = directory.leaves();
             let mut is_changed = false;
-            while let Some(node) = record::take(&mut rest) {
-                is_changed |= lost(&node).is_some();
+            while let Some(mut node) = record::take(&mut rest) {
+                is_changed |= change(&mut node).is_some();
             }
             if !is_changed {
                 continue;
             }
             let (head, mut rest) = directory.block.split_at(directory.head());
             let mut block = head.to_vec();
-            while let Some(node) = record::take(&mut rest) {
-                record::push(&mut block, &Node { inode: lost(&node).or(node.inode), ..node });
+            while let Some(mut node) = record::take(&mut rest) {
+                change(&mut node);
+                record::push(&mut block, &node);
             }
             directory.block = block.into_boxed_slice();
             changed.push(DirectoryId(id));

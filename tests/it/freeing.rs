@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected, RemovalProgress};
+use weigh::filter::{Filter, Regexes};
 use weigh::path;
 use weigh::remove::{self, Places, Removed};
 use weigh::report::{self, Browsed, Keep, Request};
@@ -25,13 +26,19 @@ use crate::rounds::rounds;
 /// What the loop does for a browser, with no thread beside it.
 struct Screen {
     root: PathBuf,
+    filter: Filter,
     browser: Browser,
     places: Places,
 }
 
 fn browsed(root: &Path) -> Browsed {
+    filtered(root, &Filter::default())
+}
+
+fn filtered(root: &Path, filter: &Filter) -> Browsed {
     let keep = Keep::Everything(Inodes::Fingerprints);
-    let request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    let mut request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    request.walk.filter = filter.clone();
     report::browse(&request, Arc::default(), |_| {}).unwrap()
 }
 
@@ -52,7 +59,15 @@ impl Screen {
         let mut browser = Browser::new(options, protected, Arc::default(), true);
         browser.resize(20);
         browser.finish(browsed(root));
-        Self { root: root.to_owned(), browser, places }
+        Self { root: root.to_owned(), filter: Filter::default(), browser, places }
+    }
+
+    /// Of what `filter` admits.
+    fn filtered(root: &Path, home: &Path, filter: Filter) -> Self {
+        let options = BrowseOptions { is_filtered: true, ..BrowseOptions::default() };
+        let mut screen = Self::with(root, home, options);
+        screen.browser.finish(filtered(root, &filter));
+        Self { filter, ..screen }
     }
 
     fn press(&mut self, keys: &str) {
@@ -110,7 +125,7 @@ impl Screen {
                 let removed = remove::undo(&trashed, &self.places, &mut watch);
                 self.browser.undone(&trashed, removed)
             }
-            Command::Rescan(path) => {
+            Command::Rescan(path) if self.filter.is_off() => {
                 let anew = browsed(&path::from_bytes(&path));
                 if self.browser.replace(&Rules::default(), anew) {
                     self.browser.next_rescan()
@@ -119,8 +134,9 @@ impl Screen {
                     None
                 }
             }
-            Command::Again { .. } => {
-                self.browser.finish(browsed(&self.root));
+            Command::Rescan(_) | Command::Again { .. } => {
+                self.browser.look_at_all();
+                self.browser.finish(filtered(&self.root, &self.filter));
                 None
             }
             other => panic!("{other:?}"),
@@ -133,7 +149,7 @@ impl Screen {
 
     /// Every figure is what a fresh scan says.
     fn check(&self, what: &str) {
-        let fresh = browsed(&self.root).snapshot.weighed.report.unwrap();
+        let fresh = filtered(&self.root, &self.filter).snapshot.weighed.report.unwrap();
         let (found, fresh) = (figures(self.browser.tree().unwrap()), figures(&fresh));
         let differs = |one: &Figures, other: &Figures| -> Vec<String> {
             let only = one.iter().filter(|(path, figures)| other.get(*path) != Some(figures));
@@ -175,6 +191,19 @@ fn figures(tree: &Tree) -> Figures {
     found
 }
 
+/// All paths below `top`, sorted.
+fn listed(top: &Path) -> Vec<String> {
+    let (mut found, mut ahead) = (Vec::new(), vec![top.to_owned()]);
+    while let Some(path) = ahead.pop() {
+        for entry in fs::read_dir(path).unwrap().map(Result::unwrap) {
+            found.push(entry.path().strip_prefix(top).unwrap().to_str().unwrap().to_owned());
+            ahead.extend(entry.file_type().unwrap().is_dir().then(|| entry.path()));
+        }
+    }
+    found.sort_unstable();
+    found
+}
+
 fn fixture() -> Fixture {
     Fixture::new()
         .dir("home")
@@ -193,7 +222,7 @@ fn nothing_is_deleted_without_the_number_of_entries() {
     let before = figures(&browsed(&screen.root).snapshot.weighed.report.unwrap());
     for keys in [
         "D", "x", "X", "\n", "n D", "d\x1bD", "dD\n", "dD1\n", "dD4\n", "dD33\x1b", "d\nD3\n",
-        "dDt\n",
+        "dDt\n", "dD-3\n", "dD+3\n", "dD0x3\n", "dD3x\n", "dD03\n", "dD 3\n", "dD3.\n",
     ] {
         let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
         screen.press("nkkkk ");
@@ -212,6 +241,16 @@ fn nothing_is_deleted_without_the_number_of_entries() {
     assert!(!fixture.at("tree/a").exists() && fixture.at("tree/d/one").exists());
     assert_eq!(screen.browser.marked().0, 0);
     screen.check("deleted");
+}
+
+#[test]
+fn the_number_may_be_typed_as_it_is_shown() {
+    let fixture = (0..1_200).fold(Fixture::in_memory().dir("home"), |fixture, number| {
+        fixture.file(format!("tree/a/{number}"), 1)
+    });
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press(" dD1,201\n");
+    assert_eq!(screen.said(), "1 deleted, 1,201 entries");
 }
 
 /// gdu #388: marks were rows, and after sorting the wrong files went. gdu #203: what is scrolled behind a dialog.
@@ -248,6 +287,87 @@ fn with_a_filter_no_directory_goes_into_the_trash() {
     assert!(screen.said().starts_with("1 in the trash"), "{}", screen.said());
     assert!(!fixture.at("tree/b").exists());
     screen.check("with a filter");
+}
+
+/// A directory that a filter leaves out was removed with what counts in it: 1 was typed, and 3 went.
+#[test]
+fn with_a_filter_what_goes_is_what_was_typed() {
+    let regexes = Regexes::default().only(&[br"\.rs$|/counts$".to_vec()]).unwrap();
+    let filter = Filter { regexes, ..Filter::default() };
+    let fixture = Fixture::new()
+        .dir("home")
+        .file("tree/a/b/x.rs", 10_000)
+        .hard_link("tree/a/b/x.rs", "tree/a/y.rs")
+        .file("tree/a/c/counts/left out/z.rs", 10)
+        .file("tree/a/d/counts/z.rs", 10);
+    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
+    screen.press(" ");
+    // Four files, and the one directory that counts and holds none that does not.
+    assert_eq!(screen.entries(), 5);
+    screen.press("dD4\nU dD6\n");
+    assert!(fixture.at("tree/a/b/x.rs").exists());
+    screen.press("dD5\n");
+    assert_eq!(screen.said(), "0 deleted, 5 entries; 1 kept");
+    let kept: Vec<_> = screen.browser.kept().iter().map(|kept| &*kept.message).collect();
+    assert_eq!(kept, ["directories that a filter leaves out stay"]);
+    let paths = listed(&fixture.at("tree"));
+    assert_eq!(paths, ["a", "a/b", "a/c", "a/c/counts", "a/c/counts/left out", "a/d"]);
+    screen.check("deleted");
+}
+
+/// A directory that a filter leaves out counted after the first delete in it, and went with the second.
+#[test]
+fn with_a_filter_no_directory_counts_after_a_delete_in_it() {
+    let regexes = Regexes::default().only(&[br"\.rs$".to_vec()]).unwrap();
+    let filter = Filter { regexes, ..Filter::default() };
+    let fixture =
+        Fixture::new().dir("home").file("tree/a/x.rs", 10_000).file("tree/a/y.rs", 20_000);
+    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
+    screen.press("> dD1\n");
+    assert_eq!(screen.said(), "1 deleted, 1 entries");
+    screen.check("the first");
+    screen.press("h dD1\n");
+    assert_eq!(screen.browser.kept().len(), 1);
+    assert_eq!(listed(&fixture.at("tree")), ["a"]);
+}
+
+/// The inode counts once, and each of its links goes.
+#[test]
+fn each_link_is_one_of_the_entries_that_are_typed() {
+    let fixture = fixture().hard_link("tree/a/one", "tree/a/three");
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("nkkkk vv ");
+    assert_eq!(screen.entries(), 6);
+    screen.press("dD6\n");
+    assert_eq!(screen.said(), "2 deleted, 6 entries");
+    screen.check("deleted");
+}
+
+/// To remove or to move a link changes the inode of the others. They can be deleted nevertheless.
+#[test]
+fn links_are_deleted_one_after_the_other() {
+    let fixture = fixture().hard_link("tree/a/one", "tree/e").hard_link("tree/a/one", "tree/f");
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    // A scan keeps times in seconds.
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    screen.press("nkkkkk");
+    for (keys, said) in [
+        (" dD3\n", "1 deleted, 3 entries"),
+        ("\x1b/e\n dt", "1 in the trash"),
+        ("\x1b/d\n dD2\n", "1 deleted, 2 entries"),
+        ("u", "put back"),
+        ("\x1b/f\n dD1\n", "1 deleted, 1 entries"),
+        ("\x1b/e\n dD1\n", "1 deleted, 1 entries"),
+    ] {
+        screen.press(keys);
+        assert!(
+            screen.said().starts_with(said),
+            "{keys}: {} {:?}",
+            screen.said(),
+            screen.browser.kept()
+        );
+        screen.check(keys);
+    }
 }
 
 /// A rescan that ends while the review is open ends that: the marks may be others.
@@ -379,6 +499,9 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                     screen.press(&format!("{entries}\n"));
                     deleted += u64::from(screen.said().contains(" deleted"));
                     let is_all = !is_new && !screen.said().contains("kept");
+                    let gone = screen.said().replace(',', "");
+                    let is_typed = gone.contains(&format!(" deleted {entries} entries"));
+                    assert!(is_typed || !is_all, "{what}: {entries} typed, {gone}");
                     if let (Some(place), Some(before), true) = (place, before, is_all) {
                         place.assert_free(before + freed, &format!("{what}: {marked:?}"));
                     }

@@ -297,13 +297,74 @@ fn home_and_what_holds_it_are_refused() {
 
 #[test]
 fn links_of_one_inode_go_one_after_the_other() {
-    let fixture = tree().hard_link("tree/c", "tree/d/c").hard_link("tree/c", "tree/e");
+    let fixture = tree()
+        .hard_link("tree/c", "tree/d/c")
+        .hard_link("tree/c", "tree/e")
+        .hard_link("tree/c", "tree/f")
+        .hard_link("tree/d/four", "tree/d/five");
     let scanned = Scanned::of(&fixture);
-    let removed = scanned.delete(&["c"]);
-    assert!(matches!(one(removed).fate, Fate::Deleted));
-    // The others are what they were, although their inode has changed.
-    assert_eq!(scanned.delete(&["d", "e"]).outcomes.len(), 2);
-    assert!(!exists(fixture.at("tree/d")) && !exists(fixture.at("tree/e")));
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    let removed = scanned.delete(&["c", "d", "e"]);
+    assert!(removed.outcomes.iter().all(|outcome| matches!(outcome.fate, Fate::Deleted)));
+    assert_eq!(removed.relinked.len(), 1);
+    // Their inode has changed. Who deletes the last has to know why.
+    let looked = look(&mut scanned.unreviewed(&["f"])[0]);
+    assert_eq!(looked.unwrap_err().to_string(), "it has changed since the scan");
+}
+
+/// Writes another content of the same length, and sets the time of writing back.
+fn rewrite_secretly(file: &Path) {
+    let before = fs::metadata(file).unwrap();
+    // The clock of the file system goes in steps.
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    fs::write(file, vec![b'S'; before.len() as usize]).unwrap();
+    let times = fs::FileTimes::new().set_modified(before.modified().unwrap());
+    fs::File::options().append(true).open(file).unwrap().set_times(times).unwrap();
+}
+
+/// A file with several links was deleted with what had been written to it after the review.
+#[test]
+fn links_that_were_secretly_rewritten_are_kept() {
+    let linked = || tree().hard_link("tree/c", "tree/d/c").hard_link("tree/c", "tree/e");
+    for names in [&["c", "d/c", "e"][..], &["c"], &["d/c", "e"]] {
+        let fixture = linked();
+        let scanned = Scanned::of(&fixture);
+        let targets = scanned.targets(names);
+        rewrite_secretly(&fixture.at("tree/e"));
+        let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+        for outcome in &removed.outcomes {
+            let why = &outcome.problems[0].message;
+            assert!(why.starts_with("it has changed since the "), "{names:?}: {why}");
+            assert!(matches!(outcome.fate, Fate::Kept));
+        }
+        assert_eq!(fs::metadata(fixture.at("tree/c")).unwrap().nlink(), 3);
+    }
+    // Once some of them are gone.
+    let fixture = linked();
+    let scanned = Scanned::of(&fixture);
+    let removed = scanned.delete_with(&scanned.targets(&["c", "d/c", "e"]), |event| {
+        if matches!(event, RemovalEvent::Done { target: 1, .. }) {
+            rewrite_secretly(&fixture.at("tree/e"));
+        }
+        ControlFlow::Continue(())
+    });
+    assert!(matches!(removed.outcomes[1].fate, Fate::Deleted));
+    assert!(matches!(removed.outcomes[2].fate, Fate::Kept), "{removed:#?}");
+    assert_eq!(fs::read(fixture.at("tree/e")).unwrap(), [b'S'; 9_000]);
+    // In a directory that is deleted, all of them.
+    for (top, names) in [("", &["d"][..]), ("c", &["c", "d"])] {
+        let fixture = tree().hard_link("tree/d/four", "tree/d/five");
+        let fixture = if top == "c" { fixture.hard_link("tree/d/four", "tree/f") } else { fixture };
+        let scanned = Scanned::of(&fixture);
+        let targets = scanned.targets(names);
+        std::thread::sleep(std::time::Duration::from_millis(1_100));
+        rewrite_secretly(&fixture.at("tree/d/four"));
+        let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+        let outcome = removed.outcomes.last().unwrap();
+        assert!(matches!(outcome.fate, Fate::Kept), "{outcome:#?}");
+        assert_eq!(outcome.problems.len(), 2, "{outcome:#?}");
+        assert_eq!(outcome.problems[0].message, "it has changed since the scan");
+    }
 }
 
 #[test]
@@ -385,7 +446,7 @@ fn a_log_that_is_a_pipe_stops_nothing() {
     let (sender, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut watch = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-        sender.send(remove(&targets, Manner::Delete, &places, &mut watch))
+        let _ = sender.send(remove(&targets, Manner::Delete, &places, &mut watch));
     });
     let removed = told.recv_timeout(crate::run::PATIENCE).expect("it waits for a reader");
     assert!(removed.unlogged.is_some());
@@ -516,6 +577,70 @@ fn the_trash_is_that_of_the_specification_and_gives_back() {
         }
         assert_eq!(fs::read_dir(trash.join("info")).unwrap().count(), 0);
         assert_eq!(listing(&fixture.at("tree")), before);
+    }
+}
+
+/// It was said of the entry that a symlink leads to it.
+#[test]
+fn a_trash_that_cannot_be_used_is_named() {
+    type Made = fn(Fixture) -> Fixture;
+    let cases: [(&str, &str, Made); 3] = [
+        ("Trash", "is a symlink", |it| it.symlink("/tmp", "home/.local/share/Trash")),
+        ("Trash/files", "is a symlink", |it| it.symlink("/tmp", "home/.local/share/Trash/files")),
+        ("Trash/info", "is not a directory", |it| it.file("home/.local/share/Trash/info", 1)),
+    ];
+    for (place, why, made) in cases {
+        let fixture = made(tree());
+        let scanned = Scanned::of(&fixture);
+        let targets = scanned.targets(&["c"]);
+        let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+        let said = kept(remove(&targets, Manner::Trash, &scanned.places, &mut nothing));
+        let place = fixture.at("home/.local/share").join(place);
+        let place = place.display();
+        assert_eq!(said, format!("the trash {place} cannot be used: it {why}; D deletes it"));
+        assert!(exists(fixture.at("tree/c")));
+    }
+}
+
+/// The path was still said to be the one before.
+#[test]
+fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+    let targets = scanned.targets(&["d/four"]);
+    let removed = remove(&targets, Manner::Trash, &scanned.places, &mut nothing);
+    let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
+    fs::rename(fixture.at("tree"), fixture.at("renamed")).unwrap();
+    let place = fixture.at("renamed").canonicalize().unwrap().join("d/four");
+    let back = one(undo(&trashed, &scanned.places, &mut nothing));
+    assert!(matches!(back.fate, Fate::Restored), "{back:?}");
+    assert_eq!(path::from_bytes(&trashed.path()), place);
+    assert!(exists(&place));
+    let log = scanned.log();
+    let said = format!(r#""action":"restore","path":"{}""#, place.display());
+    assert_eq!(log.matches(&said).count(), 2, "{log}");
+
+    // While several entries of it are deleted.
+    for (old, new, is_kept) in [("tree", "renamed", false), ("tree/d", "tree/new", true)] {
+        let fixture = tree().file("tree/d/five", 2);
+        let scanned = Scanned::of(&fixture);
+        let removed = scanned.delete_with(&scanned.targets(&["d/five", "d/four"]), |event| {
+            if matches!(event, RemovalEvent::Done { target: 0, .. }) {
+                fs::rename(fixture.at(old), fixture.at(new)).unwrap();
+            }
+            ControlFlow::Continue(())
+        });
+        let [_, second] = &removed.outcomes[..] else { panic!("{removed:?}") };
+        assert_eq!(matches!(second.fate, Fate::Kept), is_kept, "{second:?}");
+        let place = fixture.at(new).canonicalize().unwrap().join("d/four");
+        let log = scanned.log();
+        let said = format!(r#""path":"{}""#, place.display());
+        assert_eq!(log.matches(&said).count(), if is_kept { 0 } else { 2 }, "{log}");
+        if is_kept {
+            assert_eq!(second.problems[0].message, "its directory is not there any more");
+            assert!(exists(fixture.at("tree/new/four")) && !log.contains("four"));
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use rustix::fs::{
     self, AtFlags, CWD, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Statx, StatxAttributes,
@@ -106,6 +106,13 @@ impl HeldDirectory {
         Ok(Self { fd, by_steps: self.by_steps })
     }
 
+    /// Its path now, if the system tells: it may have been renamed since it was opened.
+    pub fn path(&self) -> Option<Vec<u8>> {
+        let link = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
+        let path = fs::readlink(link, Vec::new()).ok()?.into_bytes();
+        path.starts_with(b"/").then_some(path)
+    }
+
     /// The attributes of the directory itself.
     ///
     /// # Errors
@@ -146,6 +153,16 @@ impl HeldDirectory {
     pub fn remove(&self, name: &CStr, is_directory: bool) -> io::Result<()> {
         let flags = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
         Ok(retry_on_intr(|| fs::unlinkat(&self.fd, name, flags))?)
+    }
+
+    /// Removes the entry `name`, which is no directory. Returns what is left of its inode, if the system tells.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn remove_link(&self, name: &CStr) -> io::Result<Option<ExactStat>> {
+        let fd = retry_on_intr(|| fs::openat(&self.fd, name, HOLD, Mode::empty()));
+        self.remove(name, false)?;
+        Ok(fd.and_then(|fd| stat_of(&fd, c"")).ok())
     }
 
     /// Makes a new file with `content` that only the user may access.

@@ -46,6 +46,11 @@ impl HeldDirectory {
     }
 
     /// There is none.
+    pub fn path(&self) -> Option<Vec<u8>> {
+        match *self {}
+    }
+
+    /// There is none.
     ///
     /// # Errors
     /// None.
@@ -82,6 +87,14 @@ impl HeldDirectory {
     /// # Errors
     /// None.
     pub fn remove(&self, _: &CStr, _: bool) -> io::Result<()> {
+        match *self {}
+    }
+
+    /// There is none.
+    ///
+    /// # Errors
+    /// None.
+    pub fn remove_link(&self, _: &CStr) -> io::Result<Option<ExactStat>> {
         match *self {}
     }
 

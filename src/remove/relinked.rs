@@ -1,0 +1,68 @@
+//! The inodes of which this run has removed or moved one of several links. That sets the time of change for all links.
+//! Any other change of that time was made by somebody else.
+
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::io;
+
+use crate::sys::{ExactStat, HeldDirectory, Identity, Moment, Stat};
+
+/// These inodes, each with its time of change before and after.
+#[derive(Debug, Default)]
+pub(super) struct Relinked(HashMap<Identity, Relink>);
+
+#[derive(Debug)]
+struct Relink {
+    before: Moment,
+    after: Moment,
+    /// The fingerprint after it.
+    fingerprint: u32,
+}
+
+impl Relinked {
+    /// `now` with the time of change from before this run, if nobody else has changed the inode.
+    pub(super) fn unrelinked(&self, now: ExactStat) -> ExactStat {
+        match self.0.get(&now.stat.identity()) {
+            Some(relink) if relink.after == now.changed => {
+                let stat = Stat { changed: relink.before.0, ..now.stat };
+                ExactStat { stat, changed: relink.before, ..now }
+            }
+            _ => now,
+        }
+    }
+
+    /// Removes the entry `name` of `held`; a directory only if it is empty. `before` are its attributes, with the time
+    /// of change from before this run.
+    pub(super) fn remove(
+        &mut self,
+        held: &HeldDirectory,
+        name: &CStr,
+        before: &ExactStat,
+    ) -> io::Result<()> {
+        if before.is_directory() || before.stat.links < 2 {
+            self.0.remove(&before.stat.identity());
+            return held.remove(name, before.is_directory());
+        }
+        if let Some(after) = held.remove_link(name)? {
+            self.note(before, &after);
+        }
+        Ok(())
+    }
+
+    /// Notes that this run has made `after` of `before`, unless somebody else has changed it too.
+    pub(super) fn note(&mut self, before: &ExactStat, after: &ExactStat) {
+        let identity = before.stat.identity();
+        if after.stat.links == 0 || before.stat.links < 2 || !after.is_same(before) {
+            self.0.remove(&identity);
+            return;
+        }
+        let fingerprint = after.stat.fingerprint();
+        let relink = Relink { before: before.changed, after: after.changed, fingerprint };
+        self.0.insert(identity, relink);
+    }
+
+    /// The fingerprint that each of them has now.
+    pub(super) fn fingerprints(self) -> HashMap<Identity, u32> {
+        self.0.into_iter().map(|(identity, relink)| (identity, relink.fingerprint)).collect()
+    }
+}
