@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use super::below::{Below, name_new};
 use super::explain::explain;
-use super::held::{HeldMount, ensure_nothing_mounted};
+use super::held::HeldMount;
 use super::log::{Log, Places};
 use super::outcome::{
     Fate, RemovalEvent, RemovalStep, Removed, Stop, TargetOutcome, Watcher, because,
 };
 use super::private::{Private, random_name};
+use super::protected::Protected;
 use super::target::{Target, checked};
 use super::trash::{TrashDirectory, Trashed};
 use crate::path;
@@ -109,6 +110,8 @@ struct Removal<'w> {
     watcher: Watcher<'w>,
     /// The directory of the last target.
     parent: Option<Parent>,
+    /// The mount of the last target, and what is protected on it.
+    protected: Option<(Arc<HeldMount>, Protected)>,
     /// Whether the log has a line for the current target.
     has_begun: bool,
     /// Private directories that could not be removed.
@@ -134,7 +137,15 @@ impl<'w> Removal<'w> {
         watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
     ) -> Self {
         let (log, watcher) = (Log::open(places), Watcher::new(watch));
-        Self { places, log, watcher, parent: None, has_begun: false, left: Vec::new() }
+        Self {
+            places,
+            log,
+            watcher,
+            parent: None,
+            protected: None,
+            has_begun: false,
+            left: Vec::new(),
+        }
     }
 
     /// Opens the directory of `target`, and leaves the one before.
@@ -185,7 +196,24 @@ impl<'w> Removal<'w> {
     fn look(&mut self, target: &Target, name: &CStr) -> Result<ExactStat, Stop> {
         self.watcher.before(RemovalStep::Look, &target.name)?;
         let parent = self.parent.as_ref().ok_or(Stop::Cancelled)?;
-        let now = target.look(&parent.held, &parent.stat, name)?;
+        // Asked again: the review may have been long ago.
+        let protected = match &mut self.protected {
+            Some((mount, protected)) if Arc::ptr_eq(mount, &target.mount) => protected,
+            other => {
+                let protected = target.mount.protected_now()?;
+                &mut other.insert((Arc::clone(&target.mount), protected)).1
+            }
+        };
+        if target.is_directory() {
+            protected.look_at_mounts()?;
+        }
+        if let Some(below) = &target.below
+            && let Some(refusal) =
+                below.root().id().and_then(|id| protected.refusal_within(below, id))
+        {
+            return Err(because(refusal));
+        }
+        let now = target.look(&parent.held, &parent.stat, name, protected)?;
         match &target.seen {
             None => Err(because("it has not been reviewed")),
             // If another link was removed since, as by this run, the inode has changed for all its links.
@@ -195,10 +223,6 @@ impl<'w> Removal<'w> {
             {
                 Err(because("it has changed since the review"))
             }
-            Some(_) if now.is_directory() => {
-                ensure_nothing_mounted(&target.path())?;
-                Ok(now)
-            }
             Some(_) => Ok(now),
         }
     }
@@ -207,8 +231,10 @@ impl<'w> Removal<'w> {
         let name = checked(&target.name)?;
         self.enter(target)?;
         let now = self.look(target, &name)?;
-        let Some(parent) = &mut self.parent else { return Err(Stop::Cancelled) };
-        self.log.begin(Manner::Delete.name(), target, parent.private.path(), &target.name);
+        let (Some(parent), Some((_, protected))) = (&mut self.parent, &self.protected) else {
+            return Err(Stop::Cancelled);
+        };
+        self.log.begin(Manner::Delete.name(), target, parent.private.path(), &target.name)?;
         self.has_begun = true;
         let made = match parent.mount.has_room() {
             true => parent.private.make(&parent.held, &parent.stat, &mut self.watcher),
@@ -226,7 +252,7 @@ impl<'w> Removal<'w> {
             (None, None) => return Err(Stop::Cancelled),
         };
         if random.is_some() {
-            self.log.begin(Manner::Delete.name(), target, place_path, new.to_bytes());
+            self.log.begin(Manner::Delete.name(), target, place_path, new.to_bytes())?;
         }
         self.watcher.before(RemovalStep::Move, &target.name)?;
         parent.held.move_to(&name, place, new)?;
@@ -237,6 +263,7 @@ impl<'w> Removal<'w> {
             inner,
             inner_path: &parent.private.inner_path(),
             around: &parent.path,
+            protected,
         };
         let removed = moved.remove(target, &mut self.watcher, outcome);
         let Err(stop) = removed else {
@@ -288,9 +315,9 @@ impl<'w> Removal<'w> {
         }
         let noted =
             trash.note(&target.name, &target.path()).map_err(|error| no_trash(error.into()))?;
-        self.log.begin(Manner::Trash.name(), target, &trash.path, noted.to_bytes());
-        self.has_begun = true;
         let moved = (|| {
+            self.log.begin(Manner::Trash.name(), target, &trash.path, noted.to_bytes())?;
+            self.has_begun = true;
             self.watcher.before(RemovalStep::Move, &target.name)?;
             parent.held.move_to(&name, &trash.files, &noted)?;
             Ok(())
@@ -336,8 +363,8 @@ impl<'w> Removal<'w> {
         if !trash.files.stat_of(name).is_ok_and(is_same) {
             return Err(because("it is not in the trash any more, or has changed there"));
         }
-        self.log.begin(RESTORE, target, &parent.path, &target.name);
-        self.has_begun = true;
+        // Putting it back loses nothing, even if it cannot be logged.
+        self.has_begun = self.log.begin(RESTORE, target, &parent.path, &target.name).is_ok();
         self.watcher.before(RemovalStep::Move, name.to_bytes())?;
         trash.files.move_to(name, &parent.held, &old)?;
         if !parent.held.stat_of(&old).is_ok_and(is_same) {
@@ -368,6 +395,7 @@ struct Moved<'a> {
     inner: Option<&'a HeldDirectory>,
     inner_path: &'a [u8],
     around: &'a [u8],
+    protected: &'a Protected,
 }
 
 impl Moved<'_> {
@@ -378,7 +406,7 @@ impl Moved<'_> {
         watcher: &mut Watcher<'_>,
         outcome: &mut TargetOutcome,
     ) -> Result<(), Stop> {
-        let Self { name, before, place, inner, inner_path, around } = *self;
+        let Self { name, before, place, inner, inner_path, around, protected } = *self;
         watcher.before(RemovalStep::LookAgain, &target.name)?;
         if !place.stat_of(name)?.is_same(before) {
             return Err(because("it was replaced while it was moved"));
@@ -386,7 +414,8 @@ impl Moved<'_> {
         if before.is_directory() {
             let scanned =
                 target.below.as_ref().ok_or_else(|| because("nothing in it was scanned"))?;
-            let mut below = Below { inner, inner_path, around, watcher, outcome, left: None };
+            let mut below =
+                Below { inner, inner_path, around, protected, watcher, outcome, left: None };
             let removed = below.remove(place, name, before, scanned);
             if let Some(at) = below.left.take() {
                 outcome.fate = Fate::Left(at);
