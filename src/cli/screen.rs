@@ -85,6 +85,7 @@ impl Flags {
             knows_freed: !walk.follow,
             frees: walk.frees,
             print0: self.screen.print0,
+            is_raw: !terminal::is_stdout(),
             read_only: self.screen.read_only,
             is_filtered: !walk.filter.is_off(),
             places: Some(Places::of(|name| env::var_os(name).map(PathBuf::from))),
