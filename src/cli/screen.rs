@@ -12,8 +12,6 @@ use crate::filter::{Git, GitConfig, Ignored};
 use crate::remove::Places;
 use crate::render::colors::Colors;
 use crate::render::size::Formats;
-use crate::render::time::TimeFormat;
-use crate::sys;
 use crate::tally::Inodes;
 use crate::terminal;
 use crate::walk::WalkOptions;
@@ -74,13 +72,12 @@ impl Flags {
         };
         let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
         let is_colored = !self.print.no_colors && terminal::allows_colors();
-        let style = self.print.time_style.clone().unwrap_or_default();
         // Who does not use git has no configuration that could be wrong.
         let config = git::config().unwrap_or_else(|_| GitConfig::default());
         Ok(Some(BrowseOptions {
             formats: formats.clone(),
             measure: walk.measure,
-            times: Some(TimeFormat { style, zone: sys::time_zone(), now: sys::now() }),
+            times: Some(self.times()),
             sorting: Sorting { by, ..Sorting::default() },
             knows_freed: !walk.follow,
             frees: walk.frees,
