@@ -41,6 +41,8 @@ pub struct BrowseOptions {
     pub frees: bool,
     /// Whether paths on standard output end in NUL instead of a newline.
     pub print0: bool,
+    /// Whether those paths are written unchanged. On a terminal they are escaped.
+    pub is_raw: bool,
     /// Whether nothing may be removed (`--read-only`).
     pub read_only: bool,
     /// Whether a filter leaves something out: the trash takes no directory then.

@@ -446,7 +446,11 @@ impl Browser {
     /// The output for the marked paths.
     pub fn printed_paths(&self) -> Vec<u8> {
         let end = if self.options.print0 { b'\0' } else { b'\n' };
-        let paths = self.marked_paths().into_iter();
+        let written = |path: Vec<u8>| match self.options.is_raw {
+            true => path,
+            false => escape(&path).into_bytes(),
+        };
+        let paths = self.marked_paths().into_iter().map(written);
         paths.flat_map(|path| path.into_iter().chain([end])).collect()
     }
 

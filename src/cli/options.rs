@@ -1,6 +1,7 @@
 //! Turns flags into the options of each stage.
 
 use std::env;
+use std::sync::{Arc, LazyLock};
 
 use super::flags::{FileTime, Flags, OutputFormat, Sort, When};
 use crate::filter::Paths;
@@ -227,7 +228,7 @@ impl Flags {
     pub(super) fn times(&self) -> TimeFormat {
         TimeFormat {
             style: self.print.time_style.clone().unwrap_or_default(),
-            zone: sys::time_zone(),
+            zone: Arc::new(LazyLock::new(sys::time_zone)),
             now: sys::now(),
         }
     }

@@ -12,8 +12,6 @@ use crate::filter::{Git, GitConfig, Ignored};
 use crate::remove::Places;
 use crate::render::colors::Colors;
 use crate::render::size::Formats;
-use crate::render::time::TimeFormat;
-use crate::sys;
 use crate::tally::Inodes;
 use crate::terminal;
 use crate::walk::WalkOptions;
@@ -74,7 +72,6 @@ impl Flags {
         };
         let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
         let is_colored = self.wants_colors(terminal::allows_colors);
-        let style = self.print.time_style.clone().unwrap_or_default();
         // Who does not use git has no configuration that could be wrong.
         let config = git::config().unwrap_or_else(|_| GitConfig::default());
         let variable = |name: &str| env::var_os(name).map(PathBuf::from);
@@ -87,11 +84,12 @@ impl Flags {
         Ok(Some(BrowseOptions {
             formats: formats.clone(),
             measure: walk.measure,
-            times: Some(TimeFormat { style, zone: sys::time_zone(), now: sys::now() }),
+            times: Some(self.times()),
             sorting: Sorting { by, ..Sorting::default() },
             knows_freed: !walk.follow,
             frees: walk.frees,
             print0: self.screen.print0,
+            is_raw: !terminal::is_stdout(),
             read_only: self.screen.read_only,
             is_filtered: !walk.filter.is_off(),
             places: Some(places).filter(|places| places.log().is_some()),

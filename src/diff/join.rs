@@ -4,13 +4,11 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use crate::diff::Sides;
-use crate::diff::moves::Moves;
-use crate::diff::unchanged::Unchanged;
+use crate::diff::{Diff, Sides};
 use crate::sys::MountedIdentity;
-use crate::tally::Tally;
+use crate::tally::{Limits, Show, Top};
 use crate::total::Replay;
-use crate::tree::{Child, Inode, Named, Node, Step, Totals, Traversal};
+use crate::tree::{Child, Inode, Named, Node, Step, Totals, Traversal, Tree};
 
 /// A directory that is open.
 struct OpenPair<'a> {
@@ -33,19 +31,17 @@ struct ChangedInodes(
     HashMap<(Option<MountedIdentity>, Option<MountedIdentity>, u64), u64, RandomState>,
 );
 
-/// Feeds `tally` with everything at and below `root`, with the churn as size. If `is_each_once`, the tally can tell
-/// which entries are links to one inode.
-pub(super) fn feed<T: Tally>(
-    root: Sides<'_>,
-    moves: &Moves,
-    unchanged: &Unchanged,
-    tally: T,
-    is_each_once: bool,
-) -> T::Report {
-    let mut inodes = ChangedInodes::default();
+/// The entries with the largest churn, which is their size in the tree. If `is_each_once`, an inode has one line.
+pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tree {
+    let (root, Diff { moves, unchanged, .. }) = (changes.root(), changes);
+    let mut inodes = is_each_once.then(ChangedInodes::default);
+    let mut add_leaf = |replay: &mut Replay<Top>, sides, churn: Churn| {
+        let inode = inodes.as_mut().and_then(|inodes| inodes.inode(sides, churn.size));
+        replay.leaf(&Node { inode, ..node(sides, churn) }, true);
+    };
     let is_above_roots = root.now.is_some_and(|now| now.name().is_empty());
     let root_depth = usize::from(is_above_roots);
-    let mut replay = Replay::new(tally, is_above_roots);
+    let mut replay = Replay::new(Top::new(limits), is_above_roots);
     let mut traversal = Traversal::new(root);
     let mut root_churn = Churn::default();
     while let Some(step) = traversal.next() {
@@ -57,6 +53,11 @@ pub(super) fn feed<T: Tally>(
             Step::Node(sides)
                 if traversal.depth() == 0 || sides.is_directory() && !moves.is_moved(&sides) =>
             {
+                // A list of files has no line for the directory that was, or is now, in the place of a file.
+                if limits.show == Show::Files && sides.are_two() {
+                    let file = sides.files();
+                    add_leaf(&mut replay, file, Churn::of(own_churn(file)));
+                }
                 replay.open();
                 traversal.enter(
                     OpenPair { sides, churn: Churn::of(own_churn(sides)) },
@@ -73,11 +74,7 @@ pub(super) fn feed<T: Tally>(
                         replay.open();
                         replay.close(&node(sides, churn), true, true);
                     }
-                    () if is_each_once => {
-                        let inode = inodes.inode(sides, churn.size);
-                        replay.leaf(&Node { inode, ..node(sides, churn) }, true);
-                    }
-                    () => replay.leaf(&node(sides, churn), true),
+                    () => add_leaf(&mut replay, sides, churn),
                 }
                 churn
             }
@@ -107,7 +104,11 @@ fn own_churn(sides: Sides<'_>) -> u64 {
         Some(child) if child.is_directory() => child.node().own,
         child => Some(child.map_or(0, |child| child.size())),
     };
-    own(sides.before).zip(own(sides.now)).map_or(0, |(was, is)| was.abs_diff(is))
+    let (was, is) = (own(sides.before), own(sides.now));
+    if sides.are_two() {
+        return was.unwrap_or(0).saturating_add(is.unwrap_or(0));
+    }
+    was.zip(is).map_or(0, |(was, is)| was.abs_diff(is))
 }
 
 fn saturated_change(sides: Sides<'_>) -> u64 {
@@ -115,15 +116,17 @@ fn saturated_change(sides: Sides<'_>) -> u64 {
 }
 
 impl ChangedInodes {
-    /// An inode that stands for the change of this one. The number of a deleted inode may be reused, so an inode that
-    /// is gone and one that is new are different even with the same number. Links with different churn cannot share a
-    /// line.
+    /// An inode that stands for the change of this one; none if no other link changed in the same way. The number of a
+    /// deleted inode may be reused, so an inode that is gone and one that is new are different even with the same
+    /// number. Links with different churn cannot share a line.
     fn inode(&mut self, sides: Sides<'_>, churn: u64) -> Option<Inode> {
-        let linked = |child: Option<Child<'_>>| child?.inode()?.linked();
-        let (before, now) = (linked(sides.before), linked(sides.now));
-        if churn == 0 || before.or(now).is_none() {
+        let linked = |child: Child<'_>| child.inode().and_then(|inode| inode.linked());
+        let (before, now) = (sides.before.map(linked), sides.now.map(linked));
+        // A file without other links is alone, whatever it was or will be.
+        if churn == 0 || before == Some(None) || now == Some(None) {
             return None;
         }
+        let (before, now) = (before.flatten(), now.flatten());
         let next = self.0.len() as u64;
         let number = *self.0.entry((before, now, churn)).or_insert(next);
         Some(Inode { identity: (0, (0, number)), links: Some(u32::MAX), details: None })
@@ -143,11 +146,12 @@ impl Churn {
     }
 }
 
-/// The node as it is now, or as it was, with its churn as its size.
+/// The node as it is now, or as it was, with its churn as its size; a directory if it is one on either side.
 fn node<'a>(sides: Sides<'a>, Churn { size, entries }: Churn) -> Node<'a> {
     let totals = Totals { size, entries, ..Totals::default() };
     let own = Some(own_churn(sides)).filter(|own| *own > 0);
-    let child = sides.now.or(sides.before);
+    let either = || [sides.now, sides.before].into_iter().flatten();
+    let child = either().find(Child::is_directory).or_else(|| either().next());
     let (name, mode) = child.map_or_else(Default::default, |child| (child.name(), child.mode()));
     Node { name, mode, own, totals, ..Node::default() }
 }

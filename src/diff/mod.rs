@@ -15,7 +15,7 @@ mod unchanged;
 
 pub use lookup::Lookup;
 
-use crate::tally::{Limits, Top};
+use crate::tally::Limits;
 use crate::tree::{Child, Order, Tree};
 use moves::Moves;
 use unchanged::Unchanged;
@@ -42,6 +42,18 @@ impl<'a> Sides<'a> {
     /// Whether it is a directory on either side.
     fn is_directory(&self) -> bool {
         [self.before, self.now].iter().flatten().any(Child::is_directory)
+    }
+
+    /// Whether a directory is in the place of something else, or the other way round: one is gone, the other is new.
+    fn are_two(&self) -> bool {
+        self.before.zip(self.now).is_some_and(|(was, is)| was.is_directory() != is.is_directory())
+    }
+
+    /// Only the sides that are no directory.
+    #[must_use]
+    pub fn files(self) -> Sides<'a> {
+        let is_file = |child: &Child<'_>| !child.is_directory();
+        Sides { before: self.before.filter(is_file), now: self.now.filter(is_file) }
     }
 
     /// The entries of two directories, joined by name.
@@ -106,7 +118,7 @@ impl Diff {
         let limits = limits.unwrap_or(Limits::NONE);
         // Unchanged entries have no line.
         let limits = Limits { min_size: limits.min_size.max(1), ..limits };
-        join::feed(self.root(), &self.moves, &self.unchanged, Top::new(limits), is_each_once)
+        join::largest(self, limits, is_each_once)
     }
 
     /// The roots.

@@ -8,6 +8,7 @@ use super::lines::{Line, Outer, lay_out};
 use super::name::{cells, escape};
 use super::size::Format;
 use crate::diff::{Diff, Lookup, Sides};
+use crate::measure::{Kind, Mode};
 use crate::tree::Tree;
 use crate::weighed::Weighed;
 
@@ -31,8 +32,11 @@ pub(super) struct Change<'a> {
     pub(super) moved_from: Option<&'a [u8]>,
 }
 
-/// How the node at `sides` changed. A moved directory counts as unchanged, wherever it was.
-pub(super) fn change<'a>(sides: &Sides<'_>, changes: &'a Diff) -> Change<'a> {
+/// How the node at `sides` changed, as far as it has this `mode`: in a list, a file that took the place of a directory
+/// is new. A moved directory counts as unchanged, wherever it was.
+pub(super) fn change<'a>(sides: Sides<'_>, mode: Mode, changes: &'a Diff) -> Change<'a> {
+    let is_directory = mode.kind() == Kind::Directory;
+    let sides = if is_directory { &sides } else { &sides.files() };
     let (before, now) = sides.sizes();
     let moved_from = changes.moved_from(sides);
     let difference = if moved_from.is_some() { 0 } else { sides.change() };
@@ -161,5 +165,6 @@ pub(super) fn all<'a>(lines: &[Line<'_>], changes: &'a Diff) -> Vec<Change<'a>> 
         let above = line.parent.map(|parent| numbers[parent]);
         numbers.push(above.map_or(Lookup::ROOT, |above| lookup.find(above, line.name)));
     }
-    numbers.iter().map(|number| change(&lookup.sides(*number), changes)).collect()
+    let all = lines.iter().zip(numbers);
+    all.map(|(line, number)| change(lookup.sides(number), line.mode, changes)).collect()
 }

@@ -8,8 +8,8 @@ use unicode_width::UnicodeWidthChar;
 
 pub use cells::cells;
 
-/// `name` as text. Escapes bytes that are not UTF-8, control characters, line and paragraph separators, and
-/// bidirectional controls.
+/// `name` as text. Escapes bytes that are not UTF-8, control characters, line and paragraph separators, bidirectional
+/// controls, and noncharacters. So the text may be in XML and HTML, apart from what these quote.
 pub fn escape(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
@@ -19,7 +19,9 @@ pub fn escape(name: &[u8]) -> String {
                 '\r' => text.push_str("\\r"),
                 '\t' => text.push_str("\\t"),
                 c if c.is_ascii_control() => push(&mut text, format_args!("\\x{:02x}", c as u32)),
-                c if is_control(c) => push(&mut text, format_args!("\\u{{{:x}}}", c as u32)),
+                c if is_control(c) || is_noncharacter(c) => {
+                    push(&mut text, format_args!("\\u{{{:x}}}", c as u32))
+                }
                 c => text.push(c),
             }
         }
@@ -109,6 +111,11 @@ pub(super) fn is_control(c: char) -> bool {
     )
 }
 
+/// Whether Unicode keeps `c` from interchange (section 23.7). XML forbids two of these (1.0, section 2.2), HTML all.
+fn is_noncharacter(c: char) -> bool {
+    matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
+}
+
 fn push(text: &mut String, escaped: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
     let _ = text.write_fmt(escaped);
@@ -127,6 +134,7 @@ mod tests {
             (b"\xff\xc3", "\\xff\\xc3"),
             ("\u{202e}\u{9b}\u{2028}".as_bytes(), "\\u{202e}\\u{9b}\\u{2028}"),
             ("so\u{ad}ft\u{3164}".as_bytes(), "so\\u{ad}ft\\u{3164}"),
+            ("\u{fffe}\u{fffd}\u{1ffff}".as_bytes(), "\\u{fffe}\u{fffd}\\u{1ffff}"),
         ] {
             assert_eq!(escape(name), text);
         }

@@ -80,7 +80,7 @@ pub(super) fn each(
         let (mut number, mut known) = (Lookup::ROOT, None);
         if let Some((changes, lookup)) = &mut lookup {
             number = above.map_or(Lookup::ROOT, |above| lookup.find(above, node.name()));
-            known = Some(change(&lookup.sides(number), changes));
+            known = Some(change(lookup.sides(number), node.mode(), changes));
         }
         let is_total = above.is_none() && tree.is_above_roots();
         let kind = known.as_ref().map_or_else(|| json::kind(&node), |change| change.kind);

@@ -1,5 +1,7 @@
 //! Times as people read them, in the styles of GNU `ls` and `du`.
 
+use std::sync::{Arc, LazyLock};
+
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
@@ -12,8 +14,8 @@ use crate::measure;
 pub struct TimeFormat {
     /// The style.
     pub style: Style,
-    /// The time zone.
-    pub zone: TimeZone,
+    /// The time zone. Finding it may read a file, so this waits until a time is written.
+    pub zone: Arc<LazyLock<TimeZone>>,
     /// The current time, for relative times, in seconds since the epoch.
     pub now: i64,
 }
@@ -77,7 +79,7 @@ impl TimeFormat {
     }
 
     fn zoned(&self, seconds: i64) -> Option<Zoned> {
-        Timestamp::from_second(seconds).ok().map(|time| time.to_zoned(self.zone.clone()))
+        Timestamp::from_second(seconds).ok().map(|time| time.to_zoned((**self.zone).clone()))
     }
 }
 
@@ -112,9 +114,9 @@ mod tests {
     use crate::measure::weight_of_time;
 
     fn write(style: &str, seconds: i64) -> String {
-        let zone = TimeZone::fixed(jiff::tz::offset(-3));
-        let times =
-            TimeFormat { style: Style::parse(style).expect(style), zone, now: 1_000_000_000 };
+        let zone: fn() -> TimeZone = || TimeZone::fixed(jiff::tz::offset(-3));
+        let (style, zone) = (Style::parse(style).expect(style), Arc::new(LazyLock::new(zone)));
+        let times = TimeFormat { style, zone, now: 1_000_000_000 };
         times.write(weight_of_time(seconds))
     }
 

@@ -24,8 +24,9 @@
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
-//! [`open_snapshot`]); files that are mapped, only to ask about them; the device of a file system that is prefetched or
-//! read in bulk; and the system's own tables ([`MountTable`], `is_rotational`). Errors are the system's own.
+//! [`open_snapshot`]), and the time zone's; files that are mapped, only to ask about them; the device of a file system
+//! that is prefetched or read in bulk; and the system's own tables ([`MountTable`], `is_rotational`). Errors are the
+//! system's own.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -34,7 +35,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use foldhash::fast::FixedState;
-use jiff::tz::TimeZone;
 
 use crate::measure::{Kind, Measure, Mode, Time};
 
@@ -51,6 +51,7 @@ mod prefetch;
 mod snapshot_file;
 mod source;
 mod space;
+mod time_zone;
 mod usage;
 
 pub use append::{AppendedFile, make_directories};
@@ -68,6 +69,7 @@ pub use prefetch::Prefetch;
 pub use snapshot_file::{Destination, Draft, files_in, open as open_snapshot, remove_file};
 pub use source::{Handle, Source};
 pub use space::{Space, space};
+pub use time_zone::time_zone;
 pub use usage::Usage;
 
 /// Whether a call follows a symlink in the last component of its path.
@@ -278,9 +280,4 @@ fn seconds_since_epoch(time: SystemTime) -> i64 {
         Ok(since) => seconds(since),
         Err(before) => -seconds(before.duration()),
     }
-}
-
-/// The time zone according to the variable TZ or the system (tzset(3)); UTC if neither tells.
-pub fn time_zone() -> TimeZone {
-    TimeZone::system()
 }

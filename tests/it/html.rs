@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::process::Command;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -148,6 +149,37 @@ fn names_are_text() {
     }
     let svg = weigh("--as svg top").within(fixture.path()).run().text();
     assert!(!svg.contains("<script") && !svg.contains("<img"));
+}
+
+/// XML 1.0 has no way to write some characters, and HTML forbids those and some more.
+#[test]
+fn every_character_of_a_name_may_be_in_xml() {
+    let all = ('\u{1}'..='\u{ffff}').chain('\u{10fff0}'..=char::MAX);
+    let all: Vec<char> = all.filter(|c| !matches!(c, '/' | '.')).collect();
+    let mut fixture = Fixture::new();
+    for (i, some) in all.chunks(60).enumerate() {
+        let name: String = some.iter().collect();
+        fixture = fixture.file(format!("top/{i:04}{name}"), 5_000);
+    }
+    let shown =
+        |form: &str| weigh(&format!("--as {form} -n 9999 top")).within(fixture.path()).run().text();
+    let (page, svg) = (shown("html"), shown("svg"));
+    // Section 2.2 of XML 1.0, and of Unicode section 23.7.
+    let is_allowed = |c| matches!(c, '\n' | ' '..='\u{fffd}' | '\u{10000}'..);
+    let is_character =
+        |c| u32::from(c) & 0xfffe != 0xfffe && !('\u{fdd0}'..='\u{fdef}').contains(&c);
+    for text in [&page, &svg] {
+        let refused = text.chars().find(|c| !is_allowed(*c) || !is_character(*c));
+        assert_eq!(refused, None);
+    }
+    assert!(svg.contains(r"\u{fffe}") && svg.contains(r"\u{10ffff}"));
+    std::fs::write(fixture.at("map.svg"), &svg).unwrap();
+    let parse = "import xml.etree.ElementTree as tree, sys; tree.parse(sys.argv[1])";
+    let parsed = Command::new("python3").args(["-c", parse]).arg(fixture.at("map.svg")).output();
+    let parsed = parsed.unwrap();
+    assert!(parsed.status.success(), "{}", String::from_utf8_lossy(&parsed.stderr));
+    let said = weigh("-j top").within(fixture.path()).run().document();
+    assert!(by_path(&page).into_keys().eq(said.by_path().into_keys()));
 }
 
 /// 20,000 files with names of 200 characters.

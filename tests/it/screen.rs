@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, raw};
 use crate::pty::Terminal;
 use crate::run::{PATIENCE, weigh};
 
@@ -54,6 +54,35 @@ fn marked_paths_are_printed_and_the_terminal_is_as_it_was() {
         assert_eq!(terminal.settings(), before, "{flags}");
         let screen = String::from_utf8(terminal.close()).unwrap();
         assert!(screen.contains("\x1b[?1049l") && screen.contains("\x1b[?25h"), "{screen:?}");
+    }
+}
+
+/// A name may end in a command for the terminal. A pipe gets its bytes, and a terminal gets it escaped.
+#[test]
+fn printed_paths_cannot_command_the_terminal() {
+    let plain = b"tree/\x1b]0;title\x07\xc2\x9b31m\xff";
+    let fixture = Fixture::new().file(raw(plain), 30_000);
+    weigh("tree --save saved").within(fixture.path()).run().clean();
+    let escaped = r"tree/\x1b]0;title\x07\u{9b}31m\xff";
+    for (flags, end_of_path) in
+        [("-u tree", "\n"), ("-u --print0 tree", "\0"), ("-u --load saved", "\n")]
+    {
+        for is_pipe in [false, true] {
+            let mut terminal = Terminal::new();
+            let weigh = weigh(flags).within(fixture.path()).on(&terminal);
+            let child = if is_pipe { weigh.into_pipe() } else { weigh }.spawn();
+            terminal.wait_for("title");
+            terminal.type_in(b" p");
+            let (out, status) = end(child);
+            assert_eq!(status.code(), Some(0));
+            let screen = terminal.close();
+            let end_of_screen = screen.windows(8).rposition(|it| it == b"\x1b[?1049l").unwrap();
+            let after = String::from_utf8_lossy(&screen[end_of_screen..]).into_owned();
+            let printed = [&plain[..], end_of_path.as_bytes()].concat();
+            assert_eq!(out, if is_pipe { printed } else { Vec::new() }, "{flags}");
+            assert_eq!(after.contains(escaped), !is_pipe, "{flags}: {after:?}");
+            assert!(!after.contains("\x1b]0;"), "{flags}: {after:?}");
+        }
     }
 }
 

@@ -188,6 +188,82 @@ fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
     }
 }
 
+/// A line may stand for several links only if they were one inode and are one.
+#[test]
+fn a_file_of_its_own_has_a_line_of_its_own() {
+    let fixture = Fixture::new().file("top/gone", 3_000).file("top/parts/one", 1_000);
+    let fixture = fixture.file("top/parts/two", 1_000).file("top/target", 5_000);
+    let fixture = fixture.hard_link("top/gone", "top/cut").hard_link("top/gone", "top/gone too");
+    weigh("-s top --save snapshot").within(fixture.path()).run().clean();
+    // Of one inode, two links go, and one makes room for an empty file. Two files become links to one inode.
+    for name in ["gone", "gone too", "cut", "parts/one", "parts/two"] {
+        fs::remove_file(fixture.at("top").join(name)).unwrap();
+    }
+    let fixture = fixture.file("top/cut", 0).hard_link("top/target", "top/parts/one");
+    let fixture = fixture.hard_link("top/target", "top/parts/two");
+    let shown = weigh("-s -F --as csv top --since snapshot").within(fixture.path()).run().text();
+    let lines: Vec<_> = shown.lines().skip(2).collect();
+    assert_eq!(
+        lines,
+        [
+            "\"top/parts/one\",file,1000,5000,4000,2,",
+            "\"top/parts/two\",file,1000,5000,4000,2,",
+            "\"top/cut\",file,3000,0,-3000,1,",
+            "\"top/gone\",file,3000,,-3000,1,",
+        ]
+    );
+}
+
+/// All that went with a directory, or came with one, has a line beside that of the file in its place.
+#[test]
+fn what_was_in_a_directory_that_is_a_file_has_lines() {
+    let fixture =
+        Fixture::new().file("top/d/a", 20_000).file("top/d/e/x", 5_000).file("top/f", 700);
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run().text();
+    run("-s top --save directory");
+    fs::remove_dir_all(fixture.at("top/d")).unwrap();
+    fs::write(fixture.at("top/d"), [0; 100]).unwrap();
+    run("-s top --save file");
+    for (from, flags, expected) in [
+        (
+            "--load file --since directory",
+            "",
+            "top,directory,25700,800,-24900,0, top/d,file,25000,100,-24900,1, \
+             top/d/a,file,20000,,-20000,2, top/d/e,directory,5000,,-5000,2, \
+             top/d/e/x,file,5000,,-5000,3,",
+        ),
+        (
+            "--load file --since directory",
+            "-F",
+            "top,directory,25700,800,-24900,0, top/d/a,file,20000,,-20000,2, \
+             top/d/e/x,file,5000,,-5000,3, top/d,file,,100,100,1,",
+        ),
+        (
+            "--load directory --since file",
+            "",
+            "top,directory,800,25700,24900,0, top/d,directory,100,25000,24900,1, \
+             top/d/a,file,,20000,20000,2, top/d/e,directory,,5000,5000,2, \
+             top/d/e/x,file,,5000,5000,3,",
+        ),
+        (
+            "--load directory --since file",
+            "-F",
+            "top,directory,800,25700,24900,0, top/d/a,file,,20000,20000,2, \
+             top/d/e/x,file,,5000,5000,3, top/d,file,100,,-100,1,",
+        ),
+    ] {
+        let lines = |limit: &str| {
+            let table = run(&format!("-s --as csv {limit} {flags} {from}"));
+            table.lines().skip(1).collect::<Vec<_>>().join(" ").replace('"', "")
+        };
+        for limit in ["", "-n 9", "-d 9"] {
+            assert_eq!(lines(limit), expected, "{limit} {flags} {from}");
+        }
+        let picture = run(&format!("-s -c -R {flags} {from}"));
+        assert_eq!(picture.lines().count(), expected.split(", ").count(), "{picture}");
+    }
+}
+
 /// The number of a directory that went may be that of a new one at once, and the size may be the same.
 #[test]
 fn another_directory_of_the_same_number_and_size_has_not_moved() {
@@ -352,11 +428,13 @@ fn directories(list: &Path) -> Vec<String> {
     paths.map(|path| path.iter().map(|byte| *byte as char).collect()).collect()
 }
 
-/// Every third file grows, every fifth goes, and a directory comes.
+/// Every third file grows, every fifth goes, one is a directory and one directory a file, and a directory comes.
 fn shake(top: &Path, seed: u64) {
     let mut files = Vec::new();
     let mut dirs = vec![top.to_owned()];
+    let mut below = Vec::new();
     while let Some(dir) = dirs.pop() {
+        below.extend((dir != top).then(|| dir.clone()));
         for entry in fs::read_dir(dir).unwrap().flatten() {
             let kind = entry.file_type().unwrap();
             match (kind.is_dir(), kind.is_file()) {
@@ -376,6 +454,16 @@ fn shake(top: &Path, seed: u64) {
             }
             _ => {}
         }
+    }
+    files.retain(|file| file.exists());
+    if let Some(file) = files.last() {
+        fs::remove_file(file).unwrap();
+        fs::create_dir(file).unwrap();
+        fs::write(file.join("in a directory that was a file"), [0; 77]).unwrap();
+    }
+    if let Some(dir) = below.iter().max() {
+        fs::remove_dir_all(dir).unwrap();
+        fs::write(dir, [0; 55]).unwrap();
     }
     fs::create_dir_all(top.join("came/here")).unwrap();
     fs::write(top.join("came/here/x"), vec![0; 123 + seed as usize]).unwrap();

@@ -1,6 +1,6 @@
 //! Standard streams that are closed, full, slow, or let go of: no panic, and where output was lost
 //! the status says so. Only of a standard output that is closed from the start nobody can tell: std
-//! puts /dev/null in its place, and it is as if the output had been sent there.
+//! opens /dev/null in its place, to read and write, as Python and Node do for output that is not wanted.
 #![cfg(target_os = "linux")]
 
 use std::io::Read;
@@ -33,12 +33,21 @@ fn what_is_closed_from_the_start_changes_nothing_else() {
     for flags in KINDS {
         let expected = with_streams(&fixture, flags, "").run();
         assert_eq!(expected.code(), 1, "one root is missing");
-        for how in ["<&-", "2>&-", "<&- 2>&-", ">&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"] {
+        for how in [
+            "<&-",
+            "2>&-",
+            "<&- 2>&-",
+            ">&-",
+            "<&- >&-",
+            ">&- 2>&-",
+            "<&- >&- 2>&-",
+            "1<>/dev/null",
+        ] {
             let shown = with_streams(&fixture, flags, how).run();
             assert_eq!(shown.code(), 1, "weigh {flags} {how}");
             let seen =
                 |stream: &[u8], is_closed| if is_closed { Vec::new() } else { stream.to_vec() };
-            let is_closed = how.split(' ').any(|word| word == ">&-");
+            let is_closed = how.split(' ').any(|word| [">&-", "1<>/dev/null"].contains(&word));
             assert!(shown.stdout == seen(&expected.stdout, is_closed), "weigh {flags} {how}");
             assert!(
                 shown.stderr == seen(&expected.stderr, how.contains("2>")),

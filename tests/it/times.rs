@@ -1,5 +1,7 @@
 //! The newest time of what is in a directory, before 1970 too, and how times are written.
 
+use std::ffi::OsString;
+
 use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
 use crate::oracle::{self, Eyes};
@@ -104,6 +106,86 @@ fn a_time_is_written_as_asked() {
     }
     let relative = shown("-m m -d 0 --time-style relative");
     assert!(relative.ends_with(" years ago 4.88Ki ┌── top\n"), "{relative}");
+}
+
+/// A zone five hours behind UTC (tzfile(5)): no change of the clock, and the rule for all times at the end.
+fn zone() -> Vec<u8> {
+    let header = |counts: [u32; 6]| {
+        [&b"TZif2"[..], &[0; 15], &counts.map(u32::to_be_bytes).concat()].concat()
+    };
+    let offset = (-5 * 3_600_i32).to_be_bytes();
+    let body = [&offset[..], &[0, 0], b"EST\0"].concat();
+    let one = [header([0, 0, 0, 0, 1, 4]), body].concat();
+    [&one[..], &one, b"\nEST5\n"].concat()
+}
+
+/// `top`, and files that TZ and TZDIR may name.
+fn zones() -> Fixture {
+    let fixture = ages().fifo("zones/fifo").symlink("/dev/zero", "zones/zero");
+    let fixture = fixture.sparse("zones/sparse", 1 << 40).symlink("here", "zones/link").dir("own");
+    std::fs::write(fixture.at("zones/here"), zone()).unwrap();
+    fixture
+}
+
+/// TZ and TZDIR may name what has no end, or waits for a writer.
+#[test]
+fn a_time_zone_is_a_small_file() {
+    let fixture = zones();
+    let at = |name: &str| fixture.at(name).display().to_string();
+    let (behind, utc) = ("2001-09-08T20:46:40", "2001-09-09T01:46:40");
+    for (zone, directory, expected) in [
+        (":/dev/zero".to_owned(), None, utc),
+        ("/dev/zero".to_owned(), None, utc),
+        (at("zones/zero"), None, utc),
+        (at("zones/fifo"), None, utc),
+        (at("zones/sparse"), None, utc),
+        (at("zones"), None, utc),
+        ("zero".to_owned(), Some(at("zones")), utc),
+        ("fifo".to_owned(), Some(at("zones")), utc),
+        ("here".to_owned(), Some("/proc/self/root".to_owned()), utc),
+        (String::new(), Some(at("zones")), utc),
+        ("EST5".to_owned(), None, behind),
+        (at("zones/here"), None, behind),
+        (format!(":{}", at("zones/link")), None, behind),
+        ("here".to_owned(), Some(at("zones")), behind),
+        (":link".to_owned(), Some(at("zones")), behind),
+        ("zones/here".to_owned(), Some(at("")), behind),
+    ] {
+        let weigh = weigh("-c -m m -d 0 -R").arg("top").within(fixture.path()).env("TZ", &zone);
+        let weigh = directory.iter().fold(weigh, |weigh, at| weigh.env("TZDIR", at));
+        let shown = weigh.limited("-v 600000").run().text();
+        assert!(shown.contains(expected), "TZ={zone} TZDIR={directory:?}: {shown}");
+    }
+}
+
+/// Neither JSON nor a screen without times needs one.
+#[test]
+#[ignore = "needs strace"]
+#[cfg(target_os = "linux")]
+fn the_time_zone_is_read_when_a_time_is_shown() {
+    let fixture = zones();
+    for (flags, keys, is_shown) in [
+        ("-c -m m", "", true),
+        ("-j -m m", "", false),
+        ("-c", "", false),
+        ("--ui --details", "q", false),
+        ("--ui --details", "mq", true),
+    ] {
+        let mut terminal = crate::pty::Terminal::new();
+        let log = fixture.at("log");
+        let strace = ["strace", "-f", "-q", "-e", "trace=openat,open", "-o"].map(OsString::from);
+        let run = weigh(flags).arg("top").within(fixture.path()).on(&terminal);
+        let run = run.under(strace.into_iter().chain([log.clone().into()]));
+        let mut child = run.env("TZ", fixture.at("zones/here")).spawn();
+        for key in keys.chars() {
+            terminal.wait_for("new.rs");
+            terminal.type_in(key.to_string().as_bytes());
+        }
+        assert_eq!(child.wait().unwrap().code(), Some(0), "{flags}");
+        terminal.close();
+        let calls = std::fs::read_to_string(log).unwrap();
+        assert_eq!(calls.contains("zones/here"), is_shown, "{flags} {keys}: {calls}");
+    }
 }
 
 #[test]
