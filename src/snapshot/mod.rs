@@ -83,34 +83,57 @@ pub struct Snapshot<R> {
 /// Checks whether a snapshot can be saved at `to`, as far as that is possible without saving one.
 ///
 /// # Errors
-/// The system's.
+/// The system's, and an error if that would replace a file that is not a snapshot.
 pub fn ensure_savable(to: &Destination) -> Result<(), Problem> {
-    to.ensure_writable().map_err(|error| problem(&to.path, Operation::Save, &error))
+    to.ensure_writable().map_err(|error| problem(&to.path, Operation::Save, &error))?;
+    if to.is_stdout || to.directory_of_new().is_some() {
+        return Ok(());
+    }
+    ensure_replaceable(&to.path).map_err(|error| problem(&to.path, Operation::Replace, &error))
+}
+
+/// Checks that what `path` leads to, if anything, is a snapshot that `--save` wrote, or has no content.
+fn ensure_replaceable(path: &Path) -> io::Result<()> {
+    if !sys::has_content(path) {
+        return Ok(());
+    }
+    let Err(Problem { code, message, .. }) = glance(path) else { return Ok(()) };
+    let reason = match code {
+        None => "it is not a snapshot from --save".to_owned(),
+        Some(_) => format!("it cannot be read to see whether it is a snapshot ({message})"),
+    };
+    Err(io::Error::other(format!("{reason}: save to another file, or remove it first")))
 }
 
 /// Saves what `write` writes at `to`, compressed as the extension says. A file that exists there stays until the new
 /// one is complete and safely on the device.
 ///
 /// # Errors
-/// The system's, or an interrupt.
+/// The system's, an interrupt, and an error if a file that is not a snapshot is there by now.
 pub fn save(
     to: &Destination,
     interrupt: &Interrupt,
     write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
 ) -> Result<(), Problem> {
+    ensure_savable(to)?;
+    let mut operation = Operation::Save;
     let save = || {
         let out = Packer::new(&to.path, Draft::new(to)?)?;
         let mut out = BufWriter::new(UntilAsked { out, interrupt });
         write(&mut out)?;
         let draft = out.into_inner()?.out.finish()?;
         check(interrupt, "interrupted")?;
+        // Long after the first check: the file may have come in the meantime.
+        operation = Operation::Replace;
+        draft.replaces().map_or(Ok(()), ensure_replaceable)?;
+        operation = Operation::Save;
         draft.put()?;
         check(interrupt, "interrupted, when it was in its place")
     };
     // A pipe or a device has no draft to keep, and may wait for a reader for ever.
     let saved = if to.is_replaced() { interrupt.put_off(save) } else { save() };
     let saved = if to.is_stdout { unless_closed(saved) } else { saved };
-    saved.map_err(|error| problem(&to.path, Operation::Save, &error))
+    saved.map_err(|error| problem(&to.path, operation, &error))
 }
 
 fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {

@@ -63,7 +63,9 @@ pub use platform::{
     not_found, space_around, stop_others, terminal, threads_with_room, usage, user_id, user_name,
 };
 pub use prefetch::Prefetch;
-pub use snapshot_file::{Destination, Draft, files_in, open as open_snapshot, remove_file};
+pub use snapshot_file::{
+    Destination, Draft, files_in, has_content, open as open_snapshot, remove_file,
+};
 pub use source::{Handle, Source};
 pub use space::{Space, space};
 pub use usage::Usage;

@@ -35,6 +35,12 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, length))
 }
 
+/// Whether `path` leads to content that would be lost if a snapshot were saved there: that of a file or of a disk, unlike
+/// a pipe or a terminal.
+pub fn has_content(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| platform::has_content(&there))
+}
+
 /// Where a snapshot is to be saved.
 #[derive(Clone, Debug)]
 pub struct Destination {
@@ -150,6 +156,12 @@ impl Draft {
             }
         };
         Ok(Self { file, path, new: to.new.clone() })
+    }
+
+    /// The path at which it will replace a file, if there is one by then.
+    pub fn replaces(&self) -> Option<&Path> {
+        let is_beside = matches!(self.file, Written::Beside(_));
+        (is_beside && self.new.is_none()).then_some(&self.path)
     }
 
     /// Moves the file to its place, after it is synced to the device.
