@@ -58,7 +58,9 @@ fn main() -> ExitCode {
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome { snapshot, saved, unmounted, doubts, exceeded, stats, other_files, .. } = outcome;
+    let Outcome {
+        snapshot, saved, removed, unmounted, doubts, exceeded, stats, other_files, ..
+    } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
         say(&errors::one(problem));
@@ -66,6 +68,7 @@ fn main() -> ExitCode {
     for problem in &*other_files {
         say(&errors::one(problem));
     }
+    say(&errors::removed(removed));
     say_unprinted(&printed);
     say(&errors::not_in_bulk(&stats.not_in_bulk));
     say(&errors::sharing(stats.sharing));

@@ -35,7 +35,7 @@ pub use crate::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::difference;
 pub use compression::is_compressed;
-pub use dated::{dated, remove_old};
+pub use dated::{Expired, all_in, dated, newest, newest_like, remove_old};
 pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
 pub use glance::{Glance, glance};
@@ -44,7 +44,7 @@ pub use reweigh::{TIMES, reweigh};
 pub use several::load_all;
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
@@ -106,7 +106,7 @@ fn ensure_replaceable(path: &Path) -> io::Result<()> {
 }
 
 /// Saves what `write` writes at `to`, compressed as the extension says. A file that exists there stays until the new
-/// one is complete and safely on the device.
+/// one is complete and safely on the device. Returns its path.
 ///
 /// # Errors
 /// The system's, an interrupt, and an error if a file that is not a snapshot is there by now.
@@ -114,7 +114,7 @@ pub fn save(
     to: &Destination,
     interrupt: &Interrupt,
     write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
-) -> Result<(), Problem> {
+) -> Result<PathBuf, Problem> {
     ensure_savable(to)?;
     let mut operation = Operation::Save;
     let save = || {
@@ -127,12 +127,15 @@ pub fn save(
         operation = Operation::Replace;
         draft.replaces().map_or(Ok(()), ensure_replaceable)?;
         operation = Operation::Save;
-        draft.put()?;
-        check(interrupt, "interrupted, when it was in its place")
+        let path = draft.put()?;
+        check(interrupt, "interrupted, when it was in its place").map(|()| path)
     };
     // A pipe or a device has no draft to keep, and may wait for a reader for ever.
     let saved = if to.is_replaced() { interrupt.put_off(save) } else { save() };
-    let saved = if to.is_stdout { unless_closed(saved) } else { saved };
+    let saved = match saved {
+        Err(error) if to.is_stdout => unless_closed(Err(error)).map(|()| to.path.clone()),
+        saved => saved,
+    };
     saved.map_err(|error| problem(&to.path, operation, &error))
 }
 

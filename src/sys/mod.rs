@@ -64,7 +64,7 @@ pub use platform::{
 };
 pub use prefetch::Prefetch;
 pub use snapshot_file::{
-    Destination, Draft, files_in, has_content, open as open_snapshot, remove_file,
+    Destination, Draft, files_in, has_content, is_directory, open as open_snapshot, remove_file,
 };
 pub use source::{Handle, Source};
 pub use space::{Space, space};
