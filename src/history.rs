@@ -18,7 +18,7 @@ use crate::snapshot::{self, Glance, Origin, Snapshot};
 use crate::tally::Limits;
 use crate::tree::{Order, Step, Traversal, Tree};
 use directories::Directories;
-pub use trend::{Filling, fillings, slope};
+pub use trend::{Filling, LEAST_SPAN, fillings, slope};
 
 /// The history of a tree.
 #[derive(Debug)]

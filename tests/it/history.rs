@@ -126,6 +126,53 @@ file system of t (KIND, 100G, 77G free): +400M a day, full in 194 days, on 2026-
     assert!(run("-w 30").lines().all(|line| line.chars().count() <= 30));
 }
 
+/// Two seconds tell nothing about a day. What is missing is said.
+#[test]
+fn a_rate_needs_half_a_day() {
+    const SAID: &str = "no rates: they need snapshots over 12 hours or more";
+    let half = DAY / 2;
+    for (times, rate) in [
+        (vec![0], None),
+        (vec![0, 2], None),
+        (vec![0, 2, half - 1], None),
+        (vec![0, half], Some(18_000_000.0)),
+    ] {
+        let mut fixture = Fixture::new().sparse("t/late/f", 1);
+        let mut names = Vec::new();
+        for (i, time) in times.into_iter().enumerate() {
+            let size = 1_000_000 + 9_000_000 * i as u64;
+            fixture = fixture.sparse("t/a/f", size);
+            names.push(format!("{i}"));
+            save(&fixture, &names[i], START + time, 50_000_000_000 - 9_000_000 * i as i64);
+        }
+        let picture = history("", fixture.path(), &names).text();
+        let shown: Value =
+            serde_json::from_slice(&history("-j", fixture.path(), &names).clean()).unwrap();
+        let rates = [&line(&shown, "t")["rate"], &shown["file_systems"][0]["rate"]];
+        match rate {
+            Some(rate) => assert!(rates.iter().all(|found| is_near(found, rate)), "{shown}"),
+            None => assert_eq!(rates, [&Value::Null; 2]),
+        }
+        assert_eq!(shown["file_systems"][0]["full"].is_null(), rate.is_none());
+        assert_eq!(picture.contains(SAID), rate.is_none(), "{picture}");
+        assert_eq!(picture.contains("full in"), rate.is_some(), "{picture}");
+        assert_eq!(picture.contains(" +"), rate.is_some(), "{picture}");
+    }
+    // A directory that came an hour ago has none either.
+    let fixture = Fixture::new().sparse("t/f", 1);
+    save(&fixture, "0", START, 1);
+    for hour in 23..=24 {
+        let size = 1_000_000 * hour as u64;
+        let file = fs::create_dir_all(fixture.at("t/new"))
+            .and_then(|()| fs::File::create(fixture.at("t/new/f")));
+        file.unwrap().set_len(size).unwrap();
+        save(&fixture, &format!("{hour}"), START + hour * 3_600, 1);
+    }
+    let names = ["0", "23", "24"].map(str::to_owned);
+    let shown = json(history("-j", fixture.path(), &names));
+    assert!(line(&shown, "new")["rate"].is_null() && !line(&shown, "t")["rate"].is_null());
+}
+
 /// One of them is cut off, wherever it stands: it has its line, and the others are shown.
 #[test]
 fn a_snapshot_that_cannot_be_read_has_a_line_and_the_others_are_shown() {
