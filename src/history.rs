@@ -18,7 +18,7 @@ use crate::snapshot::{self, Glance, Origin, Snapshot};
 use crate::tally::Limits;
 use crate::tree::{Order, Step, Traversal, Tree};
 use directories::Directories;
-pub use trend::{Filling, fillings, slope};
+pub use trend::{Filling, LEAST_SPAN, fillings, slope};
 
 /// The history of a tree.
 #[derive(Debug)]
@@ -65,8 +65,8 @@ struct Column {
     sizes: Vec<Option<u64>>,
 }
 
-/// The history of the tree whose snapshots are in `files`, in any order: the directories that changed most, as many as
-/// `limits` allow. Its sizes must have the measure `measure`, if given; otherwise that of the last snapshot. Also
+/// The history of the tree whose snapshots are `files`, or are in those that are directories, in any order: the directories
+/// that changed most, as many as `limits` allow. Its sizes must have the measure `measure`, if given; otherwise that of the last snapshot. Also
 /// returns the last snapshot, with the tree of the changed directories.
 ///
 /// # Errors
@@ -77,7 +77,9 @@ pub fn history(
     limits: Limits,
 ) -> Result<(History, Snapshot<Tree>), Problem> {
     let (mut unread, mut dated) = (Vec::new(), Vec::new());
-    for file in files {
+    let all_in = |path: &PathBuf| snapshot::all_in(path);
+    let files: Vec<_> = files.iter().map(all_in).collect::<Result<_, _>>()?;
+    for file in files.iter().flatten() {
         match snapshot::glance(file) {
             Ok(glance) => dated.push((file, glance)),
             Err(problem) => unread.push(problem),
@@ -162,10 +164,7 @@ fn problem(file: &Path, message: &str) -> Problem {
 /// Why a snapshot is of another tree than the last one.
 fn misfit(glance: &Glance, last: &Snapshot<Tree>) -> Option<String> {
     let origin = last.origin.as_ref()?;
-    let [mut paths, mut others] = [origin, &glance.origin].map(Origin::paths);
-    paths.sort_unstable();
-    others.sort_unstable();
-    if paths != others {
+    if !origin.has_paths_of(&glance.origin) {
         return Some("it is of another root than the last snapshot".to_owned());
     }
     if origin.share != glance.origin.share {

@@ -52,20 +52,23 @@ fn main() -> ExitCode {
         // Not dropped, because to take a tree of millions apart at the end takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
-            let failed = fail(&problem);
+            say(&errors::one(&problem));
             let is_asked = request.interrupt.is_asked();
-            return if is_asked { ExitCode::from(INTERRUPTED) } else { failed };
+            return ExitCode::from(if is_asked { INTERRUPTED } else { status_of(&problem) });
         }
     };
     let printed = unless_closed(print(request, outcome, plan.output));
-    let Outcome { snapshot, saved, unmounted, doubts, exceeded, stats, other_files, .. } = outcome;
+    let Outcome {
+        snapshot, saved, removed, unmounted, doubts, exceeded, stats, other_files, ..
+    } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
-        fail(problem);
+        say(&errors::one(problem));
     }
     for problem in &*other_files {
-        fail(problem);
+        say(&errors::one(problem));
     }
+    say(&errors::removed(removed));
     say_unprinted(&printed);
     note(&errors::not_in_bulk(&stats.not_in_bulk), messages);
     note(&errors::sharing(stats.sharing), messages);
@@ -88,7 +91,7 @@ fn main() -> ExitCode {
     ExitCode::from(match (&printed, saved) {
         (Err(_), _) => INCOMPLETE,
         _ if weighed.is_interrupted => INTERRUPTED,
-        (_, Err(_)) => INCOMPLETE,
+        (_, Err(problem)) => status_of(problem),
         _ if !other_files.is_empty() => INCOMPLETE,
         // Also if the figure is a lower bound, because the rest can only add to it.
         _ if !exceeded.is_empty() => OVER,
@@ -101,7 +104,10 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
     let ended = match browse::run(request, options) {
         Ok(ended) => ended,
-        Err(problem) => return fail(&problem),
+        Err(problem) => {
+            say(&errors::one(&problem));
+            return ExitCode::from(status_of(&problem));
+        }
     };
     let mut out = io::stdout().lock();
     let printed = ended.printed.map_or(Ok(()), |paths| out.write_all(&paths));
@@ -147,10 +153,9 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
     out.flush()
 }
 
-fn fail(problem: &Problem) -> ExitCode {
-    say(&errors::one(problem));
-    let is_mistake = problem.operation == Operation::Compare;
-    ExitCode::from(if is_mistake { MISTAKE } else { INCOMPLETE })
+fn status_of(problem: &Problem) -> u8 {
+    let is_mistake = matches!(problem.operation, Operation::Compare | Operation::Replace);
+    if is_mistake { MISTAKE } else { INCOMPLETE }
 }
 
 fn say_unprinted(printed: &io::Result<()>) {

@@ -44,6 +44,8 @@ pub enum Operation {
     Load,
     /// Writing a snapshot.
     Save,
+    /// Replacing a file that is not a snapshot.
+    Replace,
     /// Removing an old snapshot, or a marked entry.
     Remove,
     /// Comparing with a snapshot that counts differently.
@@ -60,6 +62,7 @@ impl Operation {
             Operation::Enter => "enter",
             Operation::Load => "load",
             Operation::Save => "save",
+            Operation::Replace => "replace",
             Operation::Remove => "remove",
             Operation::Compare => "compare with",
         }

@@ -24,7 +24,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
-use crate::snapshot::{self, Destination, Doubt, FileSystem, Origin, Snapshot, TIMES};
+use crate::snapshot::{self, Destination, Doubt, Expired, FileSystem, Origin, Snapshot, TIMES};
 use crate::stats::WalkStats;
 use crate::sys;
 use crate::tally::{
@@ -54,7 +54,7 @@ pub struct Request {
     /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
     /// Without a number, all are kept.
     pub keep_saved: Option<NonZeroUsize>,
-    /// The snapshot to compare with, if any.
+    /// The snapshot to compare with, if any; or a directory with dated ones, for the newest complete one of the same roots.
     pub since: Option<PathBuf>,
     /// The flags that change what counts, by their long names. A snapshot records them, and two snapshots can be
     /// compared only if their flags agree.
@@ -72,9 +72,11 @@ pub struct Request {
 pub enum Input {
     /// Walks these roots.
     Roots(Vec<OsString>),
-    /// Loads these snapshots together, as one walk of all their roots. Their sizes must measure this, if it is given.
+    /// Loads these snapshots together, as one walk of all their roots. Their sizes must measure this, if it is given. A
+    /// directory stands for the newest dated snapshot in it.
     Snapshots(Vec<PathBuf>, Option<Measure>),
-    /// Loads these snapshots of one tree at different times. Their sizes must measure this, if it is given.
+    /// Loads these snapshots of one tree at different times. Their sizes must measure this, if it is given. A directory
+    /// stands for all dated snapshots in it.
     History(Vec<PathBuf>, Option<Measure>),
 }
 
@@ -103,6 +105,8 @@ pub struct Outcome {
     pub history: Option<History>,
     /// Errors about other files: snapshots that could not be read or removed.
     pub other_files: Vec<Problem>,
+    /// The expired snapshots that were removed.
+    pub removed: Vec<PathBuf>,
     /// Whether saving succeeded; also if nothing was to be saved.
     pub saved: Result<(), Problem>,
     /// The file systems whose mount points are roots, if that was asked for.
@@ -175,16 +179,17 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     }
     let (mut snapshot, stats, before) =
         request.compared(|request, watch| request.now(watch), watch)?;
-    let saved = match request.save.as_ref().map_or(Ok(()), |to| request.save(to, &snapshot)) {
+    let saved = request.save.as_ref().map(|to| request.save(to, &snapshot)).transpose();
+    let saved = match saved {
         // Even a complete walk is not shown then, because the user wants no more.
         Err(problem) if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted => {
             return Err(problem);
         }
         saved => saved,
     };
-    let other_files = match (&saved, &snapshot.origin) {
-        (Ok(()), Some(origin)) => request.remove_old(origin),
-        _ => Vec::new(),
+    let removed = match (&saved, &snapshot.origin) {
+        (Ok(Some(file)), Some(origin)) => request.remove_old(file, origin),
+        _ => Expired::default(),
     };
     let kept = request.kept();
     if request.newest && request.save.is_some() {
@@ -223,8 +228,9 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         snapshot,
         changes,
         history: None,
-        other_files,
-        saved,
+        other_files: removed.problems,
+        removed: removed.files,
+        saved: saved.map(drop),
         file_systems,
         unmounted,
         doubts,
@@ -255,6 +261,7 @@ impl Request {
             snapshot,
             changes: None,
             other_files: mem::take(&mut history.unread),
+            removed: Vec::new(),
             history: Some(history),
             saved: Ok(()),
             file_systems: Vec::new(),
@@ -265,14 +272,16 @@ impl Request {
         })
     }
 
-    /// Removes expired snapshots from the directory in which a dated one from `origin` was saved, if that was asked for.
-    fn remove_old(&self, origin: &Origin) -> Vec<Problem> {
+    /// Removes expired snapshots from the directory in which a dated one from `origin` was saved in a `file`, if that was
+    /// asked for.
+    fn remove_old(&self, file: &Path, origin: &Origin) -> Expired {
         let directory = self.save.as_ref().and_then(Destination::directory_of_new);
         match (directory, self.keep_saved) {
             (Some(directory), Some(count)) => {
-                snapshot::remove_old(directory, origin, count.get(), &sys::time_zone())
+                let zone = sys::time_zone();
+                snapshot::remove_old(directory, (file, origin), count.get(), sys::now(), &zone)
             }
-            _ => Vec::new(),
+            _ => Expired::default(),
         }
     }
 
@@ -342,11 +351,15 @@ impl Request {
         watch: W,
     ) -> Result<NowAndBefore, Problem> {
         match &self.source {
-            Input::Roots(_) => self.loaded_during(|| now(self, watch)),
+            Input::Roots(roots) => {
+                let earlier = self.earlier_file(|| self.here(roots, false))?;
+                self.loaded_during(earlier.as_deref(), || now(self, watch))
+            }
             Input::Snapshots(..) | Input::History(..) => {
                 let (mut snapshot, stats) = now(self, watch)?;
                 let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
-                let before = self.earlier(snapshot.measure, options, || ())?;
+                let earlier = self.earlier_file(|| snapshot.origin.clone().unwrap_or_default())?;
+                let before = self.earlier(earlier.as_deref(), snapshot.measure, options, || ())?;
                 if let Some(options) =
                     snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
                 {
@@ -365,9 +378,10 @@ impl Request {
     /// has no such header. An error that is found later ends the walk.
     fn loaded_during(
         &self,
+        earlier: Option<&Path>,
         walk: impl FnOnce() -> Result<(Snapshot<Tree>, WalkStats), Problem>,
     ) -> Result<NowAndBefore, Problem> {
-        if self.since.is_none() {
+        if earlier.is_none() {
             return walk().map(|(now, stats)| (now, stats, None));
         }
         let has_stopped = AtomicBool::new(false);
@@ -380,7 +394,8 @@ impl Request {
                 let say = |may_begin| {
                     let _ = sender.send(may_begin);
                 };
-                let loaded = self.earlier(self.walk.measure, Some(&self.options), || say(true));
+                let (measure, options) = (self.walk.measure, Some(&*self.options));
+                let loaded = self.earlier(earlier, measure, options, || say(true));
                 say(loaded.is_ok());
                 if loaded.is_err() {
                     let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
@@ -401,7 +416,7 @@ impl Request {
                     join()?
                 }
                 // No thread can be started.
-                Err(_) => self.earlier(self.walk.measure, Some(&self.options), || ())?,
+                Err(_) => self.earlier(earlier, self.walk.measure, Some(&self.options), || ())?,
             };
             walk().map(|(now, stats)| (now, stats, earlier))
         });
@@ -438,9 +453,11 @@ impl Request {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
             Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
+                let newest = |path: &PathBuf| snapshot::newest(path);
+                let paths: Vec<_> = paths.iter().map(newest).collect::<Result<_, _>>()?;
                 let snapshot = match &paths[..] {
                     [path] => snapshot::load(path, *measure, tally)?,
-                    paths => snapshot::load_all(paths, *measure, self.kept().unwrap_or_default())?,
+                    paths => snapshot::load_all(&paths, *measure, self.kept().unwrap_or_default())?,
                 };
                 let path = paths.first().map_or(Path::new(""), |path| path);
                 let snapshot = self.reweighed(snapshot);
@@ -463,9 +480,7 @@ impl Request {
         let share =
             share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
         let is_to_be_known = self.save.is_some() || self.since.is_some();
-        let origin = is_to_be_known
-            .then(|| Origin::here(roots, self.walk.source, self.options.clone(), has_details))
-            .map(|origin| Origin { share, ..origin });
+        let origin = is_to_be_known.then(|| Origin { share, ..self.here(roots, has_details) });
         let mut options = self.walk.clone();
         options.filter.share = share;
         options.query.times |= has_details
@@ -483,6 +498,11 @@ impl Request {
             walked
         });
         (Snapshot { weighed, measure, origin }, stats)
+    }
+
+    /// The origin of a walk of `roots` that starts now.
+    fn here(&self, roots: &[OsString], has_details: bool) -> Origin {
+        Origin::here(roots, self.walk.source, self.options.clone(), has_details)
     }
 
     /// Applies filters to a loaded snapshot, if it contains what they need.
@@ -519,16 +539,22 @@ impl Request {
         }
     }
 
-    /// The snapshot to compare with, if there is one. What this one leaves out is left out of it, too. `options` are
+    /// The file of the snapshot to compare with, if there is one. The origin of the result is `now`.
+    fn earlier_file(&self, now: impl FnOnce() -> Origin) -> Result<Option<PathBuf>, Problem> {
+        self.since.as_ref().map(|path| snapshot::newest_like(path, now)).transpose()
+    }
+
+    /// The snapshot to compare with, which is in the file `path`, if there is one. What this one leaves out is left out of it, too. `options` are
     /// the flags of this one, if they are known. Calls `begin` once a header before its tree shows that they can be
     /// compared.
     fn earlier(
         &self,
+        path: Option<&Path>,
         measure: Measure,
         options: Option<&[String]>,
         begin: impl FnOnce(),
     ) -> Result<Option<Snapshot<Tree>>, Problem> {
-        let Some(path) = &self.since else { return Ok(None) };
+        let Some(path) = path else { return Ok(None) };
         let filter = &self.walk.filter;
         let by_details = self.is_by_details();
         let is_asked = by_details || filter.times.modified.is_some();
@@ -560,7 +586,7 @@ impl Request {
     }
 
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
-    fn save(&self, to: &Destination, snapshot: &Snapshot<Tree>) -> Result<(), Problem> {
+    fn save(&self, to: &Destination, snapshot: &Snapshot<Tree>) -> Result<PathBuf, Problem> {
         if snapshot.weighed.is_interrupted {
             let interrupted = io::ErrorKind::Interrupted.into();
             return Err(snapshot::problem(&to.path, Operation::Save, &interrupted));

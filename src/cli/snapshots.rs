@@ -20,7 +20,8 @@ use crate::terminal;
 pub(super) struct SnapshotFlags {
     /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
     ///
-    /// If FILE is standard output, the snapshot is all that is printed. If FILE ends in a slash, it is a directory, and
+    /// A file that is there is only replaced if it is a snapshot or empty. If FILE is standard output, the snapshot is all
+    /// that is printed. If FILE ends in a slash, it is a directory, and
     /// the snapshot is a new file there, named after the time.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
@@ -28,7 +29,7 @@ pub(super) struct SnapshotFlags {
     /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others
     ///
     /// Only snapshots of the same PATHs and host are removed, and only those that were saved with --save DIR/. The last
-    /// one that is complete always stays.
+    /// one that is complete always stays. A line on stderr says what was removed.
     #[arg(long, value_name = "N", requires = "save", allow_negative_numbers = true)]
     #[arg(value_parser = numbers::positive)]
     pub(super) keep: Option<NonZeroUsize>,
@@ -40,7 +41,7 @@ pub(super) struct SnapshotFlags {
     /// Show the snapshot in FILE instead of a PATH; - is standard input
     ///
     /// Given several times, the snapshots are shown together, like a scan of all their PATHs. Each host has a line if
-    /// they are of several.
+    /// they are of several. A directory stands for the newest snapshot in it that --save DIR/ wrote.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
         "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
         "gitignore", "ignored", "atime", "ctime",
@@ -55,6 +56,9 @@ pub(super) struct SnapshotFlags {
     pub(super) shard: Option<Share>,
 
     /// Show what changed since the snapshot in FILE, largest changes first
+    ///
+    /// If FILE is a directory, it stands for the newest complete snapshot in it that --save DIR/ wrote of the same PATHs on
+    /// the same host.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,
@@ -63,6 +67,7 @@ pub(super) struct SnapshotFlags {
     ///
     /// Shows the directories that changed most from the first snapshot to the last: what they come to now, what they
     /// grew by a day, and their sizes as small bars; and when the file system is full if it goes on like that.
+    /// A directory stands for all snapshots in it that --save DIR/ wrote.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1..)]
     #[arg(conflicts_with_all = [
         "RootFlags", "load", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",

@@ -7,6 +7,10 @@ use crate::snapshot::{Origin, Volume};
 /// A day, in seconds.
 const DAY: f64 = 86_400.0;
 
+/// A rate needs this span between the first and the last point, in seconds. Two runs of a daily job are always further
+/// apart, and a figure for a day is at most doubled.
+pub const LEAST_SPAN: i64 = 12 * 3_600;
+
 /// A file system over time.
 #[derive(Clone, Debug)]
 pub struct Filling {
@@ -20,12 +24,15 @@ pub struct Filling {
     pub full: Option<i64>,
 }
 
-/// The growth per day of `points`, each a time in seconds and a number: the slope of the least-squares line. None if
-/// all have the same time.
+/// The growth per day of `points`, each a time in seconds and a number, in order of time: the slope of the least-squares
+/// line. None if they span less than [`LEAST_SPAN`].
 pub fn slope(points: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
     let points: Vec<_> = points.into_iter().collect();
+    let ((start, base), (end, _)) = (*points.first()?, *points.last()?);
+    if end.saturating_sub(start) < LEAST_SPAN {
+        return None;
+    }
     // Differences are exact; a time or a size as a float is not.
-    let (start, base) = *points.first()?;
     let x = |time: i64| (i128::from(time) - i128::from(start)) as f64 / DAY;
     let y = |number: u64| (i128::from(number) - i128::from(base)) as f64;
     let count = points.len() as f64;
@@ -36,7 +43,7 @@ pub fn slope(points: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
         products += (x(time) - mean_x) * (y(number) - mean_y);
         squares += (x(time) - mean_x).powi(2);
     }
-    (squares > 0.0).then(|| products / squares)
+    Some(products / squares)
 }
 
 /// The file systems that held the roots in the last of the snapshots, with what each snapshot says about them, in

@@ -1,6 +1,7 @@
 //! Says what could not be read, for people. Paths and messages may come from a file that somebody else made.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use super::name::escape;
 use super::size::Format;
@@ -60,6 +61,21 @@ pub fn unmounted(roots: &[Vec<u8>]) -> String {
     match &shown[..] {
         [] => String::new(),
         shown => format!("weigh: --df is for mount points: not for {}{more}\n", shown.join(", ")),
+    }
+}
+
+/// The line about snapshots that --keep `removed`; empty if there are none.
+pub fn removed(removed: &[PathBuf]) -> String {
+    let shown = removed.iter().take(SHOWN).map(|file| escape(file.as_os_str().as_encoded_bytes()));
+    let shown: Vec<_> = shown.collect();
+    let shown = shown.join(", ");
+    match removed.len() {
+        0 => String::new(),
+        1 => format!("weigh: --keep removed {shown}\n"),
+        count => {
+            let more = if count > SHOWN { ", …" } else { "" };
+            format!("weigh: --keep removed {count} snapshots: {shown}{more}\n")
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::json::{self, bytes};
 use super::name::{cells, escape, fit};
 use super::size::Format;
 use super::time::TimeFormat;
-use crate::history::{Filling, History, Trace};
+use crate::history::{Filling, History, LEAST_SPAN, Trace};
 use crate::measure::{Measure, weight_of_time};
 use crate::path;
 
@@ -59,10 +59,17 @@ pub fn draw(out: &mut impl Write, history: &History, options: &HistoryOptions) -
         let line = format!("{}{size}  {}{rate}  {spark}{name}", pad(size, sizes), pad(rate, rates));
         writeln!(out, "{}", fit(&line, *width))?;
     }
-    history.file_systems.iter().try_for_each(|one| {
-        let line = filling(one, history, options);
-        writeln!(out, "{}", fit(&line, *width))
-    })
+    for one in &history.file_systems {
+        writeln!(out, "{}", fit(&filling(one, history, options), *width))?;
+    }
+    let [first, last] = [history.moments.first(), history.moments.last()];
+    let [first, last] = [first, last].map(|moment| moment.map_or(0, |moment| moment.time));
+    if last.saturating_sub(first) < LEAST_SPAN {
+        let hours = LEAST_SPAN / 3_600;
+        let line = format!("no rates: they need snapshots over {hours} hours or more");
+        writeln!(out, "{}", fit(&line, *width))?;
+    }
+    Ok(())
 }
 
 /// The number of snapshots, and their first and last date.

@@ -1,9 +1,12 @@
-//! Snapshots in a directory, each named after the time when it was made; and which of them are kept.
+//! Snapshots in a directory, each named after the time when it was made: which of them are kept, and for which of them the
+//! directory stands.
 //!
 //! Other files in the directory are left alone. A file is only removed if its name is a time, and its header says that
 //! weigh made it, of the same roots on the same host.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
@@ -36,41 +39,134 @@ fn is_dated(path: &Path) -> bool {
     is_alone && jiff::civil::DateTime::strptime(NAME, time).is_ok()
 }
 
-/// Removes expired snapshots from `directory`, where `saved` has just been saved. Of all snapshots of the same roots,
-/// it keeps the last one of each of the last `count` days that have any, the same for weeks and months, in `zone`; and
-/// the last complete one, whatever its age. Returns the problems of removing.
-pub fn remove_old(directory: &Path, saved: &Origin, count: usize, zone: &TimeZone) -> Vec<Problem> {
-    let files = match sys::files_in(directory) {
-        Ok(files) => files,
-        Err(error) => return vec![problem(directory, Operation::Remove, &error)],
+/// A dated file, and its header.
+type Dated = (PathBuf, Glance);
+
+/// The dated files in `directory`, in no particular order.
+fn files(directory: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let files = sys::files_in(directory);
+    let mut files = files.map_err(|error| problem(directory, Operation::Load, &error))?;
+    files.retain(|file| is_dated(file));
+    Ok(files)
+}
+
+/// The dated snapshots in `directory`, newest first. Also returns the problems of those that cannot be read.
+fn snapshots(directory: &Path) -> Result<(Vec<Dated>, Vec<Problem>), Problem> {
+    let (mut dated, mut unread) = (Vec::new(), Vec::new());
+    for file in files(directory)? {
+        match glance(&file) {
+            Ok(glance) => dated.push((file, glance)),
+            Err(problem) => unread.push(problem),
+        }
+    }
+    // Of the same second, the one with the longer number is newer.
+    let key = |(file, glance): &Dated| (glance.origin.time, file.as_os_str().len(), file.clone());
+    dated.sort_by_cached_key(|dated| Reverse(key(dated)));
+    Ok((dated, unread))
+}
+
+/// All dated snapshots in `path`, if it is a directory; otherwise `path`.
+///
+/// # Errors
+/// The system's, and an error if there are none.
+pub fn all_in(path: &Path) -> Result<Vec<PathBuf>, Problem> {
+    if !sys::is_directory(path) {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = files(path)?;
+    files.sort();
+    if files.is_empty() { Err(none_in(path)) } else { Ok(files) }
+}
+
+/// The newest of the dated snapshots in `path`, if it is a directory; otherwise `path`.
+///
+/// # Errors
+/// The system's, an error if there is none, and that of a snapshot that cannot be read, because it may be the newest.
+pub fn newest(path: &Path) -> Result<PathBuf, Problem> {
+    if !sys::is_directory(path) {
+        return Ok(path.to_owned());
+    }
+    let (dated, unread) = snapshots(path)?;
+    match (unread.into_iter().next(), dated.into_iter().next()) {
+        (Some(problem), _) => Err(problem),
+        (None, newest) => newest.map(|(file, _)| file).ok_or_else(|| none_in(path)),
+    }
+}
+
+fn none_in(directory: &Path) -> Problem {
+    let error = io::Error::other("there is no snapshot in it that --save DIR/ wrote");
+    problem(directory, Operation::Load, &error)
+}
+
+/// The newest complete one of the dated snapshots in `path` of the same roots on the same host as `now`, if `path` is a
+/// directory; otherwise `path`.
+///
+/// # Errors
+/// The system's, and an error if there is none.
+pub fn newest_like(path: &Path, now: impl FnOnce() -> Origin) -> Result<PathBuf, Problem> {
+    if !sys::is_directory(path) {
+        return Ok(path.to_owned());
+    }
+    let (mut dated, unread) = snapshots(path)?;
+    let now = now();
+    dated.retain(|(_, glance)| is_of(&glance.origin, &now));
+    let none = "there is no complete snapshot of the same PATHs and host in it";
+    let none = || problem(path, Operation::Compare, &io::Error::other(none));
+    let whole = last_whole(&dated).cloned();
+    whole.ok_or_else(|| unread.into_iter().next().unwrap_or_else(none))
+}
+
+/// What [`remove_old`] did.
+#[derive(Debug, Default)]
+pub struct Expired {
+    /// The snapshots that it removed, newest first.
+    pub files: Vec<PathBuf>,
+    /// The problems of removing others.
+    pub problems: Vec<Problem>,
+}
+
+/// Removes expired snapshots from `directory`, where one from `origin` has just been saved as `saved`. Of all snapshots of
+/// the same roots, it keeps the last one of each of the last `count` days that have any, the same for weeks and months, in
+/// `zone`; the last complete one, whatever its age; and what was just saved. It leaves those alone that are dated later
+/// than `now`, in seconds since the epoch: the clock was wrong, or somebody else saves at the same time.
+pub fn remove_old(
+    directory: &Path,
+    (saved, origin): (&Path, &Origin),
+    count: usize,
+    now: i64,
+    zone: &TimeZone,
+) -> Expired {
+    let mut removed = Expired::default();
+    let mut series = match snapshots(directory) {
+        Ok((series, _)) => series,
+        Err(problem) => {
+            let problem = Problem { operation: Operation::Remove, ..problem };
+            return Expired { problems: vec![problem], ..removed };
+        }
     };
-    let series = files.into_iter().filter(|file| is_dated(file)).filter_map(|file| {
-        let glance = glance(&file).ok()?;
-        is_of(&glance.origin, saved).then_some((file, glance))
-    });
-    let mut series: Vec<_> = series.collect();
-    // Newest first.
-    series.sort_by(|one, two| (two.1.origin.time, &two.0).cmp(&(one.1.origin.time, &one.0)));
+    series.retain(|(_, glance)| is_of(&glance.origin, origin) && glance.origin.time <= now);
     let kept = kept(&series, count, zone);
-    let old = series.iter().filter(|(file, _)| !kept.contains(file));
-    let removed = old.filter_map(|(file, _)| {
-        let error = sys::remove_file(file).err()?;
-        Some(problem(file, Operation::Remove, &error))
-    });
-    removed.collect()
+    for (file, _) in &series {
+        if kept.contains(file) || file == saved {
+            continue;
+        }
+        match sys::remove_file(file) {
+            Ok(()) => removed.files.push(file.clone()),
+            // Somebody else has just removed it.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => removed.problems.push(problem(file, Operation::Remove, &error)),
+        }
+    }
+    removed
 }
 
 /// Whether two snapshots are of the same roots, or the same share of them, on the same host.
 fn is_of(one: &Origin, other: &Origin) -> bool {
-    one.host == other.host && one.share == other.share && one.paths() == other.paths()
+    one.host == other.host && one.share == other.share && one.has_paths_of(other)
 }
 
 /// Which files of a `series`, newest first, are kept.
-fn kept<'s>(
-    series: &'s [(PathBuf, Glance)],
-    count: usize,
-    zone: &TimeZone,
-) -> HashSet<&'s PathBuf> {
+fn kept<'s>(series: &'s [Dated], count: usize, zone: &TimeZone) -> HashSet<&'s PathBuf> {
     let (mut days, mut weeks, mut months) = (HashSet::new(), HashSet::new(), HashSet::new());
     let mut kept = HashSet::new();
     for (file, glance) in series {
@@ -87,14 +183,19 @@ fn kept<'s>(
             kept.insert(file);
         }
     }
+    kept.extend(last_whole(series));
+    kept
+}
+
+/// The first file of a `series` that is complete.
+fn last_whole(series: &[Dated]) -> Option<&PathBuf> {
     // The header does not show whether the rest was cut off.
     let is_whole = |file: &Path| {
         let nothing = Top::new(Limits { lines: 0, ..Limits::NONE });
         read(file, None, nothing).is_ok()
     };
     let whole = series.iter().find(|(file, glance)| glance.is_complete && is_whole(file));
-    kept.extend(whole.map(|(file, _)| file));
-    kept
+    whole.map(|(file, _)| file)
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ impl Header {
         match tokens.text() {
             b"schema" => {
                 let schema = tokens.number()?;
+                tokens.recognize();
                 if schema > SCHEMA {
                     return Err(tokens.error(format_args!(
                         "it has schema {schema}, and this weigh reads schema {SCHEMA}"

@@ -35,7 +35,7 @@ pub use crate::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::difference;
 pub use compression::is_compressed;
-pub use dated::{dated, remove_old};
+pub use dated::{Expired, all_in, dated, newest, newest_like, remove_old};
 pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
 pub use glance::{Glance, glance};
@@ -44,7 +44,7 @@ pub use reweigh::{TIMES, reweigh};
 pub use several::load_all;
 
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
 use crate::measure::Measure;
@@ -83,34 +83,60 @@ pub struct Snapshot<R> {
 /// Checks whether a snapshot can be saved at `to`, as far as that is possible without saving one.
 ///
 /// # Errors
-/// The system's.
+/// The system's, and an error if that would replace a file that is not a snapshot.
 pub fn ensure_savable(to: &Destination) -> Result<(), Problem> {
-    to.ensure_writable().map_err(|error| problem(&to.path, Operation::Save, &error))
+    to.ensure_writable().map_err(|error| problem(&to.path, Operation::Save, &error))?;
+    if to.is_stdout || to.directory_of_new().is_some() {
+        return Ok(());
+    }
+    ensure_replaceable(&to.path).map_err(|error| problem(&to.path, Operation::Replace, &error))
+}
+
+/// Checks that what `path` leads to, if anything, is a snapshot that `--save` wrote, or has no content.
+fn ensure_replaceable(path: &Path) -> io::Result<()> {
+    if !sys::has_content(path) {
+        return Ok(());
+    }
+    let Err(Problem { code, message, .. }) = glance(path) else { return Ok(()) };
+    let reason = match code {
+        None => "it is not a snapshot from --save".to_owned(),
+        Some(_) => format!("it cannot be read to see whether it is a snapshot ({message})"),
+    };
+    Err(io::Error::other(format!("{reason}: save to another file, or remove it first")))
 }
 
 /// Saves what `write` writes at `to`, compressed as the extension says. A file that exists there stays until the new
-/// one is complete and safely on the device.
+/// one is complete and safely on the device. Returns its path.
 ///
 /// # Errors
-/// The system's, or an interrupt.
+/// The system's, an interrupt, and an error if a file that is not a snapshot is there by now.
 pub fn save(
     to: &Destination,
     interrupt: &Interrupt,
     write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
-) -> Result<(), Problem> {
+) -> Result<PathBuf, Problem> {
+    ensure_savable(to)?;
+    let mut operation = Operation::Save;
     let save = || {
         let out = Packer::new(&to.path, Draft::new(to)?)?;
         let mut out = BufWriter::new(UntilAsked { out, interrupt });
         write(&mut out)?;
         let draft = out.into_inner()?.out.finish()?;
         check(interrupt, "interrupted")?;
-        draft.put()?;
-        check(interrupt, "interrupted, when it was in its place")
+        // Long after the first check: the file may have come in the meantime.
+        operation = Operation::Replace;
+        draft.replaces().map_or(Ok(()), ensure_replaceable)?;
+        operation = Operation::Save;
+        let path = draft.put()?;
+        check(interrupt, "interrupted, when it was in its place").map(|()| path)
     };
     // A pipe or a device has no draft to keep, and may wait for a reader for ever.
     let saved = if to.is_replaced() { interrupt.put_off(save) } else { save() };
-    let saved = if to.is_stdout { unless_closed(saved) } else { saved };
-    saved.map_err(|error| problem(&to.path, Operation::Save, &error))
+    let saved = match saved {
+        Err(error) if to.is_stdout => unless_closed(Err(error)).map(|()| to.path.clone()),
+        saved => saved,
+    };
+    saved.map_err(|error| problem(&to.path, operation, &error))
 }
 
 fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {

@@ -45,13 +45,16 @@ pub(super) fn read<R: Read, T: Tally>(
     tokens.allow_any_bytes();
     tokens.take(b'[')?;
     let version = tokens.number()?;
+    tokens.take(b',')?;
+    tokens.number()?;
+    tokens.take(b',')?;
+    if tokens.peek()? == b'{' {
+        tokens.recognize();
+    }
     if version != 1 {
         let what = format_args!("it is of ncdu's format {version}, and this weigh reads 1");
         return Err(tokens.error(what));
     }
-    tokens.take(b',')?;
-    tokens.number()?;
-    tokens.take(b',')?;
     let origin = read_origin(tokens)?;
     tokens.take(b',')?;
 

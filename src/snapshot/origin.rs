@@ -55,6 +55,14 @@ impl Origin {
         self.roots.iter().map(|root| &*root.path).collect()
     }
 
+    /// Whether `other` is of the same roots, in any order.
+    pub fn has_paths_of(&self, other: &Self) -> bool {
+        let [mut paths, mut others] = [self, other].map(Self::paths);
+        paths.sort_unstable();
+        others.sort_unstable();
+        paths == others
+    }
+
     /// The origin of a walk that starts now: of `roots`, listed by `source`, with these `options`, and with times and
     /// owners if it `has_details`.
     pub fn here(

@@ -104,7 +104,7 @@ pub(super) fn read<R: Read, T: Tally>(
     // If no root could be read, there is none in the file.
     let has_root = root.kind.is_some() || root.size.is_some() || root.has_children;
     let report = match (header.schema, has_root) {
-        (None, _) => return Err(tokens.error("not a snapshot that weigh has saved")),
+        (None, _) => return Err(tokens.error("no schema")),
         (_, false) => None,
         (_, true) => {
             let root = root.node(tokens, None)?;

@@ -20,6 +20,8 @@ pub(super) struct Tokens<R> {
     in_place: Option<Range<usize>>,
     /// Whether strings may contain bytes that are not UTF-8.
     is_lax: bool,
+    /// Whether what was read so far shows that it is a snapshot or an export.
+    is_recognized: bool,
 }
 
 /// The longest string, in bytes. No name is as long, and no path except in an attack.
@@ -34,7 +36,13 @@ pub(super) const DEEPEST: usize = 300_000;
 
 impl<R: Read> Tokens<R> {
     pub(super) fn new(stream: R) -> Self {
-        Self { source: Bytes::new(stream), text: Vec::new(), in_place: None, is_lax: false }
+        Self {
+            source: Bytes::new(stream),
+            text: Vec::new(),
+            in_place: None,
+            is_lax: false,
+            is_recognized: false,
+        }
     }
 
     /// Takes an object. For each member, the key has been taken and `read` takes the value.
@@ -62,10 +70,18 @@ impl<R: Read> Tokens<R> {
         self.is_lax = true;
     }
 
-    /// An error that says what is wrong, and at which byte.
+    /// What was read so far shows that it is a snapshot or an export. From here on, errors say what is wrong with it.
+    pub(super) fn recognize(&mut self) {
+        self.is_recognized = true;
+    }
+
+    /// An error that says what is wrong, and at which byte; or only that it is not a snapshot.
     pub(super) fn error(&self, what: impl std::fmt::Display) -> io::Error {
-        let at = self.source.position();
-        io::Error::new(ErrorKind::InvalidData, format!("{what}, at byte {at}"))
+        let message = match self.is_recognized {
+            true => format!("{what}, at byte {}", self.source.position()),
+            false => "it is not a snapshot".to_owned(),
+        };
+        io::Error::new(ErrorKind::InvalidData, message)
     }
 
     /// The next byte that is not white space. It is not taken.
@@ -311,8 +327,7 @@ impl<R: Read> Tokens<R> {
     }
 
     fn early_end(&self) -> io::Error {
-        let at = self.source.position();
-        io::Error::new(ErrorKind::UnexpectedEof, format!("it ends too early, at byte {at}"))
+        self.error("it ends too early")
     }
 }
 

@@ -66,7 +66,9 @@ pub use platform::{
     user_homes, user_id, user_name,
 };
 pub use prefetch::Prefetch;
-pub use snapshot_file::{Destination, Draft, files_in, open as open_snapshot, remove_file};
+pub use snapshot_file::{
+    Destination, Draft, files_in, has_content, is_directory, open as open_snapshot, remove_file,
+};
 pub use source::{Handle, Source};
 pub use space::{Space, space};
 pub use time_zone::time_zone;

@@ -35,6 +35,12 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, length))
 }
 
+/// Whether `path` leads to content that would be lost if a snapshot were saved there: that of a file or of a disk, unlike
+/// a pipe or a terminal.
+pub fn has_content(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|there| platform::has_content(&there))
+}
+
 /// Where a snapshot is to be saved.
 #[derive(Clone, Debug)]
 pub struct Destination {
@@ -152,25 +158,29 @@ impl Draft {
         Ok(Self { file, path, new: to.new.clone() })
     }
 
-    /// Moves the file to its place, after it is synced to the device.
+    /// The path at which it will replace a file, if there is one by then.
+    pub fn replaces(&self) -> Option<&Path> {
+        let is_beside = matches!(self.file, Written::Beside(_));
+        (is_beside && self.new.is_none()).then_some(&self.path)
+    }
+
+    /// Moves the file to its place, after it is synced to the device. Returns its path.
     ///
     /// # Errors
     /// The system's; the previous file is then still in place.
-    pub fn put(self) -> io::Result<()> {
-        match self.file {
-            Written::There(file) => platform::sync(&file),
-            Written::Beside(draft) => {
-                platform::sync(draft.as_file())?;
-                match &self.new {
-                    None => draft.persist(&self.path).map(|_| ())?,
-                    Some((name, ending)) => put_as_new(draft, &self.path, name, ending)?,
-                }
-                // The file is in its place now. Not every directory can be opened or synced.
-                let _ =
-                    File::open(directory(&self.path)).and_then(|directory| directory.sync_all());
-                Ok(())
-            }
-        }
+    pub fn put(self) -> io::Result<PathBuf> {
+        let draft = match self.file {
+            Written::There(file) => return platform::sync(&file).map(|()| self.path),
+            Written::Beside(draft) => draft,
+        };
+        platform::sync(draft.as_file())?;
+        let path = match &self.new {
+            None => draft.persist(&self.path).map(|_| self.path)?,
+            Some((name, ending)) => put_as_new(draft, self.path, name, ending)?,
+        };
+        // The file is in its place now. Not every directory can be opened or synced.
+        let _ = File::open(directory(&path)).and_then(|directory| directory.sync_all());
+        Ok(path)
     }
 }
 
@@ -215,20 +225,29 @@ impl Write for Draft {
 /// How the names of drafts of new files begin. Their final names are only known at the end.
 const NEW_DRAFT: &str = ".weigh-draft-of-new-";
 
-/// Renames `draft` to `path`; if that exists, to that name with a number.
-fn put_as_new(mut draft: NamedTempFile, path: &Path, name: &str, ending: &str) -> io::Result<()> {
+/// Renames `draft` to `path`; if that exists, to that name with a number. Returns the path.
+fn put_as_new(
+    mut draft: NamedTempFile,
+    mut path: PathBuf,
+    name: &str,
+    ending: &str,
+) -> io::Result<PathBuf> {
     /// Tries for files of the same second.
     const MOST: u32 = 1_000;
-    let mut path = path.to_owned();
     for number in 2..MOST {
         match draft.persist_noclobber(&path) {
-            Ok(_) => return Ok(()),
+            Ok(_) => return Ok(path),
             Err(error) if error.error.kind() == ErrorKind::AlreadyExists => draft = error.file,
             Err(error) => return Err(error.error),
         }
         path = directory(&path).join(format!("{name}-{number}{ending}"));
     }
     Err(ErrorKind::AlreadyExists.into())
+}
+
+/// Whether `path` leads to a directory. Standard input is none.
+pub fn is_directory(path: &Path) -> bool {
+    path != Path::new("-") && path.is_dir()
 }
 
 /// The regular files in `directory`, in no particular order.

@@ -226,7 +226,7 @@ fn what_has_no_end_is_refused() {
         ("--ignore-file /dev/zero", "larger than 100 MiB"),
         ("-I /dev/zero", "larger than 100 MiB"),
         ("--files-from /dev/zero", "a path of more than 16 MiB"),
-        ("--load /dev/zero", "no '{' where one should be"),
+        ("--load /dev/zero", "it is not a snapshot"),
     ] {
         let shown = confined(flags).run();
         assert!(matches!(shown.code(), 1 | 2), "{flags}: {}", shown.complaint());

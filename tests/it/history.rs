@@ -126,6 +126,53 @@ file system of t (KIND, 100G, 77.6G free): +400M a day, full in 194 days, on 202
     assert!(run("-w 30").lines().all(|line| line.chars().count() <= 30));
 }
 
+/// Two seconds tell nothing about a day. What is missing is said.
+#[test]
+fn a_rate_needs_half_a_day() {
+    const SAID: &str = "no rates: they need snapshots over 12 hours or more";
+    let half = DAY / 2;
+    for (times, rate) in [
+        (vec![0], None),
+        (vec![0, 2], None),
+        (vec![0, 2, half - 1], None),
+        (vec![0, half], Some(18_000_000.0)),
+    ] {
+        let mut fixture = Fixture::new().sparse("t/late/f", 1);
+        let mut names = Vec::new();
+        for (i, time) in times.into_iter().enumerate() {
+            let size = 1_000_000 + 9_000_000 * i as u64;
+            fixture = fixture.sparse("t/a/f", size);
+            names.push(format!("{i}"));
+            save(&fixture, &names[i], START + time, 50_000_000_000 - 9_000_000 * i as i64);
+        }
+        let picture = history("", fixture.path(), &names).text();
+        let shown: Value =
+            serde_json::from_slice(&history("-j", fixture.path(), &names).clean()).unwrap();
+        let rates = [&line(&shown, "t")["rate"], &shown["file_systems"][0]["rate"]];
+        match rate {
+            Some(rate) => assert!(rates.iter().all(|found| is_near(found, rate)), "{shown}"),
+            None => assert_eq!(rates, [&Value::Null; 2]),
+        }
+        assert_eq!(shown["file_systems"][0]["full"].is_null(), rate.is_none());
+        assert_eq!(picture.contains(SAID), rate.is_none(), "{picture}");
+        assert_eq!(picture.contains("full in"), rate.is_some(), "{picture}");
+        assert_eq!(picture.contains(" +"), rate.is_some(), "{picture}");
+    }
+    // A directory that came an hour ago has none either.
+    let fixture = Fixture::new().sparse("t/f", 1);
+    save(&fixture, "0", START, 1);
+    for hour in 23..=24 {
+        let size = 1_000_000 * hour as u64;
+        let file = fs::create_dir_all(fixture.at("t/new"))
+            .and_then(|()| fs::File::create(fixture.at("t/new/f")));
+        file.unwrap().set_len(size).unwrap();
+        save(&fixture, &format!("{hour}"), START + hour * 3_600, 1);
+    }
+    let names = ["0", "23", "24"].map(str::to_owned);
+    let shown = json(history("-j", fixture.path(), &names));
+    assert!(line(&shown, "new")["rate"].is_null() && !line(&shown, "t")["rate"].is_null());
+}
+
 /// One of them is cut off, wherever it stands: it has its line, and the others are shown.
 #[test]
 fn a_snapshot_that_cannot_be_read_has_a_line_and_the_others_are_shown() {
@@ -234,7 +281,8 @@ fn the_last_of_days_weeks_and_months_are_kept_and_what_others_made() {
     // It has the name, and is none.
     fs::write(fixture.at("s/weigh-2019-01-01T000000Z.json.zst"), "{\"schema\":1}").unwrap();
     weigh("-s u --save s/").within(fixture.path()).run().clean();
-    weigh("-s t --save s/ --keep 3").within(fixture.path()).env("TZ", "UTC").run().clean();
+    let keep = || weigh("-s t --save s/ --keep 3").within(fixture.path()).env("TZ", "UTC").run();
+    let shown = keep();
     let left = names(&fixture, "s");
     assert!(others.iter().all(|name| left.contains(*name)), "{left:?}");
     assert!(left.contains("weigh-2019-01-01T000000Z.json.zst"), "{left:?}");
@@ -243,10 +291,121 @@ fn the_last_of_days_weeks_and_months_are_kept_and_what_others_made() {
     assert!((4..=6).contains(&kept), "{left:?}");
     assert!(left.contains(&all[0]) && left.contains(&all[1]), "{left:?}");
     assert_eq!(left.len(), kept + others.len() + 1 + 2, "{left:?}");
+    // What it removed is said in one line, which names the newest three.
+    let (named, count) = (&all[2..], all.len() - kept);
+    let named: Vec<_> = named.iter().filter(|name| !left.contains(*name)).take(3).collect();
+    let expected = format!(
+        "weigh: --keep removed {count} snapshots: s/{}, s/{}, s/{}, …\n",
+        named[0], named[1], named[2]
+    );
+    assert_eq!((shown.code(), shown.complaint()), (0, expected));
     // Again: the same stay.
-    weigh("-s t --save s/ --keep 3").within(fixture.path()).env("TZ", "UTC").run().clean();
+    assert_eq!(keep().complaint().lines().count(), 1);
     let again = names(&fixture, "s");
     assert_eq!(again.len(), left.len(), "{again:?}");
+}
+
+/// The clock was wrong once: what is dated after now takes nobody's place, least of all that of what was just saved.
+#[test]
+fn what_was_just_saved_stays_whatever_else_is_dated() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
+    let yesterday = old(&fixture, 1, true);
+    let later: Vec<_> = [-1, -2, -40].map(|days| old(&fixture, days, true)).into();
+    // Some are saved in the same second.
+    for _ in 0..4 {
+        let before = names(&fixture, "s");
+        let shown = weigh("-s t --save s/ --keep 1").within(fixture.path()).env("TZ", "UTC").run();
+        assert_eq!(shown.code(), 0, "{}", shown.complaint());
+        let after = names(&fixture, "s");
+        assert_eq!(after.difference(&before).count(), 1, "{after:?}");
+        assert!(later.iter().all(|name| after.contains(name)), "{after:?}");
+        assert_eq!(shown.complaint().lines().count(), before.difference(&after).count().min(1));
+    }
+    // Today's, and that of yesterday if it is of another week or month.
+    let left = names(&fixture, "s").len() - later.len();
+    assert!((1..=2).contains(&left), "{left} beside {yesterday}");
+}
+
+/// Each finds what another has just removed.
+#[test]
+fn several_at_once_do_not_disturb_each_other() {
+    let fixture = Fixture::in_memory().sparse("t/f", 1_000).dir("s");
+    for _ in 0..crate::rounds::rounds(5, 50) {
+        (20..60).for_each(|days| drop(old(&fixture, days, true)));
+        let spawn = |_| weigh("-s t --save s/ --keep 1").within(fixture.path()).spawn();
+        let children: Vec<_> = (0..8).map(spawn).collect();
+        for child in children {
+            let output = child.wait_with_output().unwrap();
+            let complaint = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(0), "{complaint}");
+            assert!(complaint.lines().all(|line| line.starts_with("weigh: --keep removed ")));
+        }
+        assert!(names(&fixture, "s").iter().any(|name| !name.starts_with("weigh-2020")));
+    }
+}
+
+/// A directory stands for the dated snapshots in it.
+#[test]
+fn a_directory_is_its_newest_snapshot_or_all_of_them() {
+    let fixture = Fixture::new().sparse("t/f", 1_000).sparse("u/f", 10).sparse("v/f", 1).dir("s");
+    let fixture = fixture.file("s/weigh-2020-01-01T000000Z.json", 10).dir("none");
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    for (flags, code, message) in [
+        ("--load none", 1, "cannot load none: there is no snapshot in it that --save DIR/ wrote"),
+        (
+            "--history none",
+            1,
+            "cannot load none: there is no snapshot in it that --save DIR/ wrote",
+        ),
+        (
+            "t --since none/",
+            2,
+            "cannot compare with none/: there is no complete snapshot of the same PATHs and host in it",
+        ),
+    ] {
+        let shown = run(flags);
+        assert_eq!((shown.code(), shown.complaint()), (code, format!("weigh: {message}\n")));
+        assert!(shown.stdout.is_empty());
+    }
+    let size = |bytes: u64| {
+        drop(fs::File::options().write(true).open(fixture.at("t/f")).unwrap().set_len(bytes))
+    };
+    let edit = |name: &str, edited: &dyn Fn(String) -> String| {
+        let file = fixture.at("s").join(name);
+        fs::write(&file, edited(fs::read_to_string(&file).unwrap())).unwrap();
+    };
+    old(&fixture, 9, true);
+    size(2_000);
+    let wanted = old(&fixture, 8, true);
+    size(3_000);
+    old(&fixture, 7, false);
+    size(4_000);
+    let elsewhere = old(&fixture, 6, true);
+    edit(&elsewhere, &|text| text.replacen("\"host\":\"", "\"host\":\"another-", 1));
+    size(5_000);
+    let newest = old(&fixture, 5, true);
+    size(6_000);
+    for flags in ["-j --load s", "-j --load s/"] {
+        assert_eq!(run(flags).document().root().size, 5_000);
+    }
+    // Its header says that it is whole.
+    edit(&newest, &|text| text[..text.len() - 3].to_owned());
+    let since = run(&format!("-s -j t --since s/{wanted}")).clean();
+    assert_eq!(run("-s -j t --since s").clean(), since);
+    assert_eq!(json(run("-s -j t/../t --since s/"))["before"], 2_000);
+    weigh("-s u v --save s/").within(fixture.path()).run().clean();
+    let loaded = run("-j --load s").document();
+    assert_eq!(loaded.root().size, 11);
+    assert_eq!(json(run("-s -j v u --since s"))["change"], 0);
+    assert_eq!(json(run("-s -j --load s --since s"))["change"], 0);
+    // All are those that a pattern of the shell would name, if it left out others.
+    let all: Vec<_> =
+        names(&fixture, "s").into_iter().filter(|name| name.ends_with(".zst")).collect();
+    let all: Vec<_> = all.into_iter().map(|name| format!("s/{name}")).collect();
+    let (one, other) =
+        (history("-j", fixture.path(), &["s".to_owned()]), history("-j", fixture.path(), &all));
+    assert_eq!((one.code(), one.complaint()), (other.code(), other.complaint()));
+    assert_eq!(String::from_utf8(one.stdout), String::from_utf8(other.stdout));
 }
 
 /// What was not read to its end, or is cut off, takes nobody's place.
@@ -310,7 +469,8 @@ fn killed_it_leaves_all_snapshots_whole() {
             weigh("-n 1 --load").arg(fixture.at("s").join(name)).run().clean();
         }
     }
-    weigh("-s t --save s/ --keep 1").within(fixture.path()).run().clean();
+    let shown = weigh("-s t --save s/ --keep 1").within(fixture.path()).run();
+    assert_eq!((shown.code(), shown.complaint().lines().count()), (0, 1));
     let left = names(&fixture, "s");
     assert!(left.iter().all(|name| name.starts_with("weigh-")), "{left:?}");
     assert!(!left.contains(&good) || left.len() < 4, "{left:?}");

@@ -151,7 +151,7 @@ fn a_symlink_stays_one() {
     let fixture = tree()
         .symlink("place/later", "to nothing")
         .symlink("place/snapshot.zst", "to a file.zst")
-        .file("place/snapshot.zst", 10)
+        .file("place/snapshot.zst", 0)
         .symlink("/dev/full", "to a device")
         .symlink("/proc/self/fd/3", "to what has no name")
         .symlink("itself", "itself")
@@ -190,9 +190,16 @@ fn a_symlink_stays_one() {
     assert_eq!(looping.code(), 1);
 
     // It is written anew, however long it was. What lies where its name leads is another file.
-    let script = "exec 3<>gone; seq 9999 >&3; rm gone; echo another > 'gone (deleted)'
-        \"$0\" top --save 'to what has no name' > /dev/null || exit; cat /proc/self/fd/3";
-    assert_snapshot(&fixture, &scripted(&fixture, script, "").clean());
+    let script = |content| {
+        format!(
+            "exec 3<>gone; {content} >&3; rm gone; echo another > 'gone (deleted)'
+            \"$0\" top --save 'to what has no name' > /dev/null; code=$?; cat /proc/self/fd/3; exit $code"
+        )
+    };
+    let long = script("{ \"$0\" top --save -; yes '' | head -n 9999; }");
+    assert_snapshot(&fixture, &scripted(&fixture, &long, "").clean());
+    let refused = scripted(&fixture, &script("echo thesis"), "");
+    assert_eq!((refused.code(), &refused.stdout[..]), (2, &b"thesis\n"[..]));
     assert_eq!(fs::read_to_string(fixture.at("gone (deleted)")).unwrap(), "another\n");
 
     let links = ["to nothing", "to a file.zst", "to a device", "to what has no name", "itself"];
@@ -210,6 +217,8 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
         let masked = !u32::from_str_radix(umask, 8).unwrap();
         assert_eq!(mode(&file), 0o666 & masked, "a new file is as the umask says");
         for bits in [0o600, 0o644, 0o640, 0o400, 0o666, 0o060, 0o000] {
+            // Only root can see that it is a snapshot if its owner may not read it; that an empty file is empty, all can.
+            fs::write(&file, "").unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
             let before = file.metadata().unwrap().ino();
             run();
@@ -298,7 +307,9 @@ fn a_file_that_is_replaced_keeps_its_access_list() {
     set(&file, OF_FILE, &access_list(4));
     save(&fixture, "").arg("place/snapshot").run().clean();
     assert_eq!((list(), mode(&file)), (access_list(4), 0o640));
-    // One that cannot be kept: the group's bits would let the group read it.
+    // One that cannot be kept: the group's bits would let the group read it. Who cannot read a file may replace it if it
+    // is empty.
+    fs::write(&file, "").unwrap();
     save(&fixture, "").arg("place/snapshot").by_nobody(&fixture).run().clean();
     assert_eq!((list(), mode(&file)), (Vec::new(), 0o600));
     fs::remove_file(&file).unwrap();
@@ -377,7 +388,8 @@ fn a_directory_that_may_be_written_to_and_not_read_is_saved_in() {
 
 #[test]
 fn a_file_larger_than_may_be_is_an_error() {
-    let mut fixture = tree().file("place/snapshot", 5).symlink("free", "place/to-a-free-name");
+    let mut fixture = tree().dir("place").symlink("free", "place/to-a-free-name");
+    fs::write(fixture.at("place/snapshot"), CUT_OFF).unwrap();
     for i in 0..1000 {
         fixture = fixture.sparse(format!("top/{i}"), 1);
     }
@@ -390,7 +402,115 @@ fn a_file_larger_than_may_be_is_an_error() {
         let expected = format!("weigh: cannot save {to}: File too large\n");
         assert_eq!((shown.complaint(), shown.code()), (expected, 1));
     }
-    assert_eq!(fs::read_to_string(fixture.at("place/snapshot")).unwrap(), "wwwww");
+    assert_eq!(fs::read_to_string(fixture.at("place/snapshot")).unwrap(), CUT_OFF);
     // Nothing is left of half a snapshot, not where a symlink leads either.
     assert_eq!(names(&fixture.at("place")), ["snapshot", "to-a-free-name"]);
+}
+
+/// The beginning of a snapshot, cut off after its header.
+pub const CUT_OFF: &str =
+    r#"{"schema":1,"tool":"weigh","measure":"disk","complete":true,"time":0,"children":["#;
+
+/// A file that somebody else wrote is not replaced, whatever leads to it. The message comes before the walk, and names
+/// the way out.
+#[test]
+fn only_a_snapshot_or_an_empty_file_is_replaced() {
+    let fixture = tree()
+        .file("place/thesis.txt", 5000)
+        .symlink("place/thesis.txt", "link")
+        .symlink("link", "link to link")
+        .sparse("place/zeros", 100_000);
+    let json = weigh("-j top").within(fixture.path()).run().clean();
+    let ncdu = weigh("top --as ncdu").within(fixture.path()).run().clean();
+    let parquet = [&b"PAR1"[..], &[0; 100], b"PAR1"].concat();
+    for (name, content) in [
+        ("others.json", &br#"{"name":"x","schema":1,"complete":true,"time":3,"children":[]}"#[..]),
+        ("printed.json", &json),
+        ("export.json", &ncdu),
+        ("table.parquet", &parquet),
+        ("main.rs", b"//! A program.\n"),
+        ("one", b"\n"),
+        ("text.json.gz", &[0x1f, 0x8b, 8, 0, 0]),
+        ("text.json.zst", &[0x28, 0xb5, 0x2f, 0xfd, 0]),
+    ] {
+        fs::write(fixture.at("place").join(name), content).unwrap();
+    }
+    let others = names(&fixture.at("place")).into_iter().map(|name| format!("place/{name}"));
+    for to in others.chain(["link".into(), "link to link".into()]) {
+        let before = fs::read(fixture.at(&to)).unwrap();
+        let shown = save(&fixture, "").arg(&to).run();
+        let expected = format!(
+            "weigh: cannot replace {to}: it is not a snapshot from --save: save to another file, or remove it first\n"
+        );
+        assert_eq!((shown.code(), shown.complaint(), shown.stdout.len()), (2, expected, 0));
+        assert_eq!(fs::read(fixture.at(&to)).unwrap(), before, "{to}");
+    }
+    assert!(is_symlink(&fixture.at("link")));
+    // What --save wrote is replaced, also if it is cut off; and so is an empty file.
+    for name in ["new.json", "new.json.zst", "new.json.gz"] {
+        for _ in 0..2 {
+            save(&fixture, "").arg(name).run().clean();
+        }
+        assert_snapshot(&fixture, &fs::read(fixture.at(name)).unwrap());
+    }
+    for content in [CUT_OFF, ""] {
+        fs::write(fixture.at("new.json"), content).unwrap();
+        save(&fixture, "").arg("new.json").run().clean();
+        assert_snapshot(&fixture, &fs::read(fixture.at("new.json")).unwrap());
+    }
+    save(&fixture, "").arg("/dev/null").run().clean();
+}
+
+/// A disk is written to by nobody who only mistyped a name.
+#[test]
+#[ignore = "needs root and loop devices"]
+fn a_disk_is_not_written_to() {
+    let fixture = tree();
+    let script = "truncate -s 1M disk; at=$(losetup -f --show disk) || exit
+        \"$0\" top --save $at; code=$?; losetup -d $at; tr -d '\\0' < disk; exit $code";
+    let shown = scripted(&fixture, script, "");
+    let complaint = shown.complaint();
+    assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{complaint}");
+    assert!(complaint.starts_with("weigh: cannot replace /dev/loop"), "{complaint}");
+}
+
+/// A file that cannot be read may be anything.
+#[test]
+fn a_file_that_cannot_be_read_is_not_replaced() {
+    let fixture = tree().mode("place", 0o777).mode("top/empty", 0o755).file("place/closed", 5);
+    let fixture = fixture.mode("place/closed", 0o000);
+    let shown = save(&fixture, "").arg("place/closed").by_nobody(&fixture).run();
+    let expected = "weigh: cannot replace place/closed: it cannot be read to see whether it is a snapshot \
+        (Permission denied): save to another file, or remove it first\n";
+    assert_eq!((shown.code(), shown.complaint().as_str(), shown.stdout.len()), (2, expected, 0));
+    let fixture = fixture.mode("place/closed", 0o600);
+    assert_eq!(fs::read_to_string(fixture.at("place/closed")).unwrap(), "wwwww");
+}
+
+/// A file that came there during the walk is as safe as one that was there before. The walk waits for a pipe.
+#[test]
+fn what_comes_during_the_walk_is_not_replaced_either() {
+    let fixture = tree().fifo("earlier").symlink("place/later", "link");
+    for (to, place) in [("place/later", "place/later"), ("link", "place/later")] {
+        for is_there in [false, true] {
+            let fixture_at = fixture.at(place);
+            if is_there {
+                fs::write(&fixture_at, CUT_OFF).unwrap();
+            }
+            // It first checks the place, and then reads the snapshot to compare with.
+            let child = save(&fixture, "").arg(to).args(["--since", "earlier"]).spawn();
+            let mut pipe = File::options().write(true).open(fixture.at("earlier")).unwrap();
+            fs::write(&fixture_at, "a thesis").unwrap();
+            let old = weigh("top --save -").within(fixture.path()).run().clean();
+            std::io::Write::write_all(&mut pipe, &old).unwrap();
+            drop(pipe);
+            let output = child.wait_with_output().unwrap();
+            let complaint = String::from_utf8(output.stderr).unwrap();
+            assert!(complaint.starts_with(&format!("weigh: cannot replace {to}: ")), "{complaint}");
+            assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), false));
+            assert_eq!(fs::read_to_string(&fixture_at).unwrap(), "a thesis");
+            assert_eq!(names(&fixture.at("place")), ["later"], "no draft is left");
+            fs::remove_file(&fixture_at).unwrap();
+        }
+    }
 }

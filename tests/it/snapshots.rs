@@ -167,9 +167,15 @@ fn what_is_no_snapshot_is_refused_in_one_line() {
     let good = String::from_utf8(good).unwrap();
     let newer = good.replacen("\"schema\":1", "\"schema\":2", 1);
     for (content, said) in [
-        ("", "ends too early"),
-        ("{}", "not a snapshot"),
-        ("hello", "'{'"),
+        ("", "it is not a snapshot"),
+        ("{}", "it is not a snapshot"),
+        ("hello", "it is not a snapshot"),
+        ("//! A program.\n\nfn main() {}\n", "it is not a snapshot"),
+        ("{ margin: 0; }", "it is not a snapshot"),
+        ("{\"a\": [1, 2}", "it is not a snapshot"),
+        ("[package]\nname = \"x\"\n", "it is not a snapshot"),
+        ("[1, 2, 3]", "it is not a snapshot"),
+        ("\u{feff}\u{1}\u{2}", "it is not a snapshot"),
         (&good[..good.len() / 2], "ends too early"),
         (&good[..good.len() - 2], "ends too early"),
         (&newer, "schema 2"),
@@ -185,6 +191,7 @@ fn what_is_no_snapshot_is_refused_in_one_line() {
         let complaint = shown.complaint();
         assert!(complaint.contains(said), "{complaint}");
         assert!(complaint.starts_with("weigh: cannot load ") && complaint.lines().count() == 1);
+        assert_eq!(complaint.contains("at byte"), !said.contains("not a snapshot"), "{complaint}");
     }
     fs::remove_file(&file).unwrap();
     assert!(load().complaint().contains("No such file"));
@@ -461,11 +468,13 @@ fn a_full_file_system_leaves_the_old_file_whole() {
     for i in 0..1000 {
         fixture = fixture.sparse(format!("top/{i}"), 1);
     }
-    let script = "mount -t tmpfs -o size=8k none small; echo -n the old one > small/snapshot
+    let script =
+        "mount -t tmpfs -o size=8k none small; \"$0\" --save small/snapshot small > /dev/null
+        cp small/snapshot old
         \"$0\" -j --save small/snapshot top > /dev/null; echo $? >&2
-        ls -A small; cat small/snapshot";
+        ls -A small; cmp small/snapshot old";
     let output = in_namespace(&fixture, script);
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "snapshot\nthe old one");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), "snapshot\n");
     let complaint = String::from_utf8(output.stderr).unwrap();
     let said = "weigh: cannot save small/snapshot: No space left on device\n1\n";
     assert!(complaint.ends_with(said), "{complaint}");

@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::path::Path;
 
 use rustix::fs::{Access, AtFlags, CWD, FlockOperation, accessat, flock};
@@ -33,6 +33,11 @@ pub fn is_still(path: &Path, old: &Metadata) -> bool {
 
 fn identity(metadata: &Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
+}
+
+/// Whether it is a file with content, or a disk.
+pub fn has_content(there: &Metadata) -> bool {
+    there.is_file() && there.len() > 0 || there.file_type().is_block_device()
 }
 
 /// Whether the system would let us write to the file at `path`.

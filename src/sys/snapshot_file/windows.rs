@@ -30,6 +30,11 @@ pub fn is_still(_: &Path, _: &Metadata) -> bool {
     true
 }
 
+/// Whether it is a file with content.
+pub fn has_content(there: &Metadata) -> bool {
+    there.is_file() && there.len() > 0
+}
+
 /// Opens `path` to ask about it, neither to read nor to write it.
 fn open(path: &Path) -> io::Result<File> {
     OpenOptions::new().access_mode(0).open(path)
