@@ -13,15 +13,17 @@ use super::removal::Removals;
 use super::sorting::Sorting;
 use crate::filter::Git;
 use crate::measure::{Measure, weight_of_time};
+use crate::path;
 use crate::problem::Problem;
 use crate::remove::Places;
 use crate::render::colors::Colors;
+use crate::render::partial::Partial;
 use crate::render::size::{Format, Formats};
 use crate::render::time::TimeFormat;
 use crate::report::Browsed;
 use crate::tally::LiveDirectory;
 use crate::total::Rules;
-use crate::tree::{Child, DirectoryId, Freeable, Totals, Tree};
+use crate::tree::{Child, DirectoryId, Freeable, Place, Totals, Tree};
 use crate::walk::Progress;
 
 /// How to browse.
@@ -64,8 +66,10 @@ pub struct Ended {
     pub browsed: Option<Browsed>,
     /// What to print.
     pub printed: Option<Vec<u8>>,
-    /// The number of the signal that ended it, if any.
+    /// The number of the signal that ended it, if any. [`HANGUP`](crate::interrupt::HANGUP) if the terminal failed.
     pub signal: Option<u8>,
+    /// Why the terminal failed, if it did.
+    pub failure: Option<Problem>,
     /// Why a removal that ended after the screen kept entries.
     pub kept: Vec<Problem>,
     /// Whether a removal did not finish in time.
@@ -124,6 +128,8 @@ pub(super) struct Scan {
     pub(super) browsed: Browsed,
     /// Empty if nothing could be read.
     pub(super) tree: Tree,
+    /// What could not be read.
+    pub(super) partial: Partial,
     pub(super) directory: DirectoryId,
     pub(super) index: SortedDirectory,
     pub(super) marks: Marks,
@@ -250,7 +256,8 @@ impl Browser {
         let file = tree.root().all_directories().flat_map(Child::leaf_nodes).next();
         let nodes = [Some(tree.root().node()), file];
         let knows_sharing = nodes.iter().flatten().any(|node| node.totals.frees.is_some());
-        let scan = Scan { browsed, tree, directory, index, marks, knows_sharing };
+        let partial = Partial::of(&browsed.snapshot.weighed);
+        let scan = Scan { browsed, tree, partial, directory, index, marks, knows_sharing };
         self.seen = Watched::Whole(Box::new(scan));
         self.mark_again(&named);
         self.relist();
@@ -276,16 +283,21 @@ impl Browser {
         {
             return false;
         }
+        // Another root may lie in it that its walk does not reach.
+        let total = Some(scan.tree.root()).filter(|_| scan.tree.is_above_roots());
+        let roots = total.into_iter().flat_map(Child::unsorted).map(|root| root.name().to_vec());
+        let roots: Vec<_> =
+            roots.filter(|root| *root != path && path::is_within(root, &path)).collect();
         scan.replace(old, new, rules, std::mem::take(&mut self.removals.takes_links));
         let known = &mut scan.browsed.snapshot.weighed;
         known.is_interrupted |= weighed.is_interrupted;
-        let is_below = |problem: &Problem| {
-            let rest = problem.path.strip_prefix(&*path);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-        };
-        known.problems.retain(|problem| !is_below(problem));
+        let is_in = |problem: &Problem, path| path::is_within(&problem.path, path);
+        known.problems.retain(|problem| {
+            !is_in(problem, &path) || roots.iter().any(|root| is_in(problem, root))
+        });
         known.problems.append(&mut weighed.problems);
         known.problems.sort_by(|one, two| one.path.cmp(&two.path));
+        scan.partial = Partial::of(known);
         self.mark_again(&named);
         self.end_review();
         self.relist();
@@ -426,6 +438,20 @@ impl Browser {
     /// Whether the scan asked what files share.
     pub(super) fn knows_sharing(&self) -> bool {
         self.options.frees || self.scan().is_some_and(|scan| scan.knows_sharing)
+    }
+
+    /// Whether the figures of what is at `place` lack something that could not be read.
+    pub(super) fn is_partial(&self, place: Option<Place>) -> bool {
+        let scan = self.scan().zip(place);
+        scan.is_some_and(|(scan, place)| scan.partial.has(&scan.tree.at(place)))
+    }
+
+    /// The same for the total of the marked entries.
+    pub(super) fn is_marked_partial(&self) -> bool {
+        let Some(scan) = self.scan().filter(|scan| !scan.partial.is_empty()) else { return false };
+        let mut marked = scan.marks.places().map(|place| scan.tree.at(place));
+        // Looking a file up takes time, and nothing is below it.
+        marked.any(|child| child.is_directory() && scan.partial.has(&child))
     }
 
     /// How much removing `item` alone frees.

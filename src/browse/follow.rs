@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::browser::Scan;
 use super::marks::{NamedMarks, descend};
 use crate::path;
+use crate::render::partial::Partial;
 use crate::sys::Identity;
 use crate::total::{Rules, add_up};
 use crate::tree::{Child, DirectoryId, Place, Tree};
@@ -61,12 +62,9 @@ impl Scan {
         let changed: Vec<_> =
             ways.iter().filter_map(|way| descend(&self.tree, way)?.id()).chain(relinked).collect();
         add_up(&mut self.tree, rules, changed);
-        let is_below = |path: &[u8], above: &Vec<u8>| {
-            let rest = path.strip_prefix(&**above);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-        };
         let problems = &mut self.browsed.snapshot.weighed.problems;
-        problems.retain(|problem| !paths.iter().any(|path| is_below(&problem.path, path)));
+        problems.retain(|problem| !paths.iter().any(|path| path::is_within(&problem.path, path)));
+        self.partial = Partial::of(&self.browsed.snapshot.weighed);
         named
     }
 

@@ -12,6 +12,7 @@ use crate::filter::{Git, GitConfig, Ignored};
 use crate::remove::Places;
 use crate::render::colors::Colors;
 use crate::render::size::Formats;
+use crate::sys;
 use crate::tally::Inodes;
 use crate::terminal;
 use crate::walk::WalkOptions;
