@@ -14,6 +14,9 @@ pub use unix::{listen, listen_for_screen, outlive_size_limit, stop};
 #[cfg(windows)]
 pub use windows::{listen, listen_for_screen, outlive_size_limit, stop};
 
+/// The number of the signal for a terminal that is gone.
+pub const HANGUP: u8 = 1;
+
 /// Flags between the signal handler and the program. They guard no other data, so their own order is enough.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
@@ -58,4 +61,11 @@ pub struct ScreenSignals {
     pub ended: Arc<AtomicUsize>,
     /// Whether it is to stop until it is continued.
     pub is_stopped: Arc<AtomicBool>,
+}
+
+impl ScreenSignals {
+    /// The number of the signal that ends the program, if one has come.
+    pub fn ended_by(&self) -> Option<u8> {
+        u8::try_from(self.ended.load(Ordering::SeqCst)).ok().filter(|signal| *signal > 0)
+    }
 }

@@ -24,7 +24,7 @@ const INCOMPLETE: u8 = 1;
 const MISTAKE: u8 = 2;
 /// A bound is exceeded.
 const OVER: u8 = 3;
-/// Ended by a signal, whose number is added, as in shells.
+/// Ended by a signal, whose number is added, as in shells: 129 if the terminal hung up.
 const SIGNALLED: u8 = 128;
 /// Ended by Ctrl-C: 128 + SIGINT.
 const INTERRUPTED: u8 = SIGNALLED + 2;
@@ -114,21 +114,26 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
             "weigh: a delete did not finish: the last lines of {log} say where the entries are\n"
         ));
     }
-    let Some(browsed) = ended.browsed else { return ExitCode::from(INCOMPLETE) };
-    let weighed = &browsed.snapshot.weighed;
-    note(&errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
-    say_problems(&weighed.problems, false, messages);
-    if let Some(earlier) = &request.since {
-        note(&doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()), messages);
+    if let Some(failure) = &ended.failure {
+        fail(failure);
     }
-    if messages.stats {
-        say(&stats::table(&browsed.stats.gears));
+    if let Some(browsed) = &ended.browsed {
+        note(&errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
+        say_problems(&browsed.snapshot.weighed.problems, false, messages);
+        if let Some(earlier) = &request.since {
+            let earlier = earlier.as_os_str().as_encoded_bytes();
+            note(&doubts::summary(&browsed.doubts, earlier), messages);
+        }
+        if messages.stats {
+            say(&stats::table(&browsed.stats.gears));
+        }
     }
+    let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());
     ExitCode::from(match ended.signal {
         Some(signal) => SIGNALLED + signal,
         None => {
             let is_kept = ended.unfinished || !ended.kept.is_empty();
-            u8::from(printed.is_err() || is_kept || !weighed.is_complete()) * INCOMPLETE
+            u8::from(printed.is_err() || is_kept || !is_complete) * INCOMPLETE
         }
     })
 }

@@ -62,8 +62,10 @@ pub struct Ended {
     pub browsed: Option<Browsed>,
     /// What to print.
     pub printed: Option<Vec<u8>>,
-    /// The number of the signal that ended it, if any.
+    /// The number of the signal that ended it, if any. [`HANGUP`](crate::interrupt::HANGUP) if the terminal failed.
     pub signal: Option<u8>,
+    /// Why the terminal failed, if it did.
+    pub failure: Option<Problem>,
     /// Why a removal that ended after the screen kept entries.
     pub kept: Vec<Problem>,
     /// Whether a removal did not finish in time.

@@ -6,7 +6,7 @@
 
 use std::io;
 use std::iter;
-use std::mem;
+use std::mem::{self, ManuallyDrop};
 use std::ops::ControlFlow;
 use std::panic;
 use std::path::Path;
@@ -31,7 +31,7 @@ use ratatui_crossterm::CrosstermBackend;
 use super::update::Command;
 use super::{BrowseOptions, Browser, Ended, Key, Protected, RemovalProgress, view};
 use crate::filter::{Git, Ignored};
-use crate::interrupt::{self, ScreenSignals};
+use crate::interrupt::{self, HANGUP, ScreenSignals};
 use crate::measure::Measure;
 use crate::path;
 use crate::problem::{Operation, Problem};
@@ -78,7 +78,7 @@ enum WorkKind {
 /// Browses what `request` asks for, until the user ends it.
 ///
 /// # Errors
-/// If there is no terminal, or it fails; or if a snapshot cannot be loaded or compared.
+/// If there is no terminal, or if a snapshot cannot be loaded or compared.
 pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> {
     let on_screen =
         |error: io::Error| Problem::new(b"the terminal".to_vec(), Operation::Open, &error);
@@ -97,7 +97,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
         browser.call_root(root.as_encoded_bytes());
     }
     // Before any access to the file system.
-    screen.draw(&mut browser).map_err(on_screen)?;
+    let drawn = screen.draw(&mut browser);
     let (sender, told) = channel();
     if is_walk {
         let sender = sender.clone();
@@ -110,17 +110,23 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     let is_cancelled = Arc::<AtomicBool>::default();
     let mut work = Work { request: request.clone(), options: &options, sender, told, is_cancelled };
     work.start(WorkKind::All, request.clone(), top);
-    let ended = browse(&mut browser, &mut screen, &signals, &mut work);
+    let ended = drawn.and_then(|()| browse(&mut browser, &mut screen, &signals, &mut work));
     drop(screen);
+    // A terminal that fails is gone, whether or not a signal says so.
+    let ended = ended.unwrap_or_else(|error| LoopEnd {
+        signal: Some(signals.ended_by().unwrap_or(HANGUP)),
+        failure: Some(on_screen(error)),
+        ..LoopEnd::default()
+    });
     let unfinished = browser.is_removing() && !work.end_removal(&mut browser);
     let kept = if browser.is_quitting() { browser.kept().to_vec() } else { Vec::new() };
-    let ended = ended.map_err(on_screen)?;
     if let Some(problem) = ended.problem {
         return Err(problem);
     }
     let printed = (ended.command == Some(Command::PrintPaths)).then(|| browser.printed_paths());
     let browsed = if browser.is_walking() { work.end() } else { browser.into_browsed() };
-    Ok(Ended { browsed, printed, signal: ended.signal, kept, unfinished })
+    let LoopEnd { signal, failure, .. } = ended;
+    Ok(Ended { browsed, printed, signal, failure, kept, unfinished })
 }
 
 /// Why the loop ended.
@@ -128,6 +134,9 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
 struct LoopEnd {
     command: Option<Command>,
     signal: Option<u8>,
+    /// Why the terminal failed.
+    failure: Option<Problem>,
+    /// What leaves nothing to browse.
     problem: Option<Problem>,
 }
 
@@ -183,8 +192,9 @@ fn browse(
             // A poll without a timeout would not look for new events.
             is_event = event::poll(Duration::from_millis(1))?;
         }
-        if let Ok(signal @ 1..) = u8::try_from(signals.ended.load(Ordering::SeqCst)) {
-            return Ok(LoopEnd { signal: Some(signal), ..LoopEnd::default() });
+        let signal = signals.ended_by();
+        if signal.is_some() {
+            return Ok(LoopEnd { signal, ..LoopEnd::default() });
         }
         if signals.is_stopped.swap(false, Ordering::SeqCst) {
             screen.stop()?;
@@ -429,7 +439,9 @@ impl Work<'_> {
 
 /// The terminal in use.
 struct Screen {
-    terminal: Terminal<CrosstermBackend<Box<dyn io::Write>>>,
+    /// Never dropped: that would show the cursor once more, and panic if the terminal is gone, because it complains on
+    /// stderr.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<Box<dyn io::Write>>>>,
 }
 
 /// What the user typed.
@@ -448,12 +460,15 @@ impl Screen {
             before(panic);
         }));
         // Before the terminal changes, so that it is restored whatever fails.
-        let screen = Self { terminal: Terminal::new(CrosstermBackend::new(out))? };
+        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(out))?);
+        let screen = Self { terminal };
         enter()?;
         Ok(screen)
     }
 
     fn draw(&mut self, browser: &mut Browser) -> io::Result<()> {
+        // If it is gone, crossterm would start tput(1) to ask for its size.
+        sys::terminal()?;
         self.terminal.draw(|frame| {
             browser.resize(view::list_height(frame.area().height));
             view::draw(browser, frame);
@@ -515,8 +530,10 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         restore();
-        // The hook would restore a terminal that is already restored.
-        drop(panic::take_hook());
+        // The hook would restore a terminal that is already restored. During a panic, it cannot be taken.
+        if !thread::panicking() {
+            drop(panic::take_hook());
+        }
     }
 }
 

@@ -76,8 +76,14 @@ that count differently.
 \fB3\fR
 The total exceeds \fB\-\-fail\-over\fR or \fB\-\-fail\-growth\fR, also if something was not read.
 .TP
+\fB129\fR
+Ended because the terminal hung up, or failed.
+.TP
 \fB130\fR
 Interrupted by Ctrl-C.
+.TP
+\fB143\fR
+Ended by SIGTERM.
 .SH ENVIRONMENT
 .TP
 \fBWEIGH_CONFIG_PATH\fR

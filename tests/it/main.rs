@@ -13,7 +13,7 @@
 //! * What it leaves undone: [`start`]. Who is asked: [`sources`].
 //! * What other programs ask of the library: [`library`].
 //! * What is asked for: [`config`], [`dust`], [`help`], [`order`].
-//! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`streams`],
+//! * What the world does to it: [`faults`], [`slow`], [`renamed`], [`storm`], [`signals`], [`hangups`], [`streams`],
 //!   [`numbers`], [`kernel`], [`disks`], [`prefetch`], [`bulk`], [`fuzz`].
 //! * What is shown: [`shown`], [`golden`], [`terminal`], [`tty`], [`json`], [`snapshots`], [`saving`], [`reweighed`], [`several`], [`shares`], [`since`], [`history`], [`alike`],
 //!   [`export`], [`parquet`], [`summarize`], [`space`], [`browse`], [`screen`], [`view`].
@@ -67,6 +67,7 @@ mod git_config;
 mod gitignore;
 mod golden;
 mod groups;
+mod hangups;
 mod help;
 mod history;
 mod html;

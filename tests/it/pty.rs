@@ -4,6 +4,7 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -22,8 +23,9 @@ pub struct Terminal {
     keyboard: File,
     /// What came to the screen.
     shown: Arc<Mutex<Vec<u8>>>,
-    /// Collects it, until the line is closed.
+    /// Collects it, until the line is closed, or this end is to be.
     screen: JoinHandle<()>,
+    is_closing: Arc<AtomicBool>,
 }
 
 impl Terminal {
@@ -39,14 +41,19 @@ impl Terminal {
         let mut reader = keyboard.try_clone().unwrap();
         let shown = Arc::<Mutex<Vec<u8>>>::default();
         let seen = Arc::clone(&shown);
+        let is_closing = Arc::<AtomicBool>::default();
+        let closing = Arc::clone(&is_closing);
         let screen = std::thread::spawn(move || {
             let mut buffer = [0; 4096];
             // When the line is closed, reading ends with an error (EIO).
             while let Ok(length @ 1..) = reader.read(&mut buffer) {
                 seen.lock().unwrap().extend_from_slice(&buffer[..length]);
+                if closing.load(Ordering::SeqCst) {
+                    return;
+                }
             }
         });
-        let terminal = Terminal { line, keyboard, shown, screen };
+        let terminal = Terminal { line, keyboard, shown, screen, is_closing };
         terminal.stty(&["cols", "72", "rows", "50"]);
         terminal
     }
@@ -70,6 +77,14 @@ impl Terminal {
         drop(self.line);
         self.screen.join().unwrap();
         std::mem::take(&mut *self.shown.lock().unwrap())
+    }
+
+    /// Hangs up, as when a window is closed: the program's end is dead at once, whoever holds it open.
+    pub fn hang_up(mut self) {
+        self.is_closing.store(true, Ordering::SeqCst);
+        // Wakes the thread that reads, so that it closes our end too.
+        self.line.write_all(b"\n").unwrap();
+        self.screen.join().unwrap();
     }
 
     /// Waits until `text` has come to the screen since this was asked last, and forgets what came before.

@@ -100,6 +100,17 @@ fn a_signal_ends_it_and_the_terminal_is_as_it_was() {
     }
 }
 
+/// There is no result then, but the status is that of the signal.
+#[test]
+fn a_signal_ends_it_while_a_snapshot_is_awaited() {
+    let fixture = Fixture::new().fifo("pipe");
+    let terminal = Terminal::new();
+    let child = weigh("-u --load").arg(fixture.at("pipe")).on(&terminal).spawn();
+    terminal.wait_for("loading");
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(end(child).1.code(), Some(143));
+}
+
 /// It read from a terminal that is gone for ever, and took a core for that.
 #[test]
 fn it_ends_with_its_terminal() {
@@ -319,8 +330,9 @@ fn what_a_filter_leaves_out_stays() {
 fn deletes_one(fixture: &Fixture, terminal: &mut Terminal, fault: &str) -> Child {
     let trace = fixture.at("trace").to_string_lossy().into_owned();
     let child = weigh("--ui").arg("tree").within(fixture.path()).env("HOME", fixture.at("home"));
-    let child =
-        child.under(["strace", "-f", "-q", "-o", &trace, "-e", "trace=unlinkat", "-e", fault]);
+    // With -D it is the tracer that has another parent.
+    let strace = ["strace", "-DDD", "-f", "-q", "-o", &trace, "-e", "trace=unlinkat", "-e", fault];
+    let child = child.under(strace);
     let child = child.env("PATH", "/usr/bin:/bin").on(terminal).spawn();
     terminal.wait_for("three");
     terminal.type_in(b"n d");
@@ -334,35 +346,40 @@ fn deletes_one(fixture: &Fixture, terminal: &mut Terminal, fault: &str) -> Child
 #[test]
 #[ignore = "needs strace"]
 fn a_delete_that_hangs_is_left_and_the_log_says_where_it_is() {
-    let fixture = tree().dir("home");
-    let mut terminal = Terminal::new();
-    let before = terminal.settings();
-    // strace lets go of it only after that.
-    let child = deletes_one(&fixture, &mut terminal, "inject=unlinkat:delay_enter=20000000");
-    let log = fixture.at("home/.local/state/weigh/deleted.ndjson");
-    let limit = Instant::now() + PATIENCE;
-    while fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 1 {
-        assert!(Instant::now() < limit, "nothing is deleted");
-        std::thread::sleep(Duration::from_millis(20));
+    for signal in [None, Some(Signal::TERM)] {
+        let fixture = tree().dir("home");
+        let mut terminal = Terminal::new();
+        let before = terminal.settings();
+        // strace lets go of it only after that.
+        let child = deletes_one(&fixture, &mut terminal, "inject=unlinkat:delay_enter=20000000");
+        let log = fixture.at("home/.local/state/weigh/deleted.ndjson");
+        let limit = Instant::now() + PATIENCE;
+        while fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 1 {
+            assert!(Instant::now() < limit, "nothing is deleted");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        // Keys are answered meanwhile.
+        terminal.type_in(b"?");
+        terminal.wait_for("PgUp");
+        terminal.type_in(b"q");
+        let start = Instant::now();
+        terminal.type_in(b"q");
+        terminal.wait_for("finishing");
+        match signal {
+            None => terminal.type_in(b"q"),
+            Some(signal) => kill_process(Pid::from_child(&child), signal).unwrap(),
+        }
+        terminal.wait_for("did not finish:");
+        assert!(start.elapsed() < Duration::from_secs(15), "it waited for the call");
+        let (_, status) = end(child);
+        assert_eq!(status.code(), Some(signal.map_or(1, |signal| 128 + signal.as_raw())));
+        assert_eq!(terminal.settings(), before);
+        let log = fs::read_to_string(&log).unwrap();
+        let [line] = log.lines().collect::<Vec<_>>()[..] else { panic!("{log}") };
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["event"], "begin");
+        assert_eq!(fs::metadata(line["at"].as_str().unwrap()).unwrap().len(), 30_000);
     }
-    // Keys are answered meanwhile.
-    terminal.type_in(b"?");
-    terminal.wait_for("PgUp");
-    terminal.type_in(b"q");
-    let start = Instant::now();
-    terminal.type_in(b"q");
-    terminal.wait_for("finishing");
-    terminal.type_in(b"q");
-    terminal.wait_for("did not finish:");
-    assert!(start.elapsed() < Duration::from_secs(15), "it waited for the call");
-    let (_, status) = end(child);
-    assert_eq!(status.code(), Some(1));
-    assert_eq!(terminal.settings(), before);
-    let log = fs::read_to_string(&log).unwrap();
-    let [line] = log.lines().collect::<Vec<_>>()[..] else { panic!("{log}") };
-    let line: serde_json::Value = serde_json::from_str(line).unwrap();
-    assert_eq!(line["event"], "begin");
-    assert_eq!(fs::metadata(line["at"].as_str().unwrap()).unwrap().len(), 30_000);
 }
 
 /// What a removal keeps after `q` can no longer be shown on the screen, and comes to standard error.
