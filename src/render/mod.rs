@@ -21,6 +21,7 @@ mod parquet;
 #[path = "without_parquet.rs"]
 mod parquet;
 pub mod partial;
+pub mod percent;
 pub mod progress;
 pub mod rows;
 pub mod size;

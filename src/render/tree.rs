@@ -20,7 +20,6 @@ use super::partial::{MARK, Partial};
 use super::size::Format;
 use crate::diff::Diff;
 use crate::tree::{Freeable, Order, Totals, Tree};
-pub(super) use bar::percent;
 use columns::Columns;
 pub(super) use rest::Rest;
 

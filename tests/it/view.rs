@@ -134,6 +134,18 @@ fn screens() {
     insta::assert_snapshot!(shown);
 }
 
+/// At half a percent the picture said `<1%`, and the screen `0%`.
+#[test]
+fn a_percentage_is_that_of_the_picture() {
+    let fixture = Fixture::in_memory().file("tree/a", 199 * 4096).file("tree/b", 4096);
+    let picture = weigh("-P -c -s tree").within(fixture.path()).run().text();
+    let shown = screen(&mut browser(&saved(&fixture)), (80, 20));
+    for text in [picture, shown] {
+        let small = |line: &&str| line.contains("── b") || line.ends_with(" b");
+        assert!(text.lines().find(small).unwrap().contains(" <1%"), "{text}");
+    }
+}
+
 /// Whatever a name is, it takes a line, and moves nothing else.
 #[test]
 fn names_stay_in_their_lines() {

@@ -7,6 +7,7 @@ use crate::browse::browser::{Bar, Browser, Watched};
 use crate::browse::item::Item;
 use crate::measure::Kind;
 use crate::render::name::{cells, escape, shorten};
+use crate::render::percent::percent;
 use crate::render::size::Format;
 use crate::tree::Freeable;
 
@@ -205,14 +206,4 @@ fn line(
 fn bar(size: u64, largest: u64, width: usize) -> String {
     let cells = u128::from(size) * width as u128 / u128::from(largest.max(1));
     "█".repeat((cells.min(width as u128) as usize).max(usize::from(size > 0)))
-}
-
-/// A percentage, written as in a picture.
-fn percent(size: u64, whole: u64) -> String {
-    if size == 0 || whole == 0 {
-        return "0%".to_owned();
-    }
-    // In a snapshot from another source, a part may be larger than the whole.
-    let percent = (size as f64 / whole as f64 * 100.0).min(100.0);
-    if percent < 0.5 { "<1%".to_owned() } else { format!("{percent:.0}%") }
 }

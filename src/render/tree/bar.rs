@@ -3,6 +3,7 @@
 use super::columns::Columns;
 use super::{Bars, Picture};
 use crate::render::lines::Line;
+use crate::render::percent::percent;
 use crate::tree::Shape;
 
 impl Picture<'_> {
@@ -62,19 +63,6 @@ impl Picture<'_> {
     /// Whether the line has a bar. In a list, the root and the rest have none, because the scale is the largest file.
     fn has_bar(&self, i: usize) -> bool {
         self.root.shape() != Shape::List || i > 0 && !self.lines[i].is_rest
-    }
-}
-
-/// The share of `whole` that `size` has, as text.
-pub(in crate::render) fn percent(size: u64, whole: u64) -> String {
-    if size == 0 || whole == 0 {
-        return "0%".to_owned();
-    }
-    // In a forged snapshot, a part may be larger than the whole.
-    let percent = size as f64 / whole as f64 * 100.0;
-    match format!("{:.0}%", percent.min(100.0)) {
-        percent if percent == "0%" => "<1%".to_owned(),
-        percent => percent,
     }
 }
 
