@@ -32,6 +32,14 @@ pub fn join_all<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
     path
 }
 
+/// Whether `path` is `above`, or below it. Everything is below the empty path.
+pub fn is_within(path: &[u8], above: &[u8]) -> bool {
+    path.strip_prefix(above).is_some_and(|rest| {
+        let is_whole = rest.is_empty() || above.is_empty();
+        is_whole || above.ends_with(b"/") || rest.starts_with(b"/")
+    })
+}
+
 /// `path` with slashes between its names, whatever separators the system has.
 pub fn with_slashes(path: &Path) -> Vec<u8> {
     join_all(path.components().map(|part| part.as_os_str().as_encoded_bytes()))
@@ -55,6 +63,21 @@ mod tests {
             (&[], b""),
         ] {
             assert_eq!(join_all(names.iter().copied()), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_within() {
+        for (path, above, expected) in [
+            (&b"a/b"[..], &b"a"[..], true),
+            (b"a", b"a", true),
+            (b"a-b", b"a", false),
+            (b"a", b"a/b", false),
+            (b"a/b", b"a/", true),
+            (b"/a", b"/", true),
+            (b"a", b"", true),
+        ] {
+            assert_eq!(is_within(path, above), expected, "{path:?} {above:?}");
         }
     }
 }

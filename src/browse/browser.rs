@@ -13,6 +13,7 @@ use super::removal::Removals;
 use super::sorting::Sorting;
 use crate::filter::Git;
 use crate::measure::{Measure, weight_of_time};
+use crate::path;
 use crate::problem::Problem;
 use crate::remove::Places;
 use crate::render::colors::Colors;
@@ -276,14 +277,18 @@ impl Browser {
         {
             return false;
         }
+        // Another root may lie in it that its walk does not reach.
+        let total = Some(scan.tree.root()).filter(|_| scan.tree.is_above_roots());
+        let roots = total.into_iter().flat_map(Child::unsorted).map(|root| root.name().to_vec());
+        let roots: Vec<_> =
+            roots.filter(|root| *root != path && path::is_within(root, &path)).collect();
         scan.replace(old, new, rules, std::mem::take(&mut self.removals.takes_links));
         let known = &mut scan.browsed.snapshot.weighed;
         known.is_interrupted |= weighed.is_interrupted;
-        let is_below = |problem: &Problem| {
-            let rest = problem.path.strip_prefix(&*path);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-        };
-        known.problems.retain(|problem| !is_below(problem));
+        let is_in = |problem: &Problem, path| path::is_within(&problem.path, path);
+        known.problems.retain(|problem| {
+            !is_in(problem, &path) || roots.iter().any(|root| is_in(problem, root))
+        });
         known.problems.append(&mut weighed.problems);
         known.problems.sort_by(|one, two| one.path.cmp(&two.path));
         self.mark_again(&named);

@@ -61,12 +61,8 @@ impl Scan {
         let changed: Vec<_> =
             ways.iter().filter_map(|way| descend(&self.tree, way)?.id()).chain(relinked).collect();
         add_up(&mut self.tree, rules, changed);
-        let is_below = |path: &[u8], above: &Vec<u8>| {
-            let rest = path.strip_prefix(&**above);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
-        };
         let problems = &mut self.browsed.snapshot.weighed.problems;
-        problems.retain(|problem| !paths.iter().any(|path| is_below(&problem.path, path)));
+        problems.retain(|problem| !paths.iter().any(|path| path::is_within(&problem.path, path)));
         named
     }
 

@@ -16,6 +16,7 @@ use super::{GivenRoot, Origin, Snapshot, TOO_LITTLE, difference, problem, read};
 use crate::filter::Filter;
 use crate::measure::{Measure, Mode};
 use crate::parallel;
+use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
 use crate::total::{Replay, Rules};
@@ -205,11 +206,7 @@ fn problems(snapshots: &mut [Snapshot<Tree>], roots: &[JoinedRoot]) -> Vec<Probl
     for (i, snapshot) in snapshots.iter_mut().enumerate() {
         for mut problem in snapshot.weighed.problems.drain(..) {
             let is_below = |root: &&JoinedRoot| {
-                let rest = problem.path.strip_prefix(&*root.given);
-                root.snapshot == i
-                    && rest.is_some_and(|rest| {
-                        rest.is_empty() || rest.starts_with(b"/") || root.given.ends_with(b"/")
-                    })
+                root.snapshot == i && path::is_within(&problem.path, &root.given)
             };
             let root = roots.iter().filter(is_below).max_by_key(|root| root.given.len());
             match root {

@@ -5,6 +5,7 @@
 use std::env;
 use std::fs;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -83,6 +84,36 @@ fn what_could_not_be_read_is_a_status() {
     assert_eq!(end(child).1.code(), Some(1));
     let screen = String::from_utf8(terminal.close()).unwrap();
     assert!(screen.contains("weigh: cannot open tree/closed: Permission denied"), "{screen:?}");
+}
+
+/// Each path counts once, also if its root ends in a slash, as `/` does; and one in another root stays.
+#[test]
+fn what_could_not_be_read_counts_once_after_another_scan() {
+    // No walk gets to what is in a directory that cannot be listed; so this root stays apart.
+    let fixture = tree().unreadable("tree/listless/root/closed").unreadable("tree/closed");
+    let listless = fs::Permissions::from_mode(0o711);
+    fs::set_permissions(fixture.at("tree/listless"), listless).unwrap();
+    let mut terminal = Terminal::new();
+    let child = weigh("-u --print-errors tree/ tree/listless/root")
+        .within(fixture.path())
+        .by_nobody(&fixture);
+    let child = child.on(&terminal).spawn();
+    terminal.wait_for("3 unread");
+    terminal.type_in(b"l");
+    terminal.type_until(b"", "three");
+    fs::write(fixture.at("tree/later"), "").unwrap();
+    terminal.type_in(b"r");
+    terminal.type_until(b"", "later");
+    terminal.type_in(b"e");
+    terminal.type_until(b"", "could not be read, and are missing");
+    terminal.type_in(b"qq");
+    assert_eq!(end(child).1.code(), Some(1));
+    let screen = String::from_utf8(terminal.close()).unwrap();
+    let (_, after) = screen.rsplit_once("\x1b[?1049l").unwrap();
+    for path in ["tree/closed", "tree/listless", "tree/listless/root/closed"] {
+        let line = format!("weigh: cannot open {path}: ");
+        assert_eq!(after.matches(&line).count(), 1, "{after}");
+    }
 }
 
 #[test]
