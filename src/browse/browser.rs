@@ -17,12 +17,13 @@ use crate::path;
 use crate::problem::Problem;
 use crate::remove::Places;
 use crate::render::colors::Colors;
+use crate::render::partial::Partial;
 use crate::render::size::{Format, Formats};
 use crate::render::time::TimeFormat;
 use crate::report::Browsed;
 use crate::tally::LiveDirectory;
 use crate::total::Rules;
-use crate::tree::{Child, DirectoryId, Freeable, Totals, Tree};
+use crate::tree::{Child, DirectoryId, Freeable, Place, Totals, Tree};
 use crate::walk::Progress;
 
 /// How to browse.
@@ -125,6 +126,8 @@ pub(super) struct Scan {
     pub(super) browsed: Browsed,
     /// Empty if nothing could be read.
     pub(super) tree: Tree,
+    /// What could not be read.
+    pub(super) partial: Partial,
     pub(super) directory: DirectoryId,
     pub(super) index: SortedDirectory,
     pub(super) marks: Marks,
@@ -251,7 +254,8 @@ impl Browser {
         let file = tree.root().all_directories().flat_map(Child::leaf_nodes).next();
         let nodes = [Some(tree.root().node()), file];
         let knows_sharing = nodes.iter().flatten().any(|node| node.totals.frees.is_some());
-        let scan = Scan { browsed, tree, directory, index, marks, knows_sharing };
+        let partial = Partial::of(&browsed.snapshot.weighed);
+        let scan = Scan { browsed, tree, partial, directory, index, marks, knows_sharing };
         self.seen = Watched::Whole(Box::new(scan));
         self.mark_again(&named);
         self.relist();
@@ -291,6 +295,7 @@ impl Browser {
         });
         known.problems.append(&mut weighed.problems);
         known.problems.sort_by(|one, two| one.path.cmp(&two.path));
+        scan.partial = Partial::of(known);
         self.mark_again(&named);
         self.end_review();
         self.relist();
@@ -431,6 +436,20 @@ impl Browser {
     /// Whether the scan asked what files share.
     pub(super) fn knows_sharing(&self) -> bool {
         self.options.frees || self.scan().is_some_and(|scan| scan.knows_sharing)
+    }
+
+    /// Whether the figures of what is at `place` lack something that could not be read.
+    pub(super) fn is_partial(&self, place: Option<Place>) -> bool {
+        let scan = self.scan().zip(place);
+        scan.is_some_and(|(scan, place)| scan.partial.has(&scan.tree.at(place)))
+    }
+
+    /// The same for the total of the marked entries.
+    pub(super) fn is_marked_partial(&self) -> bool {
+        let Some(scan) = self.scan().filter(|scan| !scan.partial.is_empty()) else { return false };
+        let mut marked = scan.marks.places().map(|place| scan.tree.at(place));
+        // Looking a file up takes time, and nothing is below it.
+        marked.any(|child| child.is_directory() && scan.partial.has(&child))
     }
 
     /// How much removing `item` alone frees.

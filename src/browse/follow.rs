@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::browser::Scan;
 use super::marks::{NamedMarks, descend};
 use crate::path;
+use crate::render::partial::Partial;
 use crate::sys::Identity;
 use crate::total::{Rules, add_up};
 use crate::tree::{Child, DirectoryId, Place, Tree};
@@ -63,6 +64,7 @@ impl Scan {
         add_up(&mut self.tree, rules, changed);
         let problems = &mut self.browsed.snapshot.weighed.problems;
         problems.retain(|problem| !paths.iter().any(|path| path::is_within(&problem.path, path)));
+        self.partial = Partial::of(&self.browsed.snapshot.weighed);
         named
     }
 

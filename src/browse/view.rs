@@ -15,6 +15,7 @@ use super::browser::{Browser, Dialog, PendingWork, Question, Watched};
 use crate::measure::Measure;
 use crate::remove::Manner;
 use crate::render::name::{cells, escape, shorten};
+use crate::render::partial;
 use crate::render::size::Format;
 
 /// The lines of the screen outside the list: the head and the foot.
@@ -232,22 +233,32 @@ fn number_of(entries: u64) -> String {
 
 /// The total of the marks, or else of the list.
 fn summary(browser: &Browser, width: usize) -> String {
-    let write = |size| format(browser).write(size);
     let (count, marked) = browser.marked();
+    let is_partial = browser.is_marked_partial();
+    let write = |size| sized(browser, size, is_partial);
     let long = match marked {
         _ if count == 0 => {
             let totals = browser.totals();
-            let (entries, size) = (number_of(totals.entries), write(totals.size));
+            let here = browser.scan().and_then(|scan| scan.here().place());
+            let size = sized(browser, totals.size, browser.is_partial(here));
+            let entries = number_of(totals.entries);
             return shorten(&format!("{size} in {entries}"), width);
         }
         None => format!("{count} marked: what that frees is known once the scan is over"),
         Some((totals, Some(freed))) => {
-            let freed = format(browser).write_bounds(freed);
+            let freed = partial::freed(freed, &format(browser), is_partial);
             format!("{count} marked {}, frees {freed}", write(totals.size))
         }
         Some((totals, None)) => format!("{count} marked {}", write(totals.size)),
     };
     if cells(&long) <= width { long } else { shorten(&format!("{count} marked"), width) }
+}
+
+/// A size, marked if it is a lower bound. Times do not add up.
+fn sized(browser: &Browser, size: u64, is_partial: bool) -> String {
+    let format = format(browser);
+    let adds_up = !matches!(format, Format::Time(_));
+    partial::mark(format.write(size), is_partial && adds_up)
 }
 
 /// The format of sizes.

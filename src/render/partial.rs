@@ -1,20 +1,38 @@
-//! Finds the figures that are lower bounds, because something below them was not read. A picture marks them.
+//! Finds figures that are lower bounds, because something below them was not read. Pictures and the screen mark them.
 
 use std::collections::{HashMap, HashSet};
 
 use super::lines::Line;
+use super::size::Format;
 use crate::measure::Kind;
+use crate::path;
 use crate::problem::Problem;
-use crate::tree::{Shape, Tree};
+use crate::tree::{Child, Freeable, Shape, Tree};
 use crate::weighed::Weighed;
 
 /// Stands before a figure that is a lower bound.
 pub(super) const MARK: &str = "≥";
 
+/// `figure`, marked if it is a lower bound.
+pub fn mark(figure: String, is_partial: bool) -> String {
+    match is_partial && !figure.is_empty() {
+        true => format!("{MARK}{}", figure.trim_start()),
+        false => figure,
+    }
+}
+
+/// What deleting something frees. What could not be read may be freed, too.
+pub fn freed(frees: Freeable, format: &Format, is_partial: bool) -> String {
+    match is_partial {
+        true => mark(format.write(frees.least), true),
+        false => format.write_bounds(frees),
+    }
+}
+
 /// What was not read.
 #[derive(Clone, Debug, Default)]
 pub struct Partial {
-    /// The paths that could not be read.
+    /// The paths that could not be read, sorted.
     lost: Vec<Vec<u8>>,
     /// Whether the walk was interrupted. Nobody knows what it did not reach.
     is_interrupted: bool,
@@ -24,13 +42,35 @@ impl Partial {
     /// What was not read of `weighed`.
     pub fn of(weighed: &Weighed<Tree>) -> Self {
         let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
-        let lost = losses.map(|problem| problem.path.clone()).collect();
+        let mut lost: Vec<_> = losses.map(|problem| problem.path.clone()).collect();
+        lost.sort_unstable();
         Self { lost, is_interrupted: weighed.is_interrupted }
+    }
+
+    /// Whether everything was read.
+    pub fn is_empty(&self) -> bool {
+        self.lost.is_empty() && !self.is_interrupted
+    }
+
+    /// Whether the figures of `child` lack something.
+    pub fn has(&self, child: &Child<'_>) -> bool {
+        if self.is_interrupted || self.lost.is_empty() {
+            return self.is_interrupted && child.is_directory();
+        }
+        let path = child.path();
+        let mut below = path.clone();
+        path::join(&mut below, b"");
+        let first = self.lost.partition_point(|lost| *lost < below);
+        self.lost.binary_search(&path).is_ok()
+            || self.lost.get(first).is_some_and(|lost| lost.starts_with(&below))
     }
 
     /// Which of `lines` have figures that lack something. The line that sums up the rest comes last, if there is one.
     pub(super) fn lines(&self, lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
-        if self.lost.is_empty() && !self.is_interrupted {
+        // Another root may be lost as a whole.
+        let root = tree.root().name();
+        let lost: Vec<_> = self.lost.iter().filter(|lost| path::is_within(lost, root)).collect();
+        if lost.is_empty() && !self.is_interrupted {
             return vec![false; lines.len()];
         }
         let is_above_all = |line: &Line<'_>| line.parent.is_none() || line.is_rest;
@@ -42,53 +82,52 @@ impl Partial {
                 lines.iter().map(|line| is_above_all(line) || is_directory(line)).collect()
             }
             Shape::List => lines.iter().map(is_above_all).collect(),
-            Shape::Directory => self.above_losses(lines, tree),
+            Shape::Directory => above_losses(&lost, lines, tree),
         }
-    }
-
-    /// Which lines are ancestors of what was lost. It looks up one name after the other, so it takes one step for
-    /// each name, however many lines and losses there are and however long their paths.
-    fn above_losses(&self, lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
-        let mut below: HashMap<(usize, &[u8]), usize> = HashMap::new();
-        // The place of each line. Every path begins at the first.
-        let mut places: Vec<usize> = Vec::with_capacity(lines.len());
-        for line in lines.iter().filter(|line| !line.is_rest) {
-            let (mut place, names) = match line.parent {
-                None if tree.is_above_roots() => (0, None),
-                Some(parent) if parent > 0 || !tree.is_above_roots() => {
-                    (places[parent], Some(line.name))
-                }
-                _ => (0, Some(line.name)),
-            };
-            for name in names.into_iter().flat_map(names_in) {
-                let next = below.len() + 1;
-                place = *below.entry((place, name)).or_insert(next);
-            }
-            places.push(place);
-        }
-        let with_lines: HashSet<usize> = below.keys().map(|(place, _)| *place).collect();
-        let (mut is_reached, mut is_in_rest) = (vec![false; below.len() + 1], false);
-        for path in &self.lost {
-            let mut place = 0;
-            for name in names_in(path) {
-                let Some(next) = below.get(&(place, name)) else {
-                    // Lines begin at this place, and none has this name: the loss is in what has no line.
-                    is_in_rest |= with_lines.contains(&place);
-                    break;
-                };
-                place = *next;
-                is_reached[place] = true;
-            }
-        }
-        // Every loss is below the topmost line.
-        let is_topmost = |i: usize| i == 0;
-        let is_partial = |(i, line): (usize, &Line<'_>)| {
-            if line.is_rest { is_in_rest } else { is_topmost(i) || is_reached[places[i]] }
-        };
-        lines.iter().enumerate().map(is_partial).collect()
     }
 }
 
+/// Which lines are ancestors of what was lost. It looks up one name after the other, so it takes one step for
+/// each name, however many lines and losses there are and however long their paths.
+fn above_losses(lost: &[&Vec<u8>], lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
+    let mut below: HashMap<(usize, &[u8]), usize> = HashMap::new();
+    // The place of each line. Every path begins at the first.
+    let mut places: Vec<usize> = Vec::with_capacity(lines.len());
+    for line in lines.iter().filter(|line| !line.is_rest) {
+        let (mut place, names) = match line.parent {
+            None if tree.is_above_roots() => (0, None),
+            Some(parent) if parent > 0 || !tree.is_above_roots() => {
+                (places[parent], Some(line.name))
+            }
+            _ => (0, Some(line.name)),
+        };
+        for name in names.into_iter().flat_map(names_in) {
+            let next = below.len() + 1;
+            place = *below.entry((place, name)).or_insert(next);
+        }
+        places.push(place);
+    }
+    let with_lines: HashSet<usize> = below.keys().map(|(place, _)| *place).collect();
+    let (mut is_reached, mut is_in_rest) = (vec![false; below.len() + 1], false);
+    for path in lost {
+        let mut place = 0;
+        for name in names_in(path) {
+            let Some(next) = below.get(&(place, name)) else {
+                // Lines begin at this place, and none has this name: the loss is in what has no line.
+                is_in_rest |= with_lines.contains(&place);
+                break;
+            };
+            place = *next;
+            is_reached[place] = true;
+        }
+    }
+    // Every loss is below the topmost line.
+    let is_topmost = |i: usize| i == 0;
+    let is_partial = |(i, line): (usize, &Line<'_>)| {
+        if line.is_rest { is_in_rest } else { is_topmost(i) || is_reached[places[i]] }
+    };
+    lines.iter().enumerate().map(is_partial).collect()
+}
 /// The names in a path, and before them the slash of one that is absolute.
 fn names_in(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let slash = path.starts_with(b"/").then_some(&b"/"[..]);

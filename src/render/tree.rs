@@ -9,6 +9,7 @@ mod rest;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::mem;
 
 use nu_ansi_term::Style;
 
@@ -16,7 +17,7 @@ use super::colors::Colors;
 use super::diff::{self, Note};
 use super::lines::{self, Line, Outer, lay_out};
 use super::name::{cells, cut, escape, shorten};
-use super::partial::{MARK, Partial};
+use super::partial::{self, Partial};
 use super::size::Format;
 use crate::diff::Diff;
 use crate::tree::{Freeable, Order, Totals, Tree};
@@ -100,14 +101,10 @@ pub fn draw(
         lines.push(Line::of_rest(rest.name.as_bytes(), rest.totals));
     }
     let are_partial = options.partial.lines(&lines, tree);
-    let mark = |i: usize, size: String| match are_partial[i] && !size.is_empty() {
-        true => format!("{MARK}{size}"),
-        false => size,
-    };
     // Times do not add up.
     if !matches!(options.format, Format::Time(_)) {
-        for (i, note) in notes.iter_mut().enumerate().filter(|(i, _)| are_partial[*i]) {
-            note.size = mark(i, note.size.trim_start().to_owned());
+        for (note, is_partial) in notes.iter_mut().zip(&are_partial) {
+            note.size = partial::mark(mem::take(&mut note.size), *is_partial);
         }
     }
     if changes.is_none() && options.order == Order::Count {
@@ -118,14 +115,13 @@ pub fn draw(
     if let Some(format) = options.beside.as_ref().filter(|_| is_known) {
         let size = |line: &Line<'_>| line.totals.beside.map(|size| format.write(size));
         let sizes = lines.iter().map(|line| size(line).unwrap_or_default());
-        let sizes = sizes.enumerate().map(|(i, size)| mark(i, size)).collect();
+        let sizes =
+            sizes.enumerate().map(|(i, size)| partial::mark(size, are_partial[i])).collect();
         add_column(&mut notes, sizes, options.width);
     }
     if lines.iter().all(|line| line.is_rest || line.totals.frees.is_some()) {
-        // What could not be read may be freed, too.
-        let write = |i: usize, frees: Freeable| match are_partial[i] {
-            true => format!("frees {MARK}{}", options.format.write(frees.least).trim_start()),
-            false => format!("frees {}", options.format.write_bounds(frees)),
+        let write = |i: usize, frees: Freeable| {
+            format!("frees {}", partial::freed(frees, &options.format, are_partial[i]))
         };
         let frees = lines.iter().map(|line| line.totals.frees).enumerate();
         let texts = frees.map(|(i, frees)| frees.map(|it| write(i, it)).unwrap_or_default());

@@ -222,6 +222,13 @@ fn partial_figures_say_so() {
     let text = String::from_utf8(shown.stdout).unwrap();
     let of = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().contains('≥');
     assert!(of("(total)") && of("top/open") && !of("top/g"), "{text}");
+    // One that is not there takes nothing from the one that is.
+    for flags in ["", "-F", "-t", "-d 0", "--as svg"] {
+        let shown = weigh(flags).arg("-c").args(["none", "top/g"]).within(fixture.path()).run();
+        assert_eq!(shown.code(), 1);
+        let text = String::from_utf8(shown.stdout).unwrap();
+        assert!(text.contains("top/g") && !text.contains('≥'), "{flags}: {text}");
+    }
     // Times are no sums; the sizes beside them are.
     let (names, text) = marked("-c -m m -b -s", "top");
     assert!(names.is_empty() && text.lines().last().unwrap().contains(" ≥5.18Ki "), "{text}");

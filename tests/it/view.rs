@@ -134,6 +134,46 @@ fn screens() {
     insta::assert_snapshot!(shown);
 }
 
+/// The screen marks the same figures as a picture: what something was lost below, and what sums it up.
+#[test]
+fn partial_figures_say_so() {
+    let fixture = Fixture::in_memory().file("tree/half/f", 40_960).unreadable("tree/half/closed");
+    let fixture = fixture.file("tree/whole/f", 409_600).file("tree/half-whole", 4_096);
+    let json = weigh("-P -j tree").within(fixture.path()).by_nobody(&fixture).run().stdout;
+    fs::write(fixture.at("saved.json"), json).unwrap();
+    let mut browser = browser(&fixture.at("saved.json"));
+    let mut lines = |keys: &str, word: &str| {
+        press(&mut browser, keys);
+        let shown = screen(&mut browser, (80, 20));
+        let lines = shown.lines().filter(|line| line.contains(word)).map(str::to_owned);
+        (lines.collect::<Vec<_>>().join("\n"), shown)
+    };
+    for (keys, word, expected) in [
+        ("", " whole/", 0),
+        ("", " half-whole", 0),
+        // Its size, and what deleting it frees.
+        ("", " half/", 2),
+        // All of it.
+        ("", "entries", 1),
+        // The lines are whole, half, half-whole.
+        (" ", "1 marked", 0),
+        ("d", "1 marked", 0),
+        ("x ", "2 marked", 2),
+        ("d", "2 marked", 3),
+        ("", "removing them", 1),
+        ("", "tree/half/", 2),
+        ("", "tree/whole/", 0),
+        ("xU^ji", "size", 1),
+        ("", "frees", 1),
+        ("x>", "closed/", 2),
+        ("", " f", 0),
+    ] {
+        let (found, shown) = lines(keys, word);
+        assert_eq!(found.matches('≥').count(), expected, "{keys:?} {word:?} in\n{shown}");
+        assert!(!found.is_empty(), "{keys:?} {word:?} in\n{shown}");
+    }
+}
+
 /// At half a percent the picture said `<1%`, and the screen `0%`.
 #[test]
 fn a_percentage_is_that_of_the_picture() {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ratatui_core::style::{Modifier, Style};
 
-use super::{Canvas, format, number_of};
+use super::{Canvas, format, number_of, sized};
 use crate::browse::browser::{Browser, Dialog};
 use crate::browse::item::Item;
 use crate::browse::keys::KEYS;
@@ -12,6 +12,7 @@ use crate::measure::Kind;
 use crate::path;
 use crate::render::errors;
 use crate::render::name::{cells, escape, shorten};
+use crate::render::partial;
 use crate::render::size::Format;
 
 pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) {
@@ -78,7 +79,8 @@ fn info(browser: &Browser) -> Vec<String> {
         true => ("kind", kind(&item).to_owned()),
         false => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
     });
-    lines.push(("size", write(item.totals.size)));
+    let is_partial = browser.is_partial(item.place);
+    lines.push(("size", sized(browser, item.totals.size, is_partial)));
     if item.is_directory() {
         lines.push(("entries", count(item.totals.entries)));
         lines.extend(item.own.map(|own| ("by itself", write(own))));
@@ -86,7 +88,8 @@ fn info(browser: &Browser) -> Vec<String> {
         lines.extend((shared > 0).then(|| ("also linked elsewhere", write(shared))));
     }
     if browser.options.knows_freed && !item.is_open {
-        lines.push(("removing it frees", format(browser).write_bounds(browser.freed(&item))));
+        let freed = partial::freed(browser.freed(&item), &format(browser), is_partial);
+        lines.push(("removing it frees", freed));
     }
     match item.links {
         Some(u32::MAX) => lines.push(("links", "more than it knows".to_owned())),
@@ -126,19 +129,20 @@ fn kind(item: &Item<'_>) -> &'static str {
 /// The marked entries, their total, and how much removing them frees.
 fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_>) {
     let width = canvas.width();
-    let write = |size| format(browser).write(size);
-    let bounds = |freed| format(browser).write_bounds(freed);
+    let bounds = |freed, is_partial| partial::freed(freed, &format(browser), is_partial);
     let (count, marked) = browser.marked();
+    let is_partial = browser.is_marked_partial();
     let mut head = Vec::new();
     match marked {
         _ if count == 0 => head.push("nothing is marked: Space marks".to_owned()),
         None => head.push(format!("{count} marked; more is known once the scan is over")),
         Some((totals, freed)) => {
             let entries = number_of(totals.entries);
-            head.push(format!("{count} marked: {entries}, {}", write(totals.size)));
+            let size = sized(browser, totals.size, is_partial);
+            head.push(format!("{count} marked: {entries}, {size}"));
             match freed {
                 Some(freed) => {
-                    let frees = format!("removing them frees {}", bounds(freed));
+                    let frees = format!("removing them frees {}", bounds(freed, is_partial));
                     head.push(match freed.least {
                         least if least == totals.size => frees,
                         _ if browser.knows_sharing() => frees + ": the rest is shared or linked",
@@ -149,7 +153,7 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
             }
         }
     }
-    if browser.browsed().is_some_and(|browsed| !browsed.snapshot.weighed.is_complete()) {
+    if is_partial {
         head.push("not all could be read: there may be more in what is marked".to_owned());
     }
     if let Some(why) = browser.no_removal().filter(|_| count > 0) {
@@ -183,9 +187,11 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         let child = scan.tree.at(place);
         let item = Item::of(&child);
         let ending = if item.is_directory() { "/" } else { "" };
-        let freed = browser.options.knows_freed.then(|| bounds(browser.freed(&item)));
+        let is_partial = browser.is_partial(Some(place));
+        let freed = browser.options.knows_freed.then(|| bounds(browser.freed(&item), is_partial));
         let freed = freed.unwrap_or_default();
-        let size = format!("{:>8} {freed:>8} ", write(item.totals.size));
+        let size = sized(browser, item.totals.size, is_partial);
+        let size = format!("{size:>8} {freed:>8} ");
         let room = width.saturating_sub(cells(&size) + ending.len());
         let refusal = refusals.get(&place);
         let path = match refusal {

@@ -2,11 +2,12 @@
 
 use ratatui_core::style::{Color, Modifier, Style};
 
-use super::{Canvas, format, style};
+use super::{Canvas, format, sized, style};
 use crate::browse::browser::{Bar, Browser, Watched};
 use crate::browse::item::Item;
 use crate::measure::Kind;
 use crate::render::name::{cells, escape, shorten};
+use crate::render::partial;
 use crate::render::percent::percent;
 use crate::render::size::Format;
 use crate::tree::Freeable;
@@ -77,10 +78,11 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
             item.place.is_some_and(|place| scan.marks.is_marked(place)) || browser.is_held
         }
     };
+    let is_partial = browser.is_partial(item.place);
     let freed = match browser.freed(&item) {
         _ if !browser.options.knows_freed || item.is_open => String::new(),
-        Freeable { most: 0, .. } if item.totals.size > 0 => "–".to_owned(),
-        freed => format.write_bounds(freed),
+        Freeable { most: 0, .. } if item.totals.size > 0 && !is_partial => "–".to_owned(),
+        freed => partial::freed(freed, format, is_partial),
     };
     let change = browser.change(&item).map_or_else(String::new, |change| {
         let size = u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX);
@@ -98,7 +100,7 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
             (false, true) => '…',
             _ => ' ',
         },
-        size: format.write(item.totals.size),
+        size: sized(browser, item.totals.size, is_partial),
         freed,
         count: Format::Count.write(item.totals.entries),
         change,
