@@ -228,8 +228,8 @@ fn it_ends_during_the_scan() {
     });
 }
 
-/// A call hangs in the middle of a delete, half of the time while weigh waits for it to quit. What was moved is put back
-/// once it answers.
+/// A call hangs in the middle of a delete, half of the time while weigh waits for it to quit. Once it answers, what was
+/// moved is put back.
 #[test]
 #[ignore = "needs strace"]
 fn it_ends_while_a_delete_hangs() {
