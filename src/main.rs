@@ -121,16 +121,14 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         ));
     }
     if let Some(failure) = &ended.failure {
-        fail(failure);
+        say(&errors::one(failure));
     }
     if let Some(browsed) = &ended.browsed {
         note(&errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
         say_problems(&browsed.snapshot.weighed.problems, false, messages);
         if let Some(earlier) = &request.since {
-            note(
-                &doubts::summary(&browsed.doubts, earlier.as_os_str().as_encoded_bytes()),
-                messages,
-            );
+            let earlier = earlier.as_os_str().as_encoded_bytes();
+            note(&doubts::summary(&browsed.doubts, earlier), messages);
         }
         if messages.stats {
             say(&stats::table(&browsed.stats.gears));
