@@ -7,10 +7,10 @@ use foldhash::fast::RandomState;
 use crate::diff::Sides;
 use crate::diff::moves::Moves;
 use crate::diff::unchanged::Unchanged;
-use crate::sys::MountedIdentity;
+use crate::inode::{Identity, Links};
 use crate::tally::Tally;
-use crate::total::Replay;
-use crate::tree::{Child, Inode, Named, Node, Step, Totals, Traversal};
+use crate::total::{Replay, Shown};
+use crate::tree::{Child, Inode, Named, Node, Step, Totals, Traversal, Tree};
 
 /// A directory that is open.
 struct OpenPair<'a> {
@@ -29,9 +29,7 @@ struct Churn {
 
 /// Numbers that stand for changed inodes with several links.
 #[derive(Default)]
-struct ChangedInodes(
-    HashMap<(Option<MountedIdentity>, Option<MountedIdentity>, u64), u64, RandomState>,
-);
+struct ChangedInodes(HashMap<(Option<Identity>, Option<Identity>, u64), u64, RandomState>);
 
 /// Feeds `tally` with everything at and below `root`, with the churn as size. If `is_each_once`, the tally can tell
 /// which entries are links to one inode.
@@ -41,7 +39,7 @@ pub(super) fn feed<T: Tally>(
     unchanged: &Unchanged,
     tally: T,
     is_each_once: bool,
-) -> T::Report {
+) -> Tree {
     let mut inodes = ChangedInodes::default();
     let is_above_roots = root.now.is_some_and(|now| now.name().is_empty());
     let root_depth = usize::from(is_above_roots);
@@ -71,7 +69,7 @@ pub(super) fn feed<T: Tally>(
                     () if moves.is_moved(&sides) && sides.now.is_none() => {}
                     () if sides.is_directory() => {
                         replay.open();
-                        replay.close(&node(sides, churn), true, true);
+                        replay.close(&node(sides, churn), Shown::Always);
                     }
                     () if is_each_once => {
                         let inode = inodes.inode(sides, churn.size);
@@ -85,7 +83,7 @@ pub(super) fn feed<T: Tally>(
                 // Changes that are in the totals but not in the sizes of kept entries.
                 let churn = Churn { size: churn.size.max(saturated_change(sides)), ..churn };
                 if traversal.depth() > 0 {
-                    replay.close(&node(sides, churn), true, true);
+                    replay.close(&node(sides, churn), Shown::Always);
                 }
                 churn
             }
@@ -126,7 +124,8 @@ impl ChangedInodes {
         }
         let next = self.0.len() as u64;
         let number = *self.0.entry((before, now, churn)).or_insert(next);
-        Some(Inode { identity: (0, (0, number)), links: Some(u32::MAX), details: None })
+        let identity = Identity { number, ..Identity::default() };
+        Some(Inode { identity, links: Links::Unknown, details: None })
     }
 }
 

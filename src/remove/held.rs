@@ -8,8 +8,9 @@ use std::sync::OnceLock;
 
 use super::explain::explain;
 use super::target::KnownEntry;
+use crate::inode::Identity;
 use crate::path;
-use crate::sys::{ExactStat, HeldDirectory, Identity, mount_points};
+use crate::sys::{ExactStat, HeldDirectory, mount_points};
 
 /// The topmost scanned directory of a mount. It is opened when it is first needed.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use super::{
     Content, DirectoryId, Inode, Node, PackedDirectory, Place, Shape, Totals, Tree, adopt, digest,
     record,
 };
+use crate::inode::{Identity, Links, MountedDevice};
 use crate::measure::Mode;
-use crate::sys::Identity;
 
 impl Tree {
     /// A copy of a directory with everything below it, as a tree of its own.
@@ -101,12 +101,11 @@ impl Tree {
         Tree { directories, shape: self.shape }
     }
 
-    /// Says of each inode anew on which mount and device it is: what `volume` makes of them.
-    pub fn renumber(&mut self, volume: impl Fn((u64, u64)) -> (u64, u64)) {
+    /// Says of each inode anew on which mount and device it is: what `renumber` makes of them.
+    pub fn renumber(&mut self, renumber: impl Fn(MountedDevice) -> MountedDevice) {
         let renumbered = |inode: Inode| {
-            let (mount, (device, number)) = inode.identity;
-            let (mount, device) = volume((mount, device));
-            Inode { identity: (mount, (device, number)), ..inode }
+            let MountedDevice { mount, device } = renumber(inode.identity.mounted_device());
+            Inode { identity: Identity { mount, device, ..inode.identity }, ..inode }
         };
         for directory in &mut self.directories {
             let (mut rest, mut block) = (&*directory.block, Vec::new());
@@ -190,9 +189,9 @@ impl Tree {
         let mut changed = Vec::new();
         let lost = |node: &Node<'_>| {
             let inode = node.inode?;
-            let links = inode.links.filter(|links| *links != u32::MAX)?;
-            let lost = lost.get(&inode.identity.1)?;
-            Some(Inode { links: Some(links.saturating_sub(*lost).max(1)), ..inode })
+            let Links::Of(links) = inode.links else { return None };
+            let lost = lost.get(&inode.identity.on_any_mount())?;
+            Some(Inode { links: Links::Of(links.saturating_sub(*lost).max(1)), ..inode })
         };
         for (id, directory) in (0..).zip(&mut self.directories) {
             if except.as_ref().is_some_and(|except| except.contains(&id)) {

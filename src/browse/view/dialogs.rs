@@ -8,6 +8,7 @@ use super::{Canvas, format, number_of};
 use crate::browse::browser::{Browser, Dialog};
 use crate::browse::item::Item;
 use crate::browse::keys::KEYS;
+use crate::inode::{Identity, Links};
 use crate::measure::Kind;
 use crate::path;
 use crate::render::errors;
@@ -89,8 +90,8 @@ fn info(browser: &Browser) -> Vec<String> {
         lines.push(("removing it frees", format(browser).write_bounds(browser.freed(&item))));
     }
     match item.links {
-        Some(u32::MAX) => lines.push(("links", "more than it knows".to_owned())),
-        Some(links) if !item.is_directory() => lines.push(("links", count(links.into()))),
+        Links::Unknown => lines.push(("links", "more than it knows".to_owned())),
+        Links::Of(links) if !item.is_directory() => lines.push(("links", count(links.into()))),
         _ => {}
     }
     if let Some(details) = item.details {
@@ -105,7 +106,7 @@ fn info(browser: &Browser) -> Vec<String> {
         lines.push(("owner", details.owner.to_string()));
     }
     if let Some(inode) = item.identification.and_then(|it| it.inode()) {
-        let (_, (device, number)) = inode.identity;
+        let Identity { device, number, .. } = inode.identity;
         lines.push(("inode", format!("{number} on device {device}")));
     }
     if item.is_open {
