@@ -10,10 +10,11 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
+use weigh::inode::{Identity, Links};
 use weigh::measure::{Measure, Mode};
 use weigh::sys::Stat;
-use weigh::tally::{Closed, Entry, Tally};
-use weigh::tree::Totals;
+use weigh::tally::{Directory, Entry, Tally};
+use weigh::tree::{Totals, Tree};
 
 fn main() {
     divan::main();
@@ -77,7 +78,7 @@ mod listing {
 /// What directories come to, with and without hard links.
 mod links {
     use super::*;
-    use weigh::total::Sum;
+    use weigh::sum::Sum;
 
     const ENTRIES: u64 = 1_000_000;
 
@@ -96,7 +97,7 @@ mod links {
     fn in_one_directory(bencher: Bencher) {
         bencher.counter(ItemsCount::new(ENTRIES)).bench_local(|| {
             let mut sum = Sum::default();
-            (0..ENTRIES).for_each(|n| sum.add_link(identity(n), 4096, 300, 4096));
+            (0..ENTRIES).for_each(|n| sum.add_link(identity(n), 4096, Links::Of(300), 4096));
             sum.totals(Measure::Disk)
         });
     }
@@ -107,7 +108,9 @@ mod links {
         let directories = || -> Vec<Sum> {
             let sum = |directory: u64| {
                 let mut sum = Sum::default();
-                (0..250).for_each(|n| sum.add_link(identity(directory * 250 + n), 4096, 300, 4096));
+                (0..250).for_each(|n| {
+                    sum.add_link(identity(directory * 250 + n), 4096, Links::Of(300), 4096)
+                });
                 sum
             };
             (0..4_000).map(sum).collect()
@@ -122,8 +125,9 @@ mod links {
     }
 
     /// The n-th link leads to one of 4,000 inodes, as if at random.
-    fn identity(n: u64) -> (u64, (u64, u64)) {
-        (1, (1, (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % 4_000))
+    fn identity(n: u64) -> Identity {
+        let number = (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) % 4_000;
+        Identity { mount: 1, device: 1, number }
     }
 }
 
@@ -155,7 +159,7 @@ mod rendering {
     use serde::Serialize;
     use weigh::render::{json, tree};
     use weigh::tally::{Limits, Top, Whole};
-    use weigh::tree::{Child, Order, Tree};
+    use weigh::tree::{Child, Order};
     use weigh::weighed::Weighed;
 
     const SHAPES: [Grown; 3] = [Grown::FLAT, Grown::NESTED, Grown::LONG_NAMES];
@@ -209,12 +213,12 @@ mod rendering {
             });
     }
 
-    fn weighed(grown: &Grown) -> Weighed<Tree> {
+    fn weighed(grown: &Grown) -> Weighed {
         let report = Some(grown.gathered_by(&Whole::default()));
         Weighed { report, problems: Vec::new(), is_interrupted: false }
     }
 
-    fn ours(weighed: &Weighed<Tree>) -> Vec<u8> {
+    fn ours(weighed: &Weighed) -> Vec<u8> {
         let mut out = Vec::new();
         json::write(&mut out, weighed, &json::ExportOptions::default()).unwrap();
         out
@@ -266,12 +270,20 @@ impl Grown {
     }
 
     /// What `tally` reports of it.
-    fn gathered_by<T: Tally>(&self, tally: &T) -> T::Report {
+    fn gathered_by<T: Tally>(&self, tally: &T) -> Tree {
         let mut part = T::Part::default();
         let totals = self.fill(tally, &mut part, 0);
         let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };
         tally.finish(
-            &Closed { name: b"root", depth: 0, stat: &stat, mount: 0, own: Some(0), totals },
+            &Directory {
+                name: b"root",
+                depth: 0,
+                stat: &stat,
+                mount: 0,
+                links: Links::Alone,
+                own: Some(0),
+                totals,
+            },
             part,
         )
     }
@@ -291,20 +303,10 @@ impl Grown {
                 // Up to 64 KiB, and in no order.
                 let size = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
                 let (depth, name) = (depth + 1, name.as_slice());
-                let (identity, links, mount, beside) = (None, 1, 0, None);
+                let (links, mount, beside) = (Links::Alone, 0, None);
                 tally.leaf(
                     part,
-                    &Entry {
-                        name,
-                        depth,
-                        stat: &stat,
-                        size,
-                        beside,
-                        identity,
-                        links,
-                        mount,
-                        frees: None,
-                    },
+                    &Entry { name, depth, stat: &stat, size, beside, links, mount, frees: None },
                 );
                 add(Totals::of(size));
             }
@@ -317,7 +319,15 @@ impl Grown {
                 let (depth, name) = (depth + 1, name.as_slice());
                 tally.close(
                     part,
-                    &Closed { name, depth, stat: &stat, mount: 0, own: Some(0), totals },
+                    &Directory {
+                        name,
+                        depth,
+                        stat: &stat,
+                        mount: 0,
+                        links: Links::Alone,
+                        own: Some(0),
+                        totals,
+                    },
                     below,
                 );
                 add(totals);

@@ -75,7 +75,7 @@ pub fn history(
     files: &[PathBuf],
     measure: Option<Measure>,
     limits: Limits,
-) -> Result<(History, Snapshot<Tree>), Problem> {
+) -> Result<(History, Snapshot), Problem> {
     let (mut unread, mut dated) = (Vec::new(), Vec::new());
     let all_in = |path: &PathBuf| snapshot::all_in(path);
     let files: Vec<_> = files.iter().map(all_in).collect::<Result<_, _>>()?;
@@ -150,7 +150,7 @@ pub fn history(
 }
 
 /// Loads the snapshot in `file`, and separately its tree, which has all its directories.
-fn load(file: &Path, measure: Option<Measure>) -> Result<(Snapshot<Tree>, Tree), Problem> {
+fn load(file: &Path, measure: Option<Measure>) -> Result<(Snapshot, Tree), Problem> {
     let mut snapshot = snapshot::load(file, measure, Directories)?;
     let tree = snapshot.weighed.report.take();
     let nothing = || problem(file, "nothing could be read when it was made");
@@ -162,7 +162,7 @@ fn problem(file: &Path, message: &str) -> Problem {
 }
 
 /// Why a snapshot is of another tree than the last one.
-fn misfit(glance: &Glance, last: &Snapshot<Tree>) -> Option<String> {
+fn misfit(glance: &Glance, last: &Snapshot) -> Option<String> {
     let origin = last.origin.as_ref()?;
     if !origin.has_paths_of(&glance.origin) {
         return Some("it is of another root than the last snapshot".to_owned());
@@ -196,7 +196,7 @@ fn chosen(tree: &Tree) -> Vec<Trace> {
 
 impl Column {
     /// The sizes of the `chosen` directories in a snapshot whose root is `now`.
-    fn new(snapshot: &Snapshot<Tree>, now: Sides<'_>, chosen: &[Trace]) -> Self {
+    fn new(snapshot: &Snapshot, now: Sides<'_>, chosen: &[Trace]) -> Self {
         let origin = snapshot.origin.clone().unwrap_or_default();
         let moment = Moment { time: origin.time, is_complete: snapshot.weighed.is_complete() };
         let mut lookup = Lookup::new(now);

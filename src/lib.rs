@@ -22,7 +22,8 @@
 //! * [`filter`] decides what counts. It changes totals.
 //! * [`walk`] visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept.
-//! * [`total`] is the only place that closes a directory: it computes the directory's total, every inode once.
+//! * [`sum`] adds up inodes, each once.
+//! * [`total`] is the only place that closes a directory: it computes the directory's total.
 //! * [`tally`] decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know how
 //!   the walk works. A new kind of report is a new file there.
 //! * [`tree`] is the packed result of every tally, with one traversal for everything, also for two trees side by
@@ -37,8 +38,8 @@
 //! * [`remove`] deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
 //! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.
 //! * [`terminal`] knows the terminal, and shows the progress on it.
-//! * [`measure`], [`weighed`], [`problem`], [`bounds`], [`parallel`], [`path`], [`stats`] and [`interrupt`] are
-//!   what all of them share: measures and units, results, errors, limits, work on several cores, paths, what a walk did,
+//! * [`inode`], [`measure`], [`weighed`], [`problem`], [`bounds`], [`parallel`], [`path`], [`stats`] and [`interrupt`] are
+//!   what all of them share: which inode it is, measures and units, results, errors, limits, work on several cores, paths, what a walk did,
 //!   and Ctrl-C.
 //!
 //! [`Request`]: report::Request
@@ -49,24 +50,26 @@
 //!
 //! ```text
 //! main       cli browse remove report render terminal problem interrupt
-//! browse     remove report filter snapshot walk total tally tree render sys measure problem path interrupt
+//! browse     remove report filter snapshot walk total tally sum tree render sys inode measure problem path interrupt
 //! cli        browse remove report snapshot walk tally tree render filter sys measure problem path terminal interrupt
-//! remove     render tree sys measure problem path
+//! remove     render tree sys inode measure problem path
 //! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt stats weighed
 //! terminal   walk render
-//! render     diff history snapshot tree measure problem bounds path stats weighed
+//! render     diff history snapshot tree inode measure problem bounds path stats weighed
 //! history    diff snapshot tally tree measure problem
-//! diff       sys total tally tree path
-//! snapshot   filter sys total tally tree measure parallel problem path interrupt weighed
-//! walk       sys filter total tally tree measure problem path stats weighed
+//! diff       sys total tally tree inode path
+//! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed
+//! walk       sys filter total tally tree inode measure problem path stats weighed
 //! filter     sys measure path
-//! total      sys tally tree measure
-//! tally      sys tree measure path
-//! tree       sys measure path
-//! sys        measure parallel path
+//! total      tally sum sys tree inode measure
+//! tally      sum sys tree inode measure path
+//! sum        sys tree inode measure
+//! tree       sys inode measure path
+//! sys        inode measure parallel path
 //! bounds     measure
+//! inode
 //! measure
-//! weighed    problem
+//! weighed    tree problem
 //! problem
 //! parallel
 //! path
@@ -114,6 +117,7 @@ pub mod cli;
 pub mod diff;
 pub mod filter;
 pub mod history;
+pub mod inode;
 pub mod interrupt;
 pub mod measure;
 pub mod parallel;
@@ -124,6 +128,7 @@ pub mod render;
 pub mod report;
 pub mod snapshot;
 pub mod stats;
+pub mod sum;
 pub mod sys;
 pub mod tally;
 pub mod terminal;

@@ -92,13 +92,13 @@ pub enum Keep {
 }
 
 /// The result now, what the walk did, and the earlier result, if they are to be compared.
-type NowAndBefore = (Snapshot<Tree>, WalkStats, Option<Snapshot<Tree>>);
+type NowAndBefore = (Snapshot, WalkStats, Option<Snapshot>);
 
 /// The result of a request.
 #[derive(Debug)]
 pub struct Outcome {
     /// The result to show. In a comparison, its sizes are the churn.
-    pub snapshot: Snapshot<Tree>,
+    pub snapshot: Snapshot,
     /// The changes since an earlier snapshot.
     pub changes: Option<Diff>,
     /// The history of a tree, if that was asked for.
@@ -125,7 +125,7 @@ pub struct Outcome {
 #[derive(Debug)]
 pub struct Browsed {
     /// The result now.
-    pub snapshot: Snapshot<Tree>,
+    pub snapshot: Snapshot,
     /// The earlier tree, if that was asked for.
     pub before: Option<Tree>,
     /// The file systems whose mount points are roots, if that was asked for.
@@ -335,7 +335,7 @@ impl Request {
     }
 
     /// The file systems whose mount points are roots, and the roots that are not mount points, if that is asked for.
-    fn file_systems(&self, snapshot: &Snapshot<Tree>) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
+    fn file_systems(&self, snapshot: &Snapshot) -> (Vec<FileSystem>, Vec<Vec<u8>>) {
         match (&self.source, &snapshot.weighed.report) {
             (Input::Roots(roots), Some(tree)) if self.file_systems => {
                 snapshot::file_systems(roots, tree)
@@ -347,7 +347,7 @@ impl Request {
     /// The result `now`, what the walk did, and the earlier result, if they are to be compared.
     fn compared<W: FnMut(Option<&Progress>)>(
         &self,
-        now: impl FnOnce(&Self, W) -> Result<(Snapshot<Tree>, WalkStats), Problem>,
+        now: impl FnOnce(&Self, W) -> Result<(Snapshot, WalkStats), Problem>,
         watch: W,
     ) -> Result<NowAndBefore, Problem> {
         match &self.source {
@@ -379,7 +379,7 @@ impl Request {
     fn loaded_during(
         &self,
         earlier: Option<&Path>,
-        walk: impl FnOnce() -> Result<(Snapshot<Tree>, WalkStats), Problem>,
+        walk: impl FnOnce() -> Result<(Snapshot, WalkStats), Problem>,
     ) -> Result<NowAndBefore, Problem> {
         if earlier.is_none() {
             return walk().map(|(now, stats)| (now, stats, None));
@@ -428,10 +428,7 @@ impl Request {
     }
 
     /// Walks or loads, and returns what the walk did.
-    fn now(
-        &self,
-        watch: impl FnMut(Option<&Progress>),
-    ) -> Result<(Snapshot<Tree>, WalkStats), Problem> {
+    fn now(&self, watch: impl FnMut(Option<&Progress>)) -> Result<(Snapshot, WalkStats), Problem> {
         match (self.kept(), self.keep) {
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
                 self.with(Whole { inodes }, watch)
@@ -445,11 +442,11 @@ impl Request {
         }
     }
 
-    fn with<T: Tally<Report = Tree> + 'static>(
+    fn with<T: Tally + 'static>(
         &self,
         tally: T,
         watch: impl FnMut(Option<&Progress>),
-    ) -> Result<(Snapshot<Tree>, WalkStats), Problem> {
+    ) -> Result<(Snapshot, WalkStats), Problem> {
         match &self.source {
             Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
             Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
@@ -468,12 +465,12 @@ impl Request {
         }
     }
 
-    fn walked<T: Tally<Report = Tree> + 'static>(
+    fn walked<T: Tally + 'static>(
         &self,
         roots: &[OsString],
         tally: T,
         mut watch: impl FnMut(Option<&Progress>),
-    ) -> (Snapshot<Tree>, WalkStats) {
+    ) -> (Snapshot, WalkStats) {
         let kept = self.kept().unwrap_or_default();
         let has_details = kept.has_details();
         let share = self.walk.filter.share.zip(roots.first());
@@ -506,7 +503,7 @@ impl Request {
     }
 
     /// Applies filters to a loaded snapshot, if it contains what they need.
-    fn reweighed(&self, mut snapshot: Snapshot<Tree>) -> io::Result<Snapshot<Tree>> {
+    fn reweighed(&self, mut snapshot: Snapshot) -> io::Result<Snapshot> {
         self.ensure_enough(snapshot.origin.as_ref(), self.needs_details())?;
         let is_bytes = snapshot.measure.unit() == Measure::Disk.unit();
         if (self.bytes_only || self.needs().bytes) && !is_bytes {
@@ -553,7 +550,7 @@ impl Request {
         measure: Measure,
         options: Option<&[String]>,
         begin: impl FnOnce(),
-    ) -> Result<Option<Snapshot<Tree>>, Problem> {
+    ) -> Result<Option<Snapshot>, Problem> {
         let Some(path) = path else { return Ok(None) };
         let filter = &self.walk.filter;
         let by_details = self.is_by_details();
@@ -586,7 +583,7 @@ impl Request {
     }
 
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
-    fn save(&self, to: &Destination, snapshot: &Snapshot<Tree>) -> Result<PathBuf, Problem> {
+    fn save(&self, to: &Destination, snapshot: &Snapshot) -> Result<PathBuf, Problem> {
         if snapshot.weighed.is_interrupted {
             let interrupted = io::ErrorKind::Interrupted.into();
             return Err(snapshot::problem(&to.path, Operation::Save, &interrupted));

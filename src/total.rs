@@ -6,7 +6,6 @@ mod add_up;
 mod extents;
 mod freeable;
 mod replay;
-mod sum;
 
 use std::ops::DerefMut;
 
@@ -14,12 +13,13 @@ pub use add_up::add_up;
 pub use extents::{ExtentCount, Extents};
 pub use freeable::{Doubtful, Sharing, SharingFile};
 pub use replay::{Replay, replay};
-pub use sum::Sum;
 
+use crate::inode::Links;
 use crate::measure::Measure;
+use crate::sum::Sum;
 use crate::sys::Stat;
-use crate::tally::{Closed, Entry, Tally};
-use crate::tree::{Freeable, Totals};
+use crate::tally::{Directory, Entry, Tally};
+use crate::tree::{Freeable, Totals, Tree};
 
 /// How inodes count.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,41 +48,31 @@ pub struct Subtotal<P> {
     pub(crate) part: P,
 }
 
-/// A directory to be closed.
-#[derive(Clone, Copy, Debug)]
-pub struct Directory<'a> {
-    /// Its name, as bytes; a root's path as given.
-    pub name: &'a [u8],
-    /// Its depth below the root; a root is at 0.
-    pub depth: u32,
-    /// The attributes of its inode, as far as they are known.
-    pub stat: &'a Stat,
-    /// The mount through which it is seen.
-    pub mount: u64,
-    /// Its own weight, if it counts.
-    pub own: Option<u64>,
-    /// Its own size, if `own` is a time.
-    pub beside: Option<u64>,
-    /// Its total, if the source knows it. If not, it is added up.
-    pub known: Option<Totals>,
-    /// Whether it is shown even if filters left nothing in it.
-    pub is_root: bool,
-    /// Whether its parent is shown with its content.
-    pub is_shown: bool,
+/// Whether a directory is shown in the one above it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// It is.
+    Always,
+    /// It is if filters left anything in it.
+    IfCounted,
+    /// It is not: it only counts.
+    Never,
 }
 
 impl Rules {
-    /// Sets the inode and link count of an entry, if the walk may find the inode again.
+    /// Says of an entry which names lead to its inode.
     #[inline]
     pub fn identify(&self, entry: &mut Entry<'_>) {
-        let Entry { stat, mount, .. } = *entry;
-        if self.follow {
-            entry.links = u32::MAX;
+        let Entry { stat, .. } = *entry;
+        entry.links = match () {
+            () if self.count_links => Links::Alone,
+            () if self.follow => Links::Unknown,
+            () if stat.links > 1 && !stat.mount_point => Links::Of(stat.links),
+            () => Links::Alone,
+        };
+        if entry.links == Links::Unknown {
+            entry.mount = 0;
         }
-        let may_be_met_again =
-            !self.count_links && (self.follow || stat.links > 1 && !stat.mount_point);
-        let mount = if self.follow { 0 } else { mount };
-        entry.identity = may_be_met_again.then(|| (mount, stat.identity()));
         entry.beside = self.beside(stat);
     }
 
@@ -98,23 +88,21 @@ impl Rules {
         Totals { beside: self.beside(stat), ..Totals::of(size) }
     }
 
-    /// The directory with its total, itself included. All of its content has been added to `sum`.
-    fn closed<'a, P>(
+    /// Adds up the total of a directory, itself included. All of its content has been added to `sum`.
+    fn close<P>(
         &self,
-        directory: &Directory<'a>,
+        directory: &mut Directory<'_>,
         Subtotal { sum, sharing, .. }: &mut Subtotal<P>,
-    ) -> Closed<'a> {
-        let Directory { name, depth, stat, mount, own, beside, known, .. } = *directory;
-        if let Some(own) = own {
-            sum.add(beside.unwrap_or(own), own);
+    ) {
+        if let Some(own) = directory.own {
+            sum.add(directory.totals.beside.unwrap_or(own), own);
         }
-        let added_up =
-            || if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
-        let mut totals = known.unwrap_or_else(|| self.as_known(added_up()));
+        let totals =
+            if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
+        directory.totals = self.as_known(totals);
         if self.frees {
-            totals.frees = Some(Sharing::close(sharing.as_deref(), totals));
+            directory.totals.frees = Some(Sharing::close(sharing.as_deref(), directory.totals));
         }
-        Closed { name, depth, stat, mount, own, totals }
     }
 
     /// The known part of `totals`: not `shared` if symlinks are followed, and no sizes if none are asked for.
@@ -135,12 +123,12 @@ impl<P: Default> Subtotal<P> {
         is_shown: bool,
     ) {
         let weight = entry.beside.unwrap_or(entry.size);
-        match entry.identity {
+        match entry.linked() {
             Some(_) if T::ADDS_UP => {}
             Some(identity) => self.sum.add_link(identity, weight, entry.links, entry.size),
             None => self.sum.add(weight, entry.size),
         }
-        if rules.unique && entry.identity.is_some() {
+        if rules.unique && entry.links.are_several() {
             entry.size = 0;
         }
         if is_shown {
@@ -152,10 +140,10 @@ impl<P: Default> Subtotal<P> {
     pub fn add_sharing(&mut self, entry: &mut Entry<'_>, file: Option<SharingFile>) {
         let file = file.filter(|file| file.doubtful.size > 0);
         let one = file.map(|file| Box::new(Sharing::of(entry, file)));
-        entry.frees = Some(match entry.identity {
+        entry.frees = Some(match entry.links.are_several() {
             // The other links keep it.
-            Some(_) => Freeable::default(),
-            None => Sharing::close(one.as_deref(), Totals::of(entry.size)),
+            true => Freeable::default(),
+            false => Sharing::close(one.as_deref(), Totals::of(entry.size)),
         });
         self.absorb_sharing(one);
     }
@@ -176,34 +164,44 @@ impl<P: Default> Subtotal<P> {
     }
 }
 
-/// Closes `directory`, whose content has been added to `subtotal`, and adds it to the one `above` it.
+/// Closes `directory`, whose content has been added to `subtotal`, and adds it to the one `above` it. Without `rules`,
+/// its totals are known.
 pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
-    rules: &Rules,
+    rules: Option<&Rules>,
     tally: &T,
-    directory: &Directory<'_>,
+    mut directory: Directory<'_>,
+    shown: Shown,
     mut subtotal: Subtotal<T::Part>,
     above: impl FnOnce() -> A,
 ) {
-    let closed = rules.closed(directory, &mut subtotal);
+    if let Some(rules) = rules {
+        rules.close(&mut directory, &mut subtotal);
+    }
     let mut above = above();
     above.sum.absorb(subtotal.sum);
     above.absorb_sharing(subtotal.sharing);
-    // A directory in which filters left nothing is not shown.
-    if directory.is_shown && (closed.totals.entries > 0 || directory.is_root || T::ADDS_UP) {
-        tally.close(&mut above.part, &closed, subtotal.part);
+    let is_shown = match shown {
+        Shown::Always => true,
+        Shown::IfCounted => directory.totals.entries > 0 || T::ADDS_UP,
+        Shown::Never => false,
+    };
+    if is_shown {
+        tally.close(&mut above.part, &directory, subtotal.part);
     }
 }
 
-/// Closes `root`, whose content has been added to `subtotal`.
+/// Closes `root`, whose content has been added to `subtotal`. Without `rules`, its totals are known.
 pub fn finish<T: Tally>(
-    rules: &Rules,
+    rules: Option<&Rules>,
     tally: &T,
-    root: &Directory<'_>,
+    mut root: Directory<'_>,
     mut subtotal: Subtotal<T::Part>,
-) -> T::Report {
-    let mut closed = rules.closed(root, &mut subtotal);
-    if T::ADDS_UP && root.known.is_none() {
-        closed.totals = rules.as_known(tally.totals(&closed, &subtotal.part));
+) -> Tree {
+    if let Some(rules) = rules {
+        rules.close(&mut root, &mut subtotal);
+        if T::ADDS_UP {
+            root.totals = rules.as_known(tally.totals(&root, &subtotal.part));
+        }
     }
-    tally.finish(&closed, subtotal.part)
+    tally.finish(&root, subtotal.part)
 }

@@ -17,9 +17,10 @@ use std::cmp::{Ordering, Reverse};
 use std::iter;
 use std::ops::RangeInclusive;
 
+use crate::inode::{Identity, Links};
 use crate::measure::{Kind, Mode};
 use crate::path;
-use crate::sys::{MountedIdentity, Stat};
+use crate::sys::Stat;
 
 pub use content::Content;
 pub use freeable::{FEW_EXTENTS, Freeable, LEAST_ASKED, MOST_EXTENTS};
@@ -142,9 +143,9 @@ impl Totals {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Inode {
     /// Its mount, device and inode number.
-    pub identity: MountedIdentity,
-    /// How many links it has, if they all count once; `u32::MAX` if more than its link count may lead to it.
-    pub links: Option<u32>,
+    pub identity: Identity,
+    /// The names that lead to it.
+    pub links: Links,
     /// The details, only if they are asked for.
     pub details: Option<Details>,
 }
@@ -165,17 +166,17 @@ pub struct Details {
 }
 
 impl Inode {
-    /// What to keep of an inode seen through `mount`, if `links` links to it count once.
-    pub fn new(stat: &Stat, mount: u64, links: Option<u32>, has_details: bool) -> Self {
+    /// What to keep of an inode seen through `mount`.
+    pub fn new(stat: &Stat, mount: u64, links: Links, has_details: bool) -> Self {
         let Stat { modified, changed, born, owner, group, .. } = *stat;
         let details = Details { modified, changed, born, owner, group };
-        let identity = (mount, stat.identity());
+        let identity = stat.identity_on(mount);
         Self { identity, links, details: has_details.then_some(details) }
     }
 
     /// Its identity, if it may have other links.
-    pub fn linked(&self) -> Option<MountedIdentity> {
-        self.links.map(|_| self.identity)
+    pub fn linked(&self) -> Option<Identity> {
+        self.links.are_several().then_some(self.identity)
     }
 }
 

@@ -1,19 +1,20 @@
 //! What weighing came to, by a walk or from a snapshot.
 
 use crate::problem::Problem;
+use crate::tree::Tree;
 
 /// What weighing came to.
 #[derive(Debug)]
-pub struct Weighed<R> {
-    /// The tally's report; none if no root could be read.
-    pub report: Option<R>,
+pub struct Weighed {
+    /// The tree of what was kept; none if no root could be read.
+    pub report: Option<Tree>,
     /// What could not be read, sorted by path.
     pub problems: Vec<Problem>,
     /// Whether it was ended early, so that all totals are lower bounds.
     pub is_interrupted: bool,
 }
 
-impl<R> Weighed<R> {
+impl Weighed {
     /// Whether everything was read; if not, all totals are lower bounds.
     pub fn is_complete(&self) -> bool {
         !self.is_interrupted && !self.problems.iter().any(Problem::is_loss)

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::browser::Scan;
 use super::marks::{NamedMarks, descend};
+use crate::inode::Identity;
 use crate::path;
 use crate::render::partial::Partial;
-use crate::sys::Identity;
 use crate::total::{Rules, add_up};
 use crate::tree::{Child, DirectoryId, Place, Tree};
 
@@ -99,8 +99,8 @@ impl Scan {
     fn links_at(&self, places: &BTreeSet<Place>) -> HashMap<Identity, u32> {
         let mut lost = HashMap::new();
         let mut leaf = |leaf: Child<'_>| {
-            if let Some(inode) = leaf.inode().filter(|inode| inode.links.is_some()) {
-                *lost.entry(inode.identity.1).or_default() += 1;
+            if let Some(inode) = leaf.inode().filter(|inode| inode.links.are_several()) {
+                *lost.entry(inode.identity.on_any_mount()).or_default() += 1;
             }
         };
         for place in places {

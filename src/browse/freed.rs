@@ -2,8 +2,8 @@
 //! inodes all of whose links are marked. Each mark updates both; only the marked links are remembered for that.
 
 use super::item::Item;
-use crate::sys::MountedIdentity;
-use crate::tally::{Link, Links, saturate};
+use crate::inode::{Identity, Links};
+use crate::sum::{Link, LinkedInodes, saturate};
 use crate::tree::{Child, DirectoryId, Freeable, Place, Totals, Tree};
 
 /// The marked inodes, each counted once.
@@ -14,7 +14,7 @@ pub struct Freed {
     /// The total of inodes with one link. 128 bits, so that unmarking can subtract without overflow.
     settled: u128,
     /// The inodes with several links, with their weights.
-    links: Links<u64>,
+    links: LinkedInodes<u64>,
     linked: u128,
     /// The weight of the inodes all of whose links are marked.
     complete: u128,
@@ -109,15 +109,14 @@ enum MarkedInode {
     /// An inode with one link, or a directory, with its weight.
     Settled(u64),
     /// One link of an inode with several: the inode, its weight, and the number of its links.
-    Link(MountedIdentity, u64, u32),
+    Link(Identity, u64, Links),
 }
 
 fn each_inode(tree: &Tree, place: Place, mut each: impl FnMut(MarkedInode)) {
-    let mut leaf =
-        |leaf: Child<'_>| match leaf.inode().and_then(|inode| Some((inode, inode.links?))) {
-            Some((inode, links)) => each(MarkedInode::Link(inode.identity, leaf.size(), links)),
-            None => each(MarkedInode::Settled(leaf.size())),
-        };
+    let mut leaf = |leaf: Child<'_>| match leaf.inode().filter(|inode| inode.links.are_several()) {
+        Some(inode) => each(MarkedInode::Link(inode.identity, leaf.size(), inode.links)),
+        None => each(MarkedInode::Settled(leaf.size())),
+    };
     let child = tree.at(place);
     let Some(directory) = child.id() else { return leaf(child) };
     for directory in tree.directories_within(directory) {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::marks::Identification;
 use super::sorting::SortKey;
+use crate::inode::Links;
 use crate::measure::{Kind, Mode, weight_of_time};
 use crate::tree::{Child, Details, Place, Totals};
 
@@ -18,8 +19,8 @@ pub struct Item<'a> {
     pub totals: Totals,
     /// A directory's own weight, if it counts itself.
     pub own: Option<u64>,
-    /// How many links its inode has, if there may be several; `u32::MAX` if more may lead to it than its link count.
-    pub links: Option<u32>,
+    /// The names that lead to its inode.
+    pub links: Links,
     /// Its times and owner, if the scan keeps them.
     pub details: Option<Details>,
     /// Whether it is a directory that is still open, so that its totals may grow.
@@ -39,7 +40,7 @@ impl<'a> Item<'a> {
             mode: node.mode,
             totals: node.totals,
             own: node.own,
-            links: node.inode.and_then(|inode| inode.links),
+            links: node.inode.map_or(Links::Alone, |inode| inode.links),
             details: node.inode.and_then(|inode| inode.details),
             is_open: false,
             identification: Some(Identification::of(child)),
@@ -61,8 +62,8 @@ impl<'a> Item<'a> {
     pub fn freed(&self) -> u64 {
         match (self.is_directory(), self.links) {
             (true, _) => self.totals.size.saturating_sub(self.totals.shared),
-            (false, Some(links)) if links != 1 => 0,
-            (false, _) => self.totals.size,
+            (false, Links::Alone | Links::Of(1)) => self.totals.size,
+            (false, _) => 0,
         }
     }
 

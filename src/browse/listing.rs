@@ -9,6 +9,7 @@ use foldhash::fast::RandomState;
 use super::item::Item;
 use super::pattern::NamePattern;
 use super::sorting::{SortKey, SortedEntry, Sorting};
+use crate::inode::Links;
 use crate::measure::Mode;
 use crate::tally::LiveDirectory;
 use crate::tree::{Child, DirectoryId, Place, Totals, Tree};
@@ -149,7 +150,7 @@ impl Page {
                 mode: Mode::DIRECTORY,
                 totals: totals(seen.size, seen.entries),
                 own: None,
-                links: None,
+                links: Links::Alone,
                 details: None,
                 is_open: true,
                 identification: None,

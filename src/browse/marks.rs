@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::freed::Freed;
+use crate::inode::Links;
 use crate::tree::{Child, Inode, Place, Tree};
 
 /// The marks in a tree.
@@ -34,7 +35,7 @@ impl Identification {
         // Left out: what changes without a new identity. Any change in a directory changes its times, and any change
         // of links the number of links.
         let inode = node.inode.map(|inode| Inode {
-            links: None,
+            links: Links::Alone,
             details: inode.details.filter(|_| !is_directory),
             ..inode
         });

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::inode::Links;
 use crate::path;
 use crate::remove::{self, ProtectedPaths};
 use crate::sys::{self, Symlinks};
@@ -51,17 +52,13 @@ impl Protected {
         if parent.parent().is_none() && tree.is_above_roots() {
             return Some("a root cannot be marked");
         }
-        let mount = |child: &Child<'_>| {
-            let (mount, (device, _)) = child.inode()?.identity;
-            Some((mount, device))
-        };
+        let mount = |child: &Child<'_>| Some(child.inode()?.identity.mounted_device());
         let here = mount(&parent);
         let is_elsewhere =
             |child: &Child<'_>| here.zip(mount(child)).is_some_and(|(here, other)| here != other);
         match child.id() {
-            // More may lead to it than its link count.
-            None if child.inode().is_some_and(|inode| inode.links == Some(u32::MAX)) => {
-                return Some("it is a mount point, or may be reached by symlinks");
+            None if child.inode().is_some_and(|inode| inode.links == Links::Unknown) => {
+                return Some("symlinks may lead to it");
             }
             None => {}
             Some(_) if is_elsewhere(child) => return Some("it is a mount point"),
@@ -75,7 +72,7 @@ impl Protected {
             }
         }
         let path = self.real_path(tree, child)?;
-        self.now.refusal_at(here.map_or(0, |(mount, _)| mount), &path, child.id().is_some())
+        self.now.refusal_at(here.map_or(0, |here| here.mount), &path, child.id().is_some())
     }
 
     /// The absolute path of `child`, if its root is known.

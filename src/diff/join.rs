@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 
 use crate::diff::{Diff, Sides};
-use crate::sys::MountedIdentity;
+use crate::inode::{Identity, Links};
 use crate::tally::{Limits, Show, Top};
-use crate::total::Replay;
+use crate::total::{Replay, Shown};
 use crate::tree::{Child, Inode, Named, Node, Step, Totals, Traversal, Tree};
 
 /// A directory that is open.
@@ -27,9 +27,7 @@ struct Churn {
 
 /// Numbers that stand for changed inodes with several links.
 #[derive(Default)]
-struct ChangedInodes(
-    HashMap<(Option<MountedIdentity>, Option<MountedIdentity>, u64), u64, RandomState>,
-);
+struct ChangedInodes(HashMap<(Option<Identity>, Option<Identity>, u64), u64, RandomState>);
 
 /// The entries with the largest churn, which is their size in the tree. If `is_each_once`, an inode has one line.
 pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tree {
@@ -72,7 +70,7 @@ pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tre
                     () if moves.is_moved(&sides) && sides.now.is_none() => {}
                     () if sides.is_directory() => {
                         replay.open();
-                        replay.close(&node(sides, churn), true, true);
+                        replay.close(&node(sides, churn), Shown::Always);
                     }
                     () => add_leaf(&mut replay, sides, churn),
                 }
@@ -82,7 +80,7 @@ pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tre
                 // Changes that are in the totals but not in the sizes of kept entries.
                 let churn = Churn { size: churn.size.max(saturated_change(sides)), ..churn };
                 if traversal.depth() > 0 {
-                    replay.close(&node(sides, churn), true, true);
+                    replay.close(&node(sides, churn), Shown::Always);
                 }
                 churn
             }
@@ -129,7 +127,8 @@ impl ChangedInodes {
         let (before, now) = (before.flatten(), now.flatten());
         let next = self.0.len() as u64;
         let number = *self.0.entry((before, now, churn)).or_insert(next);
-        Some(Inode { identity: (0, (0, number)), links: Some(u32::MAX), details: None })
+        let identity = Identity { number, ..Identity::default() };
+        Some(Inode { identity, links: Links::Unknown, details: None })
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use crate::diff::Sides;
 use crate::diff::unchanged::Unchanged;
-use crate::sys::Identity;
+use crate::inode::Identity;
 use crate::tree::{Child, Node, Step, Traversal};
 
 /// The previous place of each moved directory, by inode.
@@ -78,7 +78,7 @@ impl Moves {
 
 /// Its inode, if it is known.
 fn identity(child: Child<'_>) -> Option<Identity> {
-    child.inode().map(|inode| inode.identity.1)
+    child.inode().map(|inode| inode.identity.on_any_mount())
 }
 
 /// Whether a directory that `was` has the content of one that `is`, with the same inode number. An empty directory is

@@ -9,7 +9,8 @@ use std::sync::{Arc, OnceLock};
 use super::explain::explain;
 use super::protected::{Protected, ProtectedPaths};
 use super::target::KnownEntry;
-use crate::sys::{ExactStat, HeldDirectory, Identity};
+use crate::inode::Identity;
+use crate::sys::{ExactStat, HeldDirectory};
 
 /// The topmost scanned directory of a mount. It is opened when it is first needed.
 #[derive(Debug)]

@@ -5,8 +5,9 @@ use std::io;
 use std::ops::ControlFlow;
 
 use super::trash::Trashed;
+use crate::inode::Identity;
 use crate::problem::{Operation, Problem};
-use crate::sys::{ExactStat, Identity};
+use crate::sys::ExactStat;
 
 /// The outcome for one target.
 #[derive(Debug)]

@@ -7,8 +7,9 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::path::PathBuf;
 
+use crate::inode::Identity;
 use crate::path;
-use crate::sys::{self, ExactStat, HeldDirectory, Identity, Location, MountTable};
+use crate::sys::{self, ExactStat, HeldDirectory, Location, MountTable};
 use crate::tree::{DirectoryId, Tree};
 
 /// Why an entry must not be removed.
@@ -148,8 +149,7 @@ impl Protected {
     /// The reason why the directory `id` of `tree` must not be removed because of what was scanned in it.
     pub fn refusal_within(&self, tree: &Tree, id: DirectoryId) -> Option<Refusal> {
         tree.directories_within(id).find_map(|child| {
-            let (_, inode) = child.inode()?.identity;
-            let kind = self.inodes.get(&inode)?;
+            let kind = self.inodes.get(&child.inode()?.identity.on_any_mount())?;
             Some(if child.id() == Some(id) { kind.refusal() } else { kind.refusal_around() })
         })
     }

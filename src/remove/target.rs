@@ -8,17 +8,18 @@ use super::explain::explain;
 use super::held::HeldMount;
 use super::protected::Protected;
 use super::relinked::Relinked;
+use crate::inode::{Identity, Links};
 use crate::measure::{Kind, Mode};
 use crate::path;
-use crate::sys::{ExactStat, HeldDirectory, MountedIdentity};
+use crate::sys::{ExactStat, HeldDirectory};
 use crate::tree::{Child, Place, Tree};
 
 /// What a scan knows of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownEntry {
     file_type: u16,
-    identity: Option<MountedIdentity>,
-    links: Option<u32>,
+    identity: Option<Identity>,
+    links: Links,
     fingerprint: Option<u32>,
 }
 
@@ -50,7 +51,7 @@ impl KnownEntry {
         Self {
             file_type: node.mode.file_type(),
             identity: node.inode.map(|inode| inode.identity),
-            links: node.inode.and_then(|inode| inode.links),
+            links: node.inode.map_or(Links::Alone, |inode| inode.links),
             fingerprint: node.fingerprint,
         }
     }
@@ -69,8 +70,8 @@ impl KnownEntry {
 
     fn check_inode(&self, now: &ExactStat) -> io::Result<()> {
         let is_other_mount = |mount: u64| mount != 0 && now.mount != 0 && mount != now.mount;
-        let is_other = self.identity.is_some_and(|(mount, identity)| {
-            is_other_mount(mount) || identity != now.stat.identity()
+        let is_other = self.identity.is_some_and(|identity| {
+            is_other_mount(identity.mount) || identity.on_any_mount() != now.stat.identity()
         });
         match is_other || self.file_type != now.stat.mode.file_type() {
             true => Err(io::Error::other(CHANGED)),
@@ -83,8 +84,8 @@ impl KnownEntry {
         let Some(fingerprint) = self.fingerprint else {
             return Err(io::Error::other("it was not read completely"));
         };
-        if self.links == Some(u32::MAX) {
-            return Err(io::Error::other("something is mounted on it, or symlinks lead to it"));
+        if self.links == Links::Unknown {
+            return Err(io::Error::other("symlinks may lead to it"));
         }
         self.check_inode(now)?;
         let is_same = now.stat.fingerprint() == fingerprint;

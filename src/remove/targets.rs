@@ -48,10 +48,7 @@ fn target(
     let Some(parent) = child.parent().filter(|_| !is_root(&child)) else {
         return Err(io::Error::other("it is a root of the scan"));
     };
-    let mount = |child: &Child<'_>| {
-        let (mount, (device, _)) = child.inode()?.identity;
-        Some((mount, device))
-    };
+    let mount = |child: &Child<'_>| Some(child.inode()?.identity.mounted_device());
     let (mut top, mut way) = (parent, Vec::new());
     while let Some(above) = top.parent().filter(|_| !is_root(&top)) {
         if mount(&above) != mount(&top) {

@@ -13,10 +13,11 @@ use super::held::ancestors;
 use super::log::Places;
 use super::outcome::{Stop, because};
 use super::target::Target;
+use crate::inode::Identity;
 use crate::measure::Kind;
 use crate::path;
 use crate::render::name::escape;
-use crate::sys::{self, ExactStat, HeldDirectory, Identity, user_id};
+use crate::sys::{self, ExactStat, HeldDirectory, user_id};
 
 /// A trash directory, held.
 #[derive(Debug)]

@@ -92,7 +92,7 @@ pub(super) fn notes(lines: &[Line<'_>], changes: &Diff, format: &Format) -> Vec<
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    weighed: &Weighed<Tree>,
+    weighed: &Weighed,
     changes: &Diff,
     options: &json::ExportOptions,
 ) -> io::Result<()> {

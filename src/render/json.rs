@@ -12,6 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::name::is_control;
 use super::ordered::{Ordered, Sink};
+use crate::inode::{Identity, Links};
 use crate::measure::{Measure, Mode, time_of_weight};
 use crate::path::LONGEST;
 use crate::snapshot::{FileSystem, Origin, Share, Volume};
@@ -54,11 +55,7 @@ impl ExportOptions {
 ///
 /// # Errors
 /// The writer's.
-pub fn write(
-    out: &mut impl Write,
-    weighed: &Weighed<Tree>,
-    options: &ExportOptions,
-) -> io::Result<()> {
+pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
     begin(out, weighed, options)?;
     if let Some(tree) = &weighed.report {
         out.write_all(b",")?;
@@ -70,7 +67,7 @@ pub fn write(
 /// Writes everything before the root's members.
 pub(super) fn begin(
     out: &mut impl Write,
-    weighed: &Weighed<Tree>,
+    weighed: &Weighed,
     options: &ExportOptions,
 ) -> io::Result<()> {
     head(out, options.measure)?;
@@ -88,7 +85,7 @@ pub(super) fn head(out: &mut impl Write, measure: Measure) -> io::Result<()> {
 }
 
 /// Writes everything after the root's members: the errors.
-pub(super) fn end(out: &mut impl Write, weighed: &Weighed<Tree>) -> io::Result<()> {
+pub(super) fn end(out: &mut impl Write, weighed: &Weighed) -> io::Result<()> {
     out.write_all(br#","errors":["#)?;
     for (i, problem) in weighed.problems.iter().enumerate() {
         out.write_all(if i == 0 { b"{" } else { b",{" })?;
@@ -273,19 +270,21 @@ fn kept(
     if mode != Mode::usual(mode.kind()) {
         number(out, br#","mode":"#, mode.0.into())?;
     }
-    let Some(Inode { identity: (mount, (device, inode)), links, details }) = inode else {
+    let Some(Inode { identity: Identity { mount, device, number: inode }, links, details }) = inode
+    else {
         return Ok(());
     };
     number(out, br#","inode":"#, inode)?;
-    if at_root.is_none_or(|root| root.identity.1.0 != device) {
+    if at_root.is_none_or(|root| root.identity.device != device) {
         number(out, br#","device":"#, device)?;
     }
-    if at_root.is_none_or(|root| root.identity.0 != mount) {
+    if at_root.is_none_or(|root| root.identity.mount != mount) {
         number(out, br#","mount":"#, mount)?;
     }
-    if let Some(links) = links {
-        // Nobody knows how many symlinks lead somewhere.
-        number(out, br#","links":"#, if links == u32::MAX { 0 } else { links.into() })?;
+    match links {
+        Links::Alone => {}
+        Links::Of(links) => number(out, br#","links":"#, links.into())?,
+        Links::Unknown => number(out, br#","links":"#, 0)?,
     }
     let Some(Details { modified, changed, born, owner, group }) = details else { return Ok(()) };
     write!(out, r#","modified":{modified}"#)?;

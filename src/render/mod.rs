@@ -37,7 +37,6 @@ use crate::diff::Diff;
 use crate::history::History;
 use crate::measure::{Measure, weight_of_time};
 use crate::snapshot::{FileSystem, Origin, Snapshot};
-use crate::tree::Tree;
 use crate::weighed::Weighed;
 use page::PageForm;
 use partial::Partial;
@@ -158,7 +157,7 @@ pub fn write_history(
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    Snapshot { weighed, measure, origin }: &Snapshot<Tree>,
+    Snapshot { weighed, measure, origin }: &Snapshot,
     changes: Option<&Diff>,
     file_systems: &[FileSystem],
     output: Output,
@@ -220,7 +219,7 @@ pub fn write(
 fn adapt(
     options: &mut tree::PictureOptions,
     formats: &Formats,
-    weighed: &Weighed<Tree>,
+    weighed: &Weighed,
     origin: Option<&Origin>,
     measure: Measure,
     changes: Option<&Diff>,

@@ -8,8 +8,9 @@ use std::io::{self, Write};
 
 use super::json::{self, is_plain};
 use super::name::is_control;
+use crate::inode::Links;
 use crate::measure::{Kind, Measure};
-use crate::tree::{Inode, Node, Order, Step, Traversal, Tree};
+use crate::tree::{Inode, Node, Order, Step, Traversal};
 use crate::weighed::Weighed;
 
 /// Writes the result of a walk.
@@ -18,7 +19,7 @@ use crate::weighed::Weighed;
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    weighed: &Weighed<Tree>,
+    weighed: &Weighed,
     &json::ExportOptions { measure, time, .. }: &json::ExportOptions,
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
@@ -36,7 +37,7 @@ pub fn write(
         // In this format, a file must be inside a directory.
         out.write_all(b",\n[{\"name\":\"(total)\"}")?;
     }
-    let device = root.inode().map(|inode| inode.identity.1.0);
+    let device = root.inode().map(|inode| inode.identity.device);
     let mut traversal = Traversal::new(root);
     while let Some(step) = traversal.next() {
         let Step::Node(node) = step else {
@@ -54,17 +55,17 @@ pub fn write(
             Measure::Apparent => write!(out, r#","asize":{size}"#)?,
             _ => write!(out, r#","dsize":{size}"#)?,
         }
-        if let Some(Inode { identity: (_, (own, number)), links, .. }) = inode {
-            let linked = links.filter(|_| !is_directory);
+        if let Some(Inode { identity, links, .. }) = inode {
+            let is_linked = links.are_several() && !is_directory;
             // Which device it is on matters to links. A tree may have been kept with more than it takes here.
-            if is_root || linked.is_some() && device != Some(own) {
-                write!(out, r#","dev":{own}"#)?;
+            if is_root || is_linked && device != Some(identity.device) {
+                write!(out, r#","dev":{}"#, identity.device)?;
             }
-            if let Some(links) = linked {
-                write!(out, r#","ino":{number},"hlnkc":true"#)?;
-                if links != u32::MAX {
-                    write!(out, r#","nlink":{links}"#)?;
-                }
+            if is_linked {
+                write!(out, r#","ino":{},"hlnkc":true"#, identity.number)?;
+            }
+            if let (true, Links::Of(links)) = (is_linked, links) {
+                write!(out, r#","nlink":{links}"#)?;
             }
         }
         if matches!(mode.kind(), Kind::Symlink | Kind::Other) {

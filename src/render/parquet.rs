@@ -19,7 +19,8 @@ use parquet::schema::types::ColumnPath;
 
 use super::json::ExportOptions;
 use super::rows::{self, Row};
-use crate::tree::{Inode, Tree};
+use crate::inode::Links;
+use crate::tree::Tree;
 use columns::{NumberColumn, TextColumn};
 
 /// The number of rows that are in memory before they are written. DuckDB gives each of its threads as many at a time.
@@ -143,11 +144,12 @@ impl Group {
         self.entries.push(row.entries);
         self.shared.push(node.totals.shared);
         let details = node.inode.and_then(|inode| inode.details);
-        let identity = node.inode.map(|Inode { identity: (_, identity), .. }| identity);
-        self.inode.push_bits(identity.map(|(_, inode)| inode));
-        self.device.push_bits(identity.map(|(device, _)| device));
-        let links = node.inode.and_then(|inode| inode.links).map(u64::from);
-        self.links.push_option(links);
+        self.inode.push_bits(node.inode.map(|inode| inode.identity.number));
+        self.device.push_bits(node.inode.map(|inode| inode.identity.device));
+        self.links.push_option(match node.inode.map(|inode| inode.links) {
+            Some(Links::Of(links)) => Some(links.into()),
+            _ => None,
+        });
         self.owner.push_option(details.map(|details| details.owner.into()));
         let group = details.and_then(|details| details.group);
         self.group.push_option(group.map(u64::from));

@@ -40,7 +40,7 @@ pub struct Partial {
 
 impl Partial {
     /// What was not read of `weighed`.
-    pub fn of(weighed: &Weighed<Tree>) -> Self {
+    pub fn of(weighed: &Weighed) -> Self {
         let losses = weighed.problems.iter().filter(|problem| Problem::is_loss(problem));
         let mut lost: Vec<_> = losses.map(|problem| problem.path.clone()).collect();
         lost.sort_unstable();

@@ -6,10 +6,8 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
+use crate::inode::MountedDevice;
 use crate::tree::{Child, Node, Tree};
-
-/// The ids of a mount and of the device that is reached through it.
-pub(super) type MountedDevice = (u64, u64);
 
 /// The number of each device, by the properties that identify it.
 pub(super) struct DeviceNumbers<K> {
@@ -32,11 +30,11 @@ impl<K: Hash + Eq> DeviceNumbers<K> {
     pub(super) fn number(&mut self, known_by: K, wanted: MountedDevice) -> MountedDevice {
         let used = &mut self.used;
         *self.numbers.entry(known_by).or_insert_with(|| {
-            let (mut mount, device) = wanted;
-            while !used.insert((mount, device)) {
-                mount = mount.wrapping_add(1);
+            let mut free = wanted;
+            while !used.insert(free) {
+                free.mount = free.mount.wrapping_add(1);
             }
-            (mount, device)
+            free
         })
     }
 
@@ -96,17 +94,16 @@ pub(super) fn places(tree: &Tree) -> impl Fn(MountedDevice) -> DevicePlace + use
     }
     move |here| {
         let of_mount = || {
-            let paths = places.iter().filter(|((mount, _), _)| *mount == here.0);
+            let paths = places.iter().filter(|(there, _)| there.mount == here.mount);
             paths.map(|(_, path)| path.clone()).min().unwrap_or_default()
         };
         match places.get(&here) {
             Some(path) => DevicePlace { path: path.clone(), device: None },
-            None => DevicePlace { path: of_mount(), device: Some(here.1) },
+            None => DevicePlace { path: of_mount(), device: Some(here.device) },
         }
     }
 }
 
 fn device(node: &Node<'_>) -> Option<MountedDevice> {
-    let (mount, (device, _)) = node.inode?.identity;
-    Some((mount, device))
+    Some(node.inode?.identity.mounted_device())
 }

@@ -10,7 +10,6 @@ use std::path::Path;
 use super::{GivenRoot, Snapshot};
 use crate::path;
 use crate::problem::Problem;
-use crate::tree::Tree;
 
 /// Why an apparent change may be none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +28,7 @@ pub enum Doubt {
 }
 
 /// The doubts about a comparison of `now` with `before`.
-pub fn doubts(before: &Snapshot<Tree>, now: &Snapshot<Tree>) -> Vec<Doubt> {
+pub fn doubts(before: &Snapshot, now: &Snapshot) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     let (was, is) = (Roots::of(before), Roots::of(now));
     if !was.may_be(&is) {
@@ -65,7 +64,7 @@ impl Doubt {
 
 /// The paths that were not read: relative to the root, and in full. The name of a single root may differ between
 /// snapshots. Several roots are compared by their names.
-fn losses(snapshot: &Snapshot<Tree>) -> Vec<(&[u8], &[u8])> {
+fn losses(snapshot: &Snapshot) -> Vec<(&[u8], &[u8])> {
     let root = snapshot.weighed.report.as_ref().map_or(&[][..], |tree| tree.root().name());
     // A root that does not exist has nothing to read.
     let is_unread = |problem: &&Problem| problem.is_loss() && problem.symbol() != "ENOENT";
@@ -87,7 +86,7 @@ struct Roots<'a> {
 }
 
 impl<'a> Roots<'a> {
-    fn of(snapshot: &'a Snapshot<Tree>) -> Self {
+    fn of(snapshot: &'a Snapshot) -> Self {
         let given = snapshot.origin.as_ref().map_or(&[][..], |origin| &origin.roots);
         let places = outermost(given.iter().map(GivenRoot::place).collect());
         let names = match &snapshot.weighed.report {

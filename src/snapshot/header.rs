@@ -10,6 +10,7 @@ use super::{GivenRoot, Origin, Snapshot};
 use crate::filter::Share;
 use crate::measure::Measure;
 use crate::problem::{self, Operation, Problem};
+use crate::tree::Tree;
 use crate::weighed::Weighed;
 
 /// The newest schema that can be read.
@@ -87,11 +88,11 @@ impl Header {
         self.measure.zip(self.origin.as_ref().filter(|_| self.knows_details))
     }
 
-    pub(super) fn loaded<R: Read, T>(
+    pub(super) fn loaded<R: Read>(
         self,
         tokens: &Tokens<R>,
-        report: Option<T>,
-    ) -> io::Result<Snapshot<T>> {
+        report: Option<Tree>,
+    ) -> io::Result<Snapshot> {
         let (Some(measure), Some(is_complete)) = (self.measure, self.is_complete) else {
             return Err(
                 tokens.error("a snapshot that does not say what was measured, and whether all")

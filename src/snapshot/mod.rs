@@ -51,7 +51,6 @@ use crate::measure::Measure;
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft};
 use crate::tally::Tally;
-use crate::tree::Tree;
 use crate::weighed::Weighed;
 use compression::Packer;
 use tokens::Tokens;
@@ -71,9 +70,9 @@ pub struct UntilAsked<'a, W> {
 
 /// The result of a walk, and what is needed to understand it later.
 #[derive(Debug)]
-pub struct Snapshot<R> {
+pub struct Snapshot {
     /// The result.
-    pub weighed: Weighed<R>,
+    pub weighed: Weighed,
     /// What its sizes measure.
     pub measure: Measure,
     /// Where it comes from, if that is known.
@@ -160,11 +159,11 @@ impl<W: Write> Write for UntilAsked<'_, W> {
 ///
 /// # Errors
 /// The system's, and those of an invalid file.
-pub fn load<T: Tally<Report = Tree>>(
+pub fn load<T: Tally>(
     path: &Path,
     measure: Option<Measure>,
     tally: T,
-) -> Result<Snapshot<Tree>, Problem> {
+) -> Result<Snapshot, Problem> {
     load_after(path, measure, tally, |_| Ok(()))
 }
 
@@ -173,12 +172,12 @@ pub fn load<T: Tally<Report = Tree>>(
 ///
 /// # Errors
 /// The same, and those of `look`.
-pub fn load_after<T: Tally<Report = Tree>>(
+pub fn load_after<T: Tally>(
     path: &Path,
     measure: Option<Measure>,
     tally: T,
     look: impl FnOnce(&Origin) -> Result<(), Problem>,
-) -> Result<Snapshot<Tree>, Problem> {
+) -> Result<Snapshot, Problem> {
     let mut snapshot = read_after(path, measure, tally, look)?;
     let missing = shares::missing_beside(&snapshot);
     snapshot.weighed.problems.extend(missing);
@@ -186,11 +185,7 @@ pub fn load_after<T: Tally<Report = Tree>>(
 }
 
 /// [`load`] without a look at other shares.
-fn read<T: Tally>(
-    path: &Path,
-    measure: Option<Measure>,
-    tally: T,
-) -> Result<Snapshot<T::Report>, Problem> {
+fn read<T: Tally>(path: &Path, measure: Option<Measure>, tally: T) -> Result<Snapshot, Problem> {
     read_after(path, measure, tally, |_| Ok(()))
 }
 
@@ -200,7 +195,7 @@ fn read_after<T: Tally>(
     measure: Option<Measure>,
     tally: T,
     look: impl FnOnce(&Origin) -> Result<(), Problem>,
-) -> Result<Snapshot<T::Report>, Problem> {
+) -> Result<Snapshot, Problem> {
     let check = |is: Measure| match measure {
         Some(wanted) if is != wanted => {
             let (is, wanted) = (is.name(), wanted.name());

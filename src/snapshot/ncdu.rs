@@ -6,12 +6,15 @@ use std::io::{self, Read};
 
 use super::tokens::Tokens;
 use super::{Origin, Snapshot};
+use crate::inode::Links;
 use crate::measure::{Kind, Measure, Mode};
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
-use crate::tally::{Entry, Tally};
-use crate::total::{self, Directory, Rules, Subtotal};
+use crate::tally::{Directory, Entry, Tally};
+
+use crate::total::{self, Rules, Shown, Subtotal};
+use crate::tree::Totals;
 use crate::weighed::Weighed;
 
 /// An object's members.
@@ -41,7 +44,7 @@ pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
     measure: Measure,
     tally: T,
-) -> io::Result<Snapshot<T::Report>> {
+) -> io::Result<Snapshot> {
     tokens.allow_any_bytes();
     tokens.take(b'[')?;
     let version = tokens.number()?;
@@ -77,7 +80,7 @@ pub(super) fn read<R: Read, T: Tally>(
                     let size = members.weight(measure, members.mode().kind());
                     let stat = members.stat();
                     let mut entry = Entry::new(&members.name, depth, &stat, size, 0);
-                    entry.identity = members.is_linked.then(|| (0, stat.identity()));
+                    entry.links = members.links();
                     above.subtotal.add(&rules, &tally, entry, true);
                 }
             }
@@ -89,16 +92,16 @@ pub(super) fn read<R: Read, T: Tally>(
             depth: depth(&open),
             stat: &members.stat(),
             mount: 0,
+            links: Links::Alone,
             own: Some(members.weight(measure, Kind::Directory)),
-            beside: None,
-            known: None,
-            is_root: open.is_empty(),
-            is_shown: true,
+            totals: Totals::default(),
         };
         let Some(above) = open.last_mut() else {
-            break total::finish(&rules, &tally, &directory, subtotal);
+            break total::finish(Some(&rules), &tally, directory, subtotal);
         };
-        total::close(&rules, &tally, &directory, subtotal, || &mut above.subtotal);
+        total::close(Some(&rules), &tally, directory, Shown::IfCounted, subtotal, || {
+            &mut above.subtotal
+        });
     };
     if tokens.item(false)? {
         return Err(tokens.error("more than one tree"));
@@ -195,12 +198,19 @@ impl NcduMembers {
         }
     }
 
+    fn links(&self) -> Links {
+        match self.links {
+            _ if !self.is_linked => Links::Alone,
+            Some(links) => Links::Of(links),
+            None => Links::Unknown,
+        }
+    }
+
     /// The attributes of its inode. The number is kept only if there are several links.
     fn stat(&self) -> Stat {
         let mut stat = Stat { mode: self.mode(), links: 1, ..Stat::default() };
         if self.is_linked {
             (stat.device, stat.inode) = (self.device.unwrap_or(0), self.inode);
-            stat.links = self.links.unwrap_or(u32::MAX);
         }
         stat
     }

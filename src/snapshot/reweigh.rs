@@ -15,7 +15,7 @@ use crate::measure::{Measure, Mode, Time, weight_of_time};
 use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
-use crate::total::{Replay, Rules};
+use crate::total::{Replay, Rules, Shown};
 use crate::tree::{Child, Content, Inode, Named, Node, Shape, Step, Totals, Traversal, Tree};
 
 /// The measure of times, for snapshots with details.
@@ -28,7 +28,7 @@ pub const TIMES: Measure = Measure::Newest(Time::Modified);
 /// # Errors
 /// If something is left out, and the snapshot does not contain enough to add up the rest.
 pub fn reweigh(
-    snapshot: &mut Snapshot<Tree>,
+    snapshot: &mut Snapshot,
     filter: &Filter,
     measure: Measure,
     keep: Inodes,
@@ -155,7 +155,9 @@ impl<'s> Reweigher<'s> {
             let totals = Totals { beside: size.filter(|_| self.sizes.is_some()), ..node.totals };
             let node = Node { name: dir.name, own, totals, ..node };
             match traversal.innermost() {
-                Some(above) => replay.close(&node, dir.root.is_some(), above.is_gathered),
+                Some(above) if !above.is_gathered => replay.close(&node, Shown::Never),
+                Some(_) if dir.root.is_some() => replay.close(&node, Shown::Always),
+                Some(_) => replay.close(&node, Shown::IfCounted),
                 None => left = node,
             }
         }

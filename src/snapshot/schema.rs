@@ -6,9 +6,10 @@ use std::io::{self, Read};
 use super::header::Header;
 use super::tokens::Tokens;
 use super::{Origin, Snapshot};
+use crate::inode::{Identity, Links};
 use crate::measure::{Kind, Measure, Mode};
 use crate::tally::Tally;
-use crate::total::Replay;
+use crate::total::{Replay, Shown};
 use crate::tree::{Details, Freeable, Inode, Node, Totals};
 
 /// The members of an object that were read so far.
@@ -52,7 +53,7 @@ pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
     tally: T,
     look: impl FnOnce(Measure, &Origin) -> io::Result<()>,
-) -> io::Result<Snapshot<T::Report>> {
+) -> io::Result<Snapshot> {
     let mut header = Header::default();
     let (mut tally, mut look) = (Some(tally), Some(look));
     let mut replay = None;
@@ -93,7 +94,7 @@ pub(super) fn read<R: Read, T: Tally>(
         let node = open[depth].node(tokens, Some((&open[0], depth)))?;
         if let Some(replay) = &mut replay {
             match node.mode.kind() {
-                Kind::Directory => replay.close(&node, true, true),
+                Kind::Directory => replay.close(&node, Shown::Always),
                 _ => replay.leaf(&node, true),
             }
         }
@@ -213,11 +214,16 @@ impl Members {
         }
         let Self { changed, born, owner, group, .. } = *self;
         let inode = self.inode.map(|inode| Inode {
-            identity: (
-                self.mount.or(root.and_then(|root| root.mount)).unwrap_or(0),
-                (self.device.or(root.and_then(|root| root.device)).unwrap_or(0), inode),
-            ),
-            links: self.links.map(|links| if links == 0 { u32::MAX } else { links }),
+            identity: Identity {
+                mount: self.mount.or(root.and_then(|root| root.mount)).unwrap_or(0),
+                device: self.device.or(root.and_then(|root| root.device)).unwrap_or(0),
+                number: inode,
+            },
+            links: match self.links {
+                None => Links::Alone,
+                Some(0) => Links::Unknown,
+                Some(links) => Links::Of(links),
+            },
             details: self.modified.map(|modified| Details {
                 modified,
                 changed,

@@ -9,17 +9,18 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::devices::{DeviceNumbers, MountedDevice, devices};
+use super::devices::{DeviceNumbers, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
 use super::{GivenRoot, Origin, Snapshot, TOO_LITTLE, difference, problem, read};
 use crate::filter::Filter;
+use crate::inode::MountedDevice;
 use crate::measure::{Measure, Mode};
 use crate::parallel;
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
-use crate::total::{Replay, Rules};
+use crate::total::{Replay, Rules, Shown};
 use crate::tree::{DirectoryId, Node, Tree};
 use crate::weighed::Weighed;
 
@@ -32,7 +33,7 @@ pub fn load_all(
     files: &[PathBuf],
     measure: Option<Measure>,
     inodes: Inodes,
-) -> Result<Snapshot<Tree>, Problem> {
+) -> Result<Snapshot, Problem> {
     // In shares, directories tell where mounts are.
     let inodes = inodes.max(Inodes::Directories);
     let load = |file: &PathBuf| read(file, measure, Whole { inodes });
@@ -50,7 +51,7 @@ pub fn load_all(
 }
 
 /// Why a snapshot cannot be joined with the first one.
-fn misfit(first: Option<&Snapshot<Tree>>, other: &Snapshot<Tree>) -> Option<String> {
+fn misfit(first: Option<&Snapshot>, other: &Snapshot) -> Option<String> {
     let Some(origin) = &other.origin else { return Some(TOO_LITTLE.to_owned()) };
     let first = first?;
     if first.measure != other.measure {
@@ -77,7 +78,7 @@ struct JoinedRoot {
 }
 
 /// Joins the `snapshots`.
-fn joined(mut snapshots: Vec<Snapshot<Tree>>, inodes: Inodes) -> Snapshot<Tree> {
+fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes) -> Snapshot {
     let mut hosts: Vec<Vec<u8>> = Vec::new();
     let mut host_of = Vec::new();
     for snapshot in &snapshots {
@@ -108,7 +109,7 @@ fn joined(mut snapshots: Vec<Snapshot<Tree>>, inodes: Inodes) -> Snapshot<Tree> 
 
 /// Gives the same device of the same host one number in all snapshots. Two mounts of a device are different if one
 /// snapshot has both; a device that was mounted again between two snapshots counts as the same mount.
-fn renumber(snapshots: &mut [Snapshot<Tree>], hosts: &[usize]) {
+fn renumber(snapshots: &mut [Snapshot], hosts: &[usize]) {
     let mut numbers = DeviceNumbers::default();
     // The known mounts of each device of a host.
     let mut known: HashMap<(usize, u64), Vec<u64>> = HashMap::new();
@@ -116,7 +117,7 @@ fn renumber(snapshots: &mut [Snapshot<Tree>], hosts: &[usize]) {
         let Some(tree) = &mut snapshot.weighed.report else { continue };
         let mut here: HashMap<u64, Vec<u64>> = HashMap::new();
         let devices = devices(tree);
-        for &(mount, device) in &devices {
+        for &MountedDevice { mount, device } in &devices {
             here.entry(device).or_default().push(mount);
         }
         let mut is_now: HashMap<MountedDevice, u64> = HashMap::new();
@@ -124,23 +125,23 @@ fn renumber(snapshots: &mut [Snapshot<Tree>], hosts: &[usize]) {
             let known = known.entry((*host, device)).or_default();
             let is_other = !mounts.iter().any(|mount| known.contains(mount));
             if let (true, [was, ..], [is, ..]) = (is_other, &mounts[..], &known[..]) {
-                is_now.insert((*was, device), *is);
+                is_now.insert(MountedDevice { mount: *was, device }, *is);
             }
             for mount in mounts {
-                let mount = is_now.get(&(mount, device)).copied().unwrap_or(mount);
+                let mount = is_now.get(&MountedDevice { mount, device }).copied().unwrap_or(mount);
                 if !known.contains(&mount) {
                     known.push(mount);
                 }
             }
         }
-        numbers.renumber(tree, devices, |(mount, device)| {
-            (*host, is_now.get(&(mount, device)).copied().unwrap_or(mount), device)
+        numbers.renumber(tree, devices, |it| {
+            (*host, is_now.get(&it).copied().unwrap_or(it.mount), it.device)
         });
     }
 }
 
 /// The roots of all `snapshots`, in order. Of equal roots, the first one is kept.
-fn each_once(snapshots: &[Snapshot<Tree>], hosts: &[usize]) -> Vec<JoinedRoot> {
+fn each_once(snapshots: &[Snapshot], hosts: &[usize]) -> Vec<JoinedRoot> {
     let all = Filter::default();
     let (mut found, mut order) = (Vec::new(), Vec::new());
     for (i, snapshot) in snapshots.iter().enumerate() {
@@ -163,7 +164,8 @@ fn each_once(snapshots: &[Snapshot<Tree>], hosts: &[usize]) -> Vec<JoinedRoot> {
     let mut listings: Vec<Listings<'_>> = snapshots.iter().map(|_| Listings::default()).collect();
     for i in order {
         let (root, node) = &found[i];
-        let inode = node.inode().filter(|_| node.is_directory()).map(|inode| inode.identity.1);
+        let inode =
+            node.inode().filter(|_| node.is_directory()).map(|inode| inode.identity.on_any_mount());
         let is_same = inode.is_some_and(|inode| directories.contains_key(&(root.host, inode)));
         let is_below = |above: &Path| {
             let (outer, outer_node) = &found[*known.get(&(root.host, above.to_owned()))?];
@@ -201,7 +203,7 @@ fn name(roots: &mut [JoinedRoot], hosts: Option<&Vec<Vec<u8>>>) {
 }
 
 /// The problems of all snapshots, except those in a root that is inside another: the outer root has them.
-fn problems(snapshots: &mut [Snapshot<Tree>], roots: &[JoinedRoot]) -> Vec<Problem> {
+fn problems(snapshots: &mut [Snapshot], roots: &[JoinedRoot]) -> Vec<Problem> {
     let mut all = Vec::new();
     for (i, snapshot) in snapshots.iter_mut().enumerate() {
         for mut problem in snapshot.weighed.problems.drain(..) {
@@ -225,7 +227,7 @@ fn problems(snapshots: &mut [Snapshot<Tree>], roots: &[JoinedRoot]) -> Vec<Probl
 }
 
 /// The joined origin.
-fn origin(snapshots: &[Snapshot<Tree>], roots: &[JoinedRoot], hosts: &[Vec<u8>]) -> Option<Origin> {
+fn origin(snapshots: &[Snapshot], roots: &[JoinedRoot], hosts: &[Vec<u8>]) -> Option<Origin> {
     let origins: Vec<_> = snapshots.iter().filter_map(|it| it.origin.as_ref()).collect();
     let mut given = Vec::new();
     for (i, origin) in origins.iter().enumerate() {
@@ -296,7 +298,7 @@ fn tree(
                 add(&mut replay, root, root.place.as_os_str().as_encoded_bytes());
             }
             let name = [host, &b":"[..]].concat();
-            replay.close(&Node { name: &name, ..above }, true, true);
+            replay.close(&Node { name: &name, ..above }, Shown::Always);
         }
     }
     Some(replay.finish(&above))

@@ -12,11 +12,11 @@ use crate::parallel;
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
-use crate::total::{Replay, Rules};
+use crate::total::{Replay, Rules, Shown};
 use crate::tree::{DirectoryId, Named, Node, Step, Traversal, Tree};
 
 /// A snapshot and its file.
-pub(super) type Loaded<'p> = (&'p Path, Snapshot<Tree>);
+pub(super) type Loaded<'p> = (&'p Path, Snapshot);
 
 /// The snapshots in `loaded`, in which these `inodes` are kept; shares of the same tree are joined.
 pub(super) fn united(loaded: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Vec<Loaded<'_>>, Problem> {
@@ -34,7 +34,7 @@ pub(super) fn united(loaded: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Vec<Load
 }
 
 /// The problems of a snapshot that is one of several shares and was loaded alone: the other shares are missing.
-pub(super) fn missing_beside(snapshot: &Snapshot<Tree>) -> Option<Problem> {
+pub(super) fn missing_beside(snapshot: &Snapshot) -> Option<Problem> {
     missing(&[snapshot])
 }
 
@@ -42,7 +42,7 @@ fn place(origin: &Origin) -> PathBuf {
     origin.roots.first().map_or_else(PathBuf::new, |root| root.place().into_owned())
 }
 
-fn share<R>(snapshot: &Snapshot<R>) -> Share {
+fn share(snapshot: &Snapshot) -> Share {
     snapshot.origin.as_ref().and_then(|origin| origin.share).unwrap_or(Share {
         number: 1,
         of: 1,
@@ -88,7 +88,7 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
     }
     let missing = missing(&set.iter().map(|(_, snapshot)| snapshot).collect::<Vec<_>>());
     let file = set.first().map_or(Path::new(""), |(file, _)| file);
-    let mut united: Option<Snapshot<Tree>> = None;
+    let mut united: Option<Snapshot> = None;
     let (mut trees, mut name) = (Vec::new(), None);
     for (_, mut snapshot) in set {
         let tree = snapshot.weighed.report.take();
@@ -134,11 +134,11 @@ pub(super) fn rename(problems: &mut [Problem], was: &[u8], is: &[u8]) {
 }
 
 /// Which shares are missing in `set`, sorted by number; their content is unknown.
-fn missing(set: &[&Snapshot<Tree>]) -> Option<Problem> {
+fn missing(set: &[&Snapshot]) -> Option<Problem> {
     /// How many are named.
     const SHOWN: usize = 3;
     let first = set.first()?;
-    let of = share(*first).of;
+    let of = share(first).of;
     let count = of.saturating_sub(set.len() as u64);
     let known: HashSet<u64> = set.iter().map(|snapshot| share(snapshot).number).collect();
     let named = (1..=of).filter(|number| !known.contains(number)).take(SHOWN);
@@ -204,7 +204,7 @@ fn union(mut trees: Vec<Tree>, rules: Rules, inodes: Inodes) -> Option<Tree> {
                 if traversal.depth() == 0 {
                     return Some(replay.finish(&node));
                 }
-                replay.close(&node, false, true);
+                replay.close(&node, Shown::IfCounted);
             }
         }
     }

@@ -36,6 +36,7 @@ use std::time::{Duration, SystemTime};
 
 use foldhash::fast::FixedState;
 
+use crate::inode::Identity;
 use crate::measure::{Kind, Measure, Mode, Time};
 
 mod append;
@@ -150,13 +151,6 @@ pub enum Carries {
     Automount,
 }
 
-/// An inode: device number and inode number.
-pub type Identity = (u64, u64);
-
-/// An inode as reached through one mount, by the mount's id. Through another mount, the walk finds the same links
-/// again, and counts them again.
-pub type MountedIdentity = (u64, Identity);
-
 /// The attributes of an inode, as far as weigh needs them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
@@ -190,9 +184,14 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// The identity of this inode.
+    /// The identity of this inode, through any mount.
     pub fn identity(&self) -> Identity {
-        (self.device, self.inode)
+        self.identity_on(0)
+    }
+
+    /// The identity of this inode as reached through a `mount`.
+    pub fn identity_on(&self, mount: u64) -> Identity {
+        Identity { mount, device: self.device, number: self.inode }
     }
 
     /// Its weight in `measure`'s unit.

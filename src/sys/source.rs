@@ -9,9 +9,8 @@ use std::fs::{DirEntry, File, ReadDir};
 use std::sync::{Mutex, PoisonError};
 use std::{io, iter};
 
-use super::{
-    Identity, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, is_vanished, too_large,
-};
+use super::{Listing, Mount, Query, Stat, Symlinks, is_vanished, too_large};
+use crate::inode::Identity;
 use crate::measure::Kind;
 
 #[cfg(target_os = "linux")]
@@ -258,7 +257,7 @@ impl Handle {
     ///
     /// # Errors
     /// The system's.
-    pub fn place(&self) -> io::Result<MountedIdentity> {
+    pub fn place(&self) -> io::Result<Identity> {
         by_handle!(self, dir => dir.place())
     }
 

@@ -7,10 +7,10 @@ use std::mem;
 
 use smallvec::SmallVec;
 
+use crate::inode::Identity;
 use crate::measure::{Kind, Mode};
 use crate::path;
-use crate::sys::MountedIdentity;
-use crate::tally::{Closed, Entry, Limits, Show};
+use crate::tally::{Directory, Entry, Limits, Show};
 use crate::tree::{self, Content, Shape, Totals, Tree};
 
 /// The largest nodes below one directory. A directory comes after its children, because it is added when it closes.
@@ -37,7 +37,7 @@ pub(super) struct Candidate {
     /// A directory's own weight, if it counts.
     pub(super) own: Option<u64>,
     pub(super) totals: Totals,
-    pub(super) identity: Option<MountedIdentity>,
+    pub(super) identity: Option<Identity>,
     /// Whether it has a line. If not, it only leads to one.
     pub(super) is_line: bool,
     /// Whether it is one of several roots.
@@ -199,7 +199,7 @@ impl Carrier {
     }
 
     /// The nodes as a tree below `root`.
-    pub(super) fn into_tree(self, root: &Closed<'_>) -> Tree {
+    pub(super) fn into_tree(self, root: &Directory<'_>) -> Tree {
         // One place for the content of each node, and the last for the root's.
         let above_all = self.nodes.len();
         let mut contents = Vec::new();
@@ -216,7 +216,7 @@ impl Carrier {
     }
 
     /// The lines as a flat list of paths below `root`.
-    pub(super) fn into_list(self, root: &Closed<'_>) -> Tree {
+    pub(super) fn into_list(self, root: &Directory<'_>) -> Tree {
         let mut leaves = Content::default();
         let mut names = Vec::new();
         for line in self.nodes.iter().filter(|node| node.is_line) {

@@ -11,13 +11,12 @@ use std::mem;
 use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
+use crate::inode::Identity;
 use crate::measure::Measure;
-use crate::sys::MountedIdentity;
+use crate::sum::{Link, LinkedInodes, Settled, saturate};
 use crate::tally::by::By;
-use crate::tally::links::{Link, Links};
-use crate::tally::settled::Settled;
 use crate::tally::top::Limits;
-use crate::tally::{Closed, Entry, Tally, saturate};
+use crate::tally::{Directory, Entry, Tally};
 use crate::tree::{Content, Node, Shape, Totals, Tree};
 
 /// Adds up groups.
@@ -33,7 +32,7 @@ pub struct Groups {
 pub struct GroupPart {
     groups: IndexMap<Box<[u8]>, Settled, RandomState>,
     /// Inodes with several links, which are not in a group yet.
-    links: Links<Linked>,
+    links: LinkedInodes<Linked>,
 }
 
 /// An inode with several links, and the number of the group in which it counts.
@@ -54,7 +53,7 @@ impl Groups {
         Totals { size, entries: group.entries, ..Totals::default() }
     }
 
-    fn add_directory(&self, part: &mut GroupPart, directory: &Closed<'_>) {
+    fn add_directory(&self, part: &mut GroupPart, directory: &Directory<'_>) {
         if let Some(own) = directory.own {
             let group =
                 self.by.with_key(directory.name, directory.stat, own, |key| part.group(key));
@@ -65,14 +64,13 @@ impl Groups {
 
 impl Tally for Groups {
     type Part = GroupPart;
-    type Report = Tree;
 
     const ADDS_UP: bool = true;
 
     #[inline]
     fn leaf(&self, part: &mut GroupPart, entry: &Entry<'_>) {
         let group = self.by.with_key(entry.name, entry.stat, entry.size, |key| part.group(key));
-        match entry.identity {
+        match entry.linked() {
             Some(identity) => {
                 let link = Link::new(Linked { group, size: entry.size }, entry.links);
                 part.meet(identity, link);
@@ -101,12 +99,12 @@ impl Tally for Groups {
         }
     }
 
-    fn close(&self, parent: &mut GroupPart, directory: &Closed<'_>, mut part: GroupPart) {
+    fn close(&self, parent: &mut GroupPart, directory: &Directory<'_>, mut part: GroupPart) {
         self.add_directory(&mut part, directory);
         self.merge(parent, part);
     }
 
-    fn totals(&self, root: &Closed<'_>, part: &GroupPart) -> Totals {
+    fn totals(&self, root: &Directory<'_>, part: &GroupPart) -> Totals {
         let mut all = Settled::default();
         part.groups.values().for_each(|group| all.absorb(*group));
         part.links.values().for_each(|one| all.add(one.size, one.size));
@@ -121,7 +119,7 @@ impl Tally for Groups {
         Totals { shared, ..self.totals_of(&all) }
     }
 
-    fn finish(&self, root: &Closed<'_>, mut part: GroupPart) -> Tree {
+    fn finish(&self, root: &Directory<'_>, mut part: GroupPart) -> Tree {
         self.add_directory(&mut part, root);
         for Linked { group, size } in part.links.values() {
             part.groups[group as usize].add(size, size);
@@ -165,7 +163,7 @@ impl GroupPart {
         number as u32
     }
 
-    fn meet(&mut self, identity: MountedIdentity, link: Link<Linked>) {
+    fn meet(&mut self, identity: Identity, link: Link<Linked>) {
         let groups = &self.groups;
         let key = |one: Linked| groups.get_index(one.group as usize).map(|(key, _)| key);
         self.links.meet(identity, link, |one, two| Linked {

@@ -9,7 +9,7 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Closed, Entry, Tally, Whole};
+use super::{Directory, Entry, Tally, Whole};
 use crate::tree::{Child, Content, Tree};
 
 /// Keeps every entry, and lets other threads read them.
@@ -83,7 +83,6 @@ impl Live {
 
 impl Tally for Live {
     type Part = LivePart;
-    type Report = Tree;
 
     const IS_LIVE: bool = true;
 
@@ -97,8 +96,7 @@ impl Tally for Live {
     }
 
     fn leaf(&self, part: &mut LivePart, entry: &Entry<'_>) {
-        let links = if entry.identity.is_some() { entry.links } else { 1 };
-        let share = f64::from(links.max(1)).recip();
+        let share = entry.links.share();
         part.seen.add(Seen { size: entry.size as f64 * share, entries: share });
         self.whole.leaf(&mut part.content, entry);
     }
@@ -118,7 +116,7 @@ impl Tally for Live {
         }
     }
 
-    fn close(&self, parent: &mut LivePart, directory: &Closed<'_>, mut part: LivePart) {
+    fn close(&self, parent: &mut LivePart, directory: &Directory<'_>, mut part: LivePart) {
         let own = Seen {
             size: directory.own.unwrap_or(0) as f64,
             entries: f64::from(u8::from(directory.own.is_some())),
@@ -141,7 +139,7 @@ impl Tally for Live {
         }
     }
 
-    fn finish(&self, root: &Closed<'_>, mut part: LivePart) -> Tree {
+    fn finish(&self, root: &Directory<'_>, mut part: LivePart) -> Tree {
         let (content, _) = part.take();
         self.of_closed().finish(root, content)
     }

@@ -7,9 +7,7 @@
 mod by;
 mod carrier;
 mod groups;
-mod links;
 mod live;
-mod settled;
 mod top;
 mod whole;
 
@@ -19,18 +17,14 @@ pub use live::{Live, LiveDirectory, LivePart, Seen};
 pub use top::{Limits, Show, Top};
 pub use whole::{Inodes, Whole};
 
-pub(crate) use links::{Link, Links};
-pub(crate) use settled::{Settled, saturate};
-
-use crate::sys::{MountedIdentity, Stat};
-use crate::tree::{Freeable, Node, Totals};
+use crate::inode::{Identity, Links};
+use crate::sys::Stat;
+use crate::tree::{Freeable, Node, Totals, Tree};
 
 /// Keeps what a report needs.
 pub trait Tally: Send + Sync {
     /// What it keeps for one directory, or for a part of a large one.
     type Part: Default + Send;
-    /// The result.
-    type Report: Send;
 
     /// Whether it keeps every inode with several links, and computes totals itself. Then `total` does not keep them.
     const ADDS_UP: bool = false;
@@ -51,15 +45,15 @@ pub trait Tally: Send + Sync {
     fn merge(&self, part: &mut Self::Part, other: Self::Part);
 
     /// Adds a directory to its `parent`. `part` has everything in it.
-    fn close(&self, parent: &mut Self::Part, directory: &Closed<'_>, part: Self::Part);
+    fn close(&self, parent: &mut Self::Part, directory: &Directory<'_>, part: Self::Part);
 
     /// The totals of the `root`, for a tally that computes totals itself.
-    fn totals(&self, root: &Closed<'_>, _part: &Self::Part) -> Totals {
+    fn totals(&self, root: &Directory<'_>, _part: &Self::Part) -> Totals {
         root.totals
     }
 
-    /// Finishes the report: the root is closed.
-    fn finish(&self, root: &Closed<'_>, part: Self::Part) -> Self::Report;
+    /// The tree of what was kept: the root is closed.
+    fn finish(&self, root: &Directory<'_>, part: Self::Part) -> Tree;
 }
 
 /// An entry that is not a directory, with its weight.
@@ -75,11 +69,9 @@ pub struct Entry<'a> {
     pub size: u64,
     /// Its size, if `size` is a time and the size is known.
     pub beside: Option<u64>,
-    /// Its inode, if the walk may find it again under another name.
-    pub identity: Option<MountedIdentity>,
-    /// How many links the inode has; `u32::MAX` if more than its link count may lead to it.
-    pub links: u32,
-    /// The mount through which it is seen.
+    /// The names that lead to its inode.
+    pub links: Links,
+    /// The mount through which it is seen; 0 if the walk looks through all mounts alike.
     pub mount: u64,
     /// What deleting it frees, if that was asked for.
     pub frees: Option<Freeable>,
@@ -88,32 +80,40 @@ pub struct Entry<'a> {
 impl<'a> Entry<'a> {
     /// An entry whose inode has no other link, as far as is known.
     pub(crate) fn new(name: &'a [u8], depth: u32, stat: &'a Stat, size: u64, mount: u64) -> Self {
-        let (identity, links, beside) = (None, stat.links, None);
-        Self { name, depth, stat, size, beside, identity, links, mount, frees: None }
+        let links = Links::Alone;
+        Self { name, depth, stat, size, beside: None, links, mount, frees: None }
+    }
+
+    /// Its inode, if the walk may find it again under another name.
+    pub fn linked(&self) -> Option<Identity> {
+        self.links.are_several().then(|| self.stat.identity_on(self.mount))
     }
 }
 
-/// A finished directory.
+/// A directory that closes, or a root that is not a directory.
 #[derive(Clone, Copy, Debug)]
-pub struct Closed<'a> {
+pub struct Directory<'a> {
     /// Its name, as bytes; a root's path as given.
     pub name: &'a [u8],
     /// Its depth below the root; a root is at 0.
     pub depth: u32,
-    /// Its attributes; of the node above several roots, only that it is a directory.
+    /// The attributes of its inode, as far as they are known; of the node above several roots, only that it is a
+    /// directory.
     pub stat: &'a Stat,
     /// The mount through which it is seen.
     pub mount: u64,
-    /// Its own weight, without its content; none for the node above several roots.
+    /// The names that lead to a root that is not a directory.
+    pub links: Links,
+    /// Its own weight, without its content, if it counts.
     pub own: Option<u64>,
-    /// Its total.
+    /// Its total, itself included; before it closes, whatever its source knows of it.
     pub totals: Totals,
 }
 
-impl<'a> Closed<'a> {
+impl<'a> Directory<'a> {
     /// Its node in the tree of a report.
     fn node(&self) -> Node<'a> {
-        let Closed { name, stat, own, totals, .. } = *self;
+        let Directory { name, stat, own, totals, .. } = *self;
         Node { name, mode: stat.mode, own, totals, ..Node::default() }
     }
 }

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 
 use crate::tally::carrier::{Candidate, Carrier};
-use crate::tally::{Closed, Entry, Tally};
+use crate::tally::{Directory, Entry, Tally};
 use crate::tree::{Totals, Tree};
 
 /// Limits for what is kept.
@@ -96,7 +96,6 @@ impl Top {
 
 impl Tally for Top {
     type Part = Carrier;
-    type Report = Tree;
 
     #[inline]
     fn leaf(&self, part: &mut Carrier, entry: &Entry<'_>) {
@@ -115,7 +114,7 @@ impl Tally for Top {
             mode: entry.stat.mode,
             own: None,
             totals: Totals { beside: entry.beside, frees: entry.frees, ..Totals::of(entry.size) },
-            identity: entry.identity,
+            identity: entry.linked(),
             is_line: true,
             is_root,
             parent: None,
@@ -128,7 +127,7 @@ impl Tally for Top {
         self.make_room(part);
     }
 
-    fn close(&self, parent: &mut Carrier, directory: &Closed<'_>, mut part: Carrier) {
+    fn close(&self, parent: &mut Carrier, directory: &Directory<'_>, mut part: Carrier) {
         let is_line = self.limits.show != Show::Files;
         let is_root = directory.depth == 0;
         parent.roots += usize::from(is_root);
@@ -154,7 +153,7 @@ impl Tally for Top {
         self.make_room(parent);
     }
 
-    fn finish(&self, root: &Closed<'_>, mut part: Carrier) -> Tree {
+    fn finish(&self, root: &Directory<'_>, mut part: Carrier) -> Tree {
         part.cut(&self.limits, true);
         match self.limits.show {
             Show::Files => part.into_list(root),

@@ -1,7 +1,8 @@
 //! Keeps everything: for JSON without limits, and for everything that is processed again later.
 
+use crate::inode::Links;
 use crate::sys::Stat;
-use crate::tally::{Closed, Entry, Tally};
+use crate::tally::{Directory, Entry, Tally};
 use crate::tree::{Content, Inode, Node, Shape, Totals, Tree};
 
 /// Keeps every entry.
@@ -54,9 +55,9 @@ impl Inodes {
 }
 
 impl Whole {
-    fn node<'a>(self, directory: &Closed<'a>, has_inode: bool) -> Node<'a> {
-        let Closed { stat, mount, .. } = *directory;
-        let inode = if has_inode { self.inode(stat, mount, None) } else { None };
+    fn node<'a>(self, directory: &Directory<'a>, has_inode: bool) -> Node<'a> {
+        let Directory { stat, mount, .. } = *directory;
+        let inode = if has_inode { self.inode(stat, mount, Links::Alone) } else { None };
         Node { inode, fingerprint: self.fingerprint(stat), ..directory.node() }
     }
 
@@ -65,7 +66,7 @@ impl Whole {
     }
 
     /// None if it is unknown, as in a snapshot without details. No inode has the number 0.
-    fn inode(self, stat: &Stat, mount: u64, links: Option<u32>) -> Option<Inode> {
+    fn inode(self, stat: &Stat, mount: u64, links: Links) -> Option<Inode> {
         let is_dated = self.inodes == Inodes::DatedDirectories && stat.is_directory();
         // An unknown time is 0.
         let has_details = self.inodes.has_details() || is_dated && stat.modified != 0;
@@ -75,22 +76,18 @@ impl Whole {
 
 impl Tally for Whole {
     type Part = Content;
-    type Report = Tree;
 
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
-        let Entry { name, stat, size, beside, mount, frees, .. } = *entry;
-        // Where something is mounted on a file there is no link to count, nor a name to remove.
-        let is_covered = self.inodes.has_fingerprints() && stat.mount_point;
-        let links = if is_covered { Some(u32::MAX) } else { entry.identity.map(|_| entry.links) };
-        // The walk may look through all mounts alike.
-        let mount = entry.identity.map_or(mount, |(mount, _)| mount);
+        let Entry { name, stat, size, beside, links, mount, frees, .. } = *entry;
+        let is_kept = self.inodes.has_details() || links.are_several();
         let inode = match self.inodes {
             Inodes::None => None,
-            inodes if inodes.has_details() => self.inode(stat, mount, links),
-            _ => links.and_then(|_| self.inode(stat, mount, links)),
+            _ if is_kept => self.inode(stat, mount, links),
+            _ => None,
         };
         let totals = Totals { beside, frees, ..Totals::of(size) };
-        let fingerprint = self.fingerprint(stat);
+        // Something else is mounted on it: what has the name there was not seen, and is never removed.
+        let fingerprint = self.fingerprint(stat).filter(|_| !stat.mount_point);
         part.push(&Node { name, mode: stat.mode, own: None, totals, inode, fingerprint });
     }
 
@@ -98,17 +95,16 @@ impl Tally for Whole {
         part.append(other);
     }
 
-    fn close(&self, parent: &mut Content, directory: &Closed<'_>, part: Content) {
+    fn close(&self, parent: &mut Content, directory: &Directory<'_>, part: Content) {
         parent.close(&self.node(directory, self.inodes >= Inodes::Directories), part);
     }
 
     /// The root's inode is always kept. Entries on the same file system can then do with the inode number alone.
-    fn finish(&self, root: &Closed<'_>, part: Content) -> Tree {
+    fn finish(&self, root: &Directory<'_>, part: Content) -> Tree {
         let mut node = self.node(root, self.inodes != Inodes::None);
         if let Some(inode) = &mut node.inode {
             // Of a file, another root may be another link.
-            let is_linked = !root.stat.is_directory() && root.stat.links > 1;
-            inode.links = is_linked.then_some(root.stat.links);
+            inode.links = root.links;
         }
         part.finish(&node, Shape::Directory)
     }

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::{Rules, Sum};
-use crate::tree::{Child, DirectoryId, Totals, Tree};
+use super::Rules;
+use crate::inode::Links;
+use crate::sum::Sum;
+use crate::tree::{Child, DirectoryId, Inode, Totals, Tree};
 
 /// Adds up again what `directories`, and all directories above them, come to, from the inodes that are kept: of those
 /// with several links, which they are.
@@ -49,10 +51,11 @@ fn add(sum: &mut Sum, directory: &Child<'_>) {
         sum.add(own, own);
     }
     for leaf in directory.leaves() {
-        let inode = leaf.inode().filter(|inode| inode.links != Some(u32::MAX));
-        match inode.and_then(|inode| Some((inode.linked()?, inode.links?))) {
-            Some((identity, links)) => sum.add_link(identity, leaf.size(), links, leaf.size()),
-            None => sum.add(leaf.size(), leaf.size()),
+        match leaf.inode() {
+            Some(Inode { identity, links: links @ Links::Of(_), .. }) => {
+                sum.add_link(identity, leaf.size(), links, leaf.size());
+            }
+            _ => sum.add(leaf.size(), leaf.size()),
         }
     }
 }

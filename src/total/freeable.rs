@@ -7,8 +7,9 @@ use std::mem;
 use std::ops::{AddAssign, SubAssign};
 
 use super::Extents;
-use crate::sys::MountedIdentity;
-use crate::tally::{Entry, Link, Links, saturate};
+use crate::inode::Identity;
+use crate::sum::{Link, LinkedInodes, saturate};
+use crate::tally::Entry;
 use crate::tree::{Freeable, Totals};
 
 /// The part of a file's size that may not be its own, in bytes.
@@ -41,7 +42,7 @@ pub struct Sharing {
 
 #[derive(Debug, Default)]
 struct LinkedSharing {
-    links: Links<Doubtful>,
+    links: LinkedInodes<Doubtful>,
     /// The sum of all of them.
     all: DoubtfulSum,
     /// The sum of those that have links that were not found.
@@ -58,7 +59,7 @@ impl Sharing {
     /// What `entry`, one link of a file, may not own.
     pub fn of(entry: &Entry<'_>, SharingFile { doubtful, extents }: SharingFile) -> Self {
         let mut one = Self { alone: DoubtfulSum::default(), linked: None, extents };
-        match entry.identity {
+        match entry.linked() {
             Some(identity) => {
                 let link = Link::new(doubtful, entry.links);
                 one.linked.get_or_insert_default().meet(identity, link);
@@ -103,7 +104,7 @@ impl Sharing {
 }
 
 impl LinkedSharing {
-    fn meet(&mut self, identity: MountedIdentity, link: Link<Doubtful>) {
+    fn meet(&mut self, identity: Identity, link: Link<Doubtful>) {
         let (before, now) = self.links.meet(identity, link, Doubtful::joined);
         if let Some(before) = before {
             self.all -= before.value;
@@ -145,6 +146,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
+    use crate::inode::Links;
     use crate::sys::Stat;
 
     const ALL_IN_EXTENTS: Doubtful = Doubtful { size: 40, in_extents: 40 };
@@ -163,7 +165,7 @@ mod tests {
         extents.add(1, 1_000..1_040);
         let stat = Stat { links, ..Stat::default() };
         let mut entry = Entry::new(b"file", 1, &stat, 50, 1);
-        entry.identity = (links > 1).then_some((0, (1, 7)));
+        entry.links = if links > 1 { Links::Of(links) } else { Links::Alone };
         Sharing::of(&entry, SharingFile { doubtful: ALL_IN_EXTENTS, extents })
     }
 

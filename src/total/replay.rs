@@ -1,10 +1,12 @@
 //! Feeds a tally with known nodes as a walk would. So the tally alone decides what is kept, whether nodes come from
 //! the file system, from a file or from memory.
 
-use super::{Directory, Rules, Subtotal, Sum, close, finish};
+use super::{Rules, Shown, Subtotal, close, finish};
+use crate::inode::Links;
 use crate::measure::Kind;
+use crate::sum::Sum;
 use crate::sys::Stat;
-use crate::tally::{Entry, Tally, Whole};
+use crate::tally::{Directory, Entry, Tally, Whole};
 use crate::tree::{Child, Details, DirectoryId, Inode, Node, Step, Totals, Traversal, Tree};
 
 /// Feeds a tally from one thread, node by node. A directory is opened before its content and closed after it. Memory
@@ -40,53 +42,29 @@ impl<T: Tally> Replay<T> {
         let Some(subtotal) = self.open.last_mut() else { return };
         let Node { name, totals: Totals { size, beside, frees, .. }, .. } = *node;
         let stat = stat(node);
-        let identity = node.inode.and_then(|inode| inode.linked());
-        let (links, mount) = (stat.links, mount(node));
-        let stat = &stat;
-        let entry = Entry { name, depth, stat, size, beside, identity, links, mount, frees };
+        let (stat, links, mount) = (&stat, links(node), mount(node));
+        let entry = Entry { name, depth, stat, size, beside, links, mount, frees };
         match &self.rules {
             Some(rules) => subtotal.add(rules, &self.tally, entry, is_shown),
             None => self.tally.leaf(&mut subtotal.part, &entry),
         }
     }
 
-    /// Closes the innermost open directory. It `is_shown` in its parent, unless it is no root and nothing is in it.
-    pub fn close(&mut self, node: &Node<'_>, is_root: bool, is_shown: bool) {
+    /// Closes the innermost open directory.
+    pub fn close(&mut self, node: &Node<'_>, shown: Shown) {
         let Some(subtotal) = self.open.pop() else { return };
         let (depth, stat) = (self.depth(), stat(node));
-        let directory = Directory { is_root, is_shown, ..self.directory(node, &stat, depth) };
-        let rules = self.rules.unwrap_or_default();
         if let Some(above) = self.open.last_mut() {
-            close(&rules, &self.tally, &directory, subtotal, || above);
+            let directory = directory(node, &stat, depth);
+            close(self.rules.as_ref(), &self.tally, directory, shown, subtotal, || above);
         }
     }
 
     /// Closes the root, which may also be a file.
-    pub fn finish(mut self, node: &Node<'_>) -> T::Report {
+    pub fn finish(mut self, node: &Node<'_>) -> Tree {
         let subtotal = self.open.pop().unwrap_or_default();
-        let stat = stat(node);
-        let directory = self.directory(node, &stat, 0);
-        let rules = self.rules.unwrap_or_default();
-        finish(&rules, &self.tally, &directory, subtotal)
-    }
-
-    fn directory<'a>(&self, node: &Node<'a>, stat: &'a Stat, depth: u32) -> Directory<'a> {
-        let Node { name, totals, .. } = *node;
-        let is_directory = node.mode.kind() == Kind::Directory;
-        let own = if is_directory { node.own } else { Some(totals.size) };
-        let is_known = self.rules.is_none() || !is_directory;
-        let known = is_known.then_some(totals);
-        Directory {
-            name,
-            depth,
-            stat,
-            mount: mount(node),
-            own,
-            beside: totals.beside,
-            known,
-            is_root: true,
-            is_shown: true,
-        }
+        let rules = self.rules.filter(|_| node.mode.kind() == Kind::Directory);
+        finish(rules.as_ref(), &self.tally, directory(node, &stat(node), 0), subtotal)
     }
 
     /// The depth below the root; the node above several roots does not count.
@@ -115,8 +93,8 @@ impl Sum {
                 self.add(own, own);
             }
             for Node { inode, totals: Totals { size, .. }, .. } in directory.leaf_nodes() {
-                match inode.and_then(|inode| Some((inode.linked()?, inode.links?))) {
-                    Some((identity, links)) => self.add_link(identity, size, links, size),
+                match inode.filter(|inode| inode.links.are_several()) {
+                    Some(inode) => self.add_link(inode.identity, size, inode.links, size),
                     None => self.add(size, size),
                 }
             }
@@ -124,15 +102,27 @@ impl Sum {
     }
 }
 
+fn directory<'a>(node: &Node<'a>, stat: &'a Stat, depth: u32) -> Directory<'a> {
+    let Node { name, totals, .. } = *node;
+    let is_directory = node.mode.kind() == Kind::Directory;
+    let own = if is_directory { node.own } else { Some(totals.size) };
+    let (mount, links) = (mount(node), links(node));
+    Directory { name, depth, stat, mount, links, own, totals }
+}
+
 fn mount(node: &Node<'_>) -> u64 {
-    node.inode.map_or(0, |inode| inode.identity.0)
+    node.inode.map_or(0, |inode| inode.identity.mount)
+}
+
+fn links(node: &Node<'_>) -> Links {
+    node.inode.map_or(Links::Alone, |inode| inode.links)
 }
 
 fn stat(node: &Node<'_>) -> Stat {
     let mut stat = Stat { mode: node.mode, ..Stat::default() };
-    if let Some(Inode { identity: (_, (device, inode)), links, details }) = node.inode {
-        (stat.device, stat.inode) = (device, inode);
-        stat.links = links.unwrap_or(1);
+    if let Some(Inode { identity, links, details }) = node.inode {
+        (stat.device, stat.inode) = (identity.device, identity.number);
+        stat.links = if let Links::Of(links) = links { links } else { 1 };
         if let Some(Details { modified, changed, born, owner, group }) = details {
             stat = Stat { modified, changed, born, owner, group, ..stat };
         }
@@ -141,7 +131,7 @@ fn stat(node: &Node<'_>) -> Stat {
 }
 
 /// Feeds `tally` with `tree`.
-pub fn replay<T: Tally>(tree: &Tree, tally: T) -> T::Report {
+pub fn replay<T: Tally>(tree: &Tree, tally: T) -> Tree {
     let mut replay = Replay::new(tally, tree.is_above_roots());
     let mut traversal = Traversal::new(tree.root());
     while let Some(step) = traversal.next() {
@@ -151,7 +141,7 @@ pub fn replay<T: Tally>(tree: &Tree, tally: T) -> T::Report {
                 node.leaf_nodes().for_each(|leaf| replay.leaf(&leaf, true));
                 traversal.enter(node, node.directories().collect());
             }
-            Step::End(node) if traversal.depth() > 0 => replay.close(&node.node(), true, true),
+            Step::End(node) if traversal.depth() > 0 => replay.close(&node.node(), Shown::Always),
             // A root; or a group, of which the tally has no use.
             Step::Node(_) | Step::End(_) => {}
         }

@@ -10,8 +10,8 @@ use super::{
     Content, DirectoryId, Inode, Node, PackedDirectory, Place, Shape, Totals, Tree, adopt, digest,
     record,
 };
+use crate::inode::{Identity, Links, MountedDevice};
 use crate::measure::Mode;
-use crate::sys::Identity;
 
 impl Tree {
     /// A copy of a directory with everything below it, as a tree of its own.
@@ -101,12 +101,11 @@ impl Tree {
         Tree { directories, shape: self.shape }
     }
 
-    /// Says of each inode anew on which mount and device it is: what `volume` makes of them.
-    pub fn renumber(&mut self, volume: impl Fn((u64, u64)) -> (u64, u64)) {
+    /// Says of each inode anew on which mount and device it is: what `renumber` makes of them.
+    pub fn renumber(&mut self, renumber: impl Fn(MountedDevice) -> MountedDevice) {
         let renumbered = |inode: Inode| {
-            let (mount, (device, number)) = inode.identity;
-            let (mount, device) = volume((mount, device));
-            Inode { identity: (mount, (device, number)), ..inode }
+            let MountedDevice { mount, device } = renumber(inode.identity.mounted_device());
+            Inode { identity: Identity { mount, device, ..inode.identity }, ..inode }
         };
         for directory in &mut self.directories {
             let (mut rest, mut block) = (&*directory.block, Vec::new());
@@ -188,8 +187,8 @@ impl Tree {
     ) -> Vec<DirectoryId> {
         self.change_leaves(except, |node| {
             let inode = node.inode.as_mut()?;
-            let links = inode.links.as_mut().filter(|links| **links != u32::MAX)?;
-            let lost = lost.get(&inode.identity.1)?;
+            let Links::Of(links) = &mut inode.links else { return None };
+            let lost = lost.get(&inode.identity.on_any_mount())?;
             *links = links.saturating_sub(*lost).max(1);
             Some(())
         })
@@ -198,8 +197,8 @@ impl Tree {
     /// Sets the fingerprints of inodes with several links, by which inode it is. All places stay as they are.
     pub fn set_fingerprints(&mut self, fingerprints: &HashMap<Identity, u32>) {
         self.change_leaves(None, |node| {
-            let (_, identity) = node.inode?.linked()?;
-            *node.fingerprint.as_mut()? = *fingerprints.get(&identity)?;
+            let identity = node.inode?.linked()?;
+            *node.fingerprint.as_mut()? = *fingerprints.get(&identity.on_any_mount())?;
             Some(())
         });
     }

@@ -4,6 +4,7 @@
 //! more than the names.
 
 use super::{Details, Freeable, Inode, Node, Totals};
+use crate::inode::{Identity, Links};
 use crate::measure::Mode;
 
 /// The inode is kept, and its details.
@@ -15,6 +16,11 @@ const MORE: u64 = DETAILS;
 const BESIDE: u64 = 4;
 const FINGERPRINT: u64 = 8;
 const FREES: u64 = 16;
+
+/// How links are packed: these two, or their number from here on.
+const ALONE: u64 = 0;
+const UNKNOWN: u64 = 1;
+const FIRST_COUNT: u64 = 2;
 
 /// Packs an entry that is not a directory.
 pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
@@ -46,10 +52,13 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
         push_number(block, size.wrapping_sub(most));
         push_number(block, extents);
     }
-    if let Some(Inode { identity: (mount, (device, inode)), links, .. }) = inode {
-        // One more than they are, and 0 for none.
-        let links = links.map_or(0, |links| u64::from(links) + 1);
-        for number in [mount, device, inode, links] {
+    if let Some(Inode { identity: Identity { mount, device, number }, links, .. }) = inode {
+        let links = match links {
+            Links::Alone => ALONE,
+            Links::Unknown => UNKNOWN,
+            Links::Of(links) => FIRST_COUNT + u64::from(links),
+        };
+        for number in [mount, device, number, links] {
             push_number(block, number);
         }
     }
@@ -143,9 +152,13 @@ fn take_fingerprint(block: &mut &[u8]) -> Option<u32> {
 }
 
 fn take_inode(block: &mut &[u8], flags: u64) -> Option<Inode> {
-    let mount = take_number(block)?;
-    let identity = (mount, (take_number(block)?, take_number(block)?));
-    let links = take_number(block)?.checked_sub(1).map(|links| links as u32);
+    let [mount, device, number] = [take_number(block)?, take_number(block)?, take_number(block)?];
+    let identity = Identity { mount, device, number };
+    let links = match take_number(block)? {
+        ALONE => Links::Alone,
+        UNKNOWN => Links::Unknown,
+        links => Links::Of((links - FIRST_COUNT) as u32),
+    };
     let mut details = None;
     if flags & DETAILS != 0 {
         let modified = take_signed(block)?;
@@ -197,13 +210,16 @@ mod tests {
     #[test]
     fn nodes_come_back_as_they_went_in() {
         let long = vec![b'x'; 255];
-        let linked = Inode { identity: (1, (2, u64::MAX)), links: Some(u32::MAX), details: None };
+        let identity = Identity { mount: 1, device: 2, number: u64::MAX };
+        let linked = Inode { identity, links: Links::Unknown, details: None };
         let details = |modified, group| {
             Some(Details { modified, changed: 0, born: i64::MAX, owner: u32::MAX, group })
         };
-        let once = Inode { identity: (0, (0, 0)), links: None, details: details(i64::MIN, None) };
+        let details_of_one = details(i64::MIN, None);
+        let identity = Identity::default();
+        let once = Inode { identity, links: Links::Alone, details: details_of_one };
         let details = details(1_700_000_000, Some(u32::MAX));
-        let twice = Inode { links: Some(0), details, ..once };
+        let twice = Inode { links: Links::Of(u32::MAX), details, ..once };
         let kept = [
             (b"a".as_slice(), 0, 0, None, None),
             (b"", 0o100_644, 127, Some(linked), Some(0)),

@@ -9,9 +9,10 @@ use super::handles::Lease;
 use super::lock;
 use super::roots::Root;
 use crate::filter::{Filter, Scope};
+use crate::inode::Identity;
 use crate::measure::Mode;
 use crate::path;
-use crate::sys::{Carries, Identity, Mount, Stat};
+use crate::sys::{Carries, Mount, Stat};
 use crate::tally::Tally;
 use crate::total::Subtotal;
 

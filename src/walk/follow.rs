@@ -13,8 +13,8 @@ use super::Walk;
 use super::dir::Dir;
 use super::lock;
 use super::task::settle;
+use crate::inode::Identity;
 use crate::problem::Problem;
-use crate::sys::Identity;
 use crate::tally::Tally;
 
 /// What the walk found while it follows symlinks.

@@ -9,14 +9,15 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use crate::sys::{MountedIdentity, Stat};
+use crate::inode::Identity;
+use crate::sys::Stat;
 
 /// What a worker knows. Each worker has its own, so that none waits.
 #[derive(Debug, Default)]
 pub(super) struct Known {
     /// The attributes of each inode, and how many more links it had at that time. After the last link it is
     /// forgotten. When they were kept until there was no more room, inodes of two links took a third longer.
-    stats: HashMap<MountedIdentity, (Stat, u32), RandomState>,
+    stats: HashMap<Identity, (Stat, u32), RandomState>,
     /// How often it helped since it was empty.
     hits: usize,
     /// How many inodes to skip before the next attempt.
@@ -26,7 +27,7 @@ pub(super) struct Known {
 impl Known {
     /// The attributes of an inode of which this is one more link, if they are known.
     #[inline]
-    pub(super) fn recall(&mut self, identity: MountedIdentity) -> Option<Stat> {
+    pub(super) fn recall(&mut self, identity: Identity) -> Option<Stat> {
         let (stat, left) = self.stats.get_mut(&identity)?;
         *left -= 1;
         let (stat, is_last) = (*stat, *left == 0);
@@ -54,7 +55,7 @@ impl Known {
         }
         let left = stat.links.saturating_sub(1);
         if left > 0 {
-            self.stats.insert((mount, stat.identity()), (*stat, left));
+            self.stats.insert(stat.identity_on(mount), (*stat, left));
         }
     }
 }
@@ -67,16 +68,20 @@ mod tests {
         Stat { inode, links, ..Stat::default() }
     }
 
+    fn on(mount: u64, number: u64) -> Identity {
+        Identity { mount, device: 0, number }
+    }
+
     #[test]
     fn an_inode_is_forgotten_once_all_its_links_are_met() {
         let mut known = Known::default();
         known.remember(7, &inode(1, 3));
         known.remember(7, &inode(2, 1));
-        assert!(known.recall((8, (0, 1))).is_none());
-        assert_eq!(known.recall((7, (0, 1))).map(|stat| stat.links), Some(3));
-        assert!(known.recall((7, (0, 1))).is_some());
-        assert!(known.recall((7, (0, 1))).is_none());
-        assert!(known.recall((7, (0, 2))).is_none());
+        assert!(known.recall(on(8, 1)).is_none());
+        assert_eq!(known.recall(on(7, 1)).map(|stat| stat.links), Some(3));
+        assert!(known.recall(on(7, 1)).is_some());
+        assert!(known.recall(on(7, 1)).is_none());
+        assert!(known.recall(on(7, 2)).is_none());
     }
 
     #[test]
@@ -84,7 +89,7 @@ mod tests {
         let mut known = Known::default();
         let mut recalled = |number| {
             known.remember(7, &inode(number, 9));
-            known.recall((7, (0, number / 2))).is_some()
+            known.recall(on(7, number / 2)).is_some()
         };
         let useful = (0..100_000).filter(|number| recalled(*number)).count();
         assert!((1..20_000).contains(&useful), "{useful}");

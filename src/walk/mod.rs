@@ -14,7 +14,7 @@
 //!    outstanding. The thread that brings it to 0 continues with the parent.
 //! 4. `handles`, for each directory: two atomic counts. A lock only if handles are scarce, or for names that are
 //!    not found where they were listed (`find`).
-//! 5. `total::Sum`: under the directory's lock, the smaller set of hard links is merged into the larger.
+//! 5. `sum`: under the directory's lock, the smaller set of hard links is merged into the larger.
 //! 6. `pool`, in higher gears: one lock for each task, around the stack.
 //! 7. `prefetch`: once for each slow file system, before most of the walk, which waits meanwhile.
 //! 8. `follow`: one lock for each directory, only with `-L`.
@@ -62,6 +62,7 @@ use crate::stats::{Gear, NotInBulk, WalkStats};
 use crate::sys::{self, Bulk, Carries, Handle, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
+use crate::tree::Tree;
 use crate::weighed::Weighed;
 use dir::Dir;
 use follow::Follows;
@@ -126,9 +127,9 @@ fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
 
 /// The result of a walk.
 #[derive(Debug)]
-pub struct Walked<R> {
+pub struct Walked {
     /// What it weighed.
-    pub weighed: Weighed<R>,
+    pub weighed: Weighed,
     /// What it did.
     pub stats: WalkStats,
 }
@@ -151,7 +152,7 @@ struct Walk<T: Tally> {
     /// Guards the list of problems; locked once for each.
     problems: Mutex<Vec<Problem>>,
     /// Guards the tally's report; set once, when the root closes.
-    report: Mutex<Option<T::Report>>,
+    report: Mutex<Option<Tree>>,
     /// Guards the panic of the tally on another thread, if there was one.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
@@ -176,7 +177,7 @@ pub fn walk<T: Tally + 'static>(
     options: WalkOptions,
     tally: T,
     watch: impl FnMut(&Progress),
-) -> Walked<T::Report> {
+) -> Walked {
     let (roots, problems) = roots::resolve(roots, &options);
     let free = sys::free_handles();
     let candidates = prefetch::candidates(&roots, &options);
@@ -340,7 +341,7 @@ impl<T: Tally> Walk<T> {
     }
 
     /// The result.
-    fn weighed(&self) -> Weighed<T::Report> {
+    fn weighed(&self) -> Weighed {
         let mut problems = mem::take(&mut *lock(&self.problems));
         problems.sort_unstable_by(|one, two| {
             (&one.path, one.operation).cmp(&(&two.path, two.operation))

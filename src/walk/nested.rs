@@ -17,8 +17,9 @@ use super::find::name_in;
 use super::is_entered;
 use super::roots::{Root, standing_for};
 use crate::filter::{self, Verdict};
+use crate::inode::Identity;
 use crate::path;
-use crate::sys::{self, Carries, Handle, Identity, MountedIdentity, Query, Symlinks};
+use crate::sys::{self, Carries, Handle, Query, Symlinks};
 use crate::walk::WalkOptions;
 
 /// Leaves out roots that are the same as another root, or inside another root whose walk reaches them.
@@ -102,21 +103,21 @@ impl Start {
 struct Nesting<'a> {
     options: &'a WalkOptions,
     /// The roots that are directories.
-    outer: HashMap<MountedIdentity, &'a Root>,
+    outer: HashMap<Identity, &'a Root>,
     /// Those of them that are walked through another mount. The walk does not reach what else is mounted in them.
-    twins: HashSet<MountedIdentity>,
+    twins: HashSet<Identity>,
     /// Those that are inside another root.
     inner: HashSet<Identity>,
     /// The places of directories that contain files, by their paths.
-    spelled: HashMap<CString, Option<MountedIdentity>>,
+    spelled: HashMap<CString, Option<Identity>>,
     /// The place above each place; the same place if there is none above, or if it cannot be found.
-    above: HashMap<MountedIdentity, MountedIdentity>,
+    above: HashMap<Identity, Identity>,
     /// How many places are above each.
-    depths: HashMap<MountedIdentity, usize>,
+    depths: HashMap<Identity, usize>,
     /// What each place carries, if a walk could enter it.
-    enterable: HashMap<MountedIdentity, Option<Carries>>,
+    enterable: HashMap<Identity, Option<Carries>>,
     /// The name of each place in the one above it.
-    names: HashMap<MountedIdentity, CString>,
+    names: HashMap<Identity, CString>,
     /// What filters know about a directory, by its path, so that git's index is read once and not once for each root.
     entered: HashMap<Vec<u8>, Option<Arc<filter::Scope>>>,
 }
@@ -126,7 +127,7 @@ impl<'a> Nesting<'a> {
         let (mut outer, mut twins, inner) = (HashMap::new(), HashSet::new(), HashSet::new());
         let roots = roots.iter().zip(is_kept);
         for (root, is_kept) in roots.filter(|(root, _)| root.stat.is_directory()) {
-            let mut place = (root.mount.id, root.stat.identity());
+            let mut place = root.stat.identity_on(root.mount.id);
             // Something else may be mounted by the time the directory is entered.
             if root.mount.carries == Carries::Automount {
                 let opened = root.mount.source.open(&root.path);
@@ -146,9 +147,9 @@ impl<'a> Nesting<'a> {
 
     /// The place that contains `root`, after finding all places above it; none if there is none, or it cannot be
     /// found.
-    fn place_above(&mut self, root: &Root, start: &Start) -> Option<MountedIdentity> {
+    fn place_above(&mut self, root: &Root, start: &Start) -> Option<Identity> {
         if root.stat.is_directory() {
-            let place = (root.mount.id, root.stat.identity());
+            let place = root.stat.identity_on(root.mount.id);
             // A single root has no other root inside it.
             if self.outer.len() > 1 && !self.above.contains_key(&place) {
                 self.climb(place, || dir_above(root, start));
@@ -170,7 +171,7 @@ impl<'a> Nesting<'a> {
     }
 
     /// Goes `up` from `place` until it reaches a known place.
-    fn climb(&mut self, place: MountedIdentity, up: impl FnOnce() -> io::Result<Handle>) {
+    fn climb(&mut self, place: Identity, up: impl FnOnce() -> io::Result<Handle>) {
         let (mut way, mut at, mut up) = (Vec::new(), place, up());
         while !self.above.contains_key(&at) {
             way.push(at);
@@ -187,13 +188,14 @@ impl<'a> Nesting<'a> {
     }
 
     /// Whether the walk of another root reaches `root`, which is in `place`.
-    fn is_inside(&mut self, root: &Root, start: &Start, place: MountedIdentity) -> bool {
+    fn is_inside(&mut self, root: &Root, start: &Start, place: Identity) -> bool {
         let mut way = vec![place];
         let mut at = place;
         // A directory that is moved meanwhile could seem to be inside itself.
         while way.len() <= self.above.len() + 1 {
-            let mount = at.0;
-            let is_one_mount = || root.mount.id == mount && way.iter().all(|(id, _)| *id == mount);
+            let mount = at.mount;
+            let is_one_mount =
+                || root.mount.id == mount && way.iter().all(|place| place.mount == mount);
             if let Some(outer) = self.outer.get(&at).copied()
                 && !self.inner.contains(&outer.stat.identity())
                 && (!self.twins.contains(&at) || is_one_mount())
@@ -212,13 +214,7 @@ impl<'a> Nesting<'a> {
 
     /// Whether the walk of `outer` reaches `root` by the places on the `way`, of which `outer` is the last. It does
     /// not if anything there is left out, unreadable, or on a file system that the walk does not enter.
-    fn leads_to(
-        &mut self,
-        outer: &Root,
-        way: &[MountedIdentity],
-        root: &Root,
-        start: &Start,
-    ) -> bool {
+    fn leads_to(&mut self, outer: &Root, way: &[Identity], root: &Root, start: &Start) -> bool {
         if way.iter().any(|place| !self.enterable.contains_key(place)) {
             self.look_at(way, root, start);
         }
@@ -226,9 +222,10 @@ impl<'a> Nesting<'a> {
             self.options.is_weighed(outer.stat.device, device)
                 && is_entered(carries, outer.mount.carries == Carries::Synthetic)
         };
-        let is_entered = |(i, place): (usize, &MountedIdentity)| {
+        let is_entered = |(i, place): (usize, &Identity)| {
             let carries = self.enterable.get(place).copied().flatten();
-            carries.is_some_and(|carries| i + 1 == way.len() || is_crossed_to(place.1.0, carries))
+            carries
+                .is_some_and(|carries| i + 1 == way.len() || is_crossed_to(place.device, carries))
         };
         is_crossed_to(root.stat.device, root.mount.carries)
             && way.iter().enumerate().all(is_entered)
@@ -239,7 +236,7 @@ impl<'a> Nesting<'a> {
     }
 
     /// Finds out which places on the `way` a walk could enter.
-    fn look_at(&mut self, way: &[MountedIdentity], root: &Root, start: &Start) {
+    fn look_at(&mut self, way: &[Identity], root: &Root, start: &Start) {
         let mut dir = dir_above(root, start);
         for place in way {
             let carries = dir.as_ref().ok().and_then(|dir| {
@@ -252,12 +249,7 @@ impl<'a> Nesting<'a> {
     }
 
     /// The names on the `way` down to `root`.
-    fn names(
-        &mut self,
-        way: &[MountedIdentity],
-        root: &Root,
-        start: &Start,
-    ) -> io::Result<Vec<CString>> {
+    fn names(&mut self, way: &[Identity], root: &Root, start: &Start) -> io::Result<Vec<CString>> {
         let path = real_path(root);
         let mut spelled = path.components().rev().map_while(|name| match name {
             Component::Normal(name) => CString::new(name.as_encoded_bytes()).ok(),
@@ -265,7 +257,7 @@ impl<'a> Nesting<'a> {
         });
         let mut names = Vec::new();
         let mut dir = dir_above(root, start)?;
-        let mut below = (root.mount.id, root.stat.identity());
+        let mut below = root.stat.identity_on(root.mount.id);
         for (i, above) in way.iter().enumerate() {
             let spelled = spelled.next();
             if i > 0 {
@@ -315,13 +307,13 @@ impl<'a> Nesting<'a> {
 /// The name of the directory at `place` in the one above it, `above`: the one that is `spelled`, if that is right.
 fn name_of(
     above: &Handle,
-    place: MountedIdentity,
+    place: Identity,
     spelled: Option<CString>,
 ) -> io::Result<Option<CString>> {
     let is_it = |name: &CStr| {
         let stat = above.stat_at(name, Symlinks::Stay, Query::default());
-        stat.is_ok_and(|stat| stat.identity() == place.1)
-            && above.mount_at(name, Symlinks::Stay).is_ok_and(|mount| mount.id == place.0)
+        stat.is_ok_and(|stat| stat.identity() == place.on_any_mount())
+            && above.mount_at(name, Symlinks::Stay).is_ok_and(|mount| mount.id == place.mount)
     };
     match spelled.filter(|name| is_it(name)) {
         None => name_in(above, |listed| Ok(is_it(listed.name))),

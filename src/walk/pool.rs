@@ -173,7 +173,8 @@ mod tests {
     use super::*;
     use crate::filter::Filter;
     use crate::sys::{Mount, Stat};
-    use crate::tally::{Closed, Entry};
+    use crate::tally::{Directory, Entry};
+    use crate::tree::Tree;
     use crate::walk::WalkOptions;
     use crate::walk::dir::Dir;
     use crate::walk::roots::{self, Root};
@@ -217,7 +218,6 @@ mod tests {
 
     impl Tally for Panics {
         type Part = ();
-        type Report = ();
 
         fn leaf(&self, (): &mut (), _: &Entry<'_>) {
             panic!("a tally that panics");
@@ -225,9 +225,11 @@ mod tests {
 
         fn merge(&self, (): &mut (), (): ()) {}
 
-        fn close(&self, (): &mut (), _: &Closed<'_>, (): ()) {}
+        fn close(&self, (): &mut (), _: &Directory<'_>, (): ()) {}
 
-        fn finish(&self, _: &Closed<'_>, (): ()) {}
+        fn finish(&self, _: &Directory<'_>, (): ()) -> Tree {
+            Tree::default()
+        }
     }
 
     /// Otherwise a thread that waits for the task would wait for ever.

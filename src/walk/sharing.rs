@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex};
 
 use super::task::with_patience;
 use super::{Walk, lock};
+use crate::inode::{Identity, Links};
 use crate::measure::Kind;
 use crate::stats::{SharingStats, Unasked};
-use crate::sys::{self, Handle, Mapped, Mount, MountTable, MountedIdentity, SharedSpace};
+use crate::sys::{self, Handle, Mapped, Mount, MountTable, SharedSpace};
 use crate::tally::{Entry, Tally};
 use crate::total::{Doubtful, ExtentCount, Extents, SharingFile, Subtotal};
 use crate::tree::LEAST_ASKED;
@@ -21,7 +22,7 @@ pub(super) struct SharingAnswers {
     extents: Arc<ExtentCount>,
     /// What files with several links said, and how many of these were not found yet. Locked for each link, and not
     /// while a file is asked.
-    linked: Mutex<HashMap<MountedIdentity, (SharingFile, u32)>>,
+    linked: Mutex<HashMap<Identity, (SharingFile, u32)>>,
     /// Files that were not asked: small ones, and others.
     small: UnaskedCount,
     unknown: UnaskedCount,
@@ -57,7 +58,7 @@ impl SharingAnswers {
     }
 
     /// What a file said at another link.
-    fn known(&self, identity: MountedIdentity) -> Option<SharingFile> {
+    fn known(&self, identity: Identity) -> Option<SharingFile> {
         let mut linked = lock(&self.linked);
         let (file, left) = linked.get_mut(&identity)?;
         let again = SharingFile { extents: file.extents.again(), ..*file };
@@ -71,12 +72,13 @@ impl SharingAnswers {
     /// Remembers what a file with so many `links` said. Returns whether it is the first to say so.
     ///
     /// If there are too many extents, files that have any are asked at each link.
-    fn remember(&self, identity: MountedIdentity, file: &SharingFile, links: u32) -> bool {
+    fn remember(&self, identity: Identity, file: &SharingFile, links: Links) -> bool {
         if file.extents.listed() > 0 && self.extents.is_exceeded() {
             return true;
         }
         let mut linked = lock(&self.linked);
-        linked.insert(identity, (file.clone(), links.saturating_sub(1))).is_none()
+        let others = if let Links::Of(links) = links { links.saturating_sub(1) } else { 0 };
+        linked.insert(identity, (file.clone(), others)).is_none()
     }
 }
 
@@ -115,7 +117,7 @@ impl<T: Tally> Walk<T> {
             doubtful: Doubtful { size: entry.size, in_extents: 0 },
             extents: Extents::new(extents),
         };
-        if let Some(file) = entry.identity.and_then(|identity| self.sharing.known(identity)) {
+        if let Some(file) = entry.linked().and_then(|identity| self.sharing.known(identity)) {
             return file;
         }
         let is_small = entry.size < LEAST_ASKED && mount.sharing == SharedSpace::Mapped;
@@ -128,7 +130,7 @@ impl<T: Tally> Walk<T> {
             }
         };
         let remember = |identity| self.sharing.remember(identity, &file, entry.links);
-        if let (Some(unasked), true) = (unasked, entry.identity.is_none_or(remember)) {
+        if let (Some(unasked), true) = (unasked, entry.linked().is_none_or(remember)) {
             unasked.add(entry.size);
         }
         file

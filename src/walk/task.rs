@@ -21,10 +21,12 @@ use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
 use super::{Walk, lock};
+use crate::inode::Links;
 use crate::problem::Operation;
-use crate::sys::{self, Listing, Stat};
-use crate::tally::{Closed, Entry, Tally};
-use crate::total::{self, Directory, Subtotal};
+use crate::sys::{self, Listing};
+use crate::tally::{Directory, Entry, Tally};
+use crate::total::{self, Shown, Subtotal};
+use crate::tree::Totals;
 
 /// Work in a directory, which counts it as outstanding.
 #[derive(Debug)]
@@ -119,12 +121,10 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     walk.add_sharing(&mut alone, root.mount, None, &root.path, &mut entry);
                     totals.frees = entry.frees;
                 }
-                // Whether it may be met again, as another root of a snapshot.
-                let links = entry.identity.map_or(1, |_| entry.links);
-                let stat = &Stat { links, ..root.stat };
-                let mount = root.mount.id;
-                let closed = Closed { name, depth: 0, stat, mount, own, totals };
-                let report = walk.tally.finish(&closed, T::Part::default());
+                // It may be met again, as another root of a snapshot.
+                let Entry { stat, links, mount, .. } = entry;
+                let root = Directory { name, depth: 0, stat, mount, links, own, totals };
+                let report = walk.tally.finish(&root, T::Part::default());
                 *lock(&walk.report) = Some(report);
             }
         }
@@ -311,18 +311,21 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             depth: dir.depth,
             stat: &dir.stat,
             mount: dir.mount.id,
+            links: Links::Alone,
             own: dir.is_counted.then(|| dir.stat.weight(walk.rules.measure)),
-            beside: walk.rules.beside(&dir.stat),
-            known: None,
-            is_root: dir.is_root,
-            is_shown: parent.as_ref().is_none_or(|parent| parent.is_gathered()),
+            totals: Totals { beside: walk.rules.beside(&dir.stat), ..Totals::default() },
         };
-        let (rules, tally, subtotal) = (&walk.rules, &walk.tally, dir.take_subtotal());
+        let (rules, tally, subtotal) = (Some(&walk.rules), &walk.tally, dir.take_subtotal());
         let Some(parent) = parent else {
-            let report = total::finish(rules, tally, &directory, subtotal);
+            let report = total::finish(rules, tally, directory, subtotal);
             return *lock(&walk.report) = Some(report);
         };
-        total::close(rules, tally, &directory, subtotal, || parent.subtotal());
+        let shown = match dir.is_root {
+            _ if !parent.is_gathered() => Shown::Never,
+            true => Shown::Always,
+            false => Shown::IfCounted,
+        };
+        total::close(rules, tally, directory, shown, subtotal, || parent.subtotal());
         dir = parent;
     }
 }

@@ -15,6 +15,7 @@ use super::known::Known;
 use super::progress::Counts;
 use super::task::{Task, Worker, with_patience};
 use crate::filter::{DirectoryFilter, Verdict};
+use crate::inode::Identity;
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
 use crate::sys::{self, Listed, Listing, MountTable, Query, Stat, Storage, Symlinks};
@@ -188,8 +189,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         if !self.has_links || kind != Some(Kind::File) {
             return None;
         }
-        let (walk, mount) = (self.worker.walk, self.dir.mount.id);
-        let stat = self.known.recall((mount, (self.dir.stat.device, inode)))?;
+        let (walk, mount, device) = (self.worker.walk, self.dir.mount.id, self.dir.stat.device);
+        let stat = self.known.recall(Identity { mount, device, number: inode })?;
         let mounts = walk.mounts.get_or_init(MountTable::read);
         mounts.is_bare(mount, name.to_bytes()).then_some(stat)
     }
@@ -200,7 +201,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             && stat.mode.kind() == Kind::File
             && self.dir.mount.lists_inodes
             && !stat.mount_point
-            && stat.identity() == (self.dir.stat.device, listed.inode)
+            && (stat.device, stat.inode) == (self.dir.stat.device, listed.inode)
     }
 
     /// Whether an entry is on a file system that is weighed. An entry that is neither a directory nor a mount point

@@ -13,7 +13,7 @@ use std::time::Duration;
 use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected};
 use weigh::path;
 use weigh::report::{self, Browsed, Keep, Request};
-use weigh::tally::{Closed, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
+use weigh::tally::{Directory, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
 use weigh::total::Rules;
 use weigh::tree::{Step, Totals, Traversal, Tree};
 use weigh::walk::{WalkOptions, walk};
@@ -546,7 +546,6 @@ struct Stepwise {
 
 impl Tally for Stepwise {
     type Part = LivePart;
-    type Report = Tree;
     const IS_LIVE: bool = true;
 
     fn open(&self, parent: Option<&LivePart>, name: &[u8]) -> LivePart {
@@ -561,14 +560,14 @@ impl Tally for Stepwise {
         self.live.merge(part, other);
     }
 
-    fn close(&self, parent: &mut LivePart, directory: &Closed<'_>, part: LivePart) {
+    fn close(&self, parent: &mut LivePart, directory: &Directory<'_>, part: LivePart) {
         self.live.close(parent, directory, part);
         let steps = self.steps.lock().unwrap();
         steps.0.send(()).unwrap();
         steps.1.recv().unwrap();
     }
 
-    fn finish(&self, root: &Closed<'_>, part: LivePart) -> Tree {
+    fn finish(&self, root: &Directory<'_>, part: LivePart) -> Tree {
         self.live.finish(root, part)
     }
 }

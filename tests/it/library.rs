@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use weigh::tally::{Closed, Entry, Tally};
+use weigh::measure::Mode;
+use weigh::tally::{Directory, Entry, Tally};
+use weigh::tree::{Content, Node, Shape, Tree};
 use weigh::walk::{WalkOptions, walk};
 
 use crate::fixture::Fixture;
@@ -16,7 +18,6 @@ struct Panics(usize, AtomicUsize);
 
 impl Tally for Panics {
     type Part = ();
-    type Report = ();
 
     fn leaf(&self, (): &mut (), _: &Entry<'_>) {
         assert_ne!(self.1.fetch_add(1, Ordering::Relaxed), self.0, "a tally that panics");
@@ -24,9 +25,11 @@ impl Tally for Panics {
 
     fn merge(&self, (): &mut (), (): ()) {}
 
-    fn close(&self, (): &mut (), _: &Closed<'_>, (): ()) {}
+    fn close(&self, (): &mut (), _: &Directory<'_>, (): ()) {}
 
-    fn finish(&self, _: &Closed<'_>, (): ()) {}
+    fn finish(&self, _: &Directory<'_>, (): ()) -> Tree {
+        Tree::default()
+    }
 }
 
 /// It ended the process where rayon's threads were at work.
@@ -53,21 +56,21 @@ struct Slow(Arc<AtomicBool>);
 
 impl Tally for Slow {
     type Part = ();
-    type Report = u64;
 
     fn leaf(&self, (): &mut (), _: &Entry<'_>) {}
 
     fn merge(&self, (): &mut (), (): ()) {}
 
-    fn close(&self, (): &mut (), _: &Closed<'_>, (): ()) {
+    fn close(&self, (): &mut (), _: &Directory<'_>, (): ()) {
         if !self.0.swap(true, Ordering::Relaxed) {
             // So long that whoever watches looks several times, and sees nobody in any directory.
             thread::sleep(Duration::from_millis(500));
         }
     }
 
-    fn finish(&self, root: &Closed<'_>, (): ()) -> u64 {
-        root.totals.entries
+    fn finish(&self, root: &Directory<'_>, (): ()) -> Tree {
+        let node = Node { totals: root.totals, mode: Mode::DIRECTORY, ..Node::default() };
+        Content::default().finish(&node, Shape::Directory)
     }
 }
 
@@ -83,5 +86,5 @@ fn an_interrupt_while_a_directory_closes_leaves_a_report() {
     let roots = vec![fixture.path().as_os_str().to_owned()];
     let weighed = walk(roots, options, Slow(interrupt), |_| ()).weighed;
     assert!(weighed.is_interrupted);
-    assert!(weighed.report.is_some_and(|entries| entries > 0));
+    assert!(weighed.report.is_some_and(|tree| tree.root().totals().entries > 0));
 }

@@ -8,6 +8,7 @@ use super::{Canvas, format, number_of, sized};
 use crate::browse::browser::{Browser, Dialog};
 use crate::browse::item::Item;
 use crate::browse::keys::KEYS;
+use crate::inode::{Identity, Links};
 use crate::measure::Kind;
 use crate::path;
 use crate::render::errors;
@@ -92,8 +93,8 @@ fn info(browser: &Browser) -> Vec<String> {
         lines.push(("removing it frees", freed));
     }
     match item.links {
-        Some(u32::MAX) => lines.push(("links", "more than it knows".to_owned())),
-        Some(links) if !item.is_directory() => lines.push(("links", count(links.into()))),
+        Links::Unknown => lines.push(("links", "more than it knows".to_owned())),
+        Links::Of(links) if !item.is_directory() => lines.push(("links", count(links.into()))),
         _ => {}
     }
     if let Some(details) = item.details {
@@ -108,7 +109,7 @@ fn info(browser: &Browser) -> Vec<String> {
         lines.push(("owner", details.owner.to_string()));
     }
     if let Some(inode) = item.identification.and_then(|it| it.inode()) {
-        let (_, (device, number)) = inode.identity;
+        let Identity { device, number, .. } = inode.identity;
         lines.push(("inode", format!("{number} on device {device}")));
     }
     if item.is_open {

@@ -5,6 +5,7 @@ use ratatui_core::style::{Color, Modifier, Style};
 use super::{Canvas, format, sized, style};
 use crate::browse::browser::{Bar, Browser, Watched};
 use crate::browse::item::Item;
+use crate::inode::Links;
 use crate::measure::Kind;
 use crate::render::name::{cells, escape, shorten};
 use crate::render::partial;
@@ -180,7 +181,7 @@ fn line(
     }
     let room = width.saturating_sub(x);
     let links = match item.links {
-        Some(links) if links > 1 && links < u32::MAX && !item.is_directory() => {
+        Links::Of(links) if links > 1 && !item.is_directory() => {
             format!("  {links} links")
         }
         _ => String::new(),

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::{Advice, fadvise};
 
+use crate::inode::Identity;
 use crate::sys::ext4::{self, Budget, PackedInodes, RawVolume, Run};
 use crate::sys::source::{Handle, bulk};
 use crate::sys::{Mount, MountTable, Query, Stat, Storage, now};
@@ -101,7 +102,7 @@ impl Bulk {
     /// Whether the root with this `stat` and `mount` is that file system.
     pub fn is_of(&self, stat: &Stat, mount: Mount) -> bool {
         let Records { mount: id, device, .. } = *self.records;
-        (mount.id, stat.identity()) == (id, (device, ext4::ROOT))
+        stat.identity_on(mount.id) == Identity { mount: id, device, number: ext4::ROOT }
     }
 
     /// How many bytes of inodes were read.

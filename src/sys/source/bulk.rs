@@ -8,11 +8,10 @@ use std::mem;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::linux;
+use crate::inode::Identity;
 use crate::sys::bulk::Records;
 use crate::sys::ext4::{self, ContiguousDirectory, DirectoryEntry, RawInode};
-use crate::sys::{
-    Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, not_found,
-};
+use crate::sys::{Listed, Listing, Mount, Query, Stat, Symlinks, not_found};
 
 /// An open directory.
 #[derive(Debug)]
@@ -107,12 +106,13 @@ impl Handle {
 
     /// Its device and inode number.
     pub fn identity(&self) -> io::Result<Identity> {
-        Ok((self.records.device, self.inode))
+        Ok(Identity { mount: 0, ..self.place()? })
     }
 
     /// Its mount, device and inode number.
-    pub fn place(&self) -> io::Result<MountedIdentity> {
-        Ok((self.records.mount, (self.records.device, self.inode)))
+    pub fn place(&self) -> io::Result<Identity> {
+        let Records { mount, device, .. } = *self.records;
+        Ok(Identity { mount, device, number: self.inode })
     }
 
     /// The mount of the entry called `name`.

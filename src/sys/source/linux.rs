@@ -12,10 +12,9 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 
 use super::Source;
+use crate::inode::Identity;
 use crate::measure::{Kind, Mode};
-use crate::sys::{
-    Carries, Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks,
-};
+use crate::sys::{Carries, Listed, Listing, Mount, Query, Stat, Symlinks};
 
 mod file_systems;
 
@@ -78,10 +77,10 @@ impl Handle {
     }
 
     /// The identity of this directory, and the mount through which it is reached.
-    pub fn place(&self) -> io::Result<MountedIdentity> {
+    pub fn place(&self) -> io::Result<Identity> {
         let fields = StatxFlags::INO | StatxFlags::MNT_ID;
         let stat = retry_on_intr(|| fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, fields))?;
-        Ok((mount_id(&stat), convert(&stat).identity()))
+        Ok(convert(&stat).identity_on(mount_id(&stat)))
     }
 
     /// The mount at `name`, without entering or triggering it.

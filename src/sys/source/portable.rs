@@ -20,10 +20,9 @@ use macos as platform;
 use other as platform;
 
 use super::{Source, each_of_next};
+use crate::inode::Identity;
 use crate::measure::{Kind, Mode};
-use crate::sys::{
-    Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks, seconds_since_epoch,
-};
+use crate::sys::{Listed, Listing, Mount, Query, Stat, Symlinks, seconds_since_epoch};
 
 /// A directory, by its path.
 #[derive(Debug)]
@@ -81,8 +80,8 @@ impl Handle {
     }
 
     /// The identity of this directory. std does not tell the mount.
-    pub fn place(&self) -> io::Result<MountedIdentity> {
-        Ok((unknown_mount().id, self.identity()?))
+    pub fn place(&self) -> io::Result<Identity> {
+        Ok(Identity { mount: unknown_mount().id, ..self.identity()? })
     }
 
     /// Whether the directory must not be entered, if the system tells; std knows nothing of mounts.

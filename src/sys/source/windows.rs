@@ -21,12 +21,10 @@ use filesize::PathExt;
 use winapi_util::file::information;
 
 use super::{Source, each_of_next};
+use crate::inode::Identity;
 use crate::measure::{Kind, Mode};
 use crate::path::from_bytes;
-use crate::sys::{
-    Carries, Identity, Listed, Listing, Mount, MountedIdentity, Query, Stat, Symlinks,
-    seconds_since_epoch,
-};
+use crate::sys::{Carries, Listed, Listing, Mount, Query, Stat, Symlinks, seconds_since_epoch};
 
 /// Files are described by the listing alone.
 pub mod listing {
@@ -139,8 +137,8 @@ impl<const ASKS: bool> Handle<ASKS> {
     }
 
     /// The identity of this directory.
-    pub fn place(&self) -> io::Result<MountedIdentity> {
-        Ok((Self::mount().id, self.identity()?))
+    pub fn place(&self) -> io::Result<Identity> {
+        Ok(Identity { mount: Self::mount().id, ..self.identity()? })
     }
 
     /// Whether the directory must be fetched before it can be listed.

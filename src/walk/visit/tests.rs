@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::measure::{Measure, Mode};
-use crate::tally::Closed;
+use crate::tally::Directory;
+use crate::tree::Tree;
 use crate::walk::roots;
 use crate::walk::{Walk, WalkOptions, lock};
 
@@ -11,7 +12,6 @@ struct Sizes;
 
 impl Tally for Sizes {
     type Part = Vec<(Vec<u8>, u64)>;
-    type Report = ();
 
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>) {
         part.push((entry.name.to_vec(), entry.size));
@@ -21,9 +21,11 @@ impl Tally for Sizes {
         part.extend(other);
     }
 
-    fn close(&self, _: &mut Self::Part, _: &Closed<'_>, _: Self::Part) {}
+    fn close(&self, _: &mut Self::Part, _: &Directory<'_>, _: Self::Part) {}
 
-    fn finish(&self, _: &Closed<'_>, _: Self::Part) {}
+    fn finish(&self, _: &Directory<'_>, _: Self::Part) -> Tree {
+        Tree::default()
+    }
 }
 
 /// What is weighed of `listed`, as if the directory of this module had told that of its entries: a name, whether

@@ -8,30 +8,31 @@
 //! table of positions. In a plain hash table, an inode took up to 120 bytes while the table grew.
 
 use std::hash::BuildHasher;
+use std::num::NonZeroU32;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use indexmap::IndexSet;
 
-use crate::sys::MountedIdentity;
+use crate::inode::{Identity, Links, MountedDevice};
 
 /// Inodes, and what is known of each.
 #[derive(Debug)]
-pub(crate) struct Links<V> {
+pub(crate) struct LinkedInodes<V> {
     inodes: Vec<LinkedInode<V>>,
     /// The position of each inode in the list.
     positions: HashTable<u32>,
     hasher: RandomState,
     /// The mounts and devices of the inodes. Nearly always there is one.
-    volumes: IndexSet<(u64, u64), RandomState>,
+    devices: IndexSet<MountedDevice, RandomState>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct LinkedInode<V> {
     number: u64,
-    /// The number of its volume.
-    volume: u32,
+    /// The number of its device in the set.
+    device: u32,
     link: Link<V>,
 }
 
@@ -40,12 +41,18 @@ struct LinkedInode<V> {
 pub(crate) struct Link<V> {
     pub(crate) value: V,
     met: u32,
-    links: u32,
+    /// How many links it has; none if nobody knows.
+    links: Option<NonZeroU32>,
 }
 
 impl<V> Link<V> {
-    /// One link of an inode that has `links` in total.
-    pub(crate) fn new(value: V, links: u32) -> Self {
+    /// One of the `links` of an inode.
+    pub(crate) fn new(value: V, links: Links) -> Self {
+        let links = match links {
+            Links::Alone => Some(NonZeroU32::MIN),
+            Links::Of(links) => NonZeroU32::new(links).or(Some(NonZeroU32::MIN)),
+            Links::Unknown => None,
+        };
         Self { value, met: 1, links }
     }
 
@@ -56,11 +63,11 @@ impl<V> Link<V> {
 
     /// Whether it has links that were not found.
     pub(crate) fn has_others(&self) -> bool {
-        self.met < self.links
+        self.links.is_none_or(|links| self.met < links.get())
     }
 }
 
-impl<V: Copy> Links<V> {
+impl<V: Copy> LinkedInodes<V> {
     /// How many inodes there are.
     pub(crate) fn len(&self) -> usize {
         self.inodes.len()
@@ -75,27 +82,27 @@ impl<V: Copy> Links<V> {
     /// if anything, and what is known now.
     pub(crate) fn meet(
         &mut self,
-        (mount, (device, number)): MountedIdentity,
+        identity: Identity,
         link: Link<V>,
         join: impl FnOnce(V, V) -> V,
     ) -> (Option<Link<V>>, Link<V>) {
-        let volume = self.volume((mount, device));
+        let (device, number) = (self.device(identity.mounted_device()), identity.number);
         let inodes = &mut self.inodes;
         let is_it = |at: &u32| {
             let inode = &inodes[*at as usize];
-            inode.number == number && inode.volume == volume
+            inode.number == number && inode.device == device
         };
-        let hash = |volume: u32, number: u64| self.hasher.hash_one((volume, number));
+        let hash = |device: u32, number: u64| self.hasher.hash_one((device, number));
         let rehash = |at: &u32| {
             let inode = &inodes[*at as usize];
-            hash(inode.volume, inode.number)
+            hash(inode.device, inode.number)
         };
-        match self.positions.entry(hash(volume, number), is_it, rehash) {
+        match self.positions.entry(hash(device, number), is_it, rehash) {
             Entry::Vacant(place) => {
                 // A longer list would take 128 GiB. An inode that does not fit counts once for each link.
                 if let Ok(position) = u32::try_from(inodes.len()) {
                     place.insert(position);
-                    inodes.push(LinkedInode { number, volume, link });
+                    inodes.push(LinkedInode { number, device, link });
                 }
                 (None, link)
             }
@@ -106,7 +113,7 @@ impl<V: Copy> Links<V> {
                     value: join(before.value, link.value),
                     met: before.met.saturating_add(link.met),
                     // It may have got another link between the two.
-                    links: before.links.max(link.links),
+                    links: before.links.zip(link.links).map(|(one, two)| one.max(two)),
                 };
                 (Some(before), *known)
             }
@@ -114,15 +121,12 @@ impl<V: Copy> Links<V> {
     }
 
     /// Meets one link of an inode less. Returns what was known before, if anything, and what is now.
-    pub(crate) fn part(
-        &mut self,
-        (mount, (device, number)): MountedIdentity,
-    ) -> Option<(Link<V>, Link<V>)> {
-        let volume = self.volume((mount, device));
-        let hash = self.hasher.hash_one((volume, number));
+    pub(crate) fn part(&mut self, identity: Identity) -> Option<(Link<V>, Link<V>)> {
+        let (device, number) = (self.device(identity.mounted_device()), identity.number);
+        let hash = self.hasher.hash_one((device, number));
         let is_it = |at: &u32| {
             let inode = &self.inodes[*at as usize];
-            inode.number == number && inode.volume == volume
+            inode.number == number && inode.device == device
         };
         let at = *self.positions.find(hash, is_it)?;
         let link = &mut self.inodes[at as usize].link;
@@ -132,12 +136,13 @@ impl<V: Copy> Links<V> {
     }
 
     /// Takes every inode out of the set.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (MountedIdentity, Link<V>)> {
+    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (Identity, Link<V>)> {
         self.positions.clear();
-        let volumes = &self.volumes;
-        self.inodes.drain(..).map(|LinkedInode { number, volume, link }| {
-            let (mount, device) = volumes.get_index(volume as usize).copied().unwrap_or_default();
-            ((mount, (device, number)), link)
+        let devices = &self.devices;
+        self.inodes.drain(..).map(|LinkedInode { number, device, link }| {
+            let known = devices.get_index(device as usize).copied().unwrap_or_default();
+            let MountedDevice { mount, device } = known;
+            (Identity { mount, device, number }, link)
         })
     }
 
@@ -152,11 +157,11 @@ impl<V: Copy> Links<V> {
         links.filter(Link::has_others).map(|link| link.value)
     }
 
-    /// The number of a volume.
-    fn volume(&mut self, volume: (u64, u64)) -> u32 {
-        match self.volumes.first() {
-            Some(first) if *first == volume => 0,
-            _ => self.volumes.insert_full(volume).0 as u32,
+    /// The number of a device.
+    fn device(&mut self, device: MountedDevice) -> u32 {
+        match self.devices.first() {
+            Some(first) if *first == device => 0,
+            _ => self.devices.insert_full(device).0 as u32,
         }
     }
 }
@@ -168,13 +173,13 @@ impl<V> Link<V> {
     }
 }
 
-impl<V> Default for Links<V> {
+impl<V> Default for LinkedInodes<V> {
     fn default() -> Self {
         Self {
             inodes: Vec::new(),
             positions: HashTable::new(),
             hasher: RandomState::default(),
-            volumes: IndexSet::default(),
+            devices: IndexSet::default(),
         }
     }
 }

@@ -1,12 +1,16 @@
-//! Adds up a directory, every inode once.
+//! Adds up inodes, each once.
+
+mod linked;
+mod settled;
 
 use std::cell::RefCell;
 use std::mem;
 
+use crate::inode::{Identity, Links};
 use crate::measure::Measure;
-use crate::sys::MountedIdentity;
-use crate::tally::{Link, Links, Settled, saturate};
 use crate::tree::Totals;
+pub(crate) use linked::{Link, LinkedInodes};
+pub(crate) use settled::{Settled, saturate};
 
 /// The exact sum of a directory.
 #[derive(Debug, Default)]
@@ -14,7 +18,7 @@ pub struct Sum {
     /// Inodes with one link.
     settled: Settled,
     /// The weight of each inode with several links. It is boxed, because most directories have none.
-    links: Option<Box<Links<u64>>>,
+    links: Option<Box<LinkedInodes<u64>>>,
     /// The weight of all of them.
     linked: u128,
     /// The weight of those that have links that were not found.
@@ -27,7 +31,7 @@ thread_local! {
     /// In a package store, where most files are links, every directory grew its own set in steps: 0.42 allocations an
     /// entry, and now 0.23; that was a twentieth of the time.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
-    static SPARE: RefCell<Vec<Box<Links<u64>>>> = const { RefCell::new(Vec::new()) };
+    static SPARE: RefCell<Vec<Box<LinkedInodes<u64>>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Sum {
@@ -38,7 +42,7 @@ impl Sum {
     }
 
     /// Adds one link of an inode that has `links`.
-    pub fn add_link(&mut self, identity: MountedIdentity, weight: u64, links: u32, newest: u64) {
+    pub fn add_link(&mut self, identity: Identity, weight: u64, links: Links, newest: u64) {
         self.settled.largest = self.settled.largest.max(newest);
         self.meet(identity, Link::new(weight, links));
     }
@@ -84,7 +88,7 @@ impl Sum {
         Totals { size, entries, shared, beside, frees: None }
     }
 
-    fn meet(&mut self, identity: MountedIdentity, link: Link<u64>) {
+    fn meet(&mut self, identity: Identity, link: Link<u64>) {
         let links = self.links.get_or_insert_with(from_spare);
         let shared = |link: Link<u64>| if link.has_others() { u128::from(link.value) } else { 0 };
         // If a file grows during the walk, its larger size counts.
@@ -99,12 +103,12 @@ impl Sum {
 }
 
 /// An empty set, with allocated memory if one is spare.
-fn from_spare() -> Box<Links<u64>> {
+fn from_spare() -> Box<LinkedInodes<u64>> {
     SPARE.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
 /// Keeps an empty set, unless it takes too much memory.
-fn spare(links: Box<Links<u64>>) {
+fn spare(links: Box<LinkedInodes<u64>>) {
     const MOST: usize = 8;
     const LARGEST: usize = 512;
     SPARE.with_borrow_mut(|spare| {
@@ -121,7 +125,8 @@ mod tests {
     fn sum(links: &[(u64, u64, u32)]) -> Sum {
         let mut sum = Sum::default();
         for &(inode, weight, links) in links {
-            sum.add_link((0, (1, inode)), weight, links, 0);
+            let identity = Identity { number: inode, ..Identity::default() };
+            sum.add_link(identity, weight, Links::Of(links), 0);
         }
         sum
     }
