@@ -1,4 +1,4 @@
-//! The total of the marked entries, how many entries removing them removes, and the space that it would free: that of the
+//! The total of the marked entries, how many entries go with them, and the space that it would free: that of the
 //! inodes all of whose links are marked. Each mark updates both; only the marked links are remembered for that.
 
 use super::item::Item;

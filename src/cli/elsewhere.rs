@@ -1,6 +1,7 @@
 //! What other programs call a thing, and what it is called here.
 
-/// Flags of du, ncdu, gdu, dua, fd and ripgrep that are none here, and what to do instead. (Those of dust are flags here.)
+/// Flags of du, ncdu, gdu, dua, fd and ripgrep that weigh does not have, and what to use instead. weigh has those of
+/// dust.
 const FLAGS: [(&[&str], &str); 40] = [
     (&["-a", "--all"], "files are shown anyway; -D shows only directories"),
     (&["--absolute-path"], "use -p, with an absolute PATH"),

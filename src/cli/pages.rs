@@ -71,7 +71,8 @@ Something was not read, and totals are lower bounds; or the output could not be 
 .TP
 \fB2\fR
 A usage error on the command line or in the config file; or \fB\-\-since\fR \fIFILE\fR was saved with flags
-that count differently.
+that count differently, or is a directory without a complete snapshot of the same PATHs and host; or the file in
+\fB\-\-save\fR \fIFILE\fR is not a snapshot.
 .TP
 \fB3\fR
 The total exceeds \fB\-\-fail\-over\fR or \fB\-\-fail\-growth\fR, also if something was not read.

@@ -20,9 +20,9 @@ use crate::terminal;
 pub(super) struct SnapshotFlags {
     /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
     ///
-    /// A file that is there is only replaced if it is a snapshot or empty. If FILE is standard output, the snapshot is all
-    /// that is printed. If FILE ends in a slash, it is a directory, and
-    /// the snapshot is a new file there, named after the time.
+    /// An existing FILE is replaced only if it is empty or a snapshot from --save. If FILE is standard output, the
+    /// snapshot is all that is printed. If FILE ends in a slash, it is a directory, and the snapshot is a new file there,
+    /// named after the time.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
 

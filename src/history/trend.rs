@@ -8,7 +8,7 @@ use crate::snapshot::{Origin, Volume};
 const DAY: f64 = 86_400.0;
 
 /// A rate needs this span between the first and the last point, in seconds. Two runs of a daily job are always further
-/// apart, and a figure for a day is at most doubled.
+/// apart, and a rate per day is at most twice what was measured.
 pub const LEAST_SPAN: i64 = 12 * 3_600;
 
 /// A file system over time.

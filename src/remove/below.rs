@@ -10,7 +10,7 @@ use std::io::{self, ErrorKind};
 use super::explain::explain;
 use super::outcome::{RemovalStep, Stop, TargetOutcome, Watcher, because};
 use super::private::random_name;
-use super::protected::Protected;
+use super::protected::ProtectedPlaces;
 use super::relinked::Relinked;
 use super::target::{KnownEntry, checked, ensure_here};
 use crate::path;
@@ -27,7 +27,7 @@ pub(super) struct Below<'a, 'w> {
     pub(super) inner_path: &'a [u8],
     /// The path of the target's directory.
     pub(super) around: &'a [u8],
-    pub(super) protected: &'a Protected,
+    pub(super) protected: &'a ProtectedPlaces,
     pub(super) watcher: &'a mut Watcher<'w>,
     pub(super) relinked: &'a mut Relinked,
     pub(super) outcome: &'a mut TargetOutcome,
@@ -226,7 +226,7 @@ impl Below<'_, '_> {
     ) -> Result<(), Stop> {
         let entry = checked(name)?;
         self.watcher.before(RemovalStep::Look, name)?;
-        let now = self.relinked.unrelinked(held.stat_of(&entry)?);
+        let now = self.relinked.as_before_this_run(held.stat_of(&entry)?);
         *seen = Some(now);
         known.check(&now)?;
         ensure_here(around, &now)?;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use super::explain::explain;
-use super::protected::{Protected, ProtectedPaths};
+use super::protected::{ProtectedPaths, ProtectedPlaces};
 use super::target::KnownEntry;
 use crate::inode::Identity;
 use crate::sys::{ExactStat, HeldDirectory};
@@ -28,7 +28,7 @@ pub struct HeldMount {
 struct OpenedMount {
     held: HeldDirectory,
     stat: ExactStat,
-    protected: Protected,
+    protected: ProtectedPlaces,
 }
 
 impl HeldMount {
@@ -85,12 +85,12 @@ impl HeldMount {
     }
 
     /// What is protected, as it was when this was opened.
-    pub(super) fn protected(&self) -> io::Result<&Protected> {
+    pub(super) fn protected(&self) -> io::Result<&ProtectedPlaces> {
         self.opened().map(|opened| &opened.protected)
     }
 
     /// What is protected now.
-    pub(super) fn protected_now(&self) -> io::Result<Protected> {
+    pub(super) fn protected_now(&self) -> io::Result<ProtectedPlaces> {
         self.paths.ask(Some(self.stat()?))
     }
 }

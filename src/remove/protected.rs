@@ -26,7 +26,7 @@ pub struct ProtectedPaths {
 
 /// What is protected, as the system had it when it was asked.
 #[derive(Clone, Debug, Default)]
-pub struct Protected {
+pub struct ProtectedPlaces {
     mounts: MountTable,
     mount_points: BTreeMap<Location, Kind>,
     /// The roots and home directories.
@@ -65,27 +65,28 @@ impl Kind {
 }
 
 impl ProtectedPaths {
-    /// Asks the system where these are, and the homes of other users. `marks` is a directory of the mount that is to be
-    /// protected, if it is known. Elsewhere, homes of others may be far away, and are not touched.
+    /// Asks the system where these are, and the homes of other users. `top` is the topmost scanned directory of the
+    /// mount on which something is to be removed, if it is known. It is protected as a root. Homes of other users are
+    /// opened only on its file system and on those that answer at once.
     ///
     /// # Errors
     /// If the system does not list its mounts.
-    pub fn ask(&self, marks: Option<&ExactStat>) -> io::Result<Protected> {
-        let mut protected = Protected::default();
+    pub fn ask(&self, top: Option<&ExactStat>) -> io::Result<ProtectedPlaces> {
+        let mut protected = ProtectedPlaces::default();
         protected.look_at_mounts()?;
-        if let Some(marks) = marks {
-            protected.inodes.insert(marks.stat.identity(), Kind::Root);
+        if let Some(top) = top {
+            protected.inodes.insert(top.stat.identity(), Kind::Root);
         }
         let own = [(&self.roots, Kind::Root), (&self.homes, Kind::Home)];
         for (paths, kind) in own {
             for path in paths {
-                // Of one that does not exist, the place is kept.
+                // If it does not exist, its path is protected.
                 let real = sys::real_path(path, sys::Symlinks::Follow);
                 let real = real.unwrap_or_else(|_| path.clone());
                 protected.add(real.as_os_str().as_encoded_bytes(), kind, true);
             }
         }
-        let mount = marks.map_or(0, |marks| marks.mount);
+        let mount = top.map_or(0, |top| top.mount);
         for home in sys::user_homes() {
             let home = home.as_os_str().as_encoded_bytes();
             if let Some((path, may_touch)) = protected.mounts.near_path(home, mount) {
@@ -96,7 +97,7 @@ impl ProtectedPaths {
     }
 }
 
-impl Protected {
+impl ProtectedPlaces {
     /// Asks again what is mounted.
     ///
     /// # Errors
@@ -105,7 +106,7 @@ impl Protected {
         self.mounts = MountTable::read();
         if self.mounts.is_empty() {
             return Err(io::Error::other(
-                "nobody knows what is mounted in it: /proc/self/mountinfo cannot be read",
+                "what is mounted cannot be told: /proc/self/mountinfo cannot be read",
             ));
         }
         let points = self.mounts.mount_points();
@@ -121,13 +122,15 @@ impl Protected {
             self.inodes.entry(stat.stat.identity()).or_insert(kind);
         }
         let location = self.mounts.location(stat.map_or(0, |stat| stat.mount), path);
-        location.map(|location| self.locations.entry(location).or_insert(kind));
+        if let Some(location) = location {
+            self.locations.entry(location).or_insert(kind);
+        }
     }
 
     /// The reason why the entry at `path`, which is reached through `mount`, must not be removed, if there is one.
     pub fn refusal_at(&self, mount: u64, path: &[u8], is_directory: bool) -> Option<Refusal> {
         let Some(location) = self.mounts.location(mount, path) else {
-            return Some("it is not where its mount is");
+            return Some("its place in its file system cannot be told");
         };
         let kinds = [&self.mount_points, &self.locations];
         if let Some(kind) = kinds.iter().find_map(|kinds| kinds.get(&location)) {

@@ -22,7 +22,7 @@ struct Relink {
 
 impl Relinked {
     /// `now` with the time of change from before this run, if nobody else has changed the inode.
-    pub(super) fn unrelinked(&self, now: ExactStat) -> ExactStat {
+    pub(super) fn as_before_this_run(&self, now: ExactStat) -> ExactStat {
         match self.0.get(&now.stat.identity()) {
             Some(relink) if relink.after == now.changed => {
                 let stat = Stat { changed: relink.before.0, ..now.stat };

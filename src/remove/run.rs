@@ -13,7 +13,7 @@ use super::outcome::{
     Fate, RemovalEvent, RemovalStep, Removed, Stop, TargetOutcome, Watcher, because,
 };
 use super::private::{Private, random_name};
-use super::protected::Protected;
+use super::protected::ProtectedPlaces;
 use super::relinked::Relinked;
 use super::target::{Target, checked};
 use super::trash::{TrashDirectory, Trashed};
@@ -119,7 +119,7 @@ struct Removal<'w> {
     /// The directory of the last target.
     parent: Option<Parent>,
     /// The mount of the last target, and what is protected on it.
-    protected: Option<(Arc<HeldMount>, Protected)>,
+    protected: Option<(Arc<HeldMount>, ProtectedPlaces)>,
     /// Whether the log has a line for the current target.
     has_begun: bool,
     relinked: Relinked,
@@ -210,15 +210,18 @@ impl<'w> Removal<'w> {
         let parent = self.parent.as_ref().ok_or(Stop::Cancelled)?;
         // Asked again: the review may have been long ago.
         let protected = match &mut self.protected {
-            Some((mount, protected)) if Arc::ptr_eq(mount, &target.mount) => protected,
+            Some((mount, protected)) if Arc::ptr_eq(mount, &target.mount) => {
+                // Something may have been mounted since the last target.
+                if target.is_directory() {
+                    protected.look_at_mounts()?;
+                }
+                protected
+            }
             other => {
                 let protected = target.mount.protected_now()?;
                 &mut other.insert((Arc::clone(&target.mount), protected)).1
             }
         };
-        if target.is_directory() {
-            protected.look_at_mounts()?;
-        }
         if let Some(below) = &target.below
             && let Some(refusal) =
                 below.root().id().and_then(|id| protected.refusal_within(below, id))
@@ -410,7 +413,7 @@ struct Moved<'a> {
     inner: Option<&'a HeldDirectory>,
     inner_path: &'a [u8],
     around: &'a [u8],
-    protected: &'a Protected,
+    protected: &'a ProtectedPlaces,
 }
 
 impl Moved<'_> {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::explain::explain;
 use super::held::HeldMount;
-use super::protected::Protected;
+use super::protected::ProtectedPlaces;
 use super::relinked::Relinked;
 use crate::inode::{Identity, Links};
 use crate::measure::{Kind, Mode};
@@ -156,10 +156,10 @@ impl Target {
         directory: &HeldDirectory,
         around: &ExactStat,
         name: &CStr,
-        protected: &Protected,
+        protected: &ProtectedPlaces,
         relinked: &Relinked,
     ) -> io::Result<ExactStat> {
-        let now = relinked.unrelinked(directory.stat_of(name)?);
+        let now = relinked.as_before_this_run(directory.stat_of(name)?);
         self.known.check(&now)?;
         ensure_here(around, &now)?;
         protected.check(directory, name, &now)?;

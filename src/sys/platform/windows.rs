@@ -71,7 +71,7 @@ pub fn user_name(_: u32) -> Option<String> {
     None
 }
 
-/// Deleting needs Linux, and so no home directory must be known here.
+/// Deleting needs Linux, so no home directory needs to be known here.
 pub fn user_home(_: u32) -> Option<PathBuf> {
     None
 }
