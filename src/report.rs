@@ -457,7 +457,7 @@ impl Request {
                 let paths: Vec<_> = paths.iter().map(newest).collect::<Result<_, _>>()?;
                 let snapshot = match &paths[..] {
                     [path] => snapshot::load(path, *measure, tally)?,
-                    paths => snapshot::load_all(&paths, *measure, self.kept().unwrap_or_default())?,
+                    paths => snapshot::load_all(paths, *measure, self.kept().unwrap_or_default())?,
                 };
                 let path = paths.first().map_or(Path::new(""), |path| path);
                 let snapshot = self.reweighed(snapshot);

@@ -14,6 +14,7 @@ use crate::run::{in_namespace, weigh};
 /// The numbers of images, of which a quarter cannot be made or mounted, and of walks in a storm.
 const IMAGES: (usize, usize) = (10, 700);
 const STORMS: (usize, usize) = (6, 200);
+const DAMAGED: (usize, usize) = (60, 2_000);
 
 /// Options of mkfs.ext4. Those of one group exclude each other, and the first is the usual one.
 const OPTIONS: [&[&str]; 9] = [
@@ -116,6 +117,104 @@ fn images_of_every_kind_are_what_the_walk_says() {
     let (read, refused) = (read.into_inner(), refused.into_inner().unwrap());
     println!("{read} images read, {} that cannot be made or mounted: {refused:?}", refused.len());
     assert!(2 * read > refused.len());
+}
+
+/// Damages one inode or one block of a directory after the other, in ways that the kernel refuses and in any way, and
+/// compares. Its arguments are how many random ways, a seed, the program, and options of mkfs.ext4.
+const DAMAGE: &str = r#"
+import os, random, re, struct, subprocess, sys, time
+rounds, seed, weigh, *options = sys.argv[1:]
+random.seed(int(seed))
+def run(*command, **more): return subprocess.run(command, capture_output=True, text=True, errors="replace", **more)
+def debugfs(request): return run("debugfs", "-R", request, "whole").stdout
+run("truncate", "-s", "32M", "whole", check=True)
+run("mkfs.ext4", "-q", "-F", *options, "whole", check=True)
+run("mount", "-o", "loop", "whole", "top", check=True)
+os.makedirs("top/dir"); os.mkdir("top/large")
+for name in ["file", "dir/below", "extended"]:
+    open(f"top/{name}", "w").write("x" * 20000)
+with open("top/fragments", "wb") as file:
+    for i in range(20):
+        file.seek(8192 * i); file.write(b"x" * 4096)
+for i in range(600): open(f"top/large/a rather long name for a file {i}", "w")
+os.symlink("short", "top/short"); os.symlink("x" * 100, "top/long"); os.mkfifo("top/fifo")
+os.setxattr("top/extended", "user.x", b"value")
+run("umount", "top", check=True)
+# The kernel lists directories that changed within the last two seconds.
+time.sleep(3.1)
+about = run("dumpe2fs", "-h", "whole").stdout
+block_size, inode_size = [int(re.search(what + r" size:\s*(\d+)", about)[1]) for what in ("Block", "Inode")]
+def place(path):
+    found = re.search(r"at block (\d+), offset (0x\w+)", debugfs(f"imap {path}"))
+    return int(found[1]) * block_size + int(found[2], 16)
+named = ["file", "dir", "short", "long", "fifo", "fragments", "large", "extended"]
+inodes = {name: place("/" + name) for name in named}
+blocks = {name: [int(block) for block in debugfs(f"blocks {name}").split()] for name in ("/", "/dir", "/large")}
+# Offsets in an inode, and what is written there.
+fields = [
+    (0x00, "<H", 0x31a4), (0x00, "<H", 0xf1a4), (0x1a, "<H", 0), (0x14, "<I", 7), (0x80, "<H", 3), (0x80, "<H", 200),
+    (0x28, "<H", 0x1234), (0x2a, "<H", 9), (0x2c, "<H", 9), (0x2c, "<H", 0), (0x2e, "<H", 9), (0x2e, "<H", 1),
+    (0x38, "<H", 0), (0x38, "<H", 0x7000), (0x3a, "<H", 0x7fff), (0x3c, "<I", 0), (0x3c, "<I", 1),
+    (0x3c, "<I", 0x7fffffff), (0x34, "<I", 0xfffffff0), (0x68, "<I", 1), (0x68, "<I", 0x7fffffff), (0x6c, "<I", 5),
+    (0x6c, "<I", 0xffffffff), (0x04, "<I", 0), (0x1c, "<I", 0xffffffff), (0x20, "<I", 0), (0x20, "<I", 0x10080000),
+    (0x20, "<I", 0x40080000), (0x20, "<I", 0x280000), (0x20, "<I", 0x80010), (0x28, "<I", 0x7fffffff), (0x7c, "<H", 1),
+    (0xa0, "<II", 0xea020000, 0xffffffff), (0xa0, "<II", 0xea020000, 0x00000701),
+]
+damages = [(inodes[name] + at, struct.pack(kind, *values)) for name in named for at, kind, *values in fields
+           if at + struct.calcsize(kind) <= inode_size]
+has_checksums = re.search(r"features:.* metadata_csum\s", about)
+# With checksums, one field is as good as another.
+damages = [] if has_checksums else random.sample(damages, min(2 * int(rounds), len(damages)))
+for i in range(int(rounds)):
+    at = random.choice(list(inodes.values())) + random.randrange(inode_size)
+    # Without checksums nobody can tell whether a name is damaged.
+    if has_checksums and i % 2:
+        block = random.choice(random.choice(list(blocks.values())))
+        at = block * block_size + random.choice([random.randrange(64), random.randrange(block_size)])
+    damages.append((at, bytes([random.choice([0, 255, random.randrange(256)])])))
+# The kernel is asked about nothing in the whole image.
+run("mount", "-o", "loop,ro", "whole", "top", check=True)
+run("strace", "-f", "-e", "trace=getdents64,statx", "-o", "calls", weigh, "-j", "--bulk", "top", check=True)
+run("umount", "top", check=True)
+if asked := re.findall(r'getdents64\(.*|statx\(\d+, "[^"].*', open("calls").read()):
+    sys.exit(f"{options}: {asked[:3]}")
+refused = 0
+for at, damage in damages:
+    run("cp", "whole", "damaged", check=True)
+    with open("damaged", "r+b") as file:
+        file.seek(at); file.write(damage)
+    if run("mount", "-o", "loop,ro", "damaged", "top").returncode:
+        continue
+    walked, bulk = (run(weigh, "-j", "--print-errors", *flags, "top") for flags in ([], ["--bulk"]))
+    run("umount", "top", check=True)
+    seen, found = ((one.returncode, one.stdout, one.stderr) for one in (walked, bulk))
+    if seen != found:
+        sys.exit(f"{options}, {damage} at {at}: {walked.stderr} {bulk.stderr}")
+    refused += walked.returncode
+print(refused, "of", len(damages))
+if refused < len(damages) / 4:
+    sys.exit("the kernel hardly refused any")
+"#;
+
+/// What the kernel refuses, because its checksum is wrong or what it says makes no sense, does not count.
+#[test]
+#[ignore = "needs root, loop devices and strace"]
+fn what_the_kernel_refuses_is_refused() {
+    native_only!("bulk is of the native source");
+    let fixture = Fixture::new().dir("top");
+    fs::write(fixture.at("damage.py"), DAMAGE).unwrap();
+    for (seed, options) in
+        ["", "-O ^metadata_csum", "-t ext3 -I 256", "-b 4096 -O metadata_csum_seed"]
+            .iter()
+            .enumerate()
+    {
+        let rounds = rounds(DAMAGED.0, DAMAGED.1);
+        let script = format!("python3 damage.py {rounds} {seed} \"$0\" {options}");
+        let output = in_namespace(&fixture, &script);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{options}: {said}");
+        println!("{options}: {}", String::from_utf8_lossy(&output.stdout));
+    }
 }
 
 /// Mounts below it count in their place, and what they hide does not.

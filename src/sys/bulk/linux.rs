@@ -131,7 +131,7 @@ fn announce(volume: &RawVolume, runs: Vec<Run>, most: u64, is_stopped: &AtomicBo
     /// The kernel ignores the rest of a longer range (mm/readahead.c).
     const ADVICE: usize = 128 << 10;
     let (size, mut left) = (volume.layout.block_size, most);
-    for run in ext4::joined(runs, size) {
+    for run in ext4::joined(runs, ext4::GAP / size) {
         let (start, end) = (run.start * size, (run.start + run.count) * size);
         for at in (start..end).step_by(ADVICE) {
             let length = (end - at).min(ADVICE as u64);

@@ -11,7 +11,7 @@ use crate::sys::Stat;
 /// An inode in its table.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::sys) struct RawInode<'a> {
-    bytes: &'a [u8],
+    pub(super) bytes: &'a [u8],
 }
 
 /// Its map of blocks is a tree of extents.
@@ -25,11 +25,6 @@ const INLINE: u32 = 0x1000_0000;
 impl<'a> RawInode<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
         Self { bytes }
-    }
-
-    #[cfg(test)]
-    pub(super) fn bytes(&self) -> &'a [u8] {
-        self.bytes
     }
 
     /// Whether it is in use: it has links and a type.
@@ -119,12 +114,12 @@ impl<'a> RawInode<'a> {
         u16_at(self.bytes, 0x1a)
     }
 
-    fn flags(&self) -> u32 {
+    pub(super) fn flags(&self) -> u32 {
         u32_at(self.bytes, 0x20)
     }
 
     /// Its size on disk, in sectors of 512 bytes.
-    fn sectors(&self, layout: &Layout) -> u64 {
+    pub(super) fn sectors(&self, layout: &Layout) -> u64 {
         let low = u32_at(self.bytes, 0x1c);
         if !layout.has_huge_files() {
             return low.into();
@@ -145,7 +140,7 @@ impl<'a> RawInode<'a> {
     }
 
     /// Whether the inode is large enough for the four bytes at `at`.
-    fn fits(&self, at: usize) -> bool {
+    pub(super) fn fits(&self, at: usize) -> bool {
         const OLD: usize = 128;
         self.bytes.len() > OLD && at + 4 <= OLD + usize::from(u16_at(self.bytes, 0x80))
     }

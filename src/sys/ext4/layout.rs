@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
+use super::map::Run;
+use super::sound::checksum;
 use super::{damaged, u16_at, u32_at, wide};
 
 /// What the superblock says, as far as it is needed here.
@@ -18,10 +20,15 @@ pub(in crate::sys) struct Layout {
     pub(super) inode_size: usize,
     pub(super) inodes_per_group: u64,
     blocks_per_group: u64,
-    first_data_block: u64,
+    pub(super) first_data_block: u64,
     first_meta_group: u64,
     backups: [u64; 2],
     descriptor_size: usize,
+    /// How many blocks follow each copy of the descriptors, for more of them.
+    reserved: u64,
+    /// Where the checksums of inodes start from, if they have any.
+    pub(super) checksum_seed: Option<u32>,
+    compatible: u32,
     incompatible: u32,
     read_only: u32,
 }
@@ -30,6 +37,8 @@ pub(in crate::sys) struct Layout {
 #[derive(Debug)]
 pub(in crate::sys) struct InodeTables {
     pub(super) groups: Vec<InodeTable>,
+    /// The blocks that the file system needs for itself, in order.
+    pub(super) own: Vec<Run>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,22 +53,25 @@ pub(super) struct InodeTable {
 const FILETYPE: u32 = 0x2;
 const META_BG: u32 = 0x10;
 const WIDE: u32 = 0x80;
+const CHECKSUM_SEED: u32 = 0x2000;
 const LARGE_DIR: u32 = 0x4000;
+const INLINE_DATA: u32 = 0x8000;
+const CASEFOLD: u32 = 0x2_0000;
 /// These, and: journal recovery, extents, multiple mount protection, flexible groups, extended attributes in inodes,
-/// a checksum seed, inline data, encryption, case-insensitive names.
+/// encryption.
 const KNOWN: u32 = FILETYPE
     | META_BG
     | WIDE
+    | CHECKSUM_SEED
     | LARGE_DIR
+    | INLINE_DATA
+    | CASEFOLD
     | 0x4
     | 0x40
     | 0x100
     | 0x200
     | 0x400
-    | 0x2000
-    | 0x8000
-    | 0x1_0000
-    | 0x2_0000;
+    | 0x1_0000;
 
 // Features that a writer must know (s_feature_ro_compat).
 const SPARSE: u32 = 0x1;
@@ -84,7 +96,9 @@ const KNOWN_READ_ONLY: u32 = SPARSE
     | 0x8000
     | 0x1_0000;
 
-/// Only two backups of the superblock (s_feature_compat).
+// Features that an old reader and writer need not know (s_feature_compat): hash trees in directories, and only two
+// backups of the superblock.
+const INDEXES: u32 = 0x20;
 const SPARSE_2: u32 = 0x200;
 
 impl Layout {
@@ -112,6 +126,10 @@ impl Layout {
             return Err(damaged("its block size"));
         };
         let is_wide = incompatible & WIDE != 0;
+        let seed = match incompatible & CHECKSUM_SEED {
+            0 => checksum(u32::MAX, &bytes[0x68..0x78]),
+            _ => four(0x270),
+        };
         let layout = Self {
             block_size,
             blocks: wide(if is_wide { four(0x150) } else { 0 }, four(0x4)),
@@ -126,6 +144,9 @@ impl Layout {
                 _ => [four(0x24c).into(), four(0x250).into()],
             },
             descriptor_size: if is_wide { two(0xfe).into() } else { 32 },
+            reserved: two(0xce).into(),
+            checksum_seed: (read_only & CHECKSUMS != 0).then_some(seed),
+            compatible: four(0x5c),
             incompatible,
             read_only,
         };
@@ -190,6 +211,21 @@ impl Layout {
         self.incompatible & LARGE_DIR != 0
     }
 
+    /// Whether directories may have hash trees.
+    pub(super) fn has_indexes(&self) -> bool {
+        self.compatible & INDEXES != 0
+    }
+
+    /// Whether files may be stored in their inodes.
+    pub(super) fn has_inline_data(&self) -> bool {
+        self.incompatible & INLINE_DATA != 0
+    }
+
+    /// Whether directories may ignore case.
+    pub(super) fn has_case_insensitive_names(&self) -> bool {
+        self.incompatible & CASEFOLD != 0
+    }
+
     /// Whether the number of a file's sectors has more than 32 bits.
     pub(super) fn has_huge_files(&self) -> bool {
         self.read_only & HUGE_FILE != 0
@@ -251,19 +287,35 @@ impl InodeTables {
         let (size, count) = (layout.descriptor_size, layout.groups());
         let a_block = layout.block_size / size as u64;
         let mut block = vec![0; layout.block_size as usize];
-        let mut groups = Vec::new();
-        for number in 0..count.div_ceil(a_block) {
+        let (mut groups, mut own) = (Vec::new(), Vec::new());
+        let parts = count.div_ceil(a_block);
+        for number in 0..parts {
             let at = layout.descriptors_at(number);
             if at >= layout.blocks {
                 return Err(damaged("a descriptor beyond its end"));
             }
             device.read_exact_at(&mut block, at * layout.block_size)?;
             let left = usize::try_from(count - number * a_block).unwrap_or(usize::MAX);
-            groups.extend(
-                block.chunks_exact(size).take(left).map(|bytes| InodeTable::new(bytes, layout)),
-            );
+            own.push(Run { start: at, count: 1 });
+            for bytes in block.chunks_exact(size).take(left) {
+                let table = InodeTable::new(bytes, layout);
+                let number = groups.len() as u64;
+                if layout.has_superblock(number) {
+                    let start = layout.first_data_block + number * layout.blocks_per_group;
+                    let descriptors = if layout.incompatible & META_BG == 0 { parts } else { 0 };
+                    own.push(Run { start, count: 1 + descriptors + layout.reserved });
+                }
+                let inodes = layout.inodes_per_group * layout.inode_size as u64;
+                own.push(Run { start: table.table, count: inodes.div_ceil(layout.block_size) });
+                own.extend(
+                    [(0x20, 0), (0x24, 4)].map(|at| Run { start: address(bytes, at), count: 1 }),
+                );
+                groups.push(table);
+            }
         }
-        let table = Self { groups };
+        // A damaged address is a large number.
+        own.retain(|run| run.start < layout.blocks);
+        let table = Self { groups, own };
         // Otherwise groups could share one table, and all together take very long to read.
         if table.used().saturating_mul(layout.inode_size as u64) > layout.bytes() {
             return Err(damaged("its inode tables"));
@@ -277,7 +329,6 @@ impl InodeTable {
         /// Its inode table has never been used.
         const UNUSED: u16 = 0x1;
         let is_wide = bytes.len() >= 64;
-        let high = |at: usize| if is_wide { u32_at(bytes, at) } else { 0 };
         let unused_high = if is_wide { u16_at(bytes, 0x32) } else { 0 };
         let unused = u64::from(unused_high) << 16 | u64::from(u16_at(bytes, 0x1c));
         let is_unused = u16_at(bytes, 0x12) & UNUSED != 0;
@@ -286,6 +337,12 @@ impl InodeTable {
             true => layout.inodes_per_group.saturating_sub(unused),
             false => layout.inodes_per_group,
         };
-        Self { table: wide(high(0x28), u32_at(bytes, 0x8)), used }
+        Self { table: address(bytes, (0x28, 0x8)), used }
     }
+}
+
+/// The address with its upper and its lower half at these places of a group's descriptor.
+fn address(bytes: &[u8], (high, low): (usize, usize)) -> u64 {
+    let is_wide = bytes.len() >= 64;
+    wide(if is_wide { u32_at(bytes, high) } else { 0 }, u32_at(bytes, low))
 }

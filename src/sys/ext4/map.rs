@@ -32,17 +32,24 @@ pub(in crate::sys) fn runs(
     if inode.has_extents() { map.extents(inode.map()) } else { map.pointers(inode.map()) }
 }
 
-/// `runs` in the order of the device, joined across gaps that are faster to read than to skip.
-pub(in crate::sys) fn joined(mut runs: Vec<Run>, block_size: u64) -> Vec<Run> {
-    /// In bytes.
-    const GAP: u64 = 64 << 10;
+impl Run {
+    /// The block after the last one.
+    pub(super) fn end(&self) -> u64 {
+        self.start + self.count
+    }
+}
+
+/// A gap that is faster to read than to skip, in bytes.
+pub(in crate::sys) const GAP: u64 = 64 << 10;
+
+/// `runs` in the order of the device, joined across gaps of so many blocks.
+pub(in crate::sys) fn joined(mut runs: Vec<Run>, gap: u64) -> Vec<Run> {
     let mut joined: Vec<Run> = Vec::new();
     runs.sort_unstable_by_key(|run| run.start);
     for run in runs {
-        let end = run.start + run.count;
         match joined.last_mut() {
-            Some(last) if run.start <= last.start + last.count + GAP / block_size => {
-                last.count = last.count.max(end - last.start);
+            Some(last) if run.start <= last.end() + gap => {
+                last.count = last.count.max(run.end() - last.start);
             }
             _ => joined.push(run),
         }
@@ -213,9 +220,9 @@ mod tests {
         let runs = |runs: &[(u64, u64)]| -> Vec<Run> {
             runs.iter().map(|&(start, count)| Run { start, count }).collect()
         };
-        let found = joined(runs(&[(5, 2), (6, 1), (20, 4), (23, 9), (49, 1), (70, 1)]), 4096);
+        let found = joined(runs(&[(5, 2), (6, 1), (20, 4), (23, 9), (49, 1), (70, 1)]), GAP / 4096);
         assert_eq!(found, runs(&[(5, 27), (49, 1), (70, 1)]));
-        let all = joined(runs(&[(5, 2), (23, 1), (40, 1)]), 4096);
+        let all = joined(runs(&[(5, 2), (23, 1), (40, 1)]), GAP / 4096);
         assert_eq!(all, runs(&[(5, 36)]));
     }
 }

@@ -5,6 +5,7 @@
 //! * `inode`: one inode, as stat(2) returns it.
 //! * `map`: the blocks of a directory, from extents or from the older block map.
 //! * `directory`: the names in a block.
+//! * `sound`: whether the kernel may refuse an inode.
 //! * `scan`: all inodes, group by group; `packed_inodes`: the attributes of all inodes, packed.
 //! * `device`: the device of a mount.
 //!
@@ -22,9 +23,11 @@ mod layout;
 mod map;
 mod packed_inodes;
 mod scan;
+mod sound;
 
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut};
+use std::mem;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::io::{ReadWriteFlags, pread, preadv2, retry_on_intr};
@@ -33,12 +36,18 @@ pub(super) use device::{are_owners_mapped, device_of, memory_to_spare};
 pub(super) use directory::{DirectoryEntry, entries};
 pub(super) use inode::RawInode;
 pub(super) use layout::{InodeTables, Layout};
-pub(super) use map::{MOST_RUNS, Run, joined, runs};
+pub(super) use map::{GAP, MOST_RUNS, Run, joined, runs};
 pub(super) use packed_inodes::{ContiguousDirectory, PackedInodes};
 pub(super) use scan::{each_inode, inode};
 
 /// The inode number of the root directory.
 pub(super) const ROOT: u64 = 2;
+
+/// No name leads to inodes up to this one, except that of the root.
+pub(super) const RESERVED: u64 = 10;
+
+/// That of the journal.
+const JOURNAL: u64 = 8;
 
 /// A device, or a file, with a file system on it.
 #[derive(Debug)]
@@ -60,7 +69,22 @@ impl RawVolume {
     pub(super) fn open(device: File) -> io::Result<Self> {
         let layout = Layout::read(&device)?;
         let groups = InodeTables::read(&device, &layout)?;
-        Ok(Self { device, layout, groups })
+        let mut volume = Self { device, layout, groups };
+        let mut buffer = Vec::new();
+        let journal = inode(&volume, JOURNAL, &mut buffer);
+        let journal = journal.and_then(|raw| runs(&volume, &raw, &volume.budget()));
+        // If it is damaged, the kernel protects none of it either.
+        volume.groups.own.extend(journal.unwrap_or_default());
+        volume.groups.own = joined(mem::take(&mut volume.groups.own), 0);
+        Ok(volume)
+    }
+
+    /// Whether files may have these blocks: the file system does not need them for itself (ext4_inode_block_valid).
+    fn has_data_at(&self, start: u64, count: u64) -> bool {
+        let Some(end) = start.checked_add(count) else { return false };
+        let before = self.groups.own.partition_point(|own| own.start < end);
+        let is_own = before > 0 && start < self.groups.own[before - 1].end();
+        start > self.layout.first_data_block && end <= self.layout.blocks && !is_own
     }
 
     /// The device that it is on.

@@ -23,7 +23,7 @@ pub(in crate::sys) struct PackedInodes {
 /// Those of one group.
 #[derive(Debug, Default)]
 struct PackedGroup {
-    /// None if the inode is free, or if the kernel must be asked about it.
+    /// None if the inode is free or damaged, or if the kernel must be asked about it.
     base: Vec<Option<PackedBase>>,
     times: Vec<PackedTimes>,
     owners: Vec<u16>,
@@ -217,7 +217,8 @@ impl PackedGroup {
         // For an encrypted symlink, the kernel returns the length of the decrypted target.
         let is_hidden = inode.is_encrypted() && stat.mode.kind() == Kind::Symlink;
         let times = [stat.accessed, stat.modified, stat.changed, stat.born];
-        let is_known = inode.is_used() && !is_hidden && owner.is_some();
+        let is_known =
+            inode.is_used() && !is_hidden && owner.is_some() && inode.is_sound(number, volume);
         let base = || PackedBase::packed(&stat, inode, volume.layout.block_size, runs);
         self.base.push(is_known.then(base).flatten());
         if query.times {

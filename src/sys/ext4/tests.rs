@@ -37,14 +37,14 @@ impl Random {
     }
 }
 
-/// What names lead to from the root on, in short, and how many directories are damaged.
+/// What names lead to from the root on, in short, and how many inodes and directories are damaged.
 fn all_in(volume: &RawVolume) -> (Found, usize) {
     let (found, wrong) = stats(volume);
     let short = |stat: Stat| (stat.inode, stat.mode.kind(), stat.length, stat.links);
     (found.into_iter().map(|(path, stat)| (path, short(stat))).collect(), wrong)
 }
 
-/// Everything that names lead to from the root on, and how many directories are damaged.
+/// Everything that names lead to from the root on, and how many inodes and directories are damaged.
 fn stats(volume: &RawVolume) -> (BTreeMap<Vec<u8>, Stat>, usize) {
     let (mut found, mut wrong, mut seen) = (BTreeMap::new(), 0, HashSet::new());
     let budget = volume.budget();
@@ -57,14 +57,17 @@ fn stats(volume: &RawVolume) -> (BTreeMap<Vec<u8>, Stat>, usize) {
         };
         let stat = raw.stat(number, &volume.layout);
         found.insert(path.clone(), stat);
+        wrong += usize::from(!raw.is_sound(number, volume));
         if !raw.is_directory() || raw.is_inline() || raw.is_encrypted() || !seen.insert(number) {
             continue;
         }
         let mut list = || {
+            let mut all = Vec::new();
             for run in runs(volume, &raw, &budget)? {
                 for at in run.start..run.start + run.count {
                     block.resize(volume.layout.block_size as usize, 0);
                     volume.read_blocks(at, &mut block)?;
+                    all.extend_from_slice(&block);
                     entries(&volume.layout, &block, |entry| {
                         let below = [&path, &b"/"[..], entry.name].concat();
                         ahead.push((below, entry.inode));
@@ -72,9 +75,9 @@ fn stats(volume: &RawVolume) -> (BTreeMap<Vec<u8>, Stat>, usize) {
                     })?;
                 }
             }
-            io::Result::Ok(())
+            io::Result::Ok(raw.has_sound_blocks(number, &volume.layout, &all))
         };
-        wrong += usize::from(list().is_err());
+        wrong += usize::from(!list().unwrap_or(false));
     }
     (found, wrong)
 }
@@ -173,7 +176,9 @@ fn images_have_what_was_put_on_them() {
                 "{options}: {path:?}"
             );
         }
-        assert_eq!((found.len(), wrong), (0, 0), "{options}: {found:?}");
+        // The kernel refuses a file of 20 GiB that needs more than three levels of blocks of 1 KiB.
+        let refused = usize::from(options.contains("^extent"));
+        assert_eq!((found.len(), wrong), (0, refused), "{options}: {found:?}");
     }
 }
 
@@ -237,7 +242,7 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
                         let stat = all.stat(number, 1).unwrap();
                         assert!(stat.is_directory() && stat.length == count * size);
                     }
-                    std::hint::black_box((all.stat(ROOT, 1), joined(runs, size)));
+                    std::hint::black_box((all.stat(ROOT, 1), joined(runs, GAP / size)));
                 }
                 complained += usize::from(all_in(&volume).1 > 0);
             }
@@ -270,7 +275,7 @@ fn a_directory_in_millions_of_pieces_takes_no_more_memory_for_them() {
     }
     let volume = RawVolume::open(file).unwrap();
     let mut buffer = Vec::new();
-    let mut raw = inode(&volume, ROOT, &mut buffer).unwrap().bytes().to_vec();
+    let mut raw = inode(&volume, ROOT, &mut buffer).unwrap().bytes.to_vec();
     raw[0x4..0x8].copy_from_slice(&u32::MAX.to_le_bytes());
     raw[0x28..0x64].fill(0);
     raw[0x60..0x64].copy_from_slice(&triple.to_le_bytes());
@@ -292,7 +297,7 @@ fn targets(volume: &RawVolume) -> Vec<(u64, u64)> {
         let runs =
             if raw.is_directory() { runs(volume, &raw, &budget).unwrap() } else { Vec::new() };
         targets.extend(runs.iter().take(3).map(|run| (run.start * size, 200.min(size))));
-        let maps = [0x3c, 0x54, 0x58].map(|at| u64::from(u32_at(raw.bytes(), at)));
+        let maps = [0x3c, 0x54, 0x58].map(|at| u64::from(u32_at(raw.bytes, at)));
         let maps = maps
             .into_iter()
             .filter(|block| raw.is_directory() && (1..volume.layout.blocks).contains(block));

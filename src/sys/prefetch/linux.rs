@@ -64,7 +64,8 @@ impl Prefetch {
         // ahead in large folios, and goes through a list to find a block there. Only advice, so an error does not matter.
         let _ = fadvise(self.volume.device(), 0, None, Advice::Random);
         let Ok(runs) = self.tables(is_stopped, read) else { return };
-        self.directories(&ext4::joined(runs, self.volume.layout.block_size), is_stopped, read);
+        let gap = ext4::GAP / self.volume.layout.block_size;
+        self.directories(&ext4::joined(runs, gap), is_stopped, read);
     }
 
     /// Reads the inode tables. Returns the blocks of directories.

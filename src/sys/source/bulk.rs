@@ -180,9 +180,13 @@ impl Handle {
             name.extend_from_slice(bytes);
             name.push(0);
             let Ok(name) = CStr::from_bytes_with_nul(&name) else { return Ok(()) };
-            // The kernel is asked where something may be mounted, and if the type has changed.
+            // The kernel is asked where something may be mounted, and if the type has changed. It refuses names of
+            // reserved inodes, and that of the directory itself.
             let known = inodes.stat(inode, *device).filter(|stat| {
-                kind.is_none_or(|kind| kind == stat.mode.kind()) && mounts.is_bare(*mount, bytes)
+                kind.is_none_or(|kind| kind == stat.mode.kind())
+                    && mounts.is_bare(*mount, bytes)
+                    && inode > ext4::RESERVED
+                    && inode != self.inode
             });
             names.push(Listed { name, kind, inode, stat: known.as_ref() });
             Ok(())
@@ -211,7 +215,13 @@ impl Handle {
                 if !is_listed_here(&raw) || raw.length(&volume.layout) > LARGEST {
                     return None;
                 }
-                (ext4::runs(volume, &raw, budget).ok()?, raw.state())
+                let runs = ext4::runs(volume, &raw, budget).ok()?;
+                // The kernel refuses directories with holes.
+                let count: u64 = runs.iter().map(|run| run.count).sum();
+                if count == 0 || count != raw.length(&volume.layout).div_ceil(size) {
+                    return None;
+                }
+                (runs, raw.state())
             }
         };
         for run in runs {
@@ -220,7 +230,9 @@ impl Handle {
             volume.read_blocks(run.start, &mut blocks[start..]).ok()?;
         }
         let now = ext4::inode(volume, self.inode, &mut buffer).ok()?;
-        if !is_listed_here(&now) || now.state() != state {
+        let is_sound =
+            |raw: &RawInode<'_>| raw.has_sound_blocks(self.inode, &volume.layout, blocks);
+        if !is_listed_here(&now) || now.state() != state || !is_sound(&now) {
             return None;
         }
         if blocks.len() <= PART {
