@@ -141,7 +141,7 @@ os.symlink("short", "top/short"); os.symlink("x" * 100, "top/long"); os.mkfifo("
 os.setxattr("top/extended", "user.x", b"value")
 run("umount", "top", check=True)
 # The kernel lists directories that changed within the last two seconds.
-time.sleep(2.1)
+time.sleep(3.1)
 about = run("dumpe2fs", "-h", "whole").stdout
 block_size, inode_size = [int(re.search(what + r" size:\s*(\d+)", about)[1]) for what in ("Block", "Inode")]
 def place(path):
@@ -172,6 +172,12 @@ for i in range(int(rounds)):
         block = random.choice(random.choice(list(blocks.values())))
         at = block * block_size + random.choice([random.randrange(64), random.randrange(block_size)])
     damages.append((at, bytes([random.choice([0, 255, random.randrange(256)])])))
+# The kernel is asked about nothing in the whole image.
+run("mount", "-o", "loop,ro", "whole", "top", check=True)
+run("strace", "-f", "-e", "trace=getdents64,statx", "-o", "calls", weigh, "-j", "--bulk", "top", check=True)
+run("umount", "top", check=True)
+if asked := re.findall(r'getdents64\(.*|statx\(\d+, "[^"].*', open("calls").read()):
+    sys.exit(f"{options}: {asked[:3]}")
 refused = 0
 for at, damage in damages:
     run("cp", "whole", "damaged", check=True)
@@ -192,7 +198,7 @@ if refused < len(damages) / 4:
 
 /// What the kernel refuses, because its checksum is wrong or what it says makes no sense, does not count.
 #[test]
-#[ignore = "needs root and loop devices"]
+#[ignore = "needs root, loop devices and strace"]
 fn what_the_kernel_refuses_is_refused() {
     native_only!("bulk is of the native source");
     let fixture = Fixture::new().dir("top");

@@ -3,6 +3,8 @@
 
 use std::mem;
 
+use smallvec::SmallVec;
+
 use super::{Layout, RawInode, RawVolume, u16_at, u32_at, wide};
 use crate::measure::Kind;
 
@@ -105,26 +107,16 @@ impl RawInode<'_> {
     fn has_checksum(&self, number: u64, seed: u32) -> bool {
         const LOW: usize = 0x7c;
         const HIGH: usize = 0x82;
-        /// Stands for each half of the checksum.
-        const ZERO: &[u8] = &[0; 2];
         let has_high = self.fits(HIGH - 2);
-        let (high, high_end) = if has_high { (ZERO, HIGH + 2) } else { (&[][..], HIGH) };
-        let bytes = |from: usize, to: usize| self.bytes.get(from..to).unwrap_or_default();
-        let parts = [
-            bytes(0, LOW),
-            ZERO,
-            bytes(LOW + 2, OLD),
-            bytes(OLD, HIGH),
-            high,
-            bytes(high_end, self.bytes.len()),
-        ];
-        // The number and the generation come first.
-        let sum = parts.into_iter().fold(self.seed(number, seed), checksum);
-        let stored = u32::from(u16_at(self.bytes, LOW));
-        match has_high {
-            true => sum == stored | u32::from(u16_at(self.bytes, HIGH)) << 16,
-            false => sum & 0xffff == stored,
+        let high = if has_high { u16_at(self.bytes, HIGH) } else { 0 };
+        let stored = u32::from(high) << 16 | u32::from(u16_at(self.bytes, LOW));
+        // One run over a copy is faster than one over each part.
+        let mut bytes: SmallVec<[u8; 256]> = SmallVec::from_slice(self.bytes);
+        for at in [Some(LOW), has_high.then_some(HIGH)].into_iter().flatten() {
+            bytes.get_mut(at..at + 2).unwrap_or_default().fill(0);
         }
+        let sum = checksum(self.seed(number, seed), &bytes);
+        stored == if has_high { sum } else { sum & 0xffff }
     }
 
     /// Where its checksum, and those of a directory's blocks, start from: its number and its generation.
@@ -166,8 +158,9 @@ fn has_checksum(block: &[u8], seed: u32) -> bool {
     /// An entry without a name, of 12 bytes and of a type that is none, hides the checksum.
     const TAIL: [u8; 8] = [0, 0, 0, 0, 12, 0, 0, 0xde];
     let Some((content, tail)) = block.split_last_chunk::<12>() else { return false };
-    if tail[..8] == TAIL {
-        return checksum(seed, content) == u32_at(tail, 8);
+    // What became a hash tree's node keeps the type.
+    if tail[..8] == TAIL && checksum(seed, content) == u32_at(tail, 8) {
+        return true;
     }
     let Some(at) = index(block, block.len(), true) else { return false };
     let [room, count] = [at, at + 2].map(|at| usize::from(u16_at(block, at)));

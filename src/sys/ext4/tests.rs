@@ -37,14 +37,14 @@ impl Random {
     }
 }
 
-/// What names lead to from the root on, in short, and how many directories are damaged.
+/// What names lead to from the root on, in short, and how many inodes and directories are damaged.
 fn all_in(volume: &RawVolume) -> (Found, usize) {
     let (found, wrong) = stats(volume);
     let short = |stat: Stat| (stat.inode, stat.mode.kind(), stat.length, stat.links);
     (found.into_iter().map(|(path, stat)| (path, short(stat))).collect(), wrong)
 }
 
-/// Everything that names lead to from the root on, and how many directories are damaged.
+/// Everything that names lead to from the root on, and how many inodes and directories are damaged.
 fn stats(volume: &RawVolume) -> (BTreeMap<Vec<u8>, Stat>, usize) {
     let (mut found, mut wrong, mut seen) = (BTreeMap::new(), 0, HashSet::new());
     let budget = volume.budget();
@@ -57,14 +57,17 @@ fn stats(volume: &RawVolume) -> (BTreeMap<Vec<u8>, Stat>, usize) {
         };
         let stat = raw.stat(number, &volume.layout);
         found.insert(path.clone(), stat);
+        wrong += usize::from(!raw.is_sound(number, volume));
         if !raw.is_directory() || raw.is_inline() || raw.is_encrypted() || !seen.insert(number) {
             continue;
         }
         let mut list = || {
+            let mut all = Vec::new();
             for run in runs(volume, &raw, &budget)? {
                 for at in run.start..run.start + run.count {
                     block.resize(volume.layout.block_size as usize, 0);
                     volume.read_blocks(at, &mut block)?;
+                    all.extend_from_slice(&block);
                     entries(&volume.layout, &block, |entry| {
                         let below = [&path, &b"/"[..], entry.name].concat();
                         ahead.push((below, entry.inode));
@@ -72,9 +75,9 @@ fn stats(volume: &RawVolume) -> (BTreeMap<Vec<u8>, Stat>, usize) {
                     })?;
                 }
             }
-            io::Result::Ok(())
+            io::Result::Ok(raw.has_sound_blocks(number, &volume.layout, &all))
         };
-        wrong += usize::from(list().is_err());
+        wrong += usize::from(!list().unwrap_or(false));
     }
     (found, wrong)
 }
@@ -173,7 +176,9 @@ fn images_have_what_was_put_on_them() {
                 "{options}: {path:?}"
             );
         }
-        assert_eq!((found.len(), wrong), (0, 0), "{options}: {found:?}");
+        // The kernel refuses a file of 20 GiB that needs more than three levels of blocks of 1 KiB.
+        let refused = usize::from(options.contains("^extent"));
+        assert_eq!((found.len(), wrong), (0, refused), "{options}: {found:?}");
     }
 }
 
