@@ -47,8 +47,8 @@ pub struct BrowseOptions {
     pub is_filtered: bool,
     /// Where the trash and the log are; if this is unknown, nothing is removed.
     pub places: Option<Places>,
-    /// The user's home directory, from the environment.
-    pub home: Option<PathBuf>,
+    /// The user's home directories, from the environment and the user database.
+    pub homes: Vec<PathBuf>,
     /// How to read git's rules, for marking ignored files.
     pub ignored: Git,
     /// Colours, if any.

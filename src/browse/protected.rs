@@ -1,48 +1,48 @@
-//! What must never be marked: roots, mount points, the user's home directory, and every directory above them.
+//! What must never be marked: roots, mount points, home directories, and every directory above them.
 
-use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::path;
+use crate::remove::{self, ProtectedPaths};
 use crate::sys::{self, Symlinks};
 use crate::tree::{Child, Tree};
 
-/// Why an entry must not be marked.
-pub type Refusal = &'static str;
+pub use crate::remove::Refusal;
 
-/// The absolute paths that must not be marked.
+/// What must not be marked.
 #[derive(Clone, Debug, Default)]
 pub struct Protected {
     /// The real path of each root, by its given name. Empty for a snapshot.
     roots: HashMap<Vec<u8>, Vec<u8>>,
-    /// The same paths: a root may lie in another one.
-    real_roots: BTreeSet<Vec<u8>>,
-    mounts: BTreeSet<Vec<u8>>,
-    home: Option<Vec<u8>>,
+    paths: Arc<ProtectedPaths>,
+    now: remove::Protected,
 }
 
 impl Protected {
-    /// Asks the system, once.
-    pub fn ask<'r>(roots: impl IntoIterator<Item = &'r [u8]>, home: Option<&Path>) -> Self {
-        let real = |path: &Path| {
-            let real = sys::real_path(path, Symlinks::Follow).ok()?;
-            Some(real.as_os_str().as_encoded_bytes().to_vec())
+    /// Asks the system, once. `homes` are the home directories of the user.
+    pub fn ask<'r>(roots: impl IntoIterator<Item = &'r [u8]>, homes: &[PathBuf]) -> Self {
+        let real = |root: &'r [u8]| {
+            let real = sys::real_path(&path::from_bytes(root), Symlinks::Follow).ok()?;
+            Some((root.to_vec(), real.into_os_string().into_encoded_bytes()))
         };
-        let roots: HashMap<_, _> = roots
-            .into_iter()
-            .filter_map(|root| Some((root.to_vec(), real(&path::from_bytes(root))?)))
-            .collect();
-        Self {
-            real_roots: roots.values().cloned().collect(),
-            roots,
-            mounts: sys::mount_points().into_iter().collect(),
-            home: home.and_then(real),
-        }
+        let roots: HashMap<_, _> = roots.into_iter().filter_map(real).collect();
+        let real_roots = roots.values().map(|root| path::from_vec(root.clone())).collect();
+        let paths = Arc::new(ProtectedPaths { roots: real_roots, homes: homes.to_vec() });
+        // Where mounts are not listed, nothing is removed, but marked paths can be printed.
+        let now = paths.ask(None).unwrap_or_default();
+        Self { roots, paths, now }
     }
 
     /// The real path of each root, by the name it was given.
     pub(super) fn roots(&self) -> &HashMap<Vec<u8>, Vec<u8>> {
         &self.roots
+    }
+
+    /// The paths of what is protected, so that the system can be asked again.
+    pub(super) fn paths(&self) -> &Arc<ProtectedPaths> {
+        &self.paths
     }
 
     /// The reason why `child` must not be marked, if there is one.
@@ -68,9 +68,14 @@ impl Protected {
             Some(id) if tree.directories_within(id).any(|child| is_elsewhere(&child)) => {
                 return Some("something is mounted in it");
             }
-            Some(_) => {}
+            Some(id) => {
+                if let Some(refusal) = self.now.refusal_within(tree, id) {
+                    return Some(refusal);
+                }
+            }
         }
-        self.refusal_at(&self.real_path(tree, child)?, child.id().is_some())
+        let path = self.real_path(tree, child)?;
+        self.now.refusal_at(here.map_or(0, |(mount, _)| mount), &path, child.id().is_some())
     }
 
     /// The absolute path of `child`, if its root is known.
@@ -83,33 +88,5 @@ impl Protected {
         };
         let root = self.roots.get(&root)?;
         Some(path::join_all([&**root].into_iter().chain(names.iter().map(|name| &**name))))
-    }
-
-    fn refusal_at(&self, path: &[u8], is_directory: bool) -> Option<Refusal> {
-        if self.mounts.contains(path) {
-            return Some("it is a mount point");
-        }
-        if self.real_roots.contains(path) {
-            return Some("it is a root");
-        }
-        if !is_directory {
-            return None;
-        }
-        let mut below = path.to_vec();
-        path::join(&mut below, b"");
-        let has_below = |paths: &BTreeSet<Vec<u8>>| {
-            paths.range(below.clone()..).next().is_some_and(|path| path.starts_with(&below))
-        };
-        if has_below(&self.mounts) {
-            return Some("something is mounted in it");
-        }
-        if has_below(&self.real_roots) {
-            return Some("a root lies in it");
-        }
-        match &self.home {
-            Some(home) if home == path => Some("it is your home directory"),
-            Some(home) if home.starts_with(&below) => Some("it holds your home directory"),
-            _ => None,
-        }
     }
 }

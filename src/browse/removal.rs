@@ -187,8 +187,7 @@ impl Browser {
             let real = protected.roots().get(name)?;
             Some(PathBuf::from(path::from_bytes(real)))
         };
-        let home = self.options.home.as_deref();
-        let targets = remove::targets(tree, places.iter().copied(), root, home);
+        let targets = remove::targets(tree, places.iter().copied(), root, protected.paths());
         let marks = places.iter().zip(targets).map(|(place, target)| {
             let child = tree.at(*place);
             let refused = protected.refusal(tree, &child).map(str::to_owned);

@@ -90,7 +90,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
         Input::Roots(roots) => (roots.as_slice(), true),
         Input::Snapshots(..) | Input::History(..) => (&[][..], false),
     };
-    let (roots, home) = (roots.to_vec(), options.home.clone().filter(|_| is_walk));
+    let (roots, homes) = (roots.to_vec(), options.homes.clone());
     let mut browser =
         Browser::new(options.clone(), Protected::default(), Arc::clone(&top), is_walk);
     if let [root] = &roots[..] {
@@ -104,7 +104,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
         // The file system of the roots may not answer.
         thread::spawn(move || {
             let roots = roots.iter().map(|root| root.as_encoded_bytes());
-            sender.send(Told::Protected(Protected::ask(roots, home.as_deref())))
+            sender.send(Told::Protected(Protected::ask(roots, &homes)))
         });
     }
     let is_cancelled = Arc::<AtomicBool>::default();
@@ -279,10 +279,12 @@ impl Work<'_> {
     fn look(&self, browser: &mut Browser) {
         let sender = self.sender.clone();
         let (number, targets) = browser.to_be_looked_at();
+        let places = self.options.places.clone().unwrap_or_default();
         thread::spawn(move || {
+            let unlogged = places.check_log().err().map(|error| error.to_string());
             let looked = targets.into_iter().map(|(number, mut target)| {
                 let refusal = remove::look(&mut target).err().map(|error| error.to_string());
-                (number, target, refusal)
+                (number, target, refusal.or_else(|| unlogged.clone()))
             });
             let _ = sender.send(Told::Looked(number, looked.collect()));
         });

@@ -77,6 +77,13 @@ impl Flags {
         let style = self.print.time_style.clone().unwrap_or_default();
         // Who does not use git has no configuration that could be wrong.
         let config = git::config().unwrap_or_else(|_| GitConfig::default());
+        let variable = |name: &str| env::var_os(name).map(PathBuf::from);
+        let from_database = sys::user_home(sys::user_id());
+        let home = variable(HOME).filter(|home| home.is_absolute()).or(from_database.clone());
+        let places = Places::of(|name| if name == HOME { home.clone() } else { variable(name) });
+        // With sudo, the home of the user who called it.
+        let caller = env::var("SUDO_UID").ok().and_then(|id| sys::user_home(id.parse().ok()?));
+        let homes = [home, from_database, caller].into_iter().flatten().collect();
         Ok(Some(BrowseOptions {
             formats: formats.clone(),
             measure: walk.measure,
@@ -87,8 +94,8 @@ impl Flags {
             print0: self.screen.print0,
             read_only: self.screen.read_only,
             is_filtered: !walk.filter.is_off(),
-            places: Some(Places::of(|name| env::var_os(name).map(PathBuf::from))),
-            home: env::var_os(HOME).filter(|home| !home.is_empty()).map(PathBuf::from),
+            places: Some(places).filter(|places| places.log().is_some()),
+            homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
             colors: is_colored.then(|| Colors::new(&ls_colors())),
         }))

@@ -8,8 +8,9 @@ use std::ffi::CStr;
 use std::io::{self, ErrorKind};
 
 use super::explain::explain;
-use super::outcome::{RemovalStep, Stop, TargetOutcome, Watcher};
+use super::outcome::{RemovalStep, Stop, TargetOutcome, Watcher, because};
 use super::private::random_name;
+use super::protected::Protected;
 use super::relinked::Relinked;
 use super::target::{KnownEntry, checked, ensure_here};
 use crate::path;
@@ -26,6 +27,7 @@ pub(super) struct Below<'a, 'w> {
     pub(super) inner_path: &'a [u8],
     /// The path of the target's directory.
     pub(super) around: &'a [u8],
+    pub(super) protected: &'a Protected,
     pub(super) watcher: &'a mut Watcher<'w>,
     pub(super) relinked: &'a mut Relinked,
     pub(super) outcome: &'a mut TargetOutcome,
@@ -161,6 +163,9 @@ impl Below<'_, '_> {
         let stat = held.stat()?;
         KnownEntry::of(child).check(&stat)?;
         ensure_here(&outside, &stat)?;
+        if let Some(refusal) = self.protected.refusal_of(stat.stat.identity()) {
+            return Err(because(refusal));
+        }
         way.enter(held);
         Ok(stat)
     }

@@ -3,20 +3,20 @@
 
 use std::ffi::CString;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
 
 use super::explain::explain;
+use super::protected::{Protected, ProtectedPaths};
 use super::target::KnownEntry;
-use crate::path;
-use crate::sys::{ExactStat, HeldDirectory, Identity, mount_points};
+use crate::sys::{ExactStat, HeldDirectory, Identity};
 
 /// The topmost scanned directory of a mount. It is opened when it is first needed.
 #[derive(Debug)]
 pub struct HeldMount {
     path: PathBuf,
     known: KnownEntry,
-    home: Option<PathBuf>,
+    paths: Arc<ProtectedPaths>,
     by_steps: bool,
     has_room: bool,
     /// The result of opening it. The thread that removes opens it, because that may take long.
@@ -27,15 +27,14 @@ pub struct HeldMount {
 struct OpenedMount {
     held: HeldDirectory,
     stat: ExactStat,
-    /// The user's home directory, and all directories above it.
-    homes: Vec<Identity>,
+    protected: Protected,
 }
 
 impl HeldMount {
-    /// The directory at `path`. `known` is from the scan.
-    pub fn new(path: PathBuf, known: KnownEntry, home: Option<&Path>) -> Self {
-        let (home, opened) = (home.map(Path::to_owned), OnceLock::new());
-        Self { path, known, home, by_steps: false, has_room: true, opened }
+    /// The directory at `path`. `known` is from the scan, and `paths` are protected.
+    pub fn new(path: PathBuf, known: KnownEntry, paths: Arc<ProtectedPaths>) -> Self {
+        let opened = OnceLock::new();
+        Self { path, known, paths, by_steps: false, has_room: true, opened }
     }
 
     /// The same, but opens directories as on a kernel without openat2(2).
@@ -72,14 +71,8 @@ impl HeldMount {
         }
         let stat = held.stat()?;
         self.known.check_identity(&stat)?;
-        // If it does not exist, nothing contains it.
-        let homes = self.homes().unwrap_or_default();
-        Ok(OpenedMount { held, stat, homes })
-    }
-
-    fn homes(&self) -> Option<Vec<Identity>> {
-        let home = CString::new(self.home.as_ref()?.as_os_str().as_encoded_bytes()).ok()?;
-        ancestors(&HeldDirectory::open(&home).ok()?).ok()
+        let protected = self.paths.ask(Some(&stat))?;
+        Ok(OpenedMount { held, stat, protected })
     }
 
     pub(super) fn held(&self) -> io::Result<&HeldDirectory> {
@@ -90,31 +83,14 @@ impl HeldMount {
         self.opened().map(|opened| &opened.stat)
     }
 
-    /// Refuses the user's home directory, all directories above it, by whatever path they were found, and the held
-    /// directory itself.
-    pub(super) fn ensure_not_protected(&self, it: &ExactStat) -> io::Result<()> {
-        if !it.is_directory() {
-            return Ok(());
-        }
-        let OpenedMount { stat, homes, .. } = self.opened()?;
-        if it.stat.identity() == stat.stat.identity() {
-            return Err(io::Error::other("it is a root of the scan"));
-        }
-        if homes.contains(&it.stat.identity()) {
-            return Err(io::Error::other("it is your home directory or contains it"));
-        }
-        Ok(())
+    /// What is protected, as it was when this was opened.
+    pub(super) fn protected(&self) -> io::Result<&Protected> {
+        self.opened().map(|opened| &opened.protected)
     }
-}
 
-/// Refuses the directory at `path` if something is mounted on it or below it, as far as the system tells.
-pub(super) fn ensure_nothing_mounted(path: &[u8]) -> io::Result<()> {
-    let mut below = path.to_vec();
-    path::join(&mut below, b"");
-    let is_below = |point: &Vec<u8>| point == path || point.starts_with(&below);
-    match mount_points().iter().any(is_below) {
-        true => Err(io::Error::other("something is mounted in it")),
-        false => Ok(()),
+    /// What is protected now.
+    pub(super) fn protected_now(&self) -> io::Result<Protected> {
+        self.paths.ask(Some(self.stat()?))
     }
 }
 

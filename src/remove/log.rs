@@ -11,6 +11,9 @@ use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::sys::{self, AppendedFile};
 
+/// The name of the log.
+const NAME: &str = "deleted.ndjson";
+
 /// The directories of the user, by the XDG base directory specification.
 #[derive(Clone, Debug, Default)]
 pub struct Places {
@@ -32,9 +35,20 @@ impl Places {
         Self { data, state }
     }
 
+    /// Opens the log, as a removal does.
+    ///
+    /// # Errors
+    /// Why it cannot be opened. Then nothing can be removed.
+    pub fn check_log(&self) -> io::Result<()> {
+        match Log::open(self).trouble {
+            Some(trouble) => Err(io::Error::other(format!("no log: {}", trouble.message))),
+            None => Ok(()),
+        }
+    }
+
     /// The path of the log.
     pub fn log(&self) -> Option<PathBuf> {
-        self.state.as_ref().map(|state| state.join("weigh/deleted.ndjson"))
+        self.state.as_ref().map(|state| state.join("weigh").join(NAME))
     }
 }
 
@@ -51,13 +65,14 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn open(places: &Places) -> Self {
-        let path = places.log().unwrap_or_default();
+        let path = places.log();
         let run = RandomState::new().build_hasher().finish();
-        let mut log = Self { file: None, path, trouble: None, run, is_torn: false };
-        let opened = match log.path.as_os_str().is_empty() {
-            true => Err(io::Error::other("neither XDG_STATE_HOME nor HOME is set")),
-            false => AppendedFile::open(&log.path),
+        let opened = match &path {
+            None => Err(io::Error::other("neither XDG_STATE_HOME nor HOME is set")),
+            Some(path) => AppendedFile::open(path),
         };
+        let path = path.unwrap_or_else(|| NAME.into());
+        let mut log = Self { file: None, path, trouble: None, run, is_torn: false };
         match opened {
             Ok(file) => log.file = Some(file),
             Err(error) => log.fail(&error),
@@ -66,7 +81,16 @@ impl Log {
     }
 
     /// Logs that `target` is about to be moved into the directory `into`, as `name`, for this `action`.
-    pub(super) fn begin(&mut self, action: &str, target: &Target, into: &[u8], name: &[u8]) {
+    ///
+    /// # Errors
+    /// If it cannot be logged. Then it must not be removed.
+    pub(super) fn begin(
+        &mut self,
+        action: &str,
+        target: &Target,
+        into: &[u8],
+        name: &[u8],
+    ) -> io::Result<()> {
         let (entries, size) = target.totals;
         self.line(|out, run| {
             write!(out, r#"{{"time":{},"run":"{run:016x}","event":"begin""#, sys::now())?;
@@ -74,12 +98,13 @@ impl Log {
             json::bytes(out, "path", &target.path())?;
             write!(out, r#","entries":{entries},"bytes":{size},"#)?;
             json::bytes(out, "at", &crate::path::join_all([into, name]))
-        });
+        })
     }
 
     /// Logs the outcome.
     pub(super) fn end(&mut self, action: &str, target: &Target, outcome: &TargetOutcome) {
-        self.line(|out, run| {
+        // That it cannot be logged is in `trouble`.
+        let _ = self.line(|out, run| {
             write!(out, r#"{{"time":{},"run":"{run:016x}","event":"end""#, sys::now())?;
             write!(out, r#","action":"{action}","#)?;
             json::bytes(out, "path", &target.path())?;
@@ -96,17 +121,20 @@ impl Log {
         });
     }
 
-    fn line(&mut self, write: impl FnOnce(&mut Vec<u8>, u64) -> io::Result<()>) {
-        let Some(file) = &mut self.file else { return };
+    fn line(&mut self, write: impl FnOnce(&mut Vec<u8>, u64) -> io::Result<()>) -> io::Result<()> {
+        let unlogged =
+            || io::Error::other("it cannot be logged, and nothing is removed without the log");
+        let Some(file) = &mut self.file else { return Err(unlogged()) };
         let mut line = if self.is_torn { vec![b'\n'] } else { Vec::new() };
         let written = write(&mut line, self.run).and_then(|()| {
             line.extend_from_slice(b"}\n");
             file.append(&line)
         });
         self.is_torn = written.is_err();
-        if let Err(error) = written {
+        written.map_err(|error| {
             self.fail(&error);
-        }
+            unlogged()
+        })
     }
 
     fn fail(&mut self, error: &io::Error) {

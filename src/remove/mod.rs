@@ -18,7 +18,8 @@
 //!
 //! A full file system has no room for a private directory. There, entries get a random name in their own directory.
 //!
-//! * `target`, `targets`, `held`: the targets, and how to find them. `explain`: why something is not possible.
+//! * `target`, `targets`, `held`: the targets, and how to find them. `protected`: what is never removed. `explain`: why
+//!   something is not possible.
 //! * `run`: the targets one by one. `private`: the private directory. `below`: the content of a directory.
 //!   `relinked`: what removing one link changes for the others.
 //! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after.
@@ -32,6 +33,7 @@ mod held;
 mod log;
 mod outcome;
 mod private;
+mod protected;
 mod relinked;
 mod run;
 mod target;
@@ -41,6 +43,7 @@ mod trash;
 pub use held::HeldMount;
 pub use log::Places;
 pub use outcome::{Fate, RemovalEvent, RemovalStep, Removed, TargetOutcome};
+pub use protected::{Protected, ProtectedPaths, Refusal};
 pub use run::{Manner, remove, undo};
 pub use target::{KnownEntry, Target, look};
 pub use targets::targets;

@@ -47,7 +47,7 @@ pub struct Removed {
     pub is_cancelled: bool,
     /// Private directories that could not be removed.
     pub left: Vec<Problem>,
-    /// Why the log is incomplete.
+    /// Why the log is incomplete. What could not be logged was not removed.
     pub unlogged: Option<Problem>,
     /// The new fingerprints of inodes that have other links than the removed or moved ones.
     pub relinked: HashMap<Identity, u32>,

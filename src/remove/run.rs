@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use super::below::{Below, name_new};
 use super::explain::explain;
-use super::held::{HeldMount, ensure_nothing_mounted};
+use super::held::HeldMount;
 use super::log::{Log, Places};
 use super::outcome::{
     Fate, RemovalEvent, RemovalStep, Removed, Stop, TargetOutcome, Watcher, because,
 };
 use super::private::{Private, random_name};
+use super::protected::Protected;
 use super::relinked::Relinked;
 use super::target::{Target, checked};
 use super::trash::{TrashDirectory, Trashed};
@@ -117,6 +118,8 @@ struct Removal<'w> {
     watcher: Watcher<'w>,
     /// The directory of the last target.
     parent: Option<Parent>,
+    /// The mount of the last target, and what is protected on it.
+    protected: Option<(Arc<HeldMount>, Protected)>,
     /// Whether the log has a line for the current target.
     has_begun: bool,
     relinked: Relinked,
@@ -144,7 +147,8 @@ impl<'w> Removal<'w> {
     ) -> Self {
         let (log, watcher) = (Log::open(places), Watcher::new(watch));
         let (relinked, left) = (Relinked::default(), Vec::new());
-        Self { places, log, watcher, parent: None, has_begun: false, relinked, left }
+        let (parent, protected, has_begun) = (None, None, false);
+        Self { places, log, watcher, parent, protected, has_begun, relinked, left }
     }
 
     /// Opens the directory of `target`, and leaves the one before.
@@ -197,15 +201,28 @@ impl<'w> Removal<'w> {
     fn look(&mut self, target: &Target, name: &CStr) -> Result<ExactStat, Stop> {
         self.watcher.before(RemovalStep::Look, &target.name)?;
         let parent = self.parent.as_ref().ok_or(Stop::Cancelled)?;
-        let now = target.look(&parent.held, &parent.stat, name, &self.relinked)?;
+        // Asked again: the review may have been long ago.
+        let protected = match &mut self.protected {
+            Some((mount, protected)) if Arc::ptr_eq(mount, &target.mount) => protected,
+            other => {
+                let protected = target.mount.protected_now()?;
+                &mut other.insert((Arc::clone(&target.mount), protected)).1
+            }
+        };
+        if target.is_directory() {
+            protected.look_at_mounts()?;
+        }
+        if let Some(below) = &target.below
+            && let Some(refusal) =
+                below.root().id().and_then(|id| protected.refusal_within(below, id))
+        {
+            return Err(because(refusal));
+        }
+        let now = target.look(&parent.held, &parent.stat, name, protected, &self.relinked)?;
         match &target.seen {
             None => Err(because("it has not been reviewed")),
             Some(seen) if !now.is_untouched_since(seen) => {
                 Err(because("it has changed since the review"))
-            }
-            Some(_) if now.is_directory() => {
-                ensure_nothing_mounted(&target.path())?;
-                Ok(now)
             }
             Some(_) => Ok(now),
         }
@@ -215,8 +232,10 @@ impl<'w> Removal<'w> {
         let name = checked(&target.name)?;
         self.enter(target)?;
         let now = self.look(target, &name)?;
-        let Some(parent) = &mut self.parent else { return Err(Stop::Cancelled) };
-        self.log.begin(Manner::Delete.name(), target, parent.private.path(), &target.name);
+        let (Some(parent), Some((_, protected))) = (&mut self.parent, &self.protected) else {
+            return Err(Stop::Cancelled);
+        };
+        self.log.begin(Manner::Delete.name(), target, parent.private.path(), &target.name)?;
         self.has_begun = true;
         let made = match parent.mount.has_room() {
             true => parent.private.make(&parent.held, &parent.stat, &mut self.watcher),
@@ -234,7 +253,7 @@ impl<'w> Removal<'w> {
             (None, None) => return Err(Stop::Cancelled),
         };
         if random.is_some() {
-            self.log.begin(Manner::Delete.name(), target, place_path, new.to_bytes());
+            self.log.begin(Manner::Delete.name(), target, place_path, new.to_bytes())?;
         }
         self.watcher.before(RemovalStep::Move, &target.name)?;
         parent.held.move_to(&name, place, new)?;
@@ -245,6 +264,7 @@ impl<'w> Removal<'w> {
             inner,
             inner_path: &parent.private.inner_path(),
             around: &parent.path,
+            protected,
         };
         let removed = moved.remove(target, &mut self.watcher, &mut self.relinked, outcome);
         let Err(stop) = removed else {
@@ -296,9 +316,9 @@ impl<'w> Removal<'w> {
         }
         let noted =
             trash.note(&target.name, &target.path()).map_err(|error| no_trash(error.into()))?;
-        self.log.begin(Manner::Trash.name(), target, &trash.path, noted.to_bytes());
-        self.has_begun = true;
         let moved = (|| {
+            self.log.begin(Manner::Trash.name(), target, &trash.path, noted.to_bytes())?;
+            self.has_begun = true;
             self.watcher.before(RemovalStep::Move, &target.name)?;
             parent.held.move_to(&name, &trash.files, &noted)?;
             Ok(())
@@ -349,8 +369,8 @@ impl<'w> Removal<'w> {
         let Some(before) = before else {
             return Err(because("it is not in the trash any more, or has changed there"));
         };
-        self.log.begin(RESTORE, target, &parent.path, &target.name);
-        self.has_begun = true;
+        // Putting it back loses nothing, even if it cannot be logged.
+        self.has_begun = self.log.begin(RESTORE, target, &parent.path, &target.name).is_ok();
         self.watcher.before(RemovalStep::Move, name.to_bytes())?;
         trash.files.move_to(name, &parent.held, &old)?;
         let after = parent.held.stat_of(&old).ok().filter(is_same);
@@ -383,6 +403,7 @@ struct Moved<'a> {
     inner: Option<&'a HeldDirectory>,
     inner_path: &'a [u8],
     around: &'a [u8],
+    protected: &'a Protected,
 }
 
 impl Moved<'_> {
@@ -394,7 +415,7 @@ impl Moved<'_> {
         relinked: &mut Relinked,
         outcome: &mut TargetOutcome,
     ) -> Result<(), Stop> {
-        let Self { name, before, place, inner, inner_path, around } = *self;
+        let Self { name, before, place, inner, inner_path, around, protected } = *self;
         watcher.before(RemovalStep::LookAgain, &target.name)?;
         if !place.stat_of(name)?.is_same(before) {
             return Err(because("it was replaced while it was moved"));
@@ -402,8 +423,16 @@ impl Moved<'_> {
         if before.is_directory() {
             let scanned =
                 target.below.as_ref().ok_or_else(|| because("nothing in it was scanned"))?;
-            let mut below =
-                Below { inner, inner_path, around, watcher, relinked, outcome, left: None };
+            let mut below = Below {
+                inner,
+                inner_path,
+                around,
+                protected,
+                watcher,
+                relinked,
+                outcome,
+                left: None,
+            };
             let removed = below.remove(place, name, before, scanned);
             if let Some(at) = below.left.take() {
                 outcome.fate = Fate::Left(at);

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::explain::explain;
 use super::held::HeldMount;
+use super::protected::Protected;
 use super::relinked::Relinked;
 use crate::measure::{Kind, Mode};
 use crate::path;
@@ -154,12 +155,13 @@ impl Target {
         directory: &HeldDirectory,
         around: &ExactStat,
         name: &CStr,
+        protected: &Protected,
         relinked: &Relinked,
     ) -> io::Result<ExactStat> {
         let now = relinked.unrelinked(directory.stat_of(name)?);
         self.known.check(&now)?;
         ensure_here(around, &now)?;
-        self.mount.ensure_not_protected(&now)?;
+        protected.check(directory, name, &now)?;
         let refuse = |why: &str| Err(io::Error::other(why));
         // In an append-only directory, weigh could make a private directory but never remove it.
         match (around, &now) {
@@ -180,7 +182,8 @@ pub fn look(target: &mut Target) -> io::Result<()> {
     target.seen = None;
     let name = checked(&target.name)?;
     let (directory, around) = target.enter()?;
-    let seen = target.look(&directory, &around, &name, &Relinked::default()).map_err(|error| {
+    let (protected, relinked) = (target.mount.protected()?, &Relinked::default());
+    let seen = target.look(&directory, &around, &name, protected, relinked).map_err(|error| {
         let message = explain(&error, Some(&around), None);
         io::Error::other(message)
     })?;

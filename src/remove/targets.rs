@@ -2,23 +2,24 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::held::HeldMount;
+use super::protected::ProtectedPaths;
 use super::target::{KnownEntry, Target};
 use crate::path;
 use crate::tree::{Child, DirectoryId, Place, Tree};
 
 /// A target for each of `places` in `tree`, or the reason why there is none. `root` returns the real path of the root
-/// with a name; `home` is the user's home directory.
+/// with a name.
 ///
 /// Makes no system calls. [`Target::with_content`] adds the content of directories.
 pub fn targets(
     tree: &Tree,
     places: impl IntoIterator<Item = Place>,
     root: impl Fn(&[u8]) -> Option<PathBuf>,
-    home: Option<&Path>,
+    protected: &Arc<ProtectedPaths>,
 ) -> Vec<io::Result<Target>> {
     let mut held: HashMap<DirectoryId, Arc<HeldMount>> = HashMap::new();
     let mut hold = |top: Child<'_>, path: PathBuf| {
@@ -26,7 +27,7 @@ pub fn targets(
         if let Some(mount) = held.get(&id) {
             return Arc::clone(mount);
         }
-        let mount = Arc::new(HeldMount::new(path, KnownEntry::of(&top), home));
+        let mount = Arc::new(HeldMount::new(path, KnownEntry::of(&top), Arc::clone(protected)));
         held.insert(id, Arc::clone(&mount));
         mount
     };

@@ -1,8 +1,10 @@
 //! A file to which lines are appended.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
+
+use super::platform::open_to_append;
 
 /// A log. Several processes may write to it at once: each line is one write.
 #[derive(Debug)]
@@ -11,18 +13,13 @@ pub struct AppendedFile {
 }
 
 impl AppendedFile {
-    /// Opens the file at `path`. If it does not exist, makes it and its parent directories, for its owner alone.
+    /// Opens the file at `path`, which is absolute. If it does not exist, makes it and its parent directories, for its
+    /// owner alone. Nobody but the user and root can make it another file.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's, and the reason why the file is not used.
     pub fn open(path: &Path) -> io::Result<Self> {
-        if let Some(parent) = path.parent() {
-            make_directories(parent)?;
-        }
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        only_owner(&mut options);
-        Ok(Self { file: options.open(path)? })
+        Ok(Self { file: open_to_append(path)? })
     }
 
     /// Appends `line`, which ends in a newline. Once this returns, it is written even if the process is killed.
@@ -52,13 +49,3 @@ pub fn make_directories(path: &Path) -> io::Result<()> {
 pub fn make_directories(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
-
-#[cfg(unix)]
-fn only_owner(options: &mut OpenOptions) {
-    use std::os::unix::fs::OpenOptionsExt;
-    // Does not wait for the reader of a pipe.
-    options.mode(0o600).custom_flags(rustix::fs::OFlags::NONBLOCK.bits() as i32);
-}
-
-#[cfg(windows)]
-fn only_owner(_: &mut OpenOptions) {}

@@ -11,7 +11,8 @@
 //!   * `threads_with_room`: how many threads the limits of the process allow.
 //!   * `is_rotational`: whether a device is a rotating disk.
 //!   * `terminal`, `stop_others`: the terminal of the process, and Ctrl-Z on it.
-//!   * `usage`, `host`, `user_name`: what the process has used, and the names of the machine and its users.
+//!   * `usage`, `host`, `user_name`, `user_home`, `user_homes`: what the process has used, the names of the machine and
+//!     its users, and their home directories.
 //!   * `is_root`: whether no other user may read more.
 //!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
 //!     tell; `set_access_list`, for an open file.
@@ -57,10 +58,11 @@ pub use bulk::Bulk;
 pub use exact::{ExactStat, Moment};
 pub use extents::{Mapped, map_extents};
 pub use listing::{Listed, Listing};
-pub use mount_table::{MountTable, mount_points};
+pub use mount_table::{Location, MountTable};
 pub use platform::{
     HeldDirectory, free_handles, host, is_out_of_handles, is_root, is_rotational, is_vanished,
-    not_found, space_around, stop_others, terminal, threads_with_room, usage, user_id, user_name,
+    not_found, space_around, stop_others, terminal, threads_with_room, usage, user_home,
+    user_homes, user_id, user_name,
 };
 pub use prefetch::Prefetch;
 pub use snapshot_file::{Destination, Draft, files_in, open as open_snapshot, remove_file};

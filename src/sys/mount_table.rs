@@ -5,22 +5,65 @@ use std::fs;
 
 use foldhash::fast::RandomState;
 
+use crate::path;
+
 /// The mounts, and the names of their mount points.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct MountTable {
     /// By mount id.
     mounts: HashMap<u64, ListedMount, RandomState>,
+    /// The id of each mount, by that of the mount it is in, and its mount point.
+    points: HashMap<(u64, Vec<u8>), u64, RandomState>,
     /// The last components of the mount points' paths.
     names: HashSet<Vec<u8>, RandomState>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct ListedMount {
     /// The type of its file system.
     kind: Vec<u8>,
     /// The device number of its file system, as [`number`] has it.
     device: Option<u64>,
+    /// The mount that it is in.
+    parent: u64,
+    /// The directory of its file system that is mounted.
+    root: Vec<u8>,
+    /// Its mount point.
+    point: Vec<u8>,
 }
+
+/// Where an entry is in its file system. Through all mounts it is the same, and so tells bind mounts of a directory.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Location {
+    file_system: FileSystem,
+    path: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum FileSystem {
+    Device(u64),
+    /// That of a mount which is not listed, by the mount's id. Paths in it are those of the process.
+    OfMount(u64),
+}
+
+impl Location {
+    /// Whether `other` is below it.
+    pub fn contains(&self, other: &Self) -> bool {
+        self.file_system == other.file_system
+            && below(&other.path, &self.path).is_some_and(|rest| !rest.is_empty())
+    }
+
+    /// Sorts before everything below it, and after everything else that sorts before that.
+    pub fn before_content(&self) -> Self {
+        let mut path = self.path.clone();
+        path.push(b'/');
+        Self { path, ..*self }
+    }
+}
+
+/// Types of file systems that answer at once, beside those on a block device: reading a symlink there neither waits for
+/// another machine nor mounts anything.
+const NEAR: [&[u8]; 5] = [b"btrfs", b"overlay", b"tmpfs", b"zfs", b"bcachefs"];
 
 impl MountTable {
     /// Reads the system's table from proc_pid_mountinfo(5); empty if it cannot be read.
@@ -28,16 +71,23 @@ impl MountTable {
         let mut table = Self::default();
         for line in fs::read("/proc/self/mountinfo").unwrap_or_default().split(|b| *b == b'\n') {
             let mut fields = line.split(|b| *b == b' ');
-            let (Some(id), Some(device)) = (fields.next(), fields.nth(1)) else { continue };
-            let Some(point) = fields.nth(1) else { continue };
-            let id = str::from_utf8(id).ok().and_then(|id| id.parse::<u64>().ok());
+            let mut id = || str::from_utf8(fields.next()?).ok()?.parse::<u64>().ok();
+            let (Some(id), Some(parent)) = (id(), id()) else { continue };
+            let (Some(device), Some(root)) = (fields.next(), fields.next()) else { continue };
+            let Some(point) = fields.next().map(unescape) else { continue };
             // A hyphen ends the optional fields; later kernels may have more of them.
             let kind = fields.skip_while(|field| *field != b"-").nth(1).unwrap_or_default();
-            let mount = || ListedMount { kind: unescape(kind), device: number(device) };
-            table.mounts.extend(id.map(|id| (id, mount())));
-            table.names.extend(point.rsplit(|b| *b == b'/').next().map(unescape));
+            let (kind, device, root) = (unescape(kind), number(device), unescape(root));
+            table.names.extend(point.rsplit(|b| *b == b'/').next().map(<[u8]>::to_vec));
+            table.points.insert((parent, point.clone()), id);
+            table.mounts.insert(id, ListedMount { kind, device, parent, root, point });
         }
         table
+    }
+
+    /// Whether no mount is listed: the system does not tell.
+    pub fn is_empty(&self) -> bool {
+        self.mounts.is_empty()
     }
 
     /// The type of the file system on `mount`, as mount(8) calls it, if the mount is listed.
@@ -60,14 +110,113 @@ impl MountTable {
     pub fn is_bare(&self, mount: u64, name: &[u8]) -> bool {
         self.mounts.contains_key(&mount) && !self.names.contains(name)
     }
+
+    /// The location of the entry at the real path `path`, which is reached through `mount`; if that is 0, through the
+    /// mount that is there. None if the table cannot be right: the path is not below the mount point.
+    pub fn location(&self, mount: u64, path: &[u8]) -> Option<Location> {
+        let mount = if mount == 0 { self.mount_at(path) } else { mount };
+        let Some(listed) = self.mounts.get(&mount) else {
+            let path = path.strip_suffix(b"/").unwrap_or(path).to_vec();
+            return Some(Location { file_system: FileSystem::OfMount(mount), path });
+        };
+        let file_system = FileSystem::Device(listed.device?);
+        let path = path::join_all([&*listed.root, below(path, &listed.point)?]);
+        Some(Location { file_system, path: path.strip_suffix(b"/").unwrap_or(&path).to_vec() })
+    }
+
+    /// The locations of all mount points: of the entries that something is mounted on.
+    pub fn mount_points(&self) -> impl Iterator<Item = Location> {
+        self.mounts.values().filter_map(|mount| self.location(mount.parent, &mount.point))
+    }
+
+    /// The mount through which the real path `path` is reached.
+    fn mount_at(&self, path: &[u8]) -> u64 {
+        let mut at = self.outermost();
+        let ends = (0..=path.len()).filter(|end| path.get(*end).is_none_or(|byte| *byte == b'/'));
+        for end in ends {
+            at = self.topmost(at, path.get(..end).unwrap_or_default());
+        }
+        at
+    }
+
+    /// The mount of the process's root directory; 0 if it is not listed.
+    fn outermost(&self) -> u64 {
+        let roots = self.mounts.iter().filter(|(_, mount)| mount.point == b"/");
+        let mut outer = roots.filter(|(_, mount)| !self.mounts.contains_key(&mount.parent));
+        outer.next().map_or(0, |(id, _)| self.topmost(*id, b"/"))
+    }
+
+    /// The topmost mount that is mounted at `path` in the mount `at`; `at` itself if there is none.
+    fn topmost(&self, mut at: u64, path: &[u8]) -> u64 {
+        // A mount that is its own parent would have no end.
+        for _ in 0..self.mounts.len() {
+            match self.points.get(&(at, path.to_vec())) {
+                Some(id) => at = *id,
+                None => break,
+            }
+        }
+        at
+    }
+
+    /// The real path of `path`, as far as it can be told without touching file systems that may not answer, or on which
+    /// directories are mounted when they are used. Beyond these, symlinks are taken for directories. Second, whether
+    /// the result itself may be touched. The file system of `mount` may always be.
+    pub fn near_path(&self, path: &[u8], mount: u64) -> Option<(Vec<u8>, bool)> {
+        /// As many symlinks as Linux follows in one path (path_resolution(7)).
+        const MOST: usize = 40;
+        let split = |path: &[u8]| path.split(|b| *b == b'/').rev().map(<[u8]>::to_vec).collect();
+        let also = self.file_system(mount);
+        let is_near = |mount: u64| {
+            self.mounts.get(&mount).is_some_and(|mount| {
+                let is_block_device = mount.device.is_some_and(|device| device >> 32 != 0);
+                let is_also = also.is_some() && mount.device == also;
+                is_block_device || is_also || NEAR.contains(&&*mount.kind)
+            })
+        };
+        let mut rest: Vec<Vec<u8>> = split(path);
+        // Each directory on the way, with its mount, and whether it may be touched.
+        let top = self.outermost();
+        let mut way = vec![(b"/".to_vec(), top, is_near(top))];
+        let mut links = 0;
+        while let Some(name) = rest.pop() {
+            let (here, mount, may_touch) = way.last()?;
+            match &*name {
+                b"" | b"." => continue,
+                b".." if way.len() == 1 => continue,
+                b".." => {
+                    way.pop();
+                    continue;
+                }
+                _ => {}
+            }
+            let next = path::join_all([&**here, &*name]);
+            let on = self.topmost(*mount, &next);
+            let may_touch = *may_touch && is_near(on);
+            let target = match may_touch && on == *mount {
+                true => fs::read_link(path::from_bytes(&next)).ok(),
+                false => None,
+            };
+            let Some(target) = target else {
+                way.push((next, on, may_touch));
+                continue;
+            };
+            links += 1;
+            if links > MOST {
+                return None;
+            }
+            if target.is_absolute() {
+                way.truncate(1);
+            }
+            rest.extend::<Vec<_>>(split(target.as_os_str().as_encoded_bytes()));
+        }
+        way.pop().map(|(path, _, may_touch)| (path, may_touch))
+    }
 }
 
-/// The paths of all mount points that the process can reach, except the root's; empty if the system does not list
-/// them.
-pub fn mount_points() -> Vec<Vec<u8>> {
-    let lines = fs::read("/proc/self/mountinfo").unwrap_or_default();
-    let points = lines.split(|b| *b == b'\n').filter_map(|line| line.split(|b| *b == b' ').nth(4));
-    points.map(unescape).filter(|point| point != b"/").collect()
+/// What of `path` is below `directory`: nothing if it is the same, none if it is elsewhere.
+fn below<'p>(path: &'p [u8], directory: &[u8]) -> Option<&'p [u8]> {
+    let rest = path.strip_prefix(directory.strip_suffix(b"/").unwrap_or(directory))?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"/") }
 }
 
 /// The number of the device written as `major:minor`.

@@ -13,7 +13,7 @@ mod unix;
 #[cfg(windows)]
 mod windows;
 
-pub use held::{HeldDirectory, user_id};
+pub use held::{HeldDirectory, open_to_append, user_id};
 #[cfg(target_os = "linux")]
 pub use linux::{access_list, free_handles, is_rotational, set_access_list, threads_with_room};
 #[cfg(all(unix, not(target_os = "linux")))]
@@ -21,10 +21,11 @@ pub use other::{access_list, free_handles, is_rotational, set_access_list, threa
 #[cfg(unix)]
 pub use unix::{
     host, is_out_of_handles, is_root, is_vanished, not_found, space_around, stop_others, terminal,
-    usage, user_name,
+    usage, user_home, user_homes, user_name,
 };
 #[cfg(windows)]
 pub use windows::{
     free_handles, host, is_out_of_handles, is_root, is_rotational, is_vanished, not_found,
-    space_around, stop_others, terminal, threads_with_room, usage, user_name,
+    space_around, stop_others, terminal, threads_with_room, usage, user_home, user_homes,
+    user_name,
 };

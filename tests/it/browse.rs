@@ -32,7 +32,7 @@ fn browsed(root: &Path) -> Browsed {
 /// A screen with `height` lines on it, of what is at `root`.
 fn browser(root: &Path, height: usize) -> Browser {
     let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], None);
+    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], &[]);
     let mut browser = Browser::new(options, protected, Arc::default(), true);
     browser.resize(height);
     browser.finish(browsed(root));
@@ -384,7 +384,7 @@ fn a_root_within_another_is_not_marked() {
     let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
     let roots = roots.each_ref().map(|root| root.as_os_str().as_encoded_bytes());
     let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    let mut browser = Browser::new(options, Protected::ask(roots, None), Arc::default(), true);
+    let mut browser = Browser::new(options, Protected::ask(roots, &[]), Arc::default(), true);
     browser.resize(10);
     browser.finish(browsed);
     press(&mut browser, "n^ ");
@@ -411,8 +411,7 @@ fn what_is_protected_is_not_marked() {
         request.walk.one_file_system = one_file_system;
         let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
         let home = fixture.at("home/me");
-        let protected =
-            Protected::ask([fixture.path().as_os_str().as_encoded_bytes()], Some(&home));
+        let protected = Protected::ask([fixture.path().as_os_str().as_encoded_bytes()], &[home]);
         let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
         let mut browser = Browser::new(options, protected, Arc::default(), true);
         browser.resize(10);

@@ -52,10 +52,10 @@ impl Screen {
         let options = BrowseOptions {
             knows_freed: true,
             places: Some(places.clone()),
-            home: Some(home.to_owned()),
+            homes: vec![home.to_owned()],
             ..options
         };
-        let protected = Protected::ask([root.as_os_str().as_bytes()], Some(home));
+        let protected = Protected::ask([root.as_os_str().as_bytes()], &[home.to_owned()]);
         let mut browser = Browser::new(options, protected, Arc::default(), true);
         browser.resize(20);
         browser.finish(browsed(root));
@@ -424,7 +424,7 @@ fn after_a_stopped_walk_only_what_was_read_to_its_end_goes() {
     let Some(tree) = &stopped.snapshot.weighed.report else { return };
     let places: Vec<_> = tree.root().unsorted().filter_map(|child| child.place()).collect();
     let root = |_: &[u8]| Some(fixture.at("tree"));
-    for target in remove::targets(tree, places, root, None) {
+    for target in remove::targets(tree, places, root, &Arc::default()) {
         let why = remove::look(&mut target.unwrap()).unwrap_err().to_string();
         assert!(why.contains("was not read completely"), "{why}");
     }

@@ -20,7 +20,7 @@ const KIB: u64 = 1024;
 /// A browser of what is at `root`.
 fn browser(root: &Path) -> Browser {
     let options = BrowseOptions { knows_freed: true, frees: true, ..BrowseOptions::default() };
-    let protected = Protected::ask([root.as_os_str().as_bytes()], None);
+    let protected = Protected::ask([root.as_os_str().as_bytes()], &[]);
     let mut browser = Browser::new(options, protected, Arc::default(), true);
     let keep = Keep::Everything(Inodes::Fingerprints);
     let mut request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };

@@ -84,6 +84,7 @@ mod pages;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod prefetch;
+mod protected;
 mod races;
 mod random;
 mod readme;

@@ -10,8 +10,8 @@ use std::sync::Arc;
 
 use weigh::path;
 use weigh::remove::{
-    self, Fate, Manner, Places, RemovalEvent, RemovalStep, Removed, Target, TargetOutcome, look,
-    remove, undo,
+    self, Fate, Manner, Places, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target,
+    TargetOutcome, look, remove, undo,
 };
 use weigh::report::{self, Keep, Request};
 use weigh::tally::Inodes;
@@ -68,12 +68,16 @@ impl Scanned {
 
     fn targets_at(&self, places: &[Place]) -> Vec<std::io::Result<Target>> {
         let root = |_: &[u8]| Some(self.top.clone());
-        remove::targets(&self.tree, places.to_vec(), root, Some(&self.home))
+        remove::targets(&self.tree, places.to_vec(), root, &self.protected())
+    }
+
+    fn protected(&self) -> Arc<ProtectedPaths> {
+        Arc::new(ProtectedPaths { roots: vec![self.top.clone()], homes: vec![self.home.clone()] })
     }
 
     fn mount(&self) -> remove::HeldMount {
         let known = remove::KnownEntry::of(&self.tree.root());
-        remove::HeldMount::new(self.top.clone(), known, None)
+        remove::HeldMount::new(self.top.clone(), known, self.protected())
     }
 
     /// What is held where there is no openat2(2).
@@ -287,11 +291,13 @@ fn what_has_changed_since_the_scan_is_kept() {
 fn home_and_what_holds_it_are_refused() {
     let fixture = tree();
     let scanned = Scanned::new(&fixture.at("tree"), &fixture.at("tree/a/b"));
-    for (name, is_kept) in [("a/b", true), ("a", true), ("d", false)] {
+    for (name, refusal) in [
+        ("a/b", Err("it is your home directory")),
+        ("a", Err("it holds your home directory")),
+        ("d", Ok(())),
+    ] {
         let looked = look(&mut scanned.unreviewed(&[name])[0]);
-        let why = looked.map_err(|error| error.to_string());
-        let refusal = "it is your home directory or contains it".to_owned();
-        assert_eq!(why, if is_kept { Err(refusal) } else { Ok(()) });
+        assert_eq!(looked.map_err(|error| error.to_string()), refusal.map_err(str::to_owned));
     }
 }
 
@@ -436,9 +442,9 @@ fn it_can_be_cancelled_between_any_two_calls() {
     }
 }
 
-/// A log that nobody reads, and that would block, is none.
+/// A log that nobody reads, and that would block, is none: nothing is deleted.
 #[test]
-fn a_log_that_is_a_pipe_stops_nothing() {
+fn a_log_that_is_a_pipe_is_none() {
     let fixture = tree().fifo("home/.local/state/weigh/deleted.ndjson");
     let scanned = Scanned::of(&fixture);
     let targets = scanned.targets(&["a"]);
@@ -449,8 +455,8 @@ fn a_log_that_is_a_pipe_stops_nothing() {
         let _ = sender.send(remove(&targets, Manner::Delete, &places, &mut watch));
     });
     let removed = told.recv_timeout(crate::run::PATIENCE).expect("it waits for a reader");
-    assert!(removed.unlogged.is_some());
-    assert!(!exists(fixture.at("tree/a")));
+    assert_eq!(removed.unlogged.unwrap().message, "it is not a regular file");
+    assert!(exists(fixture.at("tree/a")));
 }
 
 /// What has come to be in the trash under that name between the look and the move goes back there.
@@ -534,13 +540,29 @@ fn a_private_directory_that_stays_stops_no_other_target() {
 }
 
 #[test]
-fn a_log_that_cannot_be_written_is_said_and_stops_nothing() {
-    let fixture = tree().file("home/.local/state", 1);
-    let scanned = Scanned::of(&fixture);
-    let removed = scanned.delete(&["a"]);
-    assert_eq!(removed.unlogged.unwrap().message, "Not a directory");
-    assert!(matches!(removed.outcomes[0].fate, Fate::Deleted));
-    assert!(!exists(fixture.at("tree/a")));
+fn nothing_is_deleted_without_the_log() {
+    let full = tree().dir("home/.local/state/weigh");
+    symlink("/dev/full", full.at("home/.local/state/weigh/deleted.ndjson")).unwrap();
+    for (fixture, places, why) in [
+        (tree().file("home/.local/state", 1), None, "Not a directory"),
+        (full, None, "it is not a regular file"),
+        (tree(), Some(Places::default()), "neither XDG_STATE_HOME nor HOME is set"),
+    ] {
+        let scanned = Scanned::of(&fixture);
+        let before = listing(&fixture.at("tree"));
+        let places = places.unwrap_or_else(|| scanned.places.clone());
+        for manner in [Manner::Delete, Manner::Trash] {
+            let mut watch = |_: RemovalEvent<'_>| ControlFlow::Continue(());
+            let removed = remove(&scanned.targets(&["a", "c"]), manner, &places, &mut watch);
+            let unlogged = removed.unlogged.unwrap();
+            assert_eq!(unlogged.message, why);
+            assert!(unlogged.path.ends_with(b"deleted.ndjson"));
+            for outcome in &removed.outcomes {
+                assert!(matches!(outcome.fate, Fate::Kept), "{outcome:?}");
+            }
+            assert_eq!(listing(&fixture.at("tree")), before);
+        }
+    }
 }
 
 #[test]

@@ -9,6 +9,6 @@ mod linux;
 mod other;
 
 #[cfg(target_os = "linux")]
-pub use linux::{HeldDirectory, user_id};
+pub use linux::{HeldDirectory, open_to_append, user_id};
 #[cfg(not(target_os = "linux"))]
-pub use other::{HeldDirectory, user_id};
+pub use other::{HeldDirectory, open_to_append, user_id};

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::fs::File;
 use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::errno::Errno;
@@ -44,6 +45,25 @@ pub fn host() -> Vec<u8> {
 pub fn user_name(id: u32) -> Option<String> {
     // If the database cannot be read, no name is known.
     User::from_uid(Uid::from_raw(id)).ok().flatten().map(|user| user.name)
+}
+
+/// The home directory of the user with the id `id`, from the same database.
+pub fn user_home(id: u32) -> Option<PathBuf> {
+    let home = User::from_uid(Uid::from_raw(id)).ok().flatten()?.dir;
+    home.is_absolute().then_some(home)
+}
+
+/// The home directories of root and of all people in /etc/passwd (passwd(5)). Those are the users from 1000 on, on all
+/// common systems (login.defs(5), UID_MIN).
+pub fn user_homes() -> Vec<PathBuf> {
+    let content = crate::sys::read_file(Path::new("/etc/passwd")).unwrap_or_default();
+    let home = |line: &[u8]| {
+        let mut fields = line.split(|byte| *byte == b':').skip(2);
+        let id: u32 = str::from_utf8(fields.next()?).ok()?.parse().ok()?;
+        let home = crate::path::from_bytes(fields.nth(2)?).into_owned();
+        ((id == 0 || id >= 1000) && home.is_absolute()).then_some(home)
+    };
+    content.split(|byte| *byte == b'\n').filter_map(home).collect()
 }
 
 /// Whether the process runs as root, so that no permission stops it.

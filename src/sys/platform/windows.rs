@@ -3,6 +3,7 @@
 use std::ffi::{CStr, OsString};
 use std::fs::File;
 use std::io::{self, ErrorKind};
+use std::path::PathBuf;
 
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
@@ -68,6 +69,16 @@ pub fn host() -> Vec<u8> {
 /// Windows users have no numeric ids.
 pub fn user_name(_: u32) -> Option<String> {
     None
+}
+
+/// Deleting needs Linux, and so no home directory must be known here.
+pub fn user_home(_: u32) -> Option<PathBuf> {
+    None
+}
+
+/// The same.
+pub fn user_homes() -> Vec<PathBuf> {
+    Vec::new()
 }
 
 /// Windows has no root user.

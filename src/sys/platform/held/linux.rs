@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
 
 use rustix::fs::{
     self, AtFlags, CWD, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Statx, StatxAttributes,
@@ -35,6 +36,85 @@ const LONGEST: usize = 4096;
 /// The effective user of this process.
 pub fn user_id() -> u32 {
     rustix::process::geteuid().as_raw()
+}
+
+/// Opens the file at `path` to append to it. Makes it and its directories, for the user alone.
+///
+/// Others may own directories on the way: root may have the home of a user, and anybody may make links in /tmp. They
+/// must not choose which file is written to. So a symlink is followed, a directory is made and the last directory is
+/// used only if it belongs to the user or root, and the symlink's directory too; and the file is nothing but a regular
+/// file of the user with one link.
+///
+/// # Errors
+/// The system's, and the reason why the file is not used.
+pub fn open_to_append(path: &Path) -> io::Result<File> {
+    /// As many symlinks as Linux follows in one path (path_resolution(7)).
+    const MOST: usize = 40;
+    const THEIRS: &str = "it lies in a directory of another user";
+    let refused = |why: &str| io::Error::other(why.to_owned());
+    let trusts = |stat: &ExactStat| [user_id(), 0].contains(&stat.stat.owner);
+    let names = |path: &[u8]| -> io::Result<Vec<CString>> {
+        let names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).rev();
+        names.map(|name| Ok(CString::new(name)?)).collect()
+    };
+    let top = || retry_on_intr(|| fs::open("/", HOLD | OFlags::DIRECTORY, Mode::empty()));
+    let mut rest = names(path.as_os_str().as_encoded_bytes())?;
+    let Some(name) = (!rest.is_empty()).then(|| rest.remove(0)) else {
+        return Err(refused("it is a directory"));
+    };
+    let (mut at, mut links) = (top()?, 0);
+    while let Some(name) = rest.pop() {
+        let around = stat_of(&at, c"")?;
+        let stat = match stat_of(&at, &name) {
+            Err(Errno::NOENT) if !trusts(&around) => {
+                return Err(refused(THEIRS));
+            }
+            Err(Errno::NOENT) => match retry_on_intr(|| fs::mkdirat(&at, &name, Mode::RWXU)) {
+                Ok(()) | Err(Errno::EXIST) => stat_of(&at, &name)?,
+                Err(error) => return Err(error.into()),
+            },
+            stat => stat?,
+        };
+        if stat.stat.mode.kind() != Kind::Symlink {
+            let flags = HOLD | OFlags::DIRECTORY;
+            at = retry_on_intr(|| fs::openat(&at, &name, flags, Mode::empty()))?;
+            continue;
+        }
+        if !trusts(&stat) || !trusts(&around) {
+            return Err(refused("a symlink of another user leads to it"));
+        }
+        links += 1;
+        if links > MOST {
+            return Err(Errno::LOOP.into());
+        }
+        let target = fs::readlinkat(&at, &name, Vec::new())?;
+        if target.as_bytes().starts_with(b"/") {
+            at = top()?;
+        }
+        rest.extend(names(target.as_bytes())?);
+    }
+    if !trusts(&stat_of(&at, c"")?) {
+        return Err(refused(THEIRS));
+    }
+    let check = |stat: ExactStat| match stat.stat {
+        stat if stat.mode.kind() != Kind::File => Err(refused("it is not a regular file")),
+        stat if stat.owner != user_id() => Err(refused("it belongs to another user")),
+        stat if stat.links != 1 => Err(refused("it has several hard links")),
+        _ => Ok(()),
+    };
+    // Opening a device may do something.
+    match stat_of(&at, &name) {
+        Ok(stat) => check(stat)?,
+        Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    // Does not wait for the reader of a pipe.
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let file = retry_on_intr(|| fs::openat(&at, &name, flags, mode))?;
+    check(stat_of(&file, c"")?)?;
+    Ok(File::from(file))
 }
 
 impl HeldDirectory {

@@ -1,0 +1,175 @@
+//! What is never removed: roots, home directories, mount points, and every directory that contains one of them, by
+//! whatever mounts it is reached. Two things tell that an entry is one of them: its inode, and its location in its file
+//! system, which all bind mounts of it share.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::{CStr, CString};
+use std::io;
+use std::path::PathBuf;
+
+use crate::path;
+use crate::sys::{self, ExactStat, HeldDirectory, Identity, Location, MountTable};
+use crate::tree::{DirectoryId, Tree};
+
+/// Why an entry must not be removed.
+pub type Refusal = &'static str;
+
+/// The paths of what is protected, beside mount points and the homes of other users.
+#[derive(Clone, Debug, Default)]
+pub struct ProtectedPaths {
+    /// The real paths of the roots.
+    pub roots: Vec<PathBuf>,
+    /// The home directories of the user.
+    pub homes: Vec<PathBuf>,
+}
+
+/// What is protected, as the system had it when it was asked.
+#[derive(Clone, Debug, Default)]
+pub struct Protected {
+    mounts: MountTable,
+    mount_points: BTreeMap<Location, Kind>,
+    /// The roots and home directories.
+    locations: BTreeMap<Location, Kind>,
+    /// Those of them that are directories.
+    inodes: HashMap<Identity, Kind>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Root,
+    Home,
+    HomeOfOther,
+    MountPoint,
+}
+
+impl Kind {
+    fn refusal(self) -> Refusal {
+        match self {
+            Kind::Root => "it is a root",
+            Kind::Home => "it is your home directory",
+            Kind::HomeOfOther => "it is a home directory",
+            Kind::MountPoint => "it is a mount point",
+        }
+    }
+
+    /// For what contains it.
+    fn refusal_around(self) -> Refusal {
+        match self {
+            Kind::Root => "a root lies in it",
+            Kind::Home => "it holds your home directory",
+            Kind::HomeOfOther => "it holds a home directory",
+            Kind::MountPoint => "something is mounted in it",
+        }
+    }
+}
+
+impl ProtectedPaths {
+    /// Asks the system where these are, and the homes of other users. `marks` is a directory of the mount that is to be
+    /// protected, if it is known. Elsewhere, homes of others may be far away, and are not touched.
+    ///
+    /// # Errors
+    /// If the system does not list its mounts.
+    pub fn ask(&self, marks: Option<&ExactStat>) -> io::Result<Protected> {
+        let mut protected = Protected::default();
+        protected.look_at_mounts()?;
+        if let Some(marks) = marks {
+            protected.inodes.insert(marks.stat.identity(), Kind::Root);
+        }
+        let own = [(&self.roots, Kind::Root), (&self.homes, Kind::Home)];
+        for (paths, kind) in own {
+            for path in paths {
+                // Of one that does not exist, the place is kept.
+                let real = sys::real_path(path, sys::Symlinks::Follow);
+                let real = real.unwrap_or_else(|_| path.clone());
+                protected.add(real.as_os_str().as_encoded_bytes(), kind, true);
+            }
+        }
+        let mount = marks.map_or(0, |marks| marks.mount);
+        for home in sys::user_homes() {
+            let home = home.as_os_str().as_encoded_bytes();
+            if let Some((path, may_touch)) = protected.mounts.near_path(home, mount) {
+                protected.add(&path, Kind::HomeOfOther, may_touch);
+            }
+        }
+        Ok(protected)
+    }
+}
+
+impl Protected {
+    /// Asks again what is mounted.
+    ///
+    /// # Errors
+    /// If the system does not tell.
+    pub(super) fn look_at_mounts(&mut self) -> io::Result<()> {
+        self.mounts = MountTable::read();
+        if self.mounts.is_empty() {
+            return Err(io::Error::other(
+                "nobody knows what is mounted in it: /proc/self/mountinfo cannot be read",
+            ));
+        }
+        let points = self.mounts.mount_points();
+        self.mount_points = points.map(|point| (point, Kind::MountPoint)).collect();
+        Ok(())
+    }
+
+    /// Protects what is at the real path `path`. Without `may_touch`, it is not opened.
+    fn add(&mut self, path: &[u8], kind: Kind, may_touch: bool) {
+        let held = may_touch.then(|| HeldDirectory::open(&CString::new(path).ok()?).ok());
+        let stat = held.flatten().and_then(|held| held.stat().ok());
+        if let Some(stat) = &stat {
+            self.inodes.entry(stat.stat.identity()).or_insert(kind);
+        }
+        let location = self.mounts.location(stat.map_or(0, |stat| stat.mount), path);
+        location.map(|location| self.locations.entry(location).or_insert(kind));
+    }
+
+    /// The reason why the entry at `path`, which is reached through `mount`, must not be removed, if there is one.
+    pub fn refusal_at(&self, mount: u64, path: &[u8], is_directory: bool) -> Option<Refusal> {
+        let Some(location) = self.mounts.location(mount, path) else {
+            return Some("it is not where its mount is");
+        };
+        let kinds = [&self.mount_points, &self.locations];
+        if let Some(kind) = kinds.iter().find_map(|kinds| kinds.get(&location)) {
+            return Some(kind.refusal());
+        }
+        let start = location.before_content();
+        let first_inside = |kinds: &BTreeMap<Location, Kind>| {
+            let (inside, kind) = kinds.range(&start..).next()?;
+            location.contains(inside).then(|| kind.refusal_around())
+        };
+        is_directory.then(|| kinds.into_iter().find_map(first_inside)).flatten()
+    }
+
+    /// The reason why the directory with this inode must not be removed, if there is one.
+    pub fn refusal_of(&self, inode: Identity) -> Option<Refusal> {
+        self.inodes.get(&inode).map(|kind| kind.refusal())
+    }
+
+    /// The reason why the directory `id` of `tree` must not be removed because of what was scanned in it.
+    pub fn refusal_within(&self, tree: &Tree, id: DirectoryId) -> Option<Refusal> {
+        tree.directories_within(id).find_map(|child| {
+            let (_, inode) = child.inode()?.identity;
+            let kind = self.inodes.get(&inode)?;
+            Some(if child.id() == Some(id) { kind.refusal() } else { kind.refusal_around() })
+        })
+    }
+
+    /// Refuses the entry `name` of `directory`, whose attributes are `it`, if it must not be removed.
+    pub(super) fn check(
+        &self,
+        directory: &HeldDirectory,
+        name: &CStr,
+        it: &ExactStat,
+    ) -> io::Result<()> {
+        let Some(path) = directory.path() else {
+            return Err(io::Error::other("the path of its directory is not known"));
+        };
+        let path = path::join_all([&*path, name.to_bytes()]);
+        let is_directory = it.is_directory();
+        let refusal = is_directory.then(|| self.refusal_of(it.stat.identity())).flatten();
+        match refusal.or_else(|| self.refusal_at(it.mount, &path, is_directory)) {
+            Some(refusal) => Err(io::Error::other(refusal)),
+            None => Ok(()),
+        }
+    }
+}
