@@ -28,38 +28,38 @@ pub struct ProtectedPaths {
 #[derive(Clone, Debug, Default)]
 pub struct ProtectedPlaces {
     mounts: MountTable,
-    mount_points: BTreeMap<Location, Kind>,
+    mount_points: BTreeMap<Location, Protection>,
     /// The roots and home directories.
-    locations: BTreeMap<Location, Kind>,
+    locations: BTreeMap<Location, Protection>,
     /// Those of them that are directories.
-    inodes: HashMap<Identity, Kind>,
+    inodes: HashMap<Identity, Protection>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum Protection {
     Root,
     Home,
     HomeOfOther,
     MountPoint,
 }
 
-impl Kind {
+impl Protection {
     fn refusal(self) -> Refusal {
         match self {
-            Kind::Root => "it is a root",
-            Kind::Home => "it is your home directory",
-            Kind::HomeOfOther => "it is a home directory",
-            Kind::MountPoint => "it is a mount point",
+            Protection::Root => "it is a root",
+            Protection::Home => "it is your home directory",
+            Protection::HomeOfOther => "it is a home directory",
+            Protection::MountPoint => "it is a mount point",
         }
     }
 
     /// For what contains it.
     fn refusal_around(self) -> Refusal {
         match self {
-            Kind::Root => "a root lies in it",
-            Kind::Home => "it holds your home directory",
-            Kind::HomeOfOther => "it holds a home directory",
-            Kind::MountPoint => "something is mounted in it",
+            Protection::Root => "a root lies in it",
+            Protection::Home => "it holds your home directory",
+            Protection::HomeOfOther => "it holds a home directory",
+            Protection::MountPoint => "something is mounted in it",
         }
     }
 }
@@ -75,9 +75,9 @@ impl ProtectedPaths {
         let mut protected = ProtectedPlaces::default();
         protected.look_at_mounts()?;
         if let Some(top) = top {
-            protected.inodes.insert(top.stat.identity(), Kind::Root);
+            protected.inodes.insert(top.stat.identity(), Protection::Root);
         }
-        let own = [(&self.roots, Kind::Root), (&self.homes, Kind::Home)];
+        let own = [(&self.roots, Protection::Root), (&self.homes, Protection::Home)];
         for (paths, kind) in own {
             for path in paths {
                 // If it does not exist, its path is protected.
@@ -90,7 +90,7 @@ impl ProtectedPaths {
         for home in sys::user_homes() {
             let home = home.as_os_str().as_encoded_bytes();
             if let Some((path, may_touch)) = protected.mounts.near_path(home, mount) {
-                protected.add(&path, Kind::HomeOfOther, may_touch);
+                protected.add(&path, Protection::HomeOfOther, may_touch);
             }
         }
         Ok(protected)
@@ -110,12 +110,12 @@ impl ProtectedPlaces {
             ));
         }
         let points = self.mounts.mount_points();
-        self.mount_points = points.map(|point| (point, Kind::MountPoint)).collect();
+        self.mount_points = points.map(|point| (point, Protection::MountPoint)).collect();
         Ok(())
     }
 
     /// Protects what is at the real path `path`. Without `may_touch`, it is not opened.
-    fn add(&mut self, path: &[u8], kind: Kind, may_touch: bool) {
+    fn add(&mut self, path: &[u8], kind: Protection, may_touch: bool) {
         let held = may_touch.then(|| HeldDirectory::open(&CString::new(path).ok()?).ok());
         let stat = held.flatten().and_then(|held| held.stat().ok());
         if let Some(stat) = &stat {
@@ -137,7 +137,7 @@ impl ProtectedPlaces {
             return Some(kind.refusal());
         }
         let start = location.before_content();
-        let first_inside = |kinds: &BTreeMap<Location, Kind>| {
+        let first_inside = |kinds: &BTreeMap<Location, Protection>| {
             let (inside, kind) = kinds.range(&start..).next()?;
             location.contains(inside).then(|| kind.refusal_around())
         };

@@ -59,7 +59,8 @@ impl Scanned {
         targets
     }
 
-    fn unreviewed(&self, names: &[&str]) -> Vec<Target> {
+    /// The same, but not reviewed.
+    pub fn unreviewed(&self, names: &[&str]) -> Vec<Target> {
         let places: Vec<_> = names.iter().map(|name| self.place(name)).collect();
         let targets = self.targets_at(&places).into_iter().map(Result::unwrap);
         let whole = |(target, place): (Target, &Place)| target.with_content(&self.tree, *place);
