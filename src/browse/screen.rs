@@ -97,7 +97,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
         browser.call_root(root.as_encoded_bytes());
     }
     // Before any access to the file system.
-    let drawn = screen.draw(&mut browser);
+    let drawn = enter().and_then(|()| screen.draw(&mut browser));
     let (sender, told) = channel();
     if is_walk {
         let sender = sender.clone();
@@ -461,11 +461,7 @@ impl Screen {
             restore();
             before(panic);
         }));
-        // Before the terminal changes, so that it is restored whatever fails.
-        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(out))?);
-        let screen = Self { terminal };
-        enter()?;
-        Ok(screen)
+        Ok(Self { terminal: ManuallyDrop::new(Terminal::new(CrosstermBackend::new(out))?) })
     }
 
     fn draw(&mut self, browser: &mut Browser) -> io::Result<()> {

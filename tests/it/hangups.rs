@@ -18,35 +18,53 @@ use crate::pty::Terminal;
 use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
 
+use Until::{Accepted, Entered, Logged, Shown, Typed};
+
 /// How long it may take to end: it waits at most 5 seconds for a call that hangs.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// A state of the screen: the keys that lead there once the scan is over, each with what the screen shows then.
+/// A state of the screen: the keys that lead there once the scan is over, each with what is waited for then.
 struct State {
     name: &'static str,
-    keys: &'static [(&'static str, &'static str)],
+    keys: &'static [(&'static str, Until)],
+}
+
+/// What is waited for.
+#[derive(Clone, Copy)]
+enum Until {
+    /// Nothing.
+    Typed,
+    /// Nothing; but first erases what was typed too often before.
+    Entered,
+    /// This text comes to the screen.
+    Shown(&'static str),
+    /// The same, and the keys are typed again until then: weigh refuses them while it looks at what is marked.
+    Accepted(&'static str),
+    /// The log has so many lines with this word in them; the keys are typed again until then.
+    Logged(&'static str, usize),
 }
 
 const ENTRIES: usize = 1_240;
 
-const REVIEW: (&str, &str) = ("Ad", "t trash");
-/// The number is asked for once weigh has looked at the marked entries again.
-const NUMBER: (&str, &str) = ("D", "how many");
-const DELETING: (&str, &str) = ("1240\r", "");
+const REVIEW: (&str, Until) = ("Ad", Shown("t trash"));
+const NUMBER: (&str, Until) = ("D", Accepted("how many"));
+const DELETING: (&str, Until) = ("1240\r", Entered);
+const TRASH: (&str, Until) = ("t", Logged("begin", 1));
+const IN_TRASH: (&str, Until) = ("", Logged("end", 40));
 
 const STATES: &[State] = &[
     State { name: "browsing", keys: &[] },
-    State { name: "help", keys: &[("?", "PgUp")] },
-    State { name: "info", keys: &[("i", "about it")] },
-    State { name: "errors", keys: &[("e", "everything was read")] },
-    State { name: "filter", keys: &[("/", "list only")] },
+    State { name: "help", keys: &[("?", Shown("PgUp"))] },
+    State { name: "info", keys: &[("i", Shown("about it"))] },
+    State { name: "errors", keys: &[("e", Shown("everything was read"))] },
+    State { name: "filter", keys: &[("/", Shown("list only"))] },
     State { name: "review", keys: &[REVIEW] },
     State { name: "number", keys: &[REVIEW, NUMBER] },
     State { name: "deleting", keys: &[REVIEW, NUMBER, DELETING] },
-    State { name: "trash", keys: &[REVIEW, ("t", "")] },
-    State { name: "undoing", keys: &[REVIEW, ("t", "in the trash"), ("u", "")] },
-    State { name: "scanning again", keys: &[("r", "")] },
-    State { name: "help while it deletes", keys: &[REVIEW, NUMBER, DELETING, ("?", "")] },
+    State { name: "trash", keys: &[REVIEW, TRASH] },
+    State { name: "undoing", keys: &[REVIEW, TRASH, IN_TRASH, ("u", Logged("restore", 1))] },
+    State { name: "scanning again", keys: &[("r", Typed)] },
+    State { name: "help while it deletes", keys: &[REVIEW, NUMBER, DELETING, ("?", Typed)] },
 ];
 
 /// What ends it.
@@ -117,6 +135,35 @@ impl<'f> Run<'f> {
         Self { fixture, child, terminal, settings, all, end, what }
     }
 
+    fn type_until(&mut self, keys: &str, until: Until) {
+        let keys = keys.as_bytes();
+        if let Entered = until {
+            // More often than anything is typed again.
+            self.terminal.type_in(&[b'\x7f'; 200]);
+        }
+        if let Typed | Entered | Shown(_) = until {
+            self.terminal.type_in(keys);
+        }
+        match until {
+            Typed | Entered => {}
+            Shown(text) => self.terminal.type_until(b"", text),
+            Accepted(text) => self.terminal.type_until(keys, text),
+            Logged(word, lines) => {
+                let end = Instant::now() + WAIT;
+                let mut pause = Duration::ZERO;
+                while log(self.fixture).matches(&format!("\"{word}\"")).count() < lines {
+                    assert!(Instant::now() < end, "{}: no {word} in the log", self.what);
+                    if pause.is_zero() {
+                        self.terminal.type_in(keys);
+                        pause = Duration::from_millis(500);
+                    }
+                    std::thread::sleep(Duration::from_millis(1));
+                    pause -= Duration::from_millis(1);
+                }
+            }
+        }
+    }
+
     /// Ends it, and checks what it leaves. Returns how many entries were deleted or put in the trash.
     fn end(self) -> usize {
         let Self { fixture, mut child, terminal, settings, all, end, what } = self;
@@ -148,8 +195,7 @@ impl<'f> Run<'f> {
 /// Everything is in its place, in the trash, or deleted, as the log says. Returns how many entries are not in their
 /// place.
 fn check_files(fixture: &Fixture, all: &BTreeSet<PathBuf>, what: &str) -> usize {
-    let log = fs::read_to_string(fixture.at("home/.local/state/weigh/deleted.ndjson"));
-    let log = log.unwrap_or_default();
+    let log = log(fixture);
     let (mut open, mut removed) = (Vec::new(), 0_usize);
     for line in log.lines() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -172,6 +218,11 @@ fn check_files(fixture: &Fixture, all: &BTreeSet<PathBuf>, what: &str) -> usize 
     assert!(others.is_empty(), "{what}: {others:?}: {log}");
     assert_eq!(found.len() + removed, all.len(), "{what}: {log}");
     gone
+}
+
+/// The log of deletes.
+fn log(fixture: &Fixture) -> String {
+    fs::read_to_string(fixture.at("home/.local/state/weigh/deleted.ndjson")).unwrap_or_default()
 }
 
 /// Its exit status, as a shell has it.
@@ -200,13 +251,8 @@ fn it_ends_in_every_state_of_the_screen() {
         let mut run = Run::start(&fixture, end, format!("{name}, {end:?}, seed {seed}"), &[]);
         // The last line: the list is complete.
         run.terminal.type_until(b"", "in 1,241 entries");
-        for (keys, shown) in *keys {
-            run.terminal.type_in(keys.as_bytes());
-            if *keys == NUMBER.0 {
-                run.terminal.type_until(keys.as_bytes(), shown);
-            } else if !shown.is_empty() {
-                run.terminal.type_until(b"", shown);
-            }
+        for (keys, until) in *keys {
+            run.type_until(keys, *until);
         }
         std::thread::sleep(Duration::from_micros(Dice::new(seed).below(60_000) as u64));
         let is_midway = (1..ENTRIES).contains(&run.end());
@@ -244,15 +290,15 @@ fn it_ends_while_a_delete_hangs() {
             ["strace", "-DDD", "-f", "-q", "-o", &trace, "-e", "trace=unlinkat", "-e", &hang];
         let mut run = Run::start(&fixture, end, format!("{call}, {end:?}, seed {seed}"), &under);
         run.terminal.type_until(b"", "in 1,241 entries");
-        run.terminal.type_in(b"Ad");
-        run.terminal.type_until(b"D", "how many");
-        run.terminal.type_in(b"1240\r");
+        for (keys, until) in [REVIEW, NUMBER, DELETING] {
+            run.type_until(keys, until);
+        }
         let limit = Instant::now() + WAIT;
         // The call that hangs is in the trace as soon as it begins.
         while fs::read_to_string(&trace).map_or(0, |trace| trace.matches("unlinkat(").count())
             < call
         {
-            assert!(Instant::now() < limit, "nothing hangs");
+            assert!(Instant::now() < limit, "nothing hangs: {}", run.what);
             std::thread::sleep(Duration::from_millis(20));
         }
         if seed as usize / ENDS.len() % 2 == 1 {
