@@ -164,7 +164,7 @@ def scans(tree):
     write(f"{tree}/in/new", 70_000)
     os.unlink(f"{tree}/in/old")
     changes = run("-s", "--since", windows(saved), windows(tree))
-    for said in "new (new)", "old (gone)", "+68Ki", "-48Ki", "+19Ki":
+    for said in "new (new)", "old (gone)", "+68.4Ki", "-48.8Ki", "+19.5Ki":
         assert said in changes, (said, changes)
     left = sorted(os.listdir(os.path.dirname(tree)))
     assert not [name for name in left if "draft" in name], left

@@ -108,7 +108,15 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
         });
     }
     let is_cancelled = Arc::<AtomicBool>::default();
-    let mut work = Work { request: request.clone(), options: &options, sender, told, is_cancelled };
+    let signals_of_work = signals.clone();
+    let mut work = Work {
+        request: request.clone(),
+        options: &options,
+        sender,
+        told,
+        is_cancelled,
+        signals: signals_of_work,
+    };
     work.start(WorkKind::All, request.clone(), top);
     let ended = drawn.and_then(|()| browse(&mut browser, &mut screen, &signals, &mut work));
     drop(screen);
@@ -235,6 +243,7 @@ struct Work<'a> {
     told: Receiver<Told>,
     /// Whether the removal is cancelled.
     is_cancelled: Arc<AtomicBool>,
+    signals: ScreenSignals,
 }
 
 impl Work<'_> {
@@ -302,6 +311,7 @@ impl Work<'_> {
 
     fn remove(&self, browser: &mut Browser, manner: Manner) {
         let (sender, is_cancelled) = (self.sender.clone(), Arc::clone(&self.is_cancelled));
+        let signals = self.signals.clone();
         let places = self.options.places.clone().unwrap_or_default();
         let targets = browser.begin_removal(manner);
         is_cancelled.store(false, Ordering::SeqCst);
@@ -313,7 +323,8 @@ impl Work<'_> {
                     told = Instant::now();
                     let _ = sender.send(Told::Removing(mem::take(&mut now)));
                 }
-                match is_cancelled.load(Ordering::SeqCst) {
+                // The loop may be waiting for a terminal that takes no more output.
+                match is_cancelled.load(Ordering::SeqCst) || signals.ended_by().is_some() {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }

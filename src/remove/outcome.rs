@@ -50,8 +50,8 @@ pub struct Removed {
     pub left: Vec<Problem>,
     /// Why the log is incomplete. Without its `begin` line, nothing was deleted or moved into the trash.
     pub unlogged: Option<Problem>,
-    /// The new fingerprints of inodes that have other links than the removed or moved ones.
-    pub relinked: HashMap<Identity, u32>,
+    /// The fingerprints, before and now, of inodes that have other links than the removed or moved ones.
+    pub relinked: HashMap<Identity, (u32, u32)>,
 }
 
 /// An event during a removal.

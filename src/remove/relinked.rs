@@ -16,8 +16,8 @@ pub(super) struct Relinked(HashMap<Identity, Relink>);
 struct Relink {
     before: Moment,
     after: Moment,
-    /// The fingerprint after it.
-    fingerprint: u32,
+    /// The fingerprints before and after it.
+    fingerprints: (u32, u32),
 }
 
 impl Relinked {
@@ -25,7 +25,8 @@ impl Relinked {
     pub(super) fn as_before_this_run(&self, now: ExactStat) -> ExactStat {
         match self.0.get(&now.stat.identity()) {
             Some(relink) if relink.after == now.changed => {
-                let stat = Stat { changed: relink.before.0, ..now.stat };
+                let (changed, changed_nanos) = relink.before;
+                let stat = Stat { changed, changed_nanos, ..now.stat };
                 ExactStat { stat, changed: relink.before, ..now }
             }
             _ => now,
@@ -57,13 +58,13 @@ impl Relinked {
             self.0.remove(&identity);
             return;
         }
-        let fingerprint = after.stat.fingerprint();
-        let relink = Relink { before: before.changed, after: after.changed, fingerprint };
+        let fingerprints = (before.stat.fingerprint(), after.stat.fingerprint());
+        let relink = Relink { before: before.changed, after: after.changed, fingerprints };
         self.0.insert(identity, relink);
     }
 
-    /// The fingerprint that each of them has now.
-    pub(super) fn fingerprints(self) -> HashMap<Identity, u32> {
-        self.0.into_iter().map(|(identity, relink)| (identity, relink.fingerprint)).collect()
+    /// The fingerprints that each of them had before this run, and has now.
+    pub(super) fn fingerprints(self) -> HashMap<Identity, (u32, u32)> {
+        self.0.into_iter().map(|(identity, relink)| (identity, relink.fingerprints)).collect()
     }
 }

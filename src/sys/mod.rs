@@ -175,6 +175,8 @@ pub struct Stat {
     pub modified: i64,
     /// When it was last written, renamed, linked, or changed in owner or mode; if asked for.
     pub changed: i64,
+    /// The nanoseconds of that second, if asked for and known.
+    pub changed_nanos: u32,
     /// When it was created; if asked for, and 0 if the file system does not tell.
     pub born: i64,
     /// The user id of its owner; if asked for.
@@ -204,8 +206,8 @@ impl Stat {
     }
 
     /// A fingerprint that tells this inode from another that later gets its name or its number. It covers the identity
-    /// and the time of creation; unless it is a directory, also the length and the times of the last write and of the
-    /// last change.
+    /// and the time of creation; unless it is a directory, also the length, the time of the last write, and that of the last
+    /// change in nanoseconds, which no program can set back.
     ///
     /// Two different inodes have the same fingerprint once in four billion times. It is valid for one run of the
     /// program.
@@ -213,7 +215,7 @@ impl Stat {
         let mut hasher = FixedState::default().build_hasher();
         (self.device, self.inode, self.mode.file_type(), self.born).hash(&mut hasher);
         if !self.is_directory() {
-            (self.length, self.modified, self.changed).hash(&mut hasher);
+            (self.length, self.modified, self.changed, self.changed_nanos).hash(&mut hasher);
         }
         hasher.finish() as u32
     }

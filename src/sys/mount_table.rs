@@ -5,6 +5,7 @@ use std::fs;
 
 use foldhash::fast::RandomState;
 
+use super::Source;
 use crate::path;
 
 /// The mounts, and the names of their mount points.
@@ -16,6 +17,8 @@ pub struct MountTable {
     points: HashMap<(u64, Vec<u8>), u64, RandomState>,
     /// The last components of the mount points' paths.
     names: HashSet<Vec<u8>, RandomState>,
+    /// The id of the mount of the process's root directory, which need not be listed; 0 if the system does not tell.
+    root: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -32,15 +35,16 @@ struct ListedMount {
     point: Vec<u8>,
 }
 
-/// Where an entry is in its file system. Through all mounts it is the same, and so tells bind mounts of a directory.
+/// Where an entry is in its file system. It is the same through every mount: two bind mounts of a
+/// directory have the same location.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Location {
-    file_system: FileSystem,
+    file_system: FileSystemId,
     path: Vec<u8>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum FileSystem {
+enum FileSystemId {
     Device(u64),
     /// That of a mount which is not listed, by the mount's id. Paths in it are those of the process.
     OfMount(u64),
@@ -53,7 +57,7 @@ impl Location {
             && below(&other.path, &self.path).is_some_and(|rest| !rest.is_empty())
     }
 
-    /// Sorts before everything below it, and after everything else that sorts before that.
+    /// The start of a range: if anything is below this location, it is first in that range.
     pub fn before_content(&self) -> Self {
         let mut path = self.path.clone();
         path.push(b'/');
@@ -82,6 +86,8 @@ impl MountTable {
             table.points.insert((parent, point.clone()), id);
             table.mounts.insert(id, ListedMount { kind, device, parent, root, point });
         }
+        let root = Source::default().look(c"/").and_then(|root| root.place());
+        table.root = root.map_or(0, |root| root.mount);
         table
     }
 
@@ -117,9 +123,9 @@ impl MountTable {
         let mount = if mount == 0 { self.mount_at(path) } else { mount };
         let Some(listed) = self.mounts.get(&mount) else {
             let path = path.strip_suffix(b"/").unwrap_or(path).to_vec();
-            return Some(Location { file_system: FileSystem::OfMount(mount), path });
+            return Some(Location { file_system: FileSystemId::OfMount(mount), path });
         };
-        let file_system = FileSystem::Device(listed.device?);
+        let file_system = FileSystemId::Device(listed.device?);
         let path = path::join_all([&*listed.root, below(path, &listed.point)?]);
         Some(Location { file_system, path: path.strip_suffix(b"/").unwrap_or(&path).to_vec() })
     }
@@ -139,10 +145,16 @@ impl MountTable {
         at
     }
 
-    /// The mount of the process's root directory; 0 if it is not listed.
+    /// The mount of the process's root directory; 0 if nobody tells.
     fn outermost(&self) -> u64 {
-        let roots = self.mounts.iter().filter(|(_, mount)| mount.point == b"/");
-        let mut outer = roots.filter(|(_, mount)| !self.mounts.contains_key(&mount.parent));
+        if self.root != 0 {
+            return self.root;
+        }
+        // Before Linux 5.8. A mount may be its own parent.
+        let is_outer = |id: u64, mount: &ListedMount| {
+            mount.point == b"/" && (mount.parent == id || !self.mounts.contains_key(&mount.parent))
+        };
+        let mut outer = self.mounts.iter().filter(|(id, mount)| is_outer(**id, mount));
         outer.next().map_or(0, |(id, _)| self.topmost(*id, b"/"))
     }
 
@@ -159,15 +171,16 @@ impl MountTable {
     }
 
     /// The real path of `path`, as far as it can be told without touching file systems that may not answer, or on which
-    /// directories are mounted when they are used. Beyond these, symlinks are taken for directories. Second, whether
-    /// the result itself may be touched. The file system of `mount` may always be.
+    /// directories are mounted when they are used. Beyond these, symlinks are taken for directories. Also returns
+    /// whether the result may be opened. On the file system of `mount`, everything may.
     pub fn near_path(&self, path: &[u8], mount: u64) -> Option<(Vec<u8>, bool)> {
         /// As many symlinks as Linux follows in one path (path_resolution(7)).
         const MOST: usize = 40;
         let split = |path: &[u8]| path.split(|b| *b == b'/').rev().map(<[u8]>::to_vec).collect();
         let also = self.file_system(mount);
         let is_near = |mount: u64| {
-            self.mounts.get(&mount).is_some_and(|mount| {
+            // In a chroot, the process is on a mount that is not listed.
+            self.mounts.get(&mount).map_or(mount == self.root, |mount| {
                 let is_block_device = mount.device.is_some_and(|device| device >> 32 != 0);
                 let is_also = also.is_some() && mount.device == also;
                 is_block_device || is_also || NEAR.contains(&&*mount.kind)
@@ -239,4 +252,24 @@ pub(super) fn unescape(mut escaped: &[u8]) -> Vec<u8> {
         escaped = rest;
     }
     name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As in a chroot, and on a machine that runs from its first file system.
+    #[test]
+    fn a_root_that_is_not_listed_or_lies_in_itself_is_the_same_for_all_paths() {
+        let unlisted = MountTable { root: 7, ..MountTable::default() };
+        assert_eq!(unlisted.near_path(b"/nowhere/u", 0), Some((b"/nowhere/u".to_vec(), true)));
+        assert_eq!(unlisted.location(0, b"/home/u"), unlisted.location(7, b"/home/u"));
+
+        let mut own_parent = MountTable::default();
+        let (point, root) = (b"/".to_vec(), b"/".to_vec());
+        let kind = b"rootfs".to_vec();
+        own_parent.points.insert((1, point.clone()), 1);
+        own_parent.mounts.insert(1, ListedMount { kind, device: Some(2), parent: 1, root, point });
+        assert_eq!(own_parent.location(0, b"/home/u"), own_parent.location(1, b"/home/u"));
+    }
 }

@@ -194,11 +194,14 @@ impl Tree {
         })
     }
 
-    /// Sets the fingerprints of inodes with several links, by which inode it is. All places stay as they are.
-    pub fn set_fingerprints(&mut self, fingerprints: &HashMap<Identity, u32>) {
+    /// Sets the fingerprints of inodes with several links, by which inode it is: of links that have the one before, the
+    /// one after. A link that was scanned at another time may have changed, and keeps its own. All places stay as they
+    /// are.
+    pub fn set_fingerprints(&mut self, fingerprints: &HashMap<Identity, (u32, u32)>) {
         self.change_leaves(None, |node| {
             let identity = node.inode?.linked()?;
-            *node.fingerprint.as_mut()? = *fingerprints.get(&identity.on_any_mount())?;
+            let (before, after) = fingerprints.get(&identity.on_any_mount())?;
+            *node.fingerprint.as_mut().filter(|fingerprint| *fingerprint == before)? = *after;
             Some(())
         });
     }
@@ -373,6 +376,27 @@ mod tests {
             }
         }
         sizes
+    }
+
+    /// A link that was scanned after a change of its inode would otherwise vouch for one that was scanned before.
+    #[test]
+    fn only_links_with_the_fingerprint_from_before_get_the_new_one() {
+        let identity = Identity { mount: 1, device: 2, number: 3 };
+        let inode = Some(Inode { identity, links: Links::Of(3), details: None });
+        let mut content = Content::default();
+        for (name, fingerprint) in [(b"early", 1), (b"later", 2)] {
+            let fingerprint = Some(fingerprint);
+            content.push(&Node { inode, fingerprint, totals: totals(1), ..node(name, 0o100_644) });
+        }
+        let mut tree = content.finish(&node(b"root", 0o040_755), Shape::default());
+        tree.set_fingerprints(&HashMap::from([(identity.on_any_mount(), (2, 7))]));
+        let mut found: Vec<_> = tree
+            .root()
+            .leaves()
+            .map(|leaf| (leaf.name().to_vec(), leaf.node().fingerprint))
+            .collect();
+        found.sort();
+        assert_eq!(found, [(b"early".to_vec(), Some(1)), (b"later".to_vec(), Some(7))]);
     }
 
     #[test]

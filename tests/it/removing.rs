@@ -2,7 +2,7 @@
 //! it was, and named. The library is asked; a hook before each of its calls plays the other process.
 #![cfg(target_os = "linux")]
 
-use std::fs;
+use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -284,6 +284,42 @@ fn what_has_changed_since_the_scan_is_kept() {
         assert_eq!(exists(fixture.at("tree/c")), is_there, "{what}");
         reviewed[0].seen = None;
         kept(scanned.delete_with(&reviewed, |_| ControlFlow::Continue(())));
+    }
+}
+
+/// Of what is in a marked directory, only the scan is known. Within one second, only nanoseconds tell.
+#[test]
+fn what_is_written_again_in_the_same_second_is_kept() {
+    let fixture = tree();
+    let scanned = Scanned::of(&fixture);
+    let reviewed = scanned.targets(&["a"]);
+    // So that a file system with a coarse clock has another time.
+    std::thread::sleep(std::time::Duration::from_millis(50));
+    let file = find_file(&fixture.at("tree/a"));
+    let before = fs::metadata(&file).unwrap();
+    fs::write(&file, vec![b'w'; before.len() as usize]).unwrap();
+    File::options()
+        .write(true)
+        .open(&file)
+        .unwrap()
+        .set_modified(before.modified().unwrap())
+        .unwrap();
+    scanned.delete_with(&reviewed, |_| ControlFlow::Continue(()));
+    assert!(exists(&file), "what was written again is gone");
+}
+
+/// A file somewhere below `directory`.
+fn find_file(directory: &Path) -> PathBuf {
+    let mut ahead = vec![directory.to_owned()];
+    loop {
+        let path = ahead.pop().expect("there is a file");
+        let stat = fs::symlink_metadata(&path).unwrap();
+        if stat.is_file() && stat.len() > 0 && stat.nlink() == 1 {
+            return path;
+        }
+        if stat.is_dir() {
+            ahead.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        }
     }
 }
 

@@ -104,6 +104,7 @@ impl<'a> RawInode<'a> {
             accessed: self.time(0x8, 0x8c),
             modified: self.time(0x10, 0x88),
             changed: self.changed(),
+            changed_nanos: if self.fits(0x84) { u32_at(self.bytes, 0x84) >> 2 } else { 0 },
             born: if self.fits(0x90) { self.time(0x90, 0x94) } else { 0 },
             owner: id(0x2, 0x78),
             group: Some(id(0x18, 0x7a)),

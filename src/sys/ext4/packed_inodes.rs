@@ -57,6 +57,7 @@ pub(in crate::sys) struct ContiguousDirectory {
 #[derive(Clone, Copy, Debug, Default)]
 struct PackedTimes {
     low: [[u16; 2]; 4],
+    changed_nanos: [u16; 2],
     high: u8,
 }
 
@@ -139,11 +140,11 @@ impl PackedInodes {
                 (length, length / 512)
             }
         };
-        let times = group.times.get(within).map_or([0; 4], PackedTimes::unpacked);
+        let times = group.times.get(within);
         let owner = group.owners.get(within);
         let owner = owner.and_then(|owner| self.owners.get_index(usize::from(*owner)));
         let (owner, group) = owner.copied().unwrap_or_default();
-        let [accessed, modified, changed, born] = times;
+        let [accessed, modified, changed, born] = times.map_or([0; 4], PackedTimes::unpacked);
         Some(Stat {
             device,
             inode: number,
@@ -155,6 +156,7 @@ impl PackedInodes {
             accessed,
             modified,
             changed,
+            changed_nanos: times.map_or(0, PackedTimes::changed_nanos),
             born,
             owner,
             group: Some(group),
@@ -222,7 +224,7 @@ impl PackedGroup {
         let base = || PackedBase::packed(&stat, inode, volume.layout.block_size, runs);
         self.base.push(is_known.then(base).flatten());
         if query.times {
-            self.times.push(PackedTimes::packed(times));
+            self.times.push(PackedTimes::packed(times, stat.changed_nanos));
         }
         if query.owner {
             self.owners.push(owner.unwrap_or_default());
@@ -254,11 +256,16 @@ fn unpacked([low, middle, high]: [u16; 3]) -> u64 {
 impl PackedTimes {
     const FIRST: i64 = -(1 << 31);
 
-    fn packed(times: [i64; 4]) -> Self {
+    fn packed(times: [i64; 4], nanos: u32) -> Self {
         let since = times.map(|time| (time - Self::FIRST) as u64);
         let low = since.map(|time| [time as u16, (time >> 16) as u16]);
         let high = since.iter().rev().fold(0, |high, time| high << 2 | (time >> 32 & 3) as u8);
-        Self { low, high }
+        Self { low, high, changed_nanos: [nanos as u16, (nanos >> 16) as u16] }
+    }
+
+    fn changed_nanos(&self) -> u32 {
+        let [low, high] = self.changed_nanos;
+        u32::from(low) | u32::from(high) << 16
     }
 
     fn unpacked(&self) -> [i64; 4] {
@@ -305,10 +312,11 @@ mod tests {
         }
         assert_eq!(packed(1 << 48), None);
         let times = [i32::MIN.into(), -1, 0, 1_700_000_000];
-        assert_eq!(PackedTimes::packed(times).unpacked(), times);
+        let packed = PackedTimes::packed(times, 999_999_999);
+        assert_eq!((packed.unpacked(), packed.changed_nanos()), (times, 999_999_999));
         let late = [i64::from(i32::MAX) + (3 << 32), 1 << 32, 0, 3 << 32];
-        assert_eq!(PackedTimes::packed(late).unpacked(), late);
+        assert_eq!(PackedTimes::packed(late, 0).unpacked(), late);
         // In docs/bulk.md.
-        assert_eq!((size_of::<Option<PackedBase>>(), size_of::<PackedTimes>()), (18, 18));
+        assert_eq!((size_of::<Option<PackedBase>>(), size_of::<PackedTimes>()), (18, 22));
     }
 }

@@ -428,6 +428,8 @@ sif e/short atime_extra 2
             accessed: time("atime: "),
             modified: time("mtime: "),
             changed: time("ctime: "),
+            // It prints whole seconds.
+            changed_nanos: 0,
             born: time("crtime: "),
             owner: number("User: ") as u32,
             group: Some(number("Group: ") as u32),

@@ -209,6 +209,7 @@ pub fn convert(stat: &Statx) -> Stat {
         accessed: stat.stx_atime.tv_sec,
         modified: stat.stx_mtime.tv_sec,
         changed: stat.stx_ctime.tv_sec,
+        changed_nanos: stat.stx_ctime.tv_nsec,
         born: stat.stx_btime.tv_sec,
         owner: stat.stx_uid,
         group: Some(stat.stx_gid),

@@ -165,6 +165,7 @@ fn convert(metadata: &Metadata) -> Stat {
         accessed: metadata.atime(),
         modified: metadata.mtime(),
         changed: metadata.ctime(),
+        changed_nanos: u32::try_from(metadata.ctime_nsec()).unwrap_or(0),
         born: metadata.created().map_or(0, seconds_since_epoch),
         owner: metadata.uid(),
         group: Some(metadata.gid()),

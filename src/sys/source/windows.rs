@@ -227,6 +227,7 @@ fn convert(told: &Metadata, path: &Path, device: u64) -> Stat {
         modified,
         // Windows stores it, but no listing has it.
         changed: modified,
+        changed_nanos: 0,
         born: seconds(told.created()),
         owner: 0,
         group: None,

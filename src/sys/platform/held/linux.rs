@@ -192,8 +192,13 @@ impl HeldDirectory {
     /// The system's, and an error if it has no path in this mount namespace.
     pub fn path(&self) -> io::Result<Vec<u8>> {
         let link = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
-        let path = fs::readlink(link, Vec::new())?.into_bytes();
-        if path.starts_with(b"/") { Ok(path) } else { Err(ErrorKind::NotFound.into()) }
+        let path = fs::readlink(link, Vec::new())?;
+        // What is not mounted any more has a path, too: from its own top.
+        let (there, here) = (Self::open(&path)?.stat()?, self.stat()?);
+        match there.mount == here.mount && there.stat.identity() == here.stat.identity() {
+            true => Ok(path.into_bytes()),
+            false => Err(ErrorKind::NotFound.into()),
+        }
     }
 
     /// The attributes of the directory itself.
