@@ -53,9 +53,7 @@ fn mark(terminal: &mut Terminal, name: &str, text: &str) {
 /// Deletes what is called `name`, which is one entry, until the screen says `text`.
 fn delete(terminal: &mut Terminal, name: &str, text: &str) {
     terminal.type_in(format!("+{name}\rd").as_bytes());
-    // It is refused until the marked entries have been looked at.
-    terminal.type_until(b"D", "many");
-    terminal.type_in(b"1\r");
+    terminal.delete(1);
     // Draws everything again.
     terminal.type_until(b"", text);
 }

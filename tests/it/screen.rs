@@ -338,9 +338,7 @@ fn delete_on_screen(fixture: &Fixture, flags: &str, mark: &str, entries: u32) ->
     terminal.wait_for("1 marked");
     terminal.type_in(b"d");
     terminal.wait_for("marked:");
-    // It is refused until the marked entries have been looked at.
-    terminal.type_until(b"D", "many");
-    terminal.type_in(format!("{entries}\r").as_bytes());
+    terminal.delete(entries);
     let limit = Instant::now() + PATIENCE;
     let log = home.join(".local/state/weigh/deleted.ndjson");
     while fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 2 {
@@ -397,8 +395,7 @@ fn deletes_one(fixture: &Fixture, terminal: &mut Terminal, fault: &str) -> Child
     terminal.wait_for("three");
     terminal.type_in(b"n d");
     terminal.wait_for("marked:");
-    terminal.type_until(b"D", "many");
-    terminal.type_in(b"1\r");
+    terminal.delete(1);
     child
 }
 
