@@ -54,7 +54,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A message from a background thread.
 enum Told {
-    Protected(Protected),
+    Protected(Box<Protected>),
     Progress(Progress),
     Done(WorkKind, Result<Box<Browsed>, Problem>),
     /// The targets of the review with this number, and why some must not be removed.
@@ -104,7 +104,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
         // The file system of the roots may not answer.
         thread::spawn(move || {
             let roots = roots.iter().map(|root| root.as_encoded_bytes());
-            let _ = sender.send(Told::Protected(Protected::ask(roots, &homes)));
+            let _ = sender.send(Told::Protected(Box::new(Protected::ask(roots, &homes))));
         });
     }
     let is_cancelled = Arc::<AtomicBool>::default();
@@ -378,7 +378,7 @@ impl Work<'_> {
         for is_told in iter::once(false).chain(iter::repeat(true)) {
             match self.told.try_recv() {
                 Err(TryRecvError::Empty | TryRecvError::Disconnected) => return (is_told, None),
-                Ok(Told::Protected(protected)) => browser.protect(protected),
+                Ok(Told::Protected(protected)) => browser.protect(*protected),
                 Ok(Told::Progress(progress)) => browser.progress(&progress),
                 Ok(Told::Done(WorkKind::All, Ok(browsed))) => browser.finish(*browsed),
                 Ok(Told::Looked(number, looked)) => browser.looked(number, looked),

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::sync::OnceLock;
 
 use foldhash::fast::RandomState;
 
@@ -17,8 +18,9 @@ pub struct MountTable {
     points: HashMap<(u64, Vec<u8>), u64, RandomState>,
     /// The last components of the mount points' paths.
     names: HashSet<Vec<u8>, RandomState>,
-    /// The id of the mount of the process's root directory, which need not be listed; 0 if the system does not tell.
-    root: u64,
+    /// The id of the mount of the process's root directory, which need not be listed; 0 if the system does not tell. It
+    /// is asked for when it is first needed, which no walk does.
+    root: OnceLock<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -86,8 +88,6 @@ impl MountTable {
             table.points.insert((parent, point.clone()), id);
             table.mounts.insert(id, ListedMount { kind, device, parent, root, point });
         }
-        let root = Source::default().look(c"/").and_then(|root| root.place());
-        table.root = root.map_or(0, |root| root.mount);
         table
     }
 
@@ -147,8 +147,10 @@ impl MountTable {
 
     /// The mount of the process's root directory; 0 if nobody tells.
     fn outermost(&self) -> u64 {
-        if self.root != 0 {
-            return self.root;
+        let ask = || Source::default().look(c"/").and_then(|root| root.place());
+        let root = *self.root.get_or_init(|| ask().map_or(0, |root| root.mount));
+        if root != 0 {
+            return root;
         }
         // Before Linux 5.8. A mount may be its own parent.
         let is_outer = |id: u64, mount: &ListedMount| {
@@ -177,10 +179,10 @@ impl MountTable {
         /// As many symlinks as Linux follows in one path (path_resolution(7)).
         const MOST: usize = 40;
         let split = |path: &[u8]| path.split(|b| *b == b'/').rev().map(<[u8]>::to_vec).collect();
-        let also = self.file_system(mount);
+        let (also, top) = (self.file_system(mount), self.outermost());
         let is_near = |mount: u64| {
             // In a chroot, the process is on a mount that is not listed.
-            self.mounts.get(&mount).map_or(mount == self.root, |mount| {
+            self.mounts.get(&mount).map_or(mount == top, |mount| {
                 let is_block_device = mount.device.is_some_and(|device| device >> 32 != 0);
                 let is_also = also.is_some() && mount.device == also;
                 is_block_device || is_also || NEAR.contains(&&*mount.kind)
@@ -188,7 +190,6 @@ impl MountTable {
         };
         let mut rest: Vec<Vec<u8>> = split(path);
         // Each directory on the way, with its mount, and whether it may be touched.
-        let top = self.outermost();
         let mut way = vec![(b"/".to_vec(), top, is_near(top))];
         let mut links = 0;
         while let Some(name) = rest.pop() {
@@ -261,11 +262,11 @@ mod tests {
     /// As in a chroot, and on a machine that runs from its first file system.
     #[test]
     fn a_root_that_is_not_listed_or_lies_in_itself_is_the_same_for_all_paths() {
-        let unlisted = MountTable { root: 7, ..MountTable::default() };
+        let unlisted = MountTable { root: 7.into(), ..MountTable::default() };
         assert_eq!(unlisted.near_path(b"/nowhere/u", 0), Some((b"/nowhere/u".to_vec(), true)));
         assert_eq!(unlisted.location(0, b"/home/u"), unlisted.location(7, b"/home/u"));
 
-        let mut own_parent = MountTable::default();
+        let mut own_parent = MountTable { root: 0.into(), ..MountTable::default() };
         let (point, root) = (b"/".to_vec(), b"/".to_vec());
         let kind = b"rootfs".to_vec();
         own_parent.points.insert((1, point.clone()), 1);
