@@ -32,8 +32,8 @@
 //!   like a walk, and weighed again if filters leave something out.
 //! * [`diff`] is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //! * [`history`] compares many snapshots: what changed most, at which rate, and when a file system is full.
-//! * [`render`] turns a result into text. It uses no file system, no clock and no terminal. The time zone that it is
-//!   given is found once a time is written.
+//! * [`render`] turns a result into text. It uses no file system, no clock and no terminal, with one exception: the
+//!   first time that it writes makes `sys` look up the time zone.
 //! * [`browse`] shows a result on a screen, and marks entries: a state, a pure view of it, and one loop.
 //! * [`remove`] deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
 //! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.

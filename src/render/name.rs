@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthChar;
 pub use cells::cells;
 
 /// `name` as text. Escapes bytes that are not UTF-8, control characters, line and paragraph separators, bidirectional
-/// controls, and noncharacters. So the text may be in XML and HTML, apart from what these quote.
+/// controls, and noncharacters. With `&`, `<` and quotes escaped, the text is valid in XML and HTML.
 pub fn escape(name: &[u8]) -> String {
     let mut text = String::with_capacity(name.len());
     for chunk in name.utf8_chunks() {
@@ -111,7 +111,7 @@ pub(super) fn is_control(c: char) -> bool {
     )
 }
 
-/// Whether Unicode keeps `c` from interchange (section 23.7). XML forbids two of these (1.0, section 2.2), HTML all.
+/// Whether `c` is a noncharacter (Unicode, section 23.7). XML forbids two of these (1.0, section 2.2), HTML all.
 fn is_noncharacter(c: char) -> bool {
     matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
 }

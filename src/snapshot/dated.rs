@@ -102,7 +102,7 @@ fn none_in(directory: &Path) -> Problem {
 /// directory; otherwise `path`.
 ///
 /// # Errors
-/// The system's, and an error if there is none.
+/// The system's; if there is none, the error of a snapshot that cannot be read, or one that says so.
 pub fn newest_like(path: &Path, now: impl FnOnce() -> Origin) -> Result<PathBuf, Problem> {
     if !sys::is_directory(path) {
         return Ok(path.to_owned());
