@@ -34,10 +34,14 @@ pub fn join_all<'a>(names: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
 
 /// Whether `path` is `above`, or below it. Everything is below the empty path.
 pub fn is_within(path: &[u8], above: &[u8]) -> bool {
-    path.strip_prefix(above).is_some_and(|rest| {
-        let is_whole = rest.is_empty() || above.is_empty();
-        is_whole || above.ends_with(b"/") || rest.starts_with(b"/")
-    })
+    above.is_empty() || below(path, above).is_some()
+}
+
+/// What of `path` is below the directory `above`: nothing if it is the same, none if it is elsewhere. `above` may end in
+/// a slash.
+pub fn below<'p>(path: &'p [u8], above: &[u8]) -> Option<&'p [u8]> {
+    let rest = path.strip_prefix(above.strip_suffix(b"/").unwrap_or(above))?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"/") }
 }
 
 /// `path` with slashes between its names, whatever separators the system has.

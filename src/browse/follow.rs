@@ -124,9 +124,7 @@ impl Scan {
         roots: &HashMap<Vec<u8>, Vec<u8>>,
     ) -> Option<Vec<Vec<u8>>> {
         roots.iter().find_map(|(name, real)| {
-            let mut slashed = real.clone();
-            path::join(&mut slashed, b"");
-            let rest = if path == real { b"" } else { path.strip_prefix(&*slashed)? };
+            let rest = path::below(path, real)?;
             let mut way = if self.tree.is_above_roots() { vec![name.clone()] } else { Vec::new() };
             let mut at = descend(&self.tree, &way)?;
             for name in rest.split(|byte| *byte == b'/') {

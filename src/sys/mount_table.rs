@@ -56,7 +56,7 @@ impl Location {
     /// Whether `other` is below it.
     pub fn contains(&self, other: &Self) -> bool {
         self.file_system == other.file_system
-            && below(&other.path, &self.path).is_some_and(|rest| !rest.is_empty())
+            && path::below(&other.path, &self.path).is_some_and(|rest| !rest.is_empty())
     }
 
     /// The start of a range: if anything is below this location, it is first in that range.
@@ -126,7 +126,7 @@ impl MountTable {
             return Some(Location { file_system: FileSystemId::OfMount(mount), path });
         };
         let file_system = FileSystemId::Device(listed.device?);
-        let path = path::join_all([&*listed.root, below(path, &listed.point)?]);
+        let path = path::join_all([&*listed.root, path::below(path, &listed.point)?]);
         Some(Location { file_system, path: path.strip_suffix(b"/").unwrap_or(&path).to_vec() })
     }
 
@@ -225,12 +225,6 @@ impl MountTable {
         }
         way.pop().map(|(path, _, may_touch)| (path, may_touch))
     }
-}
-
-/// What of `path` is below `directory`: nothing if it is the same, none if it is elsewhere.
-fn below<'p>(path: &'p [u8], directory: &[u8]) -> Option<&'p [u8]> {
-    let rest = path.strip_prefix(directory.strip_suffix(b"/").unwrap_or(directory))?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"/") }
 }
 
 /// The number of the device written as `major:minor`.
