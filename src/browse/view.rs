@@ -129,8 +129,8 @@ fn state(browser: &Browser) -> Vec<String> {
         parts.push(format!("/{}", escape(pattern.text().as_bytes())));
     }
     if let Some(browsed) = browser.browsed() {
-        match browsed.snapshot.measure {
-            Measure::Disk | Measure::Newest(_) => {}
+        match browsed.snapshot.view.measure {
+            Measure::Disk => {}
             measure => parts.push(measure.name().to_owned()),
         }
         if let Some(file_system) = browsed.file_systems.first() {

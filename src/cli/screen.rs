@@ -79,7 +79,7 @@ impl Flags {
         let config = git::config().unwrap_or_else(|_| GitConfig::default());
         Ok(Some(BrowseOptions {
             formats: formats.clone(),
-            measure: walk.measure,
+            measure: walk.view.measure,
             times: Some(TimeFormat { style, zone: sys::time_zone(), now: sys::now() }),
             sorting: Sorting { by, ..Sorting::default() },
             knows_freed: !walk.follow,

@@ -8,9 +8,10 @@ use crate::diff::Sides;
 use crate::diff::moves::Moves;
 use crate::diff::unchanged::Unchanged;
 use crate::inode::{Identity, Links};
+use crate::measure::Figures;
 use crate::tally::Tally;
 use crate::total::{Replay, Shown};
-use crate::tree::{Child, Inode, Named, Node, Step, Totals, Traversal, Tree};
+use crate::tree::{Child, Inode, Named, Node, Step, Sums, Traversal, Tree};
 
 /// A directory that is open.
 struct OpenPair<'a> {
@@ -102,7 +103,7 @@ pub(super) fn feed<T: Tally>(
 /// The churn of its own size; of a directory, without its content, if both sides know it.
 fn own_churn(sides: Sides<'_>) -> u64 {
     let own = |child: Option<Child<'_>>| match child {
-        Some(child) if child.is_directory() => child.node().own,
+        Some(child) if child.is_directory() => child.own(),
         child => Some(child.map_or(0, |child| child.size())),
     };
     own(sides.before).zip(own(sides.now)).map_or(0, |(was, is)| was.abs_diff(is))
@@ -144,9 +145,9 @@ impl Churn {
 
 /// The node as it is now, or as it was, with its churn as its size.
 fn node<'a>(sides: Sides<'a>, Churn { size, entries }: Churn) -> Node<'a> {
-    let totals = Totals { size, entries, ..Totals::default() };
-    let own = Some(own_churn(sides)).filter(|own| *own > 0);
-    let child = sides.now.or(sides.before);
-    let (name, mode) = child.map_or_else(Default::default, |child| (child.name(), child.mode()));
-    Node { name, mode, own, totals, ..Node::default() }
+    let Some(child) = sides.now.or(sides.before) else { return Node::default() };
+    let churn = |size| Figures::default().with(child.view().measure, size);
+    let sums = Sums { all: churn(size), entries, ..Sums::default() };
+    let own = Some(own_churn(sides)).filter(|own| *own > 0).map(churn);
+    Node { name: child.name(), mode: child.mode(), own, sums, ..Node::default() }
 }

@@ -106,7 +106,13 @@ impl Diff {
         let limits = limits.unwrap_or(Limits::NONE);
         // Unchanged entries have no line.
         let limits = Limits { min_size: limits.min_size.max(1), ..limits };
-        join::feed(self.root(), &self.moves, &self.unchanged, Top::new(limits), is_each_once)
+        join::feed(
+            self.root(),
+            &self.moves,
+            &self.unchanged,
+            Top::new(self.now.view(), limits),
+            is_each_once,
+        )
     }
 
     /// The roots.
