@@ -11,10 +11,10 @@
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use weigh::inode::{Identity, Links};
-use weigh::measure::{Measure, Mode};
+use weigh::measure::{Figures, Mode, View};
 use weigh::sys::Stat;
 use weigh::tally::{Directory, Entry, Tally};
-use weigh::tree::{Totals, Tree};
+use weigh::tree::{Sums, Tree};
 
 fn main() {
     divan::main();
@@ -87,8 +87,8 @@ mod links {
     fn none(bencher: Bencher) {
         bencher.counter(ItemsCount::new(ENTRIES)).bench_local(|| {
             let mut sum = Sum::default();
-            (0..ENTRIES).for_each(|weight| sum.add(divan::black_box(weight), weight));
-            sum.totals(Measure::Disk)
+            (0..ENTRIES).for_each(|size| sum.add(&of(divan::black_box(size))));
+            sum.sums()
         });
     }
 
@@ -97,8 +97,8 @@ mod links {
     fn in_one_directory(bencher: Bencher) {
         bencher.counter(ItemsCount::new(ENTRIES)).bench_local(|| {
             let mut sum = Sum::default();
-            (0..ENTRIES).for_each(|n| sum.add_link(identity(n), 4096, Links::Of(300), 4096));
-            sum.totals(Measure::Disk)
+            (0..ENTRIES).for_each(|n| sum.add_link(identity(n), &of(4096), Links::Of(300)));
+            sum.sums()
         });
     }
 
@@ -109,7 +109,7 @@ mod links {
             let sum = |directory: u64| {
                 let mut sum = Sum::default();
                 (0..250).for_each(|n| {
-                    sum.add_link(identity(directory * 250 + n), 4096, Links::Of(300), 4096)
+                    sum.add_link(identity(directory * 250 + n), &of(4096), Links::Of(300))
                 });
                 sum
             };
@@ -119,7 +119,7 @@ mod links {
             |directories| {
                 let mut above = Sum::default();
                 directories.into_iter().for_each(|sum| above.absorb(sum));
-                above.totals(Measure::Disk)
+                above.sums()
             },
         );
     }
@@ -140,9 +140,9 @@ mod tallies {
 
     #[divan::bench(args = SHAPES, sample_count = 20)]
     fn twenty_largest(bencher: Bencher, grown: &Grown) {
-        bencher
-            .counter(ItemsCount::new(grown.entries()))
-            .bench_local(|| grown.gathered_by(&Top::new(Limits { lines: 20, ..Limits::NONE })));
+        bencher.counter(ItemsCount::new(grown.entries())).bench_local(|| {
+            grown.gathered_by(&Top::new(View::default(), Limits { lines: 20, ..Limits::NONE }))
+        });
     }
 
     #[divan::bench(args = SHAPES, sample_count = 20)]
@@ -166,7 +166,8 @@ mod rendering {
 
     #[divan::bench(args = [20, 10_000])]
     fn picture(bencher: Bencher, lines: usize) {
-        let report = Grown::NESTED.gathered_by(&Top::new(Limits { lines, ..Limits::NONE }));
+        let report =
+            Grown::NESTED.gathered_by(&Top::new(View::default(), Limits { lines, ..Limits::NONE }));
         let options = tree::PictureOptions { width: 120, ..Default::default() };
         let mut out = Vec::new();
         bencher.counter(ItemsCount::new(lines)).bench_local(|| {
@@ -272,7 +273,7 @@ impl Grown {
     /// What `tally` reports of it.
     fn gathered_by<T: Tally>(&self, tally: &T) -> Tree {
         let mut part = T::Part::default();
-        let totals = self.fill(tally, &mut part, 0);
+        let sums = self.fill(tally, &mut part, 0);
         let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };
         tally.finish(
             &Directory {
@@ -281,20 +282,21 @@ impl Grown {
                 stat: &stat,
                 mount: 0,
                 links: Links::Alone,
-                own: Some(0),
-                totals,
+                own: Some(of(0)),
+                sums,
             },
             part,
         )
     }
 
     /// Feeds `tally` with what is in a directory `depth` levels down.
-    fn fill<T: Tally>(&self, tally: &T, part: &mut T::Part, depth: u32) -> Totals {
-        let mut totals = Totals::of(0);
+    fn fill<T: Tally>(&self, tally: &T, part: &mut T::Part, depth: u32) -> Sums {
+        let mut sums = Sums::of(of(0));
         let mut name = Vec::with_capacity(self.name_length);
-        let mut add = |below: Totals| {
-            totals.size += below.size;
-            totals.entries += below.entries;
+        let mut add = |below: Sums| {
+            sums.all.disk += below.all.disk;
+            sums.all.inodes += below.all.inodes;
+            sums.entries += below.entries;
         };
         if depth == self.depth {
             let stat = Stat { mode: Mode(0o100_644), links: 1, ..Stat::default() };
@@ -303,18 +305,18 @@ impl Grown {
                 // Up to 64 KiB, and in no order.
                 let size = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
                 let (depth, name) = (depth + 1, name.as_slice());
-                let (links, mount, beside) = (Links::Alone, 0, None);
+                let (links, mount, figures) = (Links::Alone, 0, of(size));
                 tally.leaf(
                     part,
-                    &Entry { name, depth, stat: &stat, size, beside, links, mount, frees: None },
+                    &Entry { name, depth, stat: &stat, figures, links, mount, frees: None },
                 );
-                add(Totals::of(size));
+                add(Sums::of(figures));
             }
         } else {
             let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };
             for number in 0..self.width {
                 let mut below = T::Part::default();
-                let totals = self.fill(tally, &mut below, depth + 1);
+                let sums = self.fill(tally, &mut below, depth + 1);
                 self.write_name(&mut name, number);
                 let (depth, name) = (depth + 1, name.as_slice());
                 tally.close(
@@ -325,15 +327,15 @@ impl Grown {
                         stat: &stat,
                         mount: 0,
                         links: Links::Alone,
-                        own: Some(0),
-                        totals,
+                        own: Some(of(0)),
+                        sums,
                     },
                     below,
                 );
-                add(totals);
+                add(sums);
             }
         }
-        totals
+        sums
     }
 
     /// As long as names are, and different ones for different numbers.
@@ -351,4 +353,9 @@ impl std::fmt::Display for Grown {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(self.label)
     }
+}
+
+/// What an inode comes to that takes so much on disk.
+fn of(disk: u64) -> Figures {
+    Figures { disk, length: disk, inodes: 1, ..Figures::default() }
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use crate::diff::{Diff, Lookup, Sides};
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
-use crate::snapshot::{self, Glance, Origin, Snapshot};
+use crate::snapshot::{self, Glance, Origin, Snapshot, Wanted};
 use crate::tally::Limits;
 use crate::tree::{Order, Step, Traversal, Tree};
 use directories::Directories;
@@ -106,7 +106,7 @@ pub fn history(
     });
     let mut others = dated.into_iter().map(|(file, _)| file);
     let first = others.by_ref().find_map(|file| {
-        load(file, Some(last.measure)).map_err(|problem| unread.push(problem)).ok()
+        load(file, Some(last.view.measure)).map_err(|problem| unread.push(problem)).ok()
     });
     let is_alone = first.is_none();
     let (first, before) = match first {
@@ -123,7 +123,7 @@ pub fn history(
     }
     drop(changes);
     let column = |file: &PathBuf| {
-        let (snapshot, tree) = load(file, Some(last.measure))?;
+        let (snapshot, tree) = load(file, Some(last.view.measure))?;
         let sides = Sides { before: None, now: Some(tree.root()) };
         Ok(Column::new(&snapshot, sides, &chosen))
     };
@@ -151,7 +151,7 @@ pub fn history(
 
 /// Loads the snapshot in `file`, and separately its tree, which has all its directories.
 fn load(file: &Path, measure: Option<Measure>) -> Result<(Snapshot, Tree), Problem> {
-    let mut snapshot = snapshot::load(file, measure, Directories)?;
+    let mut snapshot = snapshot::load(file, Wanted { measure, time: None }, Directories)?;
     let tree = snapshot.weighed.report.take();
     let nothing = || problem(file, "nothing could be read when it was made");
     Ok((snapshot, tree.ok_or_else(nothing)?))

@@ -57,7 +57,7 @@
 //! terminal   walk render
 //! render     diff history snapshot tree inode measure problem bounds path stats weighed
 //! history    diff snapshot tally tree measure problem
-//! diff       sys total tally tree inode path
+//! diff       sys total tally tree inode measure path
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed
 //! walk       sys filter total tally tree inode measure problem path stats weighed
 //! filter     sys measure path

@@ -43,7 +43,8 @@ fn main() -> ExitCode {
         let _ = interrupt::outlive_size_limit();
     }
     let messages = &plan.messages;
-    let mut progress = ProgressLine::new(plan.progress, messages.formats.of(request.walk.measure));
+    let mut progress =
+        ProgressLine::new(plan.progress, messages.formats.of(request.walk.view.measure));
     let outcome = report::run(request, |so_far| match so_far {
         Some(so_far) => progress.draw(so_far),
         None => progress.erase(),
@@ -84,7 +85,7 @@ fn main() -> ExitCode {
     if weighed.is_interrupted {
         say("weigh: interrupted; totals are a lower bound\n");
     }
-    let format = messages.formats.of(snapshot.measure);
+    let format = messages.formats.of(snapshot.view.measure);
     for exceeded in &*exceeded {
         say(&bounds::message(exceeded, &format, !weighed.is_complete()));
     }
@@ -151,7 +152,7 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
     let mut out = BufWriter::new(io::stdout().lock());
     let Outcome { snapshot, changes, file_systems, .. } = outcome;
     if let Some(history) = &outcome.history {
-        render::write_history(&mut out, history, snapshot.measure, &output)?;
+        render::write_history(&mut out, history, snapshot.view.measure, &output)?;
         return out.flush();
     }
     render::write(&mut out, snapshot, changes.as_ref(), file_systems, output)?;

@@ -1,8 +1,8 @@
-//! Measures, their units, and kinds of entries.
+//! Figures, the views of them, measures with their units, and kinds of entries.
 //!
 //! This part imports nothing, so that all others can use it.
 
-/// What a total measures.
+/// Which of the [`Figures`] of a node is its size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measure {
     /// Bytes allocated on the device: `st_blocks × 512` of everything, directories included.
@@ -14,8 +14,6 @@ pub enum Measure {
     Files,
     /// Inodes of every kind, directories included.
     Inodes,
-    /// The latest time of all inodes, directories included: a maximum and not a sum.
-    Newest(Time),
 }
 
 /// Which of an inode's times (inode(7)).
@@ -29,25 +27,31 @@ pub enum Time {
     Modified,
 }
 
-impl Measure {
-    /// The weight of one inode. `blocks` are of 512 bytes, whatever the block size of the file system is
-    /// (stat(3type)); `length` is in bytes, and `time` in seconds since the epoch.
-    pub fn weight(
-        self,
-        kind: Kind,
-        blocks: u64,
-        length: u64,
-        time: impl FnOnce(Time) -> i64,
-    ) -> u64 {
-        match (self, kind) {
-            (Measure::Newest(which), _) => weight_of_time(time(which)),
-            (Measure::Disk, _) => blocks.saturating_mul(512),
-            (Measure::Apparent, Kind::File | Kind::Symlink) => length,
-            (Measure::Files, Kind::File) | (Measure::Inodes, _) => 1,
-            (Measure::Apparent | Measure::Files, _) => 0,
-        }
-    }
+/// What an inode, or everything at and below a node, comes to: every inode once. Saturated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// [`Measure::Disk`].
+    pub disk: u64,
+    /// [`Measure::Apparent`].
+    pub length: u64,
+    /// [`Measure::Files`].
+    pub files: u64,
+    /// [`Measure::Inodes`].
+    pub inodes: u64,
+    /// The newest time, in seconds since the epoch, if times are kept: a maximum and not a sum.
+    pub newest: Option<i64>,
+}
 
+/// What is shown of figures, and by what the largest are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    /// The figure that is the size.
+    pub measure: Measure,
+    /// The time by which the largest are chosen, instead of by size.
+    pub time: Option<Time>,
+}
+
+impl Measure {
     /// The measure that has a name in JSON.
     pub fn named(name: &str) -> Option<Self> {
         let measures = [Measure::Disk, Measure::Apparent, Measure::Files, Measure::Inodes];
@@ -61,34 +65,96 @@ impl Measure {
             Measure::Apparent => "apparent",
             Measure::Files => "files",
             Measure::Inodes => "inodes",
-            Measure::Newest(_) => "newest",
         }
     }
 
-    /// The unit of its numbers: `bytes`, `files`, `inodes`, or `seconds` since the epoch.
+    /// The unit of its numbers: `bytes`, `files` or `inodes`.
     pub fn unit(self) -> &'static str {
         match self {
             Measure::Disk | Measure::Apparent => "bytes",
             Measure::Files => "files",
             Measure::Inodes => "inodes",
-            Measure::Newest(_) => "seconds",
         }
     }
 }
 
-/// The weight of a time in seconds since the epoch: the later, the larger. No time has the weight 0, which would be
-/// 290 billion years ago.
-pub fn weight_of_time(seconds: i64) -> u64 {
-    seconds.cast_unsigned() ^ SIGN
+impl Figures {
+    /// Those of one inode. `blocks` are of 512 bytes, whatever the block size of the file system is (stat(3type)), and
+    /// `length` is in bytes.
+    #[inline]
+    pub fn of(kind: Kind, blocks: u64, length: u64, newest: Option<i64>) -> Self {
+        let length = if matches!(kind, Kind::File | Kind::Symlink) { length } else { 0 };
+        Self { disk: blocks.saturating_mul(512), length, newest, ..Self::counts_of(kind) }
+    }
+
+    /// What one inode of this kind counts, without its bytes.
+    #[inline]
+    pub fn counts_of(kind: Kind) -> Self {
+        Self { files: u64::from(kind == Kind::File), inodes: 1, ..Self::default() }
+    }
+
+    /// The same with this `size` in one measure.
+    #[must_use]
+    pub fn with(mut self, measure: Measure, size: u64) -> Self {
+        *match measure {
+            Measure::Disk => &mut self.disk,
+            Measure::Apparent => &mut self.length,
+            Measure::Files => &mut self.files,
+            Measure::Inodes => &mut self.inodes,
+        } = size;
+        self
+    }
+
+    /// The figure that measures `measure`.
+    #[inline]
+    pub fn get(&self, measure: Measure) -> u64 {
+        match measure {
+            Measure::Disk => self.disk,
+            Measure::Apparent => self.length,
+            Measure::Files => self.files,
+            Measure::Inodes => self.inodes,
+        }
+    }
 }
 
-/// The time whose [`weight_of_time`] this is.
-pub fn time_of_weight(weight: u64) -> i64 {
-    (weight ^ SIGN).cast_signed()
+impl View {
+    /// The size.
+    #[inline]
+    pub fn size(self, figures: &Figures) -> u64 {
+        figures.get(self.measure)
+    }
+
+    /// What the largest are chosen by: the largest rank comes first. What has no time has the lowest of times.
+    #[inline]
+    pub fn rank(self, figures: &Figures) -> i128 {
+        self.rank_of(self.size(figures), figures.newest)
+    }
+
+    /// The rank of what has this size and this time.
+    #[inline]
+    pub fn rank_of(self, size: u64, newest: Option<i64>) -> i128 {
+        match self.time {
+            None => size.into(),
+            Some(_) => newest.map_or(i128::MIN, i128::from),
+        }
+    }
+
+    /// What JSON calls it.
+    pub fn name(self) -> &'static str {
+        if self.time.is_some() { "newest" } else { self.measure.name() }
+    }
+
+    /// The unit of what it ranks by: that of its measure, or `seconds` since the epoch.
+    pub fn unit(self) -> &'static str {
+        if self.time.is_some() { "seconds" } else { self.measure.unit() }
+    }
 }
 
-/// The sign bit of a number.
-const SIGN: u64 = 1 << 63;
+impl From<Measure> for View {
+    fn from(measure: Measure) -> Self {
+        Self { measure, time: None }
+    }
+}
 
 /// What kind of inode it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -198,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn weights() {
+    fn figures_are_of_what_stat_tells() {
         use Kind::*;
         for (measure, kind, expected) in [
             (Measure::Disk, Directory, 4096),
@@ -210,18 +276,21 @@ mod tests {
             (Measure::Files, Symlink, 0),
             (Measure::Inodes, Other, 1),
         ] {
-            let weight = measure.weight(kind, 8, 5000, |_| 0);
-            assert_eq!(weight, expected, "{measure:?} {kind:?}");
+            let figures = Figures::of(kind, 8, 5000, None);
+            assert_eq!(figures.get(measure), expected, "{measure:?} {kind:?}");
+            assert_eq!(View::from(measure).rank(&figures), i128::from(expected));
+            assert_eq!(figures.with(measure, 7).get(measure), 7);
         }
-        assert_eq!(Measure::Disk.weight(File, u64::MAX, 0, |_| 0), u64::MAX);
+        assert_eq!(Figures::of(File, u64::MAX, 0, None).disk, u64::MAX);
     }
 
     #[test]
-    fn later_times_weigh_more() {
-        let times = [i64::MIN, -1_000, -1, 0, 1, 1_763_683_441, i64::MAX];
-        let weights = times.map(weight_of_time);
-        assert!(weights.is_sorted());
-        assert_eq!(weights.map(time_of_weight), times);
+    fn later_times_rank_higher() {
+        let view = View { time: Some(Time::Modified), ..View::default() };
+        let times = [i64::MIN, -1_000, -1, 0, 1, 1_763_683_441, i64::MAX].map(Some);
+        let figures = [None].into_iter().chain(times).rev();
+        let ranks = figures.map(|newest| view.rank(&Figures { newest, ..Figures::default() }));
+        assert!(ranks.is_sorted_by(|later, earlier| later > earlier));
     }
 
     #[test]

@@ -18,13 +18,13 @@ pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
 use crate::diff::Diff;
-use crate::filter::{Filter, MANY};
+use crate::filter::MANY;
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
-use crate::measure::Measure;
+use crate::measure::{Measure, View};
 use crate::problem::{Operation, Problem};
 use crate::render::json;
-use crate::snapshot::{self, Destination, Doubt, Expired, FileSystem, Origin, Snapshot, TIMES};
+use crate::snapshot::{self, Destination, Doubt, Expired, FileSystem, Origin, Snapshot, Wanted};
 use crate::stats::WalkStats;
 use crate::sys;
 use crate::tally::{
@@ -45,8 +45,6 @@ pub struct Request {
     pub keep: Keep,
     /// Whether a snapshot must have times and owners. A saved one gets them.
     pub details: bool,
-    /// Whether to show times of last modification instead of sizes. A saved snapshot has both.
-    pub newest: bool,
     /// Whether the output can only show bytes.
     pub bytes_only: bool,
     /// Where to save a snapshot, if anywhere.
@@ -179,7 +177,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     }
     let (mut snapshot, stats, before) =
         request.compared(|request, watch| request.now(watch), watch)?;
-    let saved = request.save.as_ref().map(|to| request.save(to, &snapshot)).transpose();
+    let saved = request.save.as_ref().map(|to| request.save(to, &mut snapshot)).transpose();
     let saved = match saved {
         // Even a complete walk is not shown then, because the user wants no more.
         Err(problem) if request.interrupt.is_asked() && !snapshot.weighed.is_interrupted => {
@@ -191,12 +189,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         (Ok(Some(file)), Some(origin)) => request.remove_old(file, origin),
         _ => Expired::default(),
     };
-    let kept = request.kept();
-    if request.newest && request.save.is_some() {
-        // Without a filter this cannot fail.
-        let _ =
-            snapshot::reweigh(&mut snapshot, &Filter::default(), TIMES, kept.unwrap_or_default());
-    }
+    let (kept, view) = (request.kept(), snapshot.view);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let before = before.and_then(|before| before.weighed.report);
@@ -204,7 +197,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     snapshot.weighed.report = match (snapshot.weighed.report, before) {
         (Some(now), Some(before)) => Some(match request.keep {
             Keep::Groups(by, limits) => {
-                let groups = request.groups(by, Limits::NONE);
+                let groups = Groups::new(by, view, Limits::NONE);
                 let now = if kept.is_some() { replay(&now, groups) } else { now };
                 let both = Diff::new(replay(&before, groups), now);
                 changes.insert(both).largest(Some(limits))
@@ -214,8 +207,8 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         }),
         (Some(whole), None) if kept.is_some() => Some(match request.keep {
             Keep::Everything(_) => whole,
-            Keep::Largest(limits) => replay(&whole, Top::new(limits)),
-            Keep::Groups(by, limits) => replay(&whole, request.groups(by, limits)),
+            Keep::Largest(limits) => replay(&whole, Top::new(view, limits)),
+            Keep::Groups(by, limits) => replay(&whole, Groups::new(by, view, limits)),
         }),
         (report, _) => report,
     };
@@ -297,7 +290,7 @@ impl Request {
         let is_grouped = matches!(self.keep, Keep::Groups(..));
         let are_several =
             matches!(&self.source, Input::Snapshots(snapshots, _) if snapshots.len() != 1);
-        let is_anew = is_loaded && !self.walk.filter.is_off() || self.newest || are_several;
+        let is_anew = is_loaded && !self.walk.filter.is_off() || are_several;
         let to_be_shown = match self.keep {
             Keep::Everything(inodes) => Some(inodes),
             _ => None,
@@ -313,7 +306,7 @@ impl Request {
     /// Whether a snapshot that is saved or loaded must have times and owners.
     fn needs_details(&self) -> bool {
         self.details
-            || self.newest
+            || self.is_by_saved_time()
             || self.is_loaded() && self.walk.filter.times.modified.is_some()
             || self.is_by_details()
     }
@@ -326,12 +319,13 @@ impl Request {
         }
     }
 
-    fn is_by_details(&self) -> bool {
-        self.needs().times || self.needs().owners
+    /// Whether to show times that a snapshot has, or will have.
+    fn is_by_saved_time(&self) -> bool {
+        self.walk.view.time.is_some() && (self.is_loaded() || self.save.is_some())
     }
 
-    fn groups(&self, by: By, limits: Limits) -> Groups {
-        Groups::new(by, if self.newest { TIMES } else { self.walk.measure }, limits)
+    fn is_by_details(&self) -> bool {
+        self.needs().times || self.needs().owners
     }
 
     /// The file systems whose mount points are roots, and the roots that are not mount points, if that is asked for.
@@ -359,7 +353,8 @@ impl Request {
                 let (mut snapshot, stats) = now(self, watch)?;
                 let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
                 let earlier = self.earlier_file(|| snapshot.origin.clone().unwrap_or_default())?;
-                let before = self.earlier(earlier.as_deref(), snapshot.measure, options, || ())?;
+                let measure = snapshot.view.measure;
+                let before = self.earlier(earlier.as_deref(), measure, options, || ())?;
                 if let Some(options) =
                     snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
                 {
@@ -394,7 +389,7 @@ impl Request {
                 let say = |may_begin| {
                     let _ = sender.send(may_begin);
                 };
-                let (measure, options) = (self.walk.measure, Some(&*self.options));
+                let (measure, options) = (self.walk.view.measure, Some(&*self.options));
                 let loaded = self.earlier(earlier, measure, options, || say(true));
                 say(loaded.is_ok());
                 if loaded.is_err() {
@@ -416,7 +411,10 @@ impl Request {
                     join()?
                 }
                 // No thread can be started.
-                Err(_) => self.earlier(earlier, self.walk.measure, Some(&self.options), || ())?,
+                Err(_) => {
+                    let measure = self.walk.view.measure;
+                    self.earlier(earlier, measure, Some(&self.options), || ())?
+                }
             };
             walk().map(|(now, stats)| (now, stats, earlier))
         });
@@ -433,11 +431,11 @@ impl Request {
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
                 self.with(Whole { inodes }, watch)
             }
-            (None, Keep::Largest(limits)) => self.with(Top::new(limits), watch),
+            (None, Keep::Largest(limits)) => self.with(Top::new(self.walk.view, limits), watch),
             (None, Keep::Groups(by, limits)) => {
                 // A group that is small now may have been large before.
                 let limits = if self.since.is_some() { Limits::NONE } else { limits };
-                self.with(self.groups(by, limits), watch)
+                self.with(Groups::new(by, self.walk.view, limits), watch)
             }
         }
     }
@@ -452,9 +450,10 @@ impl Request {
             Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
                 let newest = |path: &PathBuf| snapshot::newest(path);
                 let paths: Vec<_> = paths.iter().map(newest).collect::<Result<_, _>>()?;
+                let wanted = Wanted { measure: *measure, time: self.walk.view.time };
                 let snapshot = match &paths[..] {
-                    [path] => snapshot::load(path, *measure, tally)?,
-                    paths => snapshot::load_all(paths, *measure, self.kept().unwrap_or_default())?,
+                    [path] => snapshot::load(path, wanted, tally)?,
+                    paths => snapshot::load_all(paths, wanted, self.kept().unwrap_or_default())?,
                 };
                 let path = paths.first().map_or(Path::new(""), |path| path);
                 let snapshot = self.reweighed(snapshot);
@@ -482,11 +481,11 @@ impl Request {
         options.filter.share = share;
         options.query.times |= has_details
             || kept.has_fingerprints()
-            || matches!(options.measure, Measure::Newest(_))
+            || options.view.time.is_some()
             || self.needs().times
             || !options.filter.times.is_off();
         options.query.owner |= has_details || self.needs().owners;
-        let measure = options.measure;
+        let view = options.view;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
         let Walked { weighed, stats } = self.interrupt.put_off(|| {
@@ -494,7 +493,7 @@ impl Request {
             watch(None);
             walked
         });
-        (Snapshot { weighed, measure, origin }, stats)
+        (Snapshot { weighed, view, origin }, stats)
     }
 
     /// The origin of a walk of `roots` that starts now.
@@ -505,9 +504,9 @@ impl Request {
     /// Applies filters to a loaded snapshot, if it contains what they need.
     fn reweighed(&self, mut snapshot: Snapshot) -> io::Result<Snapshot> {
         self.ensure_enough(snapshot.origin.as_ref(), self.needs_details())?;
-        let is_bytes = snapshot.measure.unit() == Measure::Disk.unit();
+        let unit = snapshot.view.measure.unit();
+        let is_bytes = unit == Measure::Disk.unit();
         if (self.bytes_only || self.needs().bytes) && !is_bytes {
-            let unit = snapshot.measure.unit();
             let message = format!("what is asked for needs bytes, and it counts {unit}");
             return Err(io::Error::other(message));
         }
@@ -516,10 +515,7 @@ impl Request {
             // The snapshot may be saved again.
             origin.has_details = kept.has_details();
         }
-        // A snapshot that is saved again has sizes.
-        let is_by_time = self.newest && self.save.is_none();
-        let measure = if is_by_time { TIMES } else { snapshot.measure };
-        snapshot::reweigh(&mut snapshot, &self.walk.filter, measure, kept)?;
+        snapshot::reweigh(&mut snapshot, &self.walk.filter, kept)?;
         Ok(snapshot)
     }
 
@@ -569,11 +565,12 @@ impl Request {
         };
         let look = |origin: &Origin| check(Some(origin)).map(|()| begin());
         let whole = Whole { inodes };
-        let mut snapshot = snapshot::load_after(path, Some(measure), whole, look)?;
+        let wanted = Wanted { measure: Some(measure), time: None };
+        let mut snapshot = snapshot::load_after(path, wanted, whole, look)?;
         check(snapshot.origin.as_ref())?;
         let compared = move || {
             let has_details = snapshot.origin.as_ref().is_some_and(|origin| origin.has_details);
-            snapshot::reweigh(&mut snapshot, &filter.of_saved(has_details), measure, inodes)?;
+            snapshot::reweigh(&mut snapshot, &filter.of_saved(has_details), inodes)?;
             match snapshot.weighed.report {
                 Some(_) => Ok(Some(snapshot)),
                 None => Err(io::Error::other("nothing could be read when it was made")),
@@ -583,16 +580,22 @@ impl Request {
     }
 
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
-    fn save(&self, to: &Destination, snapshot: &Snapshot) -> Result<PathBuf, Problem> {
+    fn save(&self, to: &Destination, snapshot: &mut Snapshot) -> Result<PathBuf, Problem> {
         if snapshot.weighed.is_interrupted {
             let interrupted = io::ErrorKind::Interrupted.into();
             return Err(snapshot::problem(&to.path, Operation::Save, &interrupted));
         }
-        let (measure, origin) = (snapshot.measure, snapshot.origin.clone());
-        let threads = self.walk.threads;
+        // It has sizes, the largest first, whatever is shown.
+        let shown = snapshot.view;
+        let view = View { time: None, ..shown };
+        snapshot.see_as(view);
+        let (origin, threads) = (snapshot.origin.clone(), self.walk.threads);
         let options =
-            json::ExportOptions { measure, origin, threads, ..json::ExportOptions::default() };
-        snapshot::save(to, &self.interrupt, |out| json::write(out, &snapshot.weighed, &options))
+            json::ExportOptions { view, origin, threads, ..json::ExportOptions::default() };
+        let weighed = &snapshot.weighed;
+        let saved = snapshot::save(to, &self.interrupt, |out| json::write(out, weighed, &options));
+        snapshot.see_as(shown);
+        saved
     }
 }
 

@@ -1,5 +1,5 @@
 //! Closes directories: the only place that does, wherever their content comes from. A source says what is in a
-//! directory, and this computes the directory's total: from the weights of inodes, how links count, and what is
+//! directory, and this computes what the directory comes to: from the figures of inodes, how links count, and what is
 //! shared.
 
 mod add_up;
@@ -15,19 +15,17 @@ pub use freeable::{Doubtful, Sharing, SharingFile};
 pub use replay::{Replay, replay};
 
 use crate::inode::Links;
-use crate::measure::Measure;
+use crate::measure::{Figures, Time};
 use crate::sum::Sum;
 use crate::sys::Stat;
 use crate::tally::{Directory, Entry, Tally};
-use crate::tree::{Freeable, Totals, Tree};
+use crate::tree::{Freeable, Sums, Tree};
 
 /// How inodes count.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules {
-    /// What the totals measure.
-    pub measure: Measure,
-    /// What the sizes beside them measure, if the totals are times and sizes are known.
-    pub sizes: Option<Measure>,
+    /// The time that is kept, if any.
+    pub time: Option<Time>,
     /// Whether symlinks are followed. They lead to an inode in ways that its link count does not include, and through
     /// any mount.
     pub follow: bool,
@@ -73,19 +71,18 @@ impl Rules {
         if entry.links == Links::Unknown {
             entry.mount = 0;
         }
-        entry.beside = self.beside(stat);
     }
 
-    /// The size of an inode, if times are measured.
-    pub fn beside(&self, stat: &Stat) -> Option<u64> {
-        self.sizes.map(|measure| stat.weight(measure))
+    /// What an inode comes to.
+    #[inline]
+    pub fn figures(&self, stat: &Stat) -> Figures {
+        stat.figures(self.time)
     }
 
-    /// The total of a root that is not a directory.
-    pub fn alone(&self, stat: &Stat) -> Totals {
+    /// What a root comes to that is not a directory.
+    pub fn alone(&self, stat: &Stat) -> Figures {
         let is_shared = self.unique && stat.links > 1;
-        let size = if is_shared { 0 } else { stat.weight(self.measure) };
-        Totals { beside: self.beside(stat), ..Totals::of(size) }
+        if is_shared { Figures::default() } else { self.figures(stat) }
     }
 
     /// Adds up the total of a directory, itself included. All of its content has been added to `sum`.
@@ -94,21 +91,24 @@ impl Rules {
         directory: &mut Directory<'_>,
         Subtotal { sum, sharing, .. }: &mut Subtotal<P>,
     ) {
-        if let Some(own) = directory.own {
-            sum.add(directory.totals.beside.unwrap_or(own), own);
+        if let Some(own) = &directory.own {
+            sum.add(own);
         }
-        let totals =
-            if self.unique { sum.unshared(self.measure) } else { sum.totals(self.measure) };
-        directory.totals = self.as_known(totals);
+        directory.sums = self.sums(sum);
         if self.frees {
-            directory.totals.frees = Some(Sharing::close(sharing.as_deref(), directory.totals));
+            directory.sums.frees = Some(Sharing::close(sharing.as_deref(), &directory.sums));
         }
     }
 
-    /// The known part of `totals`: not `shared` if symlinks are followed, and no sizes if none are asked for.
-    fn as_known(&self, totals: Totals) -> Totals {
-        let shared = if self.follow { 0 } else { totals.shared };
-        Totals { shared, beside: totals.beside.filter(|_| self.sizes.is_some()), ..totals }
+    /// What `sum` comes to.
+    fn sums(&self, sum: &Sum) -> Sums {
+        self.as_known(if self.unique { sum.unshared() } else { sum.sums() })
+    }
+
+    /// The known part of `sums`: not what is shared if symlinks are followed.
+    fn as_known(&self, sums: Sums) -> Sums {
+        let shared = if self.follow { Figures::default() } else { sums.shared };
+        Sums { shared, ..sums }
     }
 }
 
@@ -122,14 +122,13 @@ impl<P: Default> Subtotal<P> {
         mut entry: Entry<'_>,
         is_shown: bool,
     ) {
-        let weight = entry.beside.unwrap_or(entry.size);
         match entry.linked() {
             Some(_) if T::ADDS_UP => {}
-            Some(identity) => self.sum.add_link(identity, weight, entry.links, entry.size),
-            None => self.sum.add(weight, entry.size),
+            Some(identity) => self.sum.add_link(identity, &entry.figures, entry.links),
+            None => self.sum.add(&entry.figures),
         }
         if rules.unique && entry.links.are_several() {
-            entry.size = 0;
+            entry.figures = Figures::default();
         }
         if is_shown {
             tally.leaf(&mut self.part, &entry);
@@ -143,7 +142,7 @@ impl<P: Default> Subtotal<P> {
         entry.frees = Some(match entry.links.are_several() {
             // The other links keep it.
             true => Freeable::default(),
-            false => Sharing::close(one.as_deref(), Totals::of(entry.size)),
+            false => Sharing::close(one.as_deref(), &Sums::of(entry.figures)),
         });
         self.absorb_sharing(one);
     }
@@ -182,7 +181,7 @@ pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     above.absorb_sharing(subtotal.sharing);
     let is_shown = match shown {
         Shown::Always => true,
-        Shown::IfCounted => directory.totals.entries > 0 || T::ADDS_UP,
+        Shown::IfCounted => directory.sums.entries > 0 || T::ADDS_UP,
         Shown::Never => false,
     };
     if is_shown {
@@ -200,7 +199,7 @@ pub fn finish<T: Tally>(
     if let Some(rules) = rules {
         rules.close(&mut root, &mut subtotal);
         if T::ADDS_UP {
-            root.totals = rules.as_known(tally.totals(&root, &subtotal.part));
+            root.sums = rules.as_known(tally.sums(&root, &subtotal.part));
         }
     }
     tally.finish(&root, subtotal.part)

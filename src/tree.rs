@@ -18,7 +18,7 @@ use std::iter;
 use std::ops::RangeInclusive;
 
 use crate::inode::{Identity, Links};
-use crate::measure::{Kind, Mode};
+use crate::measure::{Figures, Kind, Mode, View};
 use crate::path;
 use crate::sys::Stat;
 
@@ -32,6 +32,7 @@ pub struct Tree {
     /// The root is the last.
     directories: Vec<PackedDirectory>,
     shape: Shape,
+    view: View,
 }
 
 /// The number of a directory in its tree. Valid until something in the tree is replaced or removed.
@@ -55,8 +56,6 @@ struct PackedDirectory {
     below: u32,
     /// How many places after it its parent is; 0 for the root.
     up: u32,
-    /// The sum of the digests of its leaves.
-    digest: u64,
     /// Its record and those of its leaves.
     block: Box<[u8]>,
 }
@@ -73,10 +72,10 @@ pub enum Shape {
     Groups,
 }
 
-/// The order of siblings. Equal ones are in the order of size, then of name.
+/// The order of siblings. Equal ones are in the order of rank, then of name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// The largest first.
+    /// Those that rank highest in the tree's view first: the largest, or the newest.
     #[default]
     Size,
     /// By name, as bytes.
@@ -87,13 +86,15 @@ pub enum Order {
     Listed(&'static [&'static str]),
 }
 
-/// A node at its place in a [`Tree`].
+/// A node at its place in a [`Tree`], in a view of it.
 #[derive(Clone, Copy, Debug)]
 pub struct Child<'a> {
     tree: &'a Tree,
     /// It begins with the node's record.
     block: &'a [u8],
+    view: View,
     size: u64,
+    newest: Option<i64>,
     /// The directory itself, or the one that contains the leaf.
     directory: DirectoryId,
     is_leaf: bool,
@@ -107,35 +108,56 @@ pub struct Node<'a> {
     pub name: &'a [u8],
     /// File type and permissions.
     pub mode: Mode,
-    /// A directory's own weight, without its content, if it is kept.
-    pub own: Option<u64>,
-    /// Its totals, whatever is kept of its content.
-    pub totals: Totals,
+    /// What a directory comes to without its content, if it counts.
+    pub own: Option<Figures>,
+    /// What it comes to, whatever is kept of its content.
+    pub sums: Sums,
     /// Its inode, if it is known.
     pub inode: Option<Inode>,
     /// What tells it from whatever else may come to have its name, if that is kept ([`Stat::fingerprint`]).
     pub fingerprint: Option<u32>,
 }
 
-/// The totals of a node, every inode once.
+/// What a node comes to, every inode once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Its weight and that of all below it, in the measure's unit; saturated at `u64::MAX`.
-    pub size: u64,
-    /// The inodes counted, itself included.
+pub struct Sums {
+    /// Its figures and those of all below it.
+    pub all: Figures,
+    /// The part of these in inodes that also have links outside it.
+    pub shared: Figures,
+    /// The inodes below it, itself included, counted or not.
     pub entries: u64,
-    /// The part of `size` in inodes that also have links outside it.
-    pub shared: u64,
-    /// Its size, if `size` is a time.
-    pub beside: Option<u64>,
     /// What deleting it frees, if that was asked for.
     pub frees: Option<Freeable>,
 }
 
-impl Totals {
-    /// The totals of one inode of this size.
-    pub fn of(size: u64) -> Self {
-        Self { size, entries: 1, ..Self::default() }
+/// What a view shows of [`Sums`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// The figure that the view measures.
+    pub size: u64,
+    /// The inodes counted, itself included.
+    pub entries: u64,
+    /// The part of `size` in inodes that also have links outside it; times are not shared.
+    pub shared: u64,
+    /// The newest time, if times are kept.
+    pub newest: Option<i64>,
+    /// What deleting it frees, if that was asked for.
+    pub frees: Option<Freeable>,
+}
+
+impl Sums {
+    /// Those of one inode.
+    pub fn of(all: Figures) -> Self {
+        Self { all, entries: 1, ..Self::default() }
+    }
+
+    /// What `view` shows of them.
+    pub fn seen_as(&self, view: View) -> Totals {
+        let Self { all, shared, entries, frees } = self;
+        let shared = if view.time.is_some() { 0 } else { view.size(shared) };
+        let (size, newest) = (view.size(all), all.newest);
+        Totals { size, entries: *entries, shared, newest, frees: *frees }
     }
 }
 
@@ -193,6 +215,17 @@ impl Tree {
         self.directory(self.root_id())
     }
 
+    /// The view in which its nodes are seen.
+    pub fn view(&self) -> View {
+        self.view
+    }
+
+    /// The same tree in another view. What it keeps stays as it is.
+    #[must_use]
+    pub fn seen_as(self, view: View) -> Self {
+        Self { view, ..self }
+    }
+
     /// What its names mean.
     pub fn shape(&self) -> Shape {
         self.shape
@@ -206,7 +239,7 @@ impl Tree {
     /// Whether the files in it have more shared extents than are remembered.
     fn has_too_many_extents(&self) -> bool {
         let root = self.directories.last().and_then(|root| record::take(&mut &root.block[..]));
-        let frees = root.and_then(|root| root.totals.frees);
+        let frees = root.and_then(|root| root.sums.frees);
         frees.is_some_and(|frees| frees.extents > MOST_EXTENTS)
     }
 
@@ -221,9 +254,13 @@ impl Tree {
 
     /// The directory that has this number.
     pub fn directory(&self, directory: DirectoryId) -> Child<'_> {
+        self.directory_in(self.view, directory)
+    }
+
+    fn directory_in(&self, view: View, directory: DirectoryId) -> Child<'_> {
         let block = self.directories.get(directory.0 as usize).map_or(&[][..], |it| &it.block);
-        let size = record::take(&mut { block }).map_or(0, |node| node.totals.size);
-        Child { tree: self, block, size, directory, is_leaf: false }
+        let figures = record::figures(&mut { block }).unwrap_or_default();
+        Child::new(self, view, block, &figures, directory, false)
     }
 
     /// What is at `place`.
@@ -231,8 +268,8 @@ impl Tree {
         let directory = self.directory(place.directory);
         match directory.block.get(place.offset as usize..) {
             Some(block) if place.offset > 0 => {
-                let size = record::take(&mut { block }).map_or(0, |node| node.totals.size);
-                Child { block, size, is_leaf: true, ..directory }
+                let figures = record::figures(&mut { block }).unwrap_or_default();
+                Child::new(self, self.view, block, &figures, place.directory, true)
             }
             _ => directory,
         }
@@ -250,13 +287,14 @@ impl Tree {
     /// The leaves in `block`, which are in `directory`.
     fn leaves_in<'a>(
         &'a self,
+        view: View,
         mut rest: &'a [u8],
         directory: DirectoryId,
     ) -> impl Iterator<Item = Child<'a>> {
         iter::from_fn(move || {
             let block = rest;
-            let size = record::take(&mut rest)?.totals.size;
-            Some(Child { tree: self, block, size, directory, is_leaf: true })
+            let figures = record::take(&mut rest)?.sums.all;
+            Some(Child::new(self, view, block, &figures, directory, true))
         })
     }
 
@@ -266,15 +304,34 @@ impl Tree {
 }
 
 impl<'a> Child<'a> {
+    #[inline]
+    fn new(
+        tree: &'a Tree,
+        view: View,
+        block: &'a [u8],
+        figures: &Figures,
+        directory: DirectoryId,
+        is_leaf: bool,
+    ) -> Self {
+        let (size, newest) = (view.size(figures), figures.newest);
+        Self { tree, block, view, size, newest, directory, is_leaf }
+    }
+
     /// Its name, as bytes.
     #[inline]
     pub fn name(&self) -> &'a [u8] {
         record::name(self.block)
     }
 
-    /// Its weight, in the measure's unit.
+    /// Its size, as the view measures it.
     pub fn size(&self) -> u64 {
         self.size
+    }
+
+    /// What the largest are chosen by ([`View::rank`]).
+    #[inline]
+    fn rank(&self) -> i128 {
+        self.view.rank_of(self.size, self.newest)
     }
 
     /// File type and permissions.
@@ -303,16 +360,26 @@ impl<'a> Child<'a> {
             record::take_directory(&mut block)
         };
         let mut node = node.unwrap_or_default();
-        if let Some(frees) = node.totals.frees {
-            let settled = frees.settled(&node.totals, || self.tree.has_too_many_extents());
-            node.totals.frees = Some(settled);
+        if let Some(frees) = node.sums.frees {
+            let settled = frees.settled(&node.sums, || self.tree.has_too_many_extents());
+            node.sums.frees = Some(settled);
         }
         node
     }
 
-    /// Its totals; of a leaf, without the size beside a time.
+    /// What it comes to in the view.
     pub fn totals(&self) -> Totals {
-        if self.is_leaf { Totals::of(self.size) } else { self.node().totals }
+        self.node().sums.seen_as(self.view)
+    }
+
+    /// The size of a directory without its content, if it counts.
+    pub fn own(&self) -> Option<u64> {
+        self.node().own.map(|own| self.view.size(&own))
+    }
+
+    /// The view in which it is seen.
+    pub fn view(&self) -> View {
+        self.view
     }
 
     /// Its inode, if it is kept.
@@ -339,7 +406,7 @@ impl<'a> Child<'a> {
         let DirectoryId(number) = self.directory;
         let up = if self.is_leaf { 0 } else { self.tree.directories.get(number as usize)?.up };
         let parent = DirectoryId(number.checked_add(up)?);
-        (self.is_leaf || up > 0).then(|| self.tree.directory(parent))
+        (self.is_leaf || up > 0).then(|| self.tree.directory_in(self.view, parent))
     }
 
     /// Its path: all names from the root's on.
@@ -354,7 +421,7 @@ impl<'a> Child<'a> {
     pub fn leaves(self) -> impl Iterator<Item = Child<'a>> {
         let mut rest = if self.is_leaf { &[] } else { self.block };
         record::take_directory(&mut rest);
-        self.tree.leaves_in(rest, self.directory)
+        self.tree.leaves_in(self.view, rest, self.directory)
     }
 
     /// The same entries, as their records have them, each unpacked once. Unlike that of [`Self::node`], `frees` is not
@@ -371,7 +438,7 @@ impl<'a> Child<'a> {
         let directories = id.map_or(&[][..], |_| &self.tree.directories);
         let (id, below) = (id.unwrap_or(0), self.directories_below() as u32);
         let ids = children(directories, id.saturating_sub(below), id);
-        ids.map(|id| self.tree.directory(DirectoryId(id)))
+        ids.map(move |id| self.tree.directory_in(self.view, DirectoryId(id)))
     }
 
     /// How many directories are below it.
@@ -386,7 +453,7 @@ impl<'a> Child<'a> {
         let DirectoryId(last) = self.directory;
         let first = u64::from(last).saturating_sub(self.directories_below());
         let row = if self.is_leaf { 0..0 } else { first..u64::from(last) + 1 };
-        row.map(|number| self.tree.directory(DirectoryId(number as u32)))
+        row.map(move |number| self.tree.directory_in(self.view, DirectoryId(number as u32)))
     }
 
     /// The number of entries that removing it removes: itself, and all in it. Each link is one. A directory that a
@@ -420,18 +487,17 @@ impl<'a> Child<'a> {
             Order::Size => children.sort_unstable_by(Child::compare),
             Order::Name => children.sort_unstable_by_key(Child::name),
             Order::Count => children.sort_by_cached_key(|child| {
-                let Totals { size, entries, .. } = child.totals();
-                (Reverse(entries), Reverse(size), child.name())
+                (Reverse(child.totals().entries), Reverse(child.rank()), child.name())
             }),
             Order::Listed(names) => children.sort_by_cached_key(|child| {
                 let place = names.iter().position(|name| name.as_bytes() == child.name());
-                (place.unwrap_or(names.len()), Reverse(child.size()), child.name())
+                (place.unwrap_or(names.len()), Reverse(child.rank()), child.name())
             }),
         }
         children
     }
 
-    /// Compares by size, largest first, and then by name. A damaged snapshot may have two siblings with one name: they
+    /// Compares by rank, highest first, and then by name. A damaged snapshot may have two siblings with one name: they
     /// stay in their order.
     #[inline]
     pub fn compare(&self, other: &Self) -> Ordering {
@@ -441,7 +507,7 @@ impl<'a> Child<'a> {
             one.cmp(&two)
         };
         let by_name = || self.name().cmp(other.name()).then_with(by_place);
-        other.size.cmp(&self.size).then_with(by_name)
+        other.rank().cmp(&self.rank()).then_with(by_name)
     }
 }
 

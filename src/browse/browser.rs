@@ -12,13 +12,13 @@ use super::protected::Protected;
 use super::removal::Removals;
 use super::sorting::Sorting;
 use crate::filter::Git;
-use crate::measure::{Measure, weight_of_time};
+use crate::measure::{Measure, View};
 use crate::path;
 use crate::problem::Problem;
 use crate::remove::Places;
 use crate::render::colors::Colors;
 use crate::render::partial::Partial;
-use crate::render::size::{Format, Formats};
+use crate::render::size::Formats;
 use crate::render::time::TimeFormat;
 use crate::report::Browsed;
 use crate::tally::LiveDirectory;
@@ -255,7 +255,7 @@ impl Browser {
         // A directory that is in several snapshots has no figures of its own, but its files have.
         let file = tree.root().all_directories().flat_map(Child::leaf_nodes).next();
         let nodes = [Some(tree.root().node()), file];
-        let knows_sharing = nodes.iter().flatten().any(|node| node.totals.frees.is_some());
+        let knows_sharing = nodes.iter().flatten().any(|node| node.sums.frees.is_some());
         let partial = Partial::of(&browsed.snapshot.weighed);
         let scan = Scan { browsed, tree, partial, directory, index, marks, knows_sharing };
         self.seen = Watched::Whole(Box::new(scan));
@@ -329,8 +329,9 @@ impl Browser {
     pub fn refresh(&mut self) {
         let most = (self.first + self.height).max(self.chosen + 1).max(256);
         let (sorting, pattern) = (self.sorting, self.pattern.as_ref());
+        let view = View::from(self.measure());
         let Watched::Walk { top, page, is_walk: true, .. } = &mut self.seen else { return };
-        match Page::of(top, &self.way, sorting, pattern, most) {
+        match Page::of(top, view, &self.way, sorting, pattern, most) {
             Some(now) => **page = now,
             // Everything is closed, and the result is on its way.
             None if top.is_closed() || self.way.is_empty() => return,
@@ -424,7 +425,7 @@ impl Browser {
     /// A time, in seconds since the epoch, as text.
     pub fn time(&self, seconds: i64) -> String {
         let times = self.options.times.clone();
-        times.map_or_else(String::new, |times| Format::Time(times).write(weight_of_time(seconds)))
+        times.map_or_else(String::new, |times| times.write(seconds))
     }
 
     /// The totals of the current directory.
@@ -539,7 +540,7 @@ impl Browser {
 
     /// What sizes measure.
     pub fn measure(&self) -> Measure {
-        self.browsed().map_or(self.options.measure, |browsed| browsed.snapshot.measure)
+        self.browsed().map_or(self.options.measure, |browsed| browsed.snapshot.view.measure)
     }
 
     /// Whether a walk is still running.

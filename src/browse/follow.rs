@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::browser::Scan;
 use super::marks::{NamedMarks, descend};
 use crate::inode::Identity;
+use crate::measure::Figures;
 use crate::path;
 use crate::render::partial::Partial;
 use crate::total::{Rules, add_up};
@@ -17,8 +18,8 @@ pub(super) struct Gone {
     pub(super) names: BTreeMap<Vec<Vec<u8>>, BTreeSet<Vec<u8>>>,
     /// Whether their inodes have lost links: not if the entries were moved.
     pub(super) are_unlinked: bool,
-    /// The weights of directories themselves.
-    pub(super) own: Vec<(Vec<Vec<u8>>, u64)>,
+    /// What directories come to by themselves.
+    pub(super) own: Vec<(Vec<Vec<u8>>, Figures)>,
 }
 
 impl Gone {
@@ -81,7 +82,7 @@ impl Scan {
             true => self.links_at(&BTreeSet::from([old.into()])),
             false => HashMap::new(),
         };
-        let place = self.tree.replace(old, new, |above| above.totals);
+        let place = self.tree.replace(old, new, |above| above.sums);
         if !lost.is_empty() {
             for (inode, left) in self.links_at(&BTreeSet::from([place.into()])) {
                 lost.entry(inode).and_modify(|links| *links = links.saturating_sub(left));

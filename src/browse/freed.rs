@@ -123,7 +123,7 @@ fn each_inode(tree: &Tree, place: Place, mut each: impl FnMut(MarkedInode)) {
         directory.leaves().for_each(&mut leaf);
     }
     for directory in tree.directories_within(directory) {
-        if let Some(own) = directory.node().own {
+        if let Some(own) = directory.own() {
             each(MarkedInode::Settled(own));
         }
     }

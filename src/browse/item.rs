@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::marks::Identification;
 use super::sorting::SortKey;
 use crate::inode::Links;
-use crate::measure::{Kind, Mode, weight_of_time};
+use crate::measure::{Kind, Mode};
 use crate::tree::{Child, Details, Place, Totals};
 
 /// An entry of the current directory.
@@ -38,8 +38,8 @@ impl<'a> Item<'a> {
         Self {
             name: Cow::Borrowed(node.name),
             mode: node.mode,
-            totals: node.totals,
-            own: node.own,
+            totals: node.sums.seen_as(child.view()),
+            own: child.own(),
             links: node.inode.map_or(Links::Alone, |inode| inode.links),
             details: node.inode.and_then(|inode| inode.details),
             is_open: false,
@@ -68,12 +68,12 @@ impl<'a> Item<'a> {
     }
 
     /// Its sort key: larger keys come first.
-    pub(super) fn number(&self, key: SortKey) -> (u64, u64) {
+    pub(super) fn number(&self, key: SortKey) -> (i128, u64) {
         let number = match key {
-            SortKey::Size | SortKey::Change => self.totals.size,
+            SortKey::Size | SortKey::Change => self.totals.size.into(),
             SortKey::Name => 0,
-            SortKey::Count => self.totals.entries,
-            SortKey::Modified => self.details.map_or(0, |details| weight_of_time(details.modified)),
+            SortKey::Count => self.totals.entries.into(),
+            SortKey::Modified => self.details.map_or(i128::MIN, |details| details.modified.into()),
         };
         (number, if key == SortKey::Name { 0 } else { self.totals.size })
     }

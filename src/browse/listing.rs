@@ -10,7 +10,7 @@ use super::item::Item;
 use super::pattern::NamePattern;
 use super::sorting::{SortKey, SortedEntry, Sorting};
 use crate::inode::Links;
-use crate::measure::Mode;
+use crate::measure::{Mode, View};
 use crate::tally::LiveDirectory;
 use crate::tree::{Child, DirectoryId, Place, Totals, Tree};
 
@@ -63,11 +63,9 @@ impl SortedDirectory {
             index.largest = index.largest.max(child.size());
             // Most sort keys are at hand.
             let number = match sorting.by {
-                SortKey::Size => (child.size(), 0),
+                SortKey::Size => (child.size().into(), 0),
                 SortKey::Name => (0, 0),
-                SortKey::Change => {
-                    (index.change(&child).map_or(0, i128::unsigned_abs) as u64, child.size())
-                }
+                SortKey::Change => (index.change(&child).map_or(0, i128::abs), child.size()),
                 key => Item::of(&child).number(key),
             };
             let name = child.name();
@@ -104,10 +102,11 @@ impl SortedDirectory {
 }
 
 impl Page {
-    /// The first `most` entries of the directory at `way` below `top`, from which a walk starts; none if it is gone or
+    /// The first `most` entries of the directory at `way` below `top`, in a `view`, from which a walk starts; none if it is gone or
     /// no longer a directory.
     pub(super) fn of(
         top: &Arc<LiveDirectory>,
+        view: View,
         way: &[Vec<u8>],
         sorting: Sorting,
         pattern: Option<&NamePattern>,
@@ -119,7 +118,7 @@ impl Page {
             match open.below(name) {
                 Some(below) => open = below,
                 None => {
-                    let page = open.closed(name, |child| {
+                    let page = open.closed(view, name, |child| {
                         let closed = way.try_fold(child, |directory, name| {
                             directory.directories().find(|child| child.name() == name)
                         })?;
@@ -132,15 +131,9 @@ impl Page {
             }
         }
         let seen = open.seen();
-        // A cast from a float saturates.
-        let totals = |size: f64, entries: f64| Totals {
-            size: size as u64,
-            entries: entries.round() as u64,
-            ..Totals::default()
-        };
         let (page, below) = open.look(|content, below| {
-            let page = Self { totals: totals(seen.size, seen.entries), ..Self::default() };
-            let closed = content.children().map(|child| Item::of(&child));
+            let page = Self { totals: seen.sums().seen_as(view), ..Self::default() };
+            let closed = content.children(view).map(|child| Item::of(&child));
             (page.filled(closed, sorting, pattern, most), below.to_vec())
         })?;
         let below = below.iter().map(|open| {
@@ -148,7 +141,7 @@ impl Page {
             Item {
                 name: open.name().into(),
                 mode: Mode::DIRECTORY,
-                totals: totals(seen.size, seen.entries),
+                totals: seen.sums().seen_as(view),
                 own: None,
                 links: Links::Alone,
                 details: None,

@@ -323,7 +323,6 @@ impl Browser {
 
     /// Takes a report of progress.
     pub fn removal_progress(&mut self, progress: RemovalProgress) {
-        let measure = self.measure();
         let Some(running) = &mut self.removals.running else { return };
         running.removed = progress.removed;
         running.name = progress.name;
@@ -334,7 +333,7 @@ impl Browser {
         }
         for (number, stat) in progress.directories {
             if let Some((way, _)) = running.names.get(number) {
-                running.gone.own.push((way.clone(), stat.stat.weight(measure)));
+                running.gone.own.push((way.clone(), stat.stat.figures(None)));
             }
         }
     }

@@ -368,7 +368,8 @@ impl Work<'_> {
                 *measure = Some(other(browser.measure()));
             }
         } else if is_other_measure {
-            self.request.walk.measure = other(self.request.walk.measure);
+            let measure = &mut self.request.walk.view.measure;
+            *measure = other(*measure);
         }
         self.start(WorkKind::All, self.request.clone(), Arc::default());
     }

@@ -68,7 +68,7 @@ impl Sorting {
 /// the names up in the tree each time took 6 s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SortedEntry<'a, T> {
-    pub(super) number: (u64, u64),
+    pub(super) number: (i128, u64),
     pub(super) name: &'a [u8],
     pub(super) is_directory: bool,
     pub(super) entry: T,

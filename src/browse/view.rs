@@ -130,8 +130,8 @@ fn state(browser: &Browser) -> Vec<String> {
         parts.push(format!("/{}", escape(pattern.text().as_bytes())));
     }
     if let Some(browsed) = browser.browsed() {
-        match browsed.snapshot.measure {
-            Measure::Disk | Measure::Newest(_) => {}
+        match browsed.snapshot.view.measure {
+            Measure::Disk => {}
             measure => parts.push(measure.name().to_owned()),
         }
         if let Some(file_system) = browsed.file_systems.first() {
@@ -254,11 +254,9 @@ fn summary(browser: &Browser, width: usize) -> String {
     if cells(&long) <= width { long } else { shorten(&format!("{count} marked"), width) }
 }
 
-/// A size, marked if it is a lower bound. Times do not add up.
+/// A size, marked if it is a lower bound.
 fn sized(browser: &Browser, size: u64, is_partial: bool) -> String {
-    let format = format(browser);
-    let adds_up = !matches!(format, Format::Time(_));
-    partial::mark(format.write(size), is_partial && adds_up)
+    partial::mark(format(browser).write(size), is_partial)
 }
 
 /// The format of sizes.

@@ -161,7 +161,6 @@ impl Plan {
                 walk,
                 keep,
                 details: flags.snapshots.details,
-                newest: flags.is_by_saved_time(),
                 bytes_only: flags.form().is_some_and(|form| !form.fits().counts),
                 save: flags.destination()?,
                 keep_saved: flags.snapshots.keep,

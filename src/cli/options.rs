@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 
 use super::flags::{FileTime, Flags, OutputFormat, Sort, When};
 use crate::filter::Paths;
-use crate::measure::{Measure, Time};
+use crate::measure::{Measure, Time, View};
 use crate::render::Form;
 use crate::render::colors::Colors;
 use crate::render::page;
@@ -25,15 +25,11 @@ impl Flags {
         let mut filter = self.filters.filter()?;
         filter.collapse = Paths::new(self.show.collapse.iter().cloned());
         filter.share = self.snapshots.shard;
-        let sizes = self.size_measure().unwrap_or_default();
         let count = &self.count;
         // Symlinks lead to an inode more than once, too.
         let needs_links = count.exact_links || count.unique || count.dereference_links;
-        // A saved snapshot has sizes; the times to show come from it.
-        let is_by_time = self.filetime().is_some() && self.snapshots.save.is_none();
         Ok(walk::WalkOptions {
-            measure: if is_by_time { self.measure() } else { sizes },
-            sizes: (is_by_time && self.form().is_none()).then_some(sizes),
+            view: self.view(),
             threads: self.print.threads,
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
@@ -55,13 +51,19 @@ impl Flags {
         self.count.filetime.or(by_time.then_some(FileTime::Modified))
     }
 
-    pub(super) fn measure(&self) -> Measure {
-        match self.filetime() {
-            None => self.size_measure().unwrap_or_default(),
-            Some(FileTime::Accessed) => Measure::Newest(Time::Accessed),
-            Some(FileTime::Changed) => Measure::Newest(Time::Changed),
-            Some(FileTime::Modified) => Measure::Newest(Time::Modified),
-        }
+    pub(super) fn view(&self) -> View {
+        let time = self.filetime().map(|time| match time {
+            FileTime::Accessed => Time::Accessed,
+            FileTime::Changed => Time::Changed,
+            FileTime::Modified => Time::Modified,
+        });
+        View { measure: self.size_measure().unwrap_or_default(), time }
+    }
+
+    /// Whether what is shown are bytes, and no counts or times.
+    pub(super) fn is_in_bytes(&self) -> bool {
+        let View { measure, time } = self.view();
+        time.is_none() && matches!(measure, Measure::Disk | Measure::Apparent)
     }
 
     /// What sizes measure, if a flag says so.
@@ -178,7 +180,7 @@ impl Flags {
                 _ => Bars::Left,
             },
             format: Format::Binary,
-            beside: None,
+            times: None,
             order: self.drawn_order(),
             is_root_first: self.print.reverse,
             full_paths: self.full_paths(),

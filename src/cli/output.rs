@@ -3,7 +3,6 @@
 use clap::builder::{PossibleValue, PossibleValuesParser};
 
 use super::flags::{FileTime, Flags};
-use crate::measure::Measure;
 use crate::render::history::HistoryOptions;
 use crate::render::page::{self, PageOptions};
 use crate::render::size::{Format, Formats, Unit};
@@ -30,7 +29,7 @@ impl Flags {
     /// Checks whether the form can show what is asked for, and says in one line why not.
     pub(super) fn ensure_fit(&self, keep: &Keep) -> Result<(), String> {
         let is_whole = matches!(keep, Keep::Everything(_));
-        let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
+        let is_bytes = self.is_in_bytes();
         if self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified)) {
             return Err(
                 "a snapshot has only times of modification: use -m m, not -m a or -m c".into()
@@ -109,7 +108,7 @@ impl Flags {
                 let options = PageOptions {
                     form,
                     picture: self.tree(None),
-                    measure: self.measure(),
+                    measure: self.view().measure,
                     max_bytes: if is_given { usize::MAX } else { page::BYTES },
                     time: String::new(),
                 };
@@ -137,7 +136,7 @@ impl Flags {
     fn history(&self, formats: &Formats, terminal: Option<(usize, usize)>) -> HistoryOptions {
         let picture = self.tree(terminal);
         HistoryOptions {
-            format: formats.of(self.measure()),
+            format: formats.of(self.view().measure),
             dates: TimeFormat {
                 style: self.print.time_style.clone().unwrap_or(Style::Format("%Y-%m-%d".into())),
                 ..self.times()
@@ -156,7 +155,7 @@ impl Flags {
             }
             Input::Snapshots(..) | Input::History(..) => Vec::new(),
         };
-        let is_bytes = matches!(self.measure(), Measure::Disk | Measure::Apparent);
+        let is_bytes = self.is_in_bytes();
         summary::SummaryOptions {
             format: match self.print.output_format {
                 Some(_) if is_bytes => formats.bytes.clone(),

@@ -84,7 +84,7 @@ impl Flags {
         let homes = [home, from_database, caller].into_iter().flatten().collect();
         Ok(Some(BrowseOptions {
             formats: formats.clone(),
-            measure: walk.measure,
+            measure: walk.view.measure,
             times: Some(self.times()),
             sorting: Sorting { by, ..Sorting::default() },
             knows_freed: !walk.follow,

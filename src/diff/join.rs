@@ -6,9 +6,10 @@ use foldhash::fast::RandomState;
 
 use crate::diff::{Diff, Sides};
 use crate::inode::{Identity, Links};
+use crate::measure::Figures;
 use crate::tally::{Limits, Show, Top};
 use crate::total::{Replay, Shown};
-use crate::tree::{Child, Inode, Named, Node, Step, Totals, Traversal, Tree};
+use crate::tree::{Child, Inode, Named, Node, Step, Sums, Traversal, Tree};
 
 /// A directory that is open.
 struct OpenPair<'a> {
@@ -39,7 +40,7 @@ pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tre
     };
     let is_above_roots = root.now.is_some_and(|now| now.name().is_empty());
     let root_depth = usize::from(is_above_roots);
-    let mut replay = Replay::new(Top::new(limits), is_above_roots);
+    let mut replay = Replay::new(Top::new(changes.now.view(), limits), is_above_roots);
     let mut traversal = Traversal::new(root);
     let mut root_churn = Churn::default();
     while let Some(step) = traversal.next() {
@@ -99,7 +100,7 @@ pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tre
 /// The churn of its own size; of a directory, without its content, if both sides know it.
 fn own_churn(sides: Sides<'_>) -> u64 {
     let own = |child: Option<Child<'_>>| match child {
-        Some(child) if child.is_directory() => child.node().own,
+        Some(child) if child.is_directory() => child.own(),
         child => Some(child.map_or(0, |child| child.size())),
     };
     let (was, is) = (own(sides.before), own(sides.now));
@@ -147,10 +148,11 @@ impl Churn {
 
 /// The node as it is now, or as it was, with its churn as its size; a directory if it is one on either side.
 fn node<'a>(sides: Sides<'a>, Churn { size, entries }: Churn) -> Node<'a> {
-    let totals = Totals { size, entries, ..Totals::default() };
-    let own = Some(own_churn(sides)).filter(|own| *own > 0);
-    let either = || [sides.now, sides.before].into_iter().flatten();
-    let child = either().find(Child::is_directory).or_else(|| either().next());
-    let (name, mode) = child.map_or_else(Default::default, |child| (child.name(), child.mode()));
-    Node { name, mode, own, totals, ..Node::default() }
+    let Some(child) = sides.now.or(sides.before) else { return Node::default() };
+    let churn = |size| Figures::default().with(child.view().measure, size);
+    let sums = Sums { all: churn(size), entries, ..Sums::default() };
+    let own = Some(own_churn(sides)).filter(|own| *own > 0).map(churn);
+    let either = [sides.now, sides.before].into_iter().flatten();
+    let child = either.into_iter().find(Child::is_directory).unwrap_or(child);
+    Node { name: child.name(), mode: child.mode(), own, sums, ..Node::default() }
 }

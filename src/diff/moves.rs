@@ -87,10 +87,10 @@ fn is_same(was: Child<'_>, is: Child<'_>) -> bool {
     let [before, now] = [was, is].map(|child| child.node());
     let modified = |node: &Node<'_>| Some(node.inode?.details?.modified);
     let times = modified(&before).zip(modified(&now));
-    let has_evidence = times.map_or(before.totals.entries > 1, |(was, is)| was == is);
+    let has_evidence = times.map_or(before.sums.entries > 1, |(was, is)| was == is);
     let mut children = (Sides { before: Some(was), now: Some(is) }).children().into_iter();
     has_evidence
-        && (before.totals.size, before.totals.entries) == (now.totals.size, now.totals.entries)
+        && (was.size(), before.sums.entries) == (is.size(), now.sums.entries)
         && children.all(|Sides { before, now }| {
             before.zip(now).is_some_and(|(was, is)| {
                 let numbers = identity(was).zip(identity(is));

@@ -4,13 +4,13 @@
 use crate::tally::{Directory, Entry, Tally};
 use crate::tree::{Content, Node, Shape, Tree};
 
-/// Keeps every directory with its totals.
+/// Keeps every directory with what it comes to.
 pub(super) struct Directories;
 
 impl Directories {
     fn node<'a>(directory: &Directory<'a>) -> Node<'a> {
-        let Directory { name, stat, own, totals, .. } = *directory;
-        Node { name, mode: stat.mode, own, totals, inode: None, fingerprint: None }
+        let Directory { name, stat, own, sums, .. } = *directory;
+        Node { name, mode: stat.mode, own, sums, inode: None, fingerprint: None }
     }
 }
 

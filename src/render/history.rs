@@ -8,7 +8,7 @@ use super::name::{cells, escape, fit};
 use super::size::Format;
 use super::time::TimeFormat;
 use crate::history::{Filling, History, LEAST_SPAN, Trace};
-use crate::measure::{Measure, weight_of_time};
+use crate::measure::Measure;
 use crate::path;
 
 /// How to draw a history.
@@ -74,7 +74,7 @@ pub fn draw(out: &mut impl Write, history: &History, options: &HistoryOptions) -
 
 /// The number of snapshots, and their first and last date.
 fn over(history: &History, options: &HistoryOptions) -> String {
-    let date = |time: i64| options.dates.write(weight_of_time(time));
+    let date = |time: i64| options.dates.write(time);
     match &history.moments[..] {
         [first, .., last] => {
             let (count, from, to) = (history.moments.len(), date(first.time), date(last.time));
@@ -133,7 +133,7 @@ fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String
     let (volume, bytes) = (&one.volume, &options.dates);
     // Space is in bytes, whatever the measure.
     let format = match options.format {
-        Format::Count | Format::Time(_) => Format::Binary,
+        Format::Count => Format::Binary,
         ref format => format.clone(),
     };
     let kind = match volume.kind.is_empty() {
@@ -148,7 +148,7 @@ fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String
             let days = full.saturating_sub(last).saturating_add(DAY / 2) / DAY;
             let rate = signed(rate, &format);
             let plural = if days == 1 { "" } else { "s" };
-            let date = bytes.write(weight_of_time(full));
+            let date = bytes.write(full);
             format!("{about}: {rate} a day, full in {days} day{plural}, on {date}")
         }
         (Some(rate), None) => format!("{about}: {} a day", signed(rate, &format)),
@@ -161,7 +161,7 @@ fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String
 /// # Errors
 /// The writer's.
 pub fn json(out: &mut impl Write, history: &History, measure: Measure) -> io::Result<()> {
-    json::head(out, measure)?;
+    json::head(out, measure.into())?;
     out.write_all(br#","snapshots":["#)?;
     for (i, moment) in history.moments.iter().enumerate() {
         out.write_all(if i == 0 { b"" } else { b"," })?;

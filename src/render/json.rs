@@ -13,10 +13,10 @@ use base64::engine::general_purpose::STANDARD;
 use super::name::is_control;
 use super::ordered::{Ordered, Sink};
 use crate::inode::{Identity, Links};
-use crate::measure::{Measure, Mode, time_of_weight};
+use crate::measure::{Mode, View};
 use crate::path::LONGEST;
 use crate::snapshot::{FileSystem, Origin, Share, Volume};
-use crate::tree::{Child, Details, Freeable, Inode, Node, Order, Step, Traversal, Tree};
+use crate::tree::{Child, Details, Freeable, Inode, Node, Order, Step, Totals, Traversal, Tree};
 use crate::weighed::Weighed;
 
 /// The schema's number.
@@ -25,8 +25,8 @@ const SCHEMA: u32 = 1;
 /// What the header contains, and how names are written.
 #[derive(Clone, Debug, Default)]
 pub struct ExportOptions {
-    /// What the sizes count.
-    pub measure: Measure,
+    /// What the sizes are: a figure, or times.
+    pub view: View,
     /// Whether `name` is a path, rather than a base name.
     pub full_paths: bool,
     /// In which order children come.
@@ -70,17 +70,17 @@ pub(super) fn begin(
     weighed: &Weighed,
     options: &ExportOptions,
 ) -> io::Result<()> {
-    head(out, options.measure)?;
+    head(out, options.view)?;
     write!(out, r#","complete":{}"#, weighed.is_complete())?;
     space(out, &options.file_systems)?;
     options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin))
 }
 
 /// Writes the first members of every document.
-pub(super) fn head(out: &mut impl Write, measure: Measure) -> io::Result<()> {
+pub(super) fn head(out: &mut impl Write, view: View) -> io::Result<()> {
     write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
     string(out, env!("CARGO_PKG_VERSION"))?;
-    let (measure, unit) = (measure.name(), measure.unit());
+    let (measure, unit) = (view.name(), view.unit());
     write!(out, r#","measure":"{measure}","unit":"{unit}""#)
 }
 
@@ -108,9 +108,9 @@ fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Resu
         bytes(out, "name", root.name())?;
         write!(out, r#","kind":"{}""#, root.mode().kind().name())?;
     }
-    let Node { totals, inode, .. } = root.node();
-    size(out, root.size(), options.measure)?;
-    frees(out, totals.frees)?;
+    let Node { sums, inode, .. } = root.node();
+    size(out, &sums.seen_as(options.view), options.view)?;
+    frees(out, sums.frees)?;
     if options.origin.is_some() {
         kept(out, root.mode(), inode, None)?;
     }
@@ -151,11 +151,11 @@ fn content<'a>(
         out.write_all(br#","kind":""#)?;
         out.write_all(kind(&node).as_bytes())?;
         out.write_all(b"\"")?;
-        let Node { totals, inode, .. } = node.node();
-        size(out, node.size(), options.measure)?;
-        frees(out, totals.frees)?;
+        let Node { sums, inode, .. } = node.node();
+        size(out, &sums.seen_as(options.view), options.view)?;
+        frees(out, sums.frees)?;
         if node.is_group() {
-            number(out, br#","entries":"#, totals.entries)?;
+            number(out, br#","entries":"#, sums.entries)?;
         } else if is_saved {
             kept(out, node.mode(), inode, at_root)?;
         }
@@ -179,23 +179,24 @@ pub(super) fn kind(node: &Child<'_>) -> &'static str {
 
 /// Writes the members that only a directory has, up to its children.
 fn open(out: &mut impl Write, directory: Child<'_>, options: &ExportOptions) -> io::Result<()> {
-    let Node { own, totals, .. } = directory.node();
+    let Node { own, sums, .. } = directory.node();
+    let totals = sums.seen_as(options.view);
     number(out, br#","entries":"#, totals.entries)?;
     if totals.shared > 0 {
         number(out, br#","shared":"#, totals.shared)?;
     }
     if let (true, Some(own)) = (options.origin.is_some(), own) {
-        number(out, br#","own":"#, own)?;
+        number(out, br#","own":"#, options.view.size(&own))?;
     }
     out.write_all(br#","children":["#)
 }
 
-/// A weight: a count, or seconds before or after the epoch; null for a directory in which nothing has a time.
-fn size(out: &mut impl Write, weight: u64, measure: Measure) -> io::Result<()> {
-    match measure {
-        Measure::Newest(_) if weight == 0 => out.write_all(br#","size":null"#),
-        Measure::Newest(_) => write!(out, r#","size":{}"#, time_of_weight(weight)),
-        _ => number(out, br#","size":"#, weight),
+/// The size; or seconds before or after the epoch, null for a directory in which nothing has a time.
+fn size(out: &mut impl Write, totals: &Totals, view: View) -> io::Result<()> {
+    match (view.time, totals.newest) {
+        (None, _) => number(out, br#","size":"#, totals.size),
+        (Some(_), Some(newest)) => write!(out, r#","size":{newest}"#),
+        (Some(_), None) => out.write_all(br#","size":null"#),
     }
 }
 

@@ -115,7 +115,7 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             has_children: !children.is_empty(),
             name: if depth == 0 && tree.is_above_roots() { b"(total)" } else { node.name() },
             mode: node.mode(),
-            totals: known.totals,
+            totals: known.sums.seen_as(node.view()),
             has_own: !node.is_directory() || known.own.is_some(),
             is_rest: false,
         });

@@ -35,12 +35,12 @@ use std::mem;
 
 use crate::diff::Diff;
 use crate::history::History;
-use crate::measure::{Measure, weight_of_time};
+use crate::measure::{Measure, View};
 use crate::snapshot::{FileSystem, Origin, Snapshot};
 use crate::weighed::Weighed;
 use page::PageForm;
 use partial::Partial;
-use size::{Format, Formats};
+use size::Formats;
 use tree::Bars;
 
 /// How to show the result.
@@ -157,12 +157,12 @@ pub fn write_history(
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    Snapshot { weighed, measure, origin }: &Snapshot,
+    Snapshot { weighed, view, origin }: &Snapshot,
     changes: Option<&Diff>,
     file_systems: &[FileSystem],
     output: Output,
 ) -> io::Result<()> {
-    let measure = *measure;
+    let (view, measure) = (*view, view.measure);
     let (form, options) = match output {
         // `write_history` writes these.
         Output::History(_) => return Ok(()),
@@ -177,22 +177,21 @@ pub fn write(
             let file_systems = file_systems.to_vec();
             // Of others, it says what nodes have.
             let origin = origin.clone().filter(|_| form == Form::Parquet);
-            (form, json::ExportOptions { measure, file_systems, origin, ..options })
+            (form, json::ExportOptions { view, file_systems, origin, ..options })
         }
         Output::Page(mut options, formats, times) => {
-            adapt(&mut options.picture, &formats, weighed, origin.as_ref(), measure, changes);
+            adapt(&mut options.picture, &formats, weighed, origin.as_ref(), view, changes);
             options.measure = measure;
             let saved = origin.as_ref().filter(|origin| origin.time != 0);
-            options.time = times.write(weight_of_time(saved.map_or(times.now, |it| it.time)));
+            options.time = times.write(saved.map_or(times.now, |it| it.time));
             let tree = weighed.report.as_ref();
             return tree.map_or(Ok(()), |tree| page::write(out, tree, changes, &options));
         }
         Output::Tree(mut options, formats) => {
-            adapt(&mut options, &formats, weighed, origin.as_ref(), measure, changes);
-            if matches!(options.format, Format::Time(_)) {
+            adapt(&mut options, &formats, weighed, origin.as_ref(), view, changes);
+            if options.times.is_some() {
                 // Times do not add up.
                 options.bars = Bars::None;
-                options.beside = Some(formats.bytes);
             }
             let Some(tree) = &weighed.report else { return Ok(()) };
             let mut lines = file_systems::lines(file_systems, &options.format, options.width);
@@ -221,10 +220,11 @@ fn adapt(
     formats: &Formats,
     weighed: &Weighed,
     origin: Option<&Origin>,
-    measure: Measure,
+    view: View,
     changes: Option<&Diff>,
 ) {
-    options.format = formats.of(measure);
+    options.format = formats.of(view.measure);
+    options.times = formats.times.clone().filter(|_| view.time.is_some());
     options.knows_own |= origin.is_some() || changes.is_some();
     options.partial = Partial::of(weighed);
 }

@@ -20,7 +20,7 @@ use crate::weighed::Weighed;
 pub fn write(
     out: &mut impl Write,
     weighed: &Weighed,
-    &json::ExportOptions { measure, time, .. }: &json::ExportOptions,
+    &json::ExportOptions { view, time, .. }: &json::ExportOptions,
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}}}"#)?;
@@ -49,9 +49,10 @@ pub fn write(
         let is_total = is_root && tree.is_above_roots();
         name(out, if is_total { b"(total)" } else { node.name() })?;
         out.write_all(b"\"")?;
-        let Node { mode, own, totals, inode, .. } = node.node();
-        let size = if is_directory { own.unwrap_or(0) } else { totals.size };
-        match measure {
+        let Node { mode, own, sums, inode, .. } = node.node();
+        let figures = if is_directory { own.unwrap_or_default() } else { sums.all };
+        let size = view.size(&figures);
+        match view.measure {
             Measure::Apparent => write!(out, r#","asize":{size}"#)?,
             _ => write!(out, r#","dsize":{size}"#)?,
         }

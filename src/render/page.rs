@@ -139,8 +139,10 @@ impl<'o> PageContent<'o> {
         keep(&mut rows, &mut lines, &mut changes, options.max_bytes);
         let rest = Rest::of(&lines, tree, picture);
         let rest = rest.map(|rest| {
-            let is_sum = changes.is_empty() && !matches!(format, Format::Time(_));
-            (rest.name, if is_sum { format.write(rest.totals.size) } else { String::new() })
+            (
+                rest.name,
+                if changes.is_empty() { format.write(rest.totals.size) } else { String::new() },
+            )
         });
         let is_partial = are_partial.first().is_some_and(|is_partial| *is_partial);
         let map = Map::new(&rows);
@@ -157,7 +159,6 @@ impl<'o> PageContent<'o> {
             Measure::Apparent => " of file lengths",
             Measure::Files => " files",
             Measure::Inodes => " inodes",
-            Measure::Newest(_) => "",
         };
         let entries = Format::Count.write(root.entries);
         match &root.change {

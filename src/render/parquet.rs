@@ -139,10 +139,10 @@ impl Group {
         self.depth.push(row.depth as u64);
         self.kind.push_text(row.kind.as_bytes(), None);
         self.size.push(row.size);
-        let own = if row.node.is_directory() { node.own } else { Some(row.size) };
+        let own = if row.node.is_directory() { row.node.own() } else { Some(row.size) };
         self.own.push_option(own.filter(|_| !is_group));
         self.entries.push(row.entries);
-        self.shared.push(node.totals.shared);
+        self.shared.push(row.node.totals().shared);
         let details = node.inode.and_then(|inode| inode.details);
         self.inode.push_bits(node.inode.map(|inode| inode.identity.number));
         self.device.push_bits(node.inode.map(|inode| inode.identity.device));

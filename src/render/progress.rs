@@ -16,13 +16,10 @@ pub fn line(
     width: usize,
 ) -> String {
     let rate = entries as f64 / elapsed.as_secs_f64().max(0.001);
-    let size = match format {
-        Format::Time(_) => String::new(),
-        _ => format!(" {},", format.write(size)),
-    };
     let line = format!(
-        "{} entries,{size} {}/s  {}",
+        "{} entries, {}, {}/s  {}",
         Format::Count.write(entries),
+        format.write(size),
         Format::Count.write(rate as u64),
         name::escape(directory),
     );

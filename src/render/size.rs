@@ -16,8 +16,6 @@ pub enum Format {
     Fixed(Unit),
     /// As a plain count with separators for thousands: `12,345`.
     Count,
-    /// As a time.
-    Time(TimeFormat),
 }
 
 /// How to write figures, before it is known what they measure.
@@ -25,7 +23,7 @@ pub enum Format {
 pub struct Formats {
     /// How to write bytes.
     pub bytes: Format,
-    /// How to write times, if times may be measured.
+    /// How to write times, if times may be shown.
     pub times: Option<TimeFormat>,
 }
 
@@ -41,10 +39,9 @@ pub struct Unit {
 impl Formats {
     /// How to write figures of `measure`.
     pub fn of(&self, measure: Measure) -> Format {
-        match (measure, &self.times) {
-            (Measure::Files | Measure::Inodes, _) => Format::Count,
-            (Measure::Newest(_), Some(times)) => Format::Time(times.clone()),
-            _ => self.bytes.clone(),
+        match measure {
+            Measure::Files | Measure::Inodes => Format::Count,
+            Measure::Disk | Measure::Apparent => self.bytes.clone(),
         }
     }
 }
@@ -57,7 +54,6 @@ impl Format {
             Format::Decimal => scaled(size, 1000, ["B", "K", "M", "G", "T", "P", "E"]),
             Format::Fixed(unit) => in_units(size, unit.bytes.max(1).into(), unit.name),
             Format::Count => grouped(size),
-            Format::Time(times) => times.write(size),
         }
     }
 

@@ -19,8 +19,9 @@ use super::lines::{self, Line, Outer, lay_out};
 use super::name::{cells, cut, escape, shorten};
 use super::partial::{self, Partial};
 use super::size::Format;
+use super::time::TimeFormat;
 use crate::diff::Diff;
-use crate::tree::{Freeable, Order, Totals, Tree};
+use crate::tree::{Freeable, Order, Shape, Totals, Tree};
 use columns::Columns;
 pub(super) use rest::Rest;
 
@@ -31,8 +32,8 @@ pub struct PictureOptions {
     pub width: usize,
     /// How sizes are written.
     pub format: Format,
-    /// How to write the sizes beside times, if `format` is one of times.
-    pub beside: Option<Format>,
+    /// How to write times, if the lines are chosen by them. Then sizes stand beside times.
+    pub times: Option<TimeFormat>,
     /// Where to draw the bars.
     pub bars: Bars,
     /// The order of siblings, beginning next to their directory.
@@ -87,22 +88,20 @@ pub fn draw(
     let mut lines = lay_out(tree, options.order, is_backwards);
     let mut notes = match changes {
         Some(changes) => diff::notes(&lines, changes, &options.format),
-        None => lines.iter().map(|line| note(line, &options.format)).collect(),
+        None => lines.iter().map(|line| note(line, options)).collect(),
     };
     let rest = Rest::of(&lines, tree, options);
     if let Some(rest) = &rest {
-        let size = match (changes, &options.format) {
-            // The earlier and the later size of the rest are unknown, and a time cannot sum it up.
-            (Some(_), _) | (None, Format::Time(_)) => String::new(),
-            (None, format) => format.write(rest.totals.size),
-        };
+        // The earlier and the later size of the rest are unknown, and a time cannot sum it up.
+        let is_sum = changes.is_none() && options.times.is_none();
+        let size = if is_sum { options.format.write(rest.totals.size) } else { String::new() };
         let aside = if rest.is_at_least { " (at least)" } else { "" }.to_owned();
         notes.push(Note { size, aside, direction: None });
         lines.push(Line::of_rest(rest.name.as_bytes(), rest.totals));
     }
     let are_partial = options.partial.lines(&lines, tree);
     // Times do not add up.
-    if !matches!(options.format, Format::Time(_)) {
+    if options.times.is_none() {
         for (note, is_partial) in notes.iter_mut().zip(&are_partial) {
             note.size = partial::mark(mem::take(&mut note.size), *is_partial);
         }
@@ -111,12 +110,12 @@ pub fn draw(
         let counts = lines.iter().map(|line| Format::Count.write(line.totals.entries));
         add_column(&mut notes, counts.collect(), options.width);
     }
-    let is_known = lines.iter().all(|line| line.is_rest || line.totals.beside.is_some());
-    if let Some(format) = options.beside.as_ref().filter(|_| is_known) {
-        let size = |line: &Line<'_>| line.totals.beside.map(|size| format.write(size));
-        let sizes = lines.iter().map(|line| size(line).unwrap_or_default());
-        let sizes =
-            sizes.enumerate().map(|(i, size)| partial::mark(size, are_partial[i])).collect();
+    if options.times.is_some() && tree.shape() != Shape::Groups {
+        let size = |(line, is_partial): (&Line<'_>, &bool)| match line.is_rest {
+            true => String::new(),
+            false => partial::mark(options.format.write(line.totals.size), *is_partial),
+        };
+        let sizes = lines.iter().zip(&are_partial).map(size).collect();
         add_column(&mut notes, sizes, options.width);
     }
     if lines.iter().all(|line| line.is_rest || line.totals.frees.is_some()) {
@@ -147,10 +146,14 @@ pub fn draw(
     Ok(())
 }
 
-/// The note for a line: its size, and how much of it has links elsewhere, if that is a tenth or more.
-fn note(line: &Line<'_>, format: &Format) -> Note {
-    let aside = shared(line, format);
-    Note { size: format.write(line.totals.size), aside, direction: None }
+/// The note for a line: its size, and how much of it has links elsewhere, if that is a tenth or more; or its time.
+fn note(line: &Line<'_>, options: &PictureOptions) -> Note {
+    let size = match (&options.times, line.totals.newest) {
+        (None, _) => options.format.write(line.totals.size),
+        (Some(times), Some(newest)) => times.write(newest),
+        (Some(_), None) => "-".to_owned(),
+    };
+    Note { size, aside: shared(line, &options.format), direction: None }
 }
 
 /// How much of a line has links elsewhere, if that is a tenth or more.

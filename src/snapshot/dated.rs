@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Destination, Glance, Origin, glance, problem, read};
+use super::{Destination, Glance, Origin, Wanted, glance, problem, read};
+use crate::measure::View;
 use crate::problem::{Operation, Problem};
 use crate::sys;
 use crate::tally::{Limits, Top};
@@ -191,8 +192,8 @@ fn kept<'s>(series: &'s [Dated], count: usize, zone: &TimeZone) -> HashSet<&'s P
 fn last_whole(series: &[Dated]) -> Option<&PathBuf> {
     // The header does not show whether the rest was cut off.
     let is_whole = |file: &Path| {
-        let nothing = Top::new(Limits { lines: 0, ..Limits::NONE });
-        read(file, None, nothing).is_ok()
+        let nothing = Top::new(View::default(), Limits { lines: 0, ..Limits::NONE });
+        read(file, Wanted::default(), nothing).is_ok()
     };
     let whole = series.iter().find(|(file, glance)| glance.is_complete && is_whole(file));
     whole.map(|(file, _)| file)

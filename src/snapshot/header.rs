@@ -8,7 +8,7 @@ use super::glance::Glance;
 use super::tokens::Tokens;
 use super::{GivenRoot, Origin, Snapshot};
 use crate::filter::Share;
-use crate::measure::Measure;
+use crate::measure::{Measure, Time, View};
 use crate::problem::{self, Operation, Problem};
 use crate::tree::Tree;
 use crate::weighed::Weighed;
@@ -20,7 +20,7 @@ const SCHEMA: u64 = 1;
 #[derive(Default)]
 pub(super) struct Header {
     pub(super) schema: Option<u64>,
-    measure: Option<Measure>,
+    pub(super) measure: Option<Measure>,
     is_complete: Option<bool>,
     problems: Vec<Problem>,
     /// Where the snapshot comes from; none if `-j` printed it.
@@ -91,6 +91,7 @@ impl Header {
     pub(super) fn loaded<R: Read>(
         self,
         tokens: &Tokens<R>,
+        time: Option<Time>,
         report: Option<Tree>,
     ) -> io::Result<Snapshot> {
         let (Some(measure), Some(is_complete)) = (self.measure, self.is_complete) else {
@@ -99,8 +100,10 @@ impl Header {
             );
         };
         let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
+        let view = View { measure, time };
+        let report = report.map(|tree| tree.seen_as(view));
         let weighed = Weighed { report, problems: self.problems, is_interrupted };
-        Ok(Snapshot { weighed, measure, origin: self.origin })
+        Ok(Snapshot { weighed, view, origin: self.origin })
     }
 }
 

@@ -6,7 +6,7 @@
 //! * `compression`: zstd and gzip.
 //! * `bytes`, `tokens` and `skip`: JSON, piece by piece.
 //! * `schema`, `header` and `glance`: schema 1, weigh's own format; `ncdu`: ncdu's export.
-//! * `reweigh`: applies filters, or turns sizes into times; `roots`: the roots for that.
+//! * `reweigh`: applies filters; `roots`: the roots for that.
 //! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
 //! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
 //! * `dated`: snapshots in a directory, named after their times, and which of them to keep.
@@ -40,14 +40,14 @@ pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
 pub use glance::{Glance, glance};
 pub use origin::{GivenRoot, Origin, Volume};
-pub use reweigh::{TIMES, reweigh};
+pub use reweigh::reweigh;
 pub use several::load_all;
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
-use crate::measure::Measure;
+use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft};
 use crate::tally::Tally;
@@ -68,13 +68,22 @@ pub struct UntilAsked<'a, W> {
     interrupt: &'a Interrupt,
 }
 
+/// What a snapshot is to be seen by.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// What its sizes must measure, if not whatever they do.
+    pub measure: Option<Measure>,
+    /// The time by which the largest are chosen; a snapshot has that of last modification, and only with details.
+    pub time: Option<Time>,
+}
+
 /// The result of a walk, and what is needed to understand it later.
 #[derive(Debug)]
 pub struct Snapshot {
     /// The result.
     pub weighed: Weighed,
-    /// What its sizes measure.
-    pub measure: Measure,
+    /// What its sizes measure, and by what the largest are chosen.
+    pub view: View,
     /// Where it comes from, if that is known.
     pub origin: Option<Origin>,
 }
@@ -143,6 +152,15 @@ fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
     if interrupt.is_asked() { Err(io::Error::other(message)) } else { Ok(()) }
 }
 
+impl Snapshot {
+    /// Sees it in another `view`.
+    pub fn see_as(&mut self, view: View) {
+        self.view = view;
+        let report = &mut self.weighed.report;
+        *report = report.take().map(|tree| tree.seen_as(view));
+    }
+}
+
 impl<W: Write> Write for UntilAsked<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         check(self.interrupt, "interrupted")?;
@@ -154,17 +172,12 @@ impl<W: Write> Write for UntilAsked<'_, W> {
     }
 }
 
-/// Feeds `tally` with the snapshot at `path`, saved by weigh or ncdu. If `measure` is given, its sizes must measure
-/// that. If it is one share of several, the others are reported as missing.
+/// Feeds `tally` with the snapshot at `path`, saved by weigh or ncdu, to be seen as `wanted`. If it is one share of several, the others are reported as missing.
 ///
 /// # Errors
 /// The system's, and those of an invalid file.
-pub fn load<T: Tally>(
-    path: &Path,
-    measure: Option<Measure>,
-    tally: T,
-) -> Result<Snapshot, Problem> {
-    load_after(path, measure, tally, |_| Ok(()))
+pub fn load<T: Tally>(path: &Path, wanted: Wanted, tally: T) -> Result<Snapshot, Problem> {
+    load_after(path, wanted, tally, |_| Ok(()))
 }
 
 /// The same, but calls `look` with the origin before it reads the tree. An error of `look` ends the loading. In a file
@@ -174,31 +187,31 @@ pub fn load<T: Tally>(
 /// The same, and those of `look`.
 pub fn load_after<T: Tally>(
     path: &Path,
-    measure: Option<Measure>,
+    wanted: Wanted,
     tally: T,
     look: impl FnOnce(&Origin) -> Result<(), Problem>,
 ) -> Result<Snapshot, Problem> {
-    let mut snapshot = read_after(path, measure, tally, look)?;
+    let mut snapshot = read_after(path, wanted, tally, look)?;
     let missing = shares::missing_beside(&snapshot);
     snapshot.weighed.problems.extend(missing);
     Ok(snapshot)
 }
 
 /// [`load`] without a look at other shares.
-fn read<T: Tally>(path: &Path, measure: Option<Measure>, tally: T) -> Result<Snapshot, Problem> {
-    read_after(path, measure, tally, |_| Ok(()))
+fn read<T: Tally>(path: &Path, wanted: Wanted, tally: T) -> Result<Snapshot, Problem> {
+    read_after(path, wanted, tally, |_| Ok(()))
 }
 
 /// [`load_after`] without a look at other shares.
 fn read_after<T: Tally>(
     path: &Path,
-    measure: Option<Measure>,
+    wanted: Wanted,
     tally: T,
     look: impl FnOnce(&Origin) -> Result<(), Problem>,
 ) -> Result<Snapshot, Problem> {
-    let check = |is: Measure| match measure {
-        Some(wanted) if is != wanted => {
-            let (is, wanted) = (is.name(), wanted.name());
+    let check = |is: Measure| match wanted.measure {
+        Some(other) if is != other => {
+            let (is, wanted) = (is.name(), other.name());
             Err(io::Error::other(format!("its sizes are {is} sizes, not {wanted} sizes")))
         }
         _ => Ok(()),
@@ -215,12 +228,13 @@ fn read_after<T: Tally>(
         let (file, size) = sys::open_snapshot(path)?;
         let mut tokens = Tokens::new(compression::unpack(file, size)?);
         let snapshot = if tokens.peek()? == b'[' {
-            ncdu::read(&mut tokens, measure.unwrap_or_default(), tally)?
+            let measure = wanted.measure.unwrap_or_default();
+            ncdu::read(&mut tokens, View { measure, time: wanted.time }, tally)?
         } else {
-            schema::read(&mut tokens, tally, look)?
+            schema::read(&mut tokens, wanted.time, tally, look)?
         };
         tokens.end()?;
-        check(snapshot.measure)?;
+        check(snapshot.view.measure)?;
         Ok(snapshot)
     };
     let loaded = load();

@@ -7,14 +7,14 @@ use std::io::{self, Read};
 use super::tokens::Tokens;
 use super::{Origin, Snapshot};
 use crate::inode::Links;
-use crate::measure::{Kind, Measure, Mode};
+use crate::measure::{Figures, Kind, Mode, View};
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
 use crate::tally::{Directory, Entry, Tally};
 
 use crate::total::{self, Rules, Shown, Subtotal};
-use crate::tree::Totals;
+use crate::tree::Sums;
 use crate::weighed::Weighed;
 
 /// An object's members.
@@ -39,11 +39,11 @@ struct OpenDirectory<P> {
     subtotal: Subtotal<P>,
 }
 
-/// Reads an export into `tally`, with the sizes of `measure`.
+/// Reads an export into `tally`, to be seen in a `view`.
 pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
-    measure: Measure,
-    tally: T,
+    view: View,
+    mut tally: T,
 ) -> io::Result<Snapshot> {
     tokens.allow_any_bytes();
     tokens.take(b'[')?;
@@ -61,7 +61,8 @@ pub(super) fn read<R: Read, T: Tally>(
     let origin = read_origin(tokens)?;
     tokens.take(b',')?;
 
-    let rules = Rules { measure, ..Rules::default() };
+    tally.see_as(view);
+    let rules = Rules::default();
     let mut problems = Problems::default();
     let mut open: Vec<OpenDirectory<T::Part>> = vec![begin(tokens, None, &mut problems, &[])?];
     let root = loop {
@@ -77,9 +78,8 @@ pub(super) fn read<R: Read, T: Tally>(
                 problems.add(tokens, &members, Operation::Stat, &open)?;
                 let depth = depth(&open);
                 if let (false, Some(above)) = (members.is_excluded, open.last_mut()) {
-                    let size = members.weight(measure, members.mode().kind());
-                    let stat = members.stat();
-                    let mut entry = Entry::new(&members.name, depth, &stat, size, 0);
+                    let (figures, stat) = (members.figures(), members.stat());
+                    let mut entry = Entry::new(&members.name, depth, &stat, figures, 0);
                     entry.links = members.links();
                     above.subtotal.add(&rules, &tally, entry, true);
                 }
@@ -93,8 +93,8 @@ pub(super) fn read<R: Read, T: Tally>(
             stat: &members.stat(),
             mount: 0,
             links: Links::Alone,
-            own: Some(members.weight(measure, Kind::Directory)),
-            totals: Totals::default(),
+            own: Some(members.figures()),
+            sums: Sums::default(),
         };
         let Some(above) = open.last_mut() else {
             break total::finish(Some(&rules), &tally, directory, subtotal);
@@ -108,8 +108,9 @@ pub(super) fn read<R: Read, T: Tally>(
     }
     let mut problems = problems.list;
     problems.sort_unstable_by(|one, two| one.path.cmp(&two.path));
-    let weighed = Weighed { report: Some(root), problems, is_interrupted: false };
-    Ok(Snapshot { weighed, measure, origin: Some(origin) })
+    let report = Some(root.seen_as(view));
+    let weighed = Weighed { report, problems, is_interrupted: false };
+    Ok(Snapshot { weighed, view, origin: Some(origin) })
 }
 
 /// Takes the start of a directory's list, and the directory's own object.
@@ -188,14 +189,11 @@ impl NcduMembers {
         self.mode.map_or(usual, Mode)
     }
 
-    fn weight(&self, measure: Measure, kind: Kind) -> u64 {
-        match measure {
-            Measure::Disk => self.disk,
-            // An entry with a length that is not a regular file is a symlink.
-            Measure::Apparent if kind == Kind::Directory => 0,
-            Measure::Apparent => self.apparent,
-            _ => measure.weight(kind, 0, 0, |_| 0),
-        }
+    fn figures(&self) -> Figures {
+        let kind = self.mode().kind();
+        // An entry with a length that is not a regular file is a symlink.
+        let length = if kind == Kind::Directory { 0 } else { self.apparent };
+        Figures { disk: self.disk, length, ..Figures::counts_of(kind) }
     }
 
     fn links(&self) -> Links {

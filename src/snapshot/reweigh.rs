@@ -1,4 +1,4 @@
-//! Weighs a snapshot again: with filters, or by its times. It weighs as a walk does, with the same filters and the
+//! Weighs a snapshot again, with filters. It weighs as a walk does, with the same filters and the
 //! same sums, but it knows only what the snapshot contains.
 //!
 //! The tree is in memory, and the result is a new tree. A filter needs a directory's name before the directory's
@@ -11,37 +11,22 @@ use std::path::Path;
 use super::roots::{SavedRoot, roots, stat};
 use super::{Origin, Snapshot, TOO_LITTLE};
 use crate::filter::{DirectoryFilter, Filter, Verdict};
-use crate::measure::{Measure, Mode, Time, weight_of_time};
+use crate::measure::Mode;
 use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
 use crate::tally::{Inodes, Whole};
 use crate::total::{Replay, Rules, Shown};
-use crate::tree::{Child, Content, Inode, Named, Node, Shape, Step, Totals, Traversal, Tree};
+use crate::tree::{Child, Content, Named, Node, Shape, Step, Traversal, Tree};
 
-/// The measure of times, for snapshots with details.
-pub const TIMES: Measure = Measure::Newest(Time::Modified);
-
-/// Applies `filter` to `snapshot`, and keeps of its inodes what `keep` says. The new sizes measure `measure`: the
-/// same as before, or the times of last modification if the snapshot has details. Filters and times need one pass,
-/// because the content of collapsed directories is not kept but has times that count.
+/// Applies `filter` to `snapshot`, and keeps of its inodes what `keep` says.
 ///
 /// # Errors
 /// If something is left out, and the snapshot does not contain enough to add up the rest.
-pub fn reweigh(
-    snapshot: &mut Snapshot,
-    filter: &Filter,
-    measure: Measure,
-    keep: Inodes,
-) -> io::Result<()> {
-    let saved = std::mem::replace(&mut snapshot.measure, measure);
-    let is_anew = saved != measure;
-    let sizes = (is_anew && saved.unit() == Measure::Disk.unit()).then_some(saved);
-    let Some(tree) = snapshot.weighed.report.as_ref().filter(|_| is_anew || !filter.is_off())
-    else {
+pub fn reweigh(snapshot: &mut Snapshot, filter: &Filter, keep: Inodes) -> io::Result<()> {
+    let Some(tree) = snapshot.weighed.report.as_ref().filter(|_| !filter.is_off()) else {
         return Ok(());
     };
-    let mut reweigher =
-        Reweigher { filter, measure, sizes, origin: snapshot.origin.as_ref(), is_less: false };
+    let mut reweigher = Reweigher { filter, origin: snapshot.origin.as_ref(), is_less: false };
     let roots = roots(tree, snapshot.origin.as_ref(), filter);
     let left = reweigher.tree(tree, &roots, keep);
     match &snapshot.origin {
@@ -68,20 +53,17 @@ pub fn reweigh(
         problems.filter_map(|problem| reweigher.problem(problem, &met)).collect();
     problems.sort_by(|one, two| one.path.cmp(&two.path));
     // Entries that could not be examined are not in the tree, but their problems may be left out, too.
-    let is_other = reweigher.is_less || is_anew;
+    let is_less = reweigher.is_less;
     snapshot.weighed.problems = problems;
-    if is_other {
-        snapshot.weighed.report = Some(left);
+    if is_less {
+        snapshot.weighed.report = Some(left.seen_as(snapshot.view));
     }
     Ok(())
 }
 
-/// Filters and measures, and whether anything was left out.
+/// Filters, and whether anything was left out.
 struct Reweigher<'s> {
     filter: &'s Filter,
-    measure: Measure,
-    /// What the saved sizes measure, if times are shown with sizes beside them.
-    sizes: Option<Measure>,
     origin: Option<&'s Origin>,
     /// Whether something has been left out.
     is_less: bool,
@@ -118,10 +100,10 @@ impl<'s> Reweigher<'s> {
         let above_roots = Content::default().finish(&above_roots, Shape::Directory);
         let are_several = tree.is_above_roots() || roots.len() > 1;
         let follow = self.origin.is_some_and(Origin::follows);
-        let rules = Rules { measure: self.measure, sizes: self.sizes, follow, ..Rules::default() };
+        let rules = Rules { follow, ..Rules::default() };
         let mut replay = Replay::adding_up(Whole { inodes }, are_several, rules);
         if !root.is_directory() {
-            return replay.finish(&self.weighed(root));
+            return replay.finish(&root.node());
         }
         let mut traversal = Traversal::new(match are_several {
             true => SavedDirectory::new(b"", above_roots.root(), None),
@@ -150,10 +132,8 @@ impl<'s> Reweigher<'s> {
             };
             filters.leave();
             let node = dir.node.node();
-            let size = node.own.filter(|_| dir.is_counted);
-            let own = size.map(|own| self.weight(own, node.inode));
-            let totals = Totals { beside: size.filter(|_| self.sizes.is_some()), ..node.totals };
-            let node = Node { name: dir.name, own, totals, ..node };
+            let own = node.own.filter(|_| dir.is_counted);
+            let node = Node { name: dir.name, own, ..node };
             match traversal.innermost() {
                 Some(above) if !above.is_gathered => replay.close(&node, Shown::Never),
                 Some(_) if dir.root.is_some() => replay.close(&node, Shown::Always),
@@ -179,7 +159,7 @@ impl<'s> Reweigher<'s> {
                 if node.is_directory() {
                     ahead.push(SavedDirectory::new(name, *node, Some(root)));
                 } else {
-                    replay.leaf(&Node { name, ..self.weighed(*node) }, true);
+                    replay.leaf(&Node { name, ..node.node() }, true);
                 }
             }
         }
@@ -193,7 +173,7 @@ impl<'s> Reweigher<'s> {
                 let is_counted = verdict == Verdict::Counts;
                 ahead.push(SavedDirectory { is_counted, ..SavedDirectory::new(name, child, None) });
             } else {
-                replay.leaf(&self.weighed(child), dir.is_gathered);
+                replay.leaf(&child.node(), dir.is_gathered);
             }
         }
         ahead
@@ -202,24 +182,6 @@ impl<'s> Reweigher<'s> {
     /// Whether a directory has, or may have, a size of its own, and was not left out before.
     fn has_own(&self, directory: Child<'_>) -> bool {
         directory.node().own.is_some() || self.origin.is_none()
-    }
-
-    /// The new weight of an inode whose saved weight is `size`.
-    fn weight(&self, size: u64, inode: Option<Inode>) -> u64 {
-        match (self.measure, inode.and_then(|inode| inode.details)) {
-            (Measure::Newest(_), details) => {
-                details.map_or(0, |details| weight_of_time(details.modified))
-            }
-            _ => size,
-        }
-    }
-
-    /// An entry that is not a directory, with its new weight.
-    fn weighed<'t>(&self, child: Child<'t>) -> Node<'t> {
-        let (size, node) = (child.size(), child.node());
-        let beside = self.sizes.map(|_| size);
-        let totals = Totals { beside, ..Totals::of(self.weight(size, node.inode)) };
-        Node { totals, ..node }
     }
 
     /// `problem` as a walk with these filters would report it; none if the walk would not reach it.

@@ -7,10 +7,10 @@ use super::header::Header;
 use super::tokens::Tokens;
 use super::{Origin, Snapshot};
 use crate::inode::{Identity, Links};
-use crate::measure::{Kind, Measure, Mode};
+use crate::measure::{Figures, Kind, Measure, Mode, Time, View};
 use crate::tally::Tally;
 use crate::total::{Replay, Shown};
-use crate::tree::{Details, Freeable, Inode, Node, Totals};
+use crate::tree::{Details, Freeable, Inode, Node, Sums};
 
 /// The members of an object that were read so far.
 #[derive(Default)]
@@ -35,6 +35,8 @@ struct Members {
     born: i64,
     owner: u32,
     group: Option<u32>,
+    /// The newest time in it so far.
+    newest: Option<i64>,
     has_children: bool,
 }
 
@@ -47,16 +49,19 @@ enum NodeKind {
 
 const TOTAL: Option<NodeKind> = Some(NodeKind::Total);
 
-/// Reads a snapshot into `tally`. `look` gets what sizes measure and the origin before the tree is read, if they stand
-/// before it.
+/// Reads a snapshot into `tally`, with a `time` if that is wanted. `look` gets what sizes measure and the origin before the
+/// tree is read, if they stand before it.
 pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
+    time: Option<Time>,
     tally: T,
     look: impl FnOnce(Measure, &Origin) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
     let mut header = Header::default();
     let (mut tally, mut look) = (Some(tally), Some(look));
     let mut replay = None;
+    // What sizes measure, if that stands before the tree.
+    let mut measure = None;
     // The nodes that have not ended, the root first. Elements beyond `depth` are reused, so that a name needs no
     // allocation.
     let mut open = vec![Members::default()];
@@ -76,7 +81,11 @@ pub(super) fn read<R: Read, T: Tally>(
                         look(measure, origin)?;
                     }
                     let is_total = members.kind == TOTAL;
-                    replay = tally.take().map(|tally| Replay::new(tally, is_total));
+                    measure = header.measure;
+                    replay = tally.take().map(|mut tally| {
+                        tally.see_as(View { measure: measure.unwrap_or_default(), time });
+                        Replay::new(tally, is_total)
+                    });
                 }
                 if let Some(replay) = &mut replay {
                     replay.open();
@@ -91,7 +100,8 @@ pub(super) fn read<R: Read, T: Tally>(
         if depth == 0 {
             break;
         }
-        let node = open[depth].node(tokens, Some((&open[0], depth)))?;
+        let node = open[depth].node(tokens, (measure, time), Some((&open[0], depth)))?;
+        let newest = node.sums.all.newest;
         if let Some(replay) = &mut replay {
             match node.mode.kind() {
                 Kind::Directory => replay.close(&node, Shown::Always),
@@ -99,6 +109,7 @@ pub(super) fn read<R: Read, T: Tally>(
             }
         }
         depth -= 1;
+        open[depth].newest = open[depth].newest.max(newest);
         is_first = begin(tokens, &mut open, &mut depth, false)?;
     }
     let root = &open[0];
@@ -108,12 +119,12 @@ pub(super) fn read<R: Read, T: Tally>(
         (None, _) => return Err(tokens.error("no schema")),
         (_, false) => None,
         (_, true) => {
-            let root = root.node(tokens, None)?;
+            let root = root.node(tokens, (measure.or(header.measure), time), None)?;
             let replay = replay.or_else(|| tally.map(|tally| Replay::new(tally, false)));
             replay.map(|replay| replay.finish(&root))
         }
     };
-    header.loaded(tokens, report)
+    header.loaded(tokens, time, report)
 }
 
 /// Begins the next child in a list, if there is one. Returns whether there is. None of its members has been read.
@@ -189,9 +200,15 @@ impl Members {
         Ok(true)
     }
 
-    /// The node that the members describe, at its depth. Device and mount are those of its root unless it has its
+    /// The node that the members describe, at its depth, with sizes that measure this, and with its time if that is
+    /// wanted. Without a known measure, a size is that of each. Device and mount are those of its root unless it has its
     /// own. Directly below the node above several roots, names are paths.
-    fn node<R: Read>(&self, at: &Tokens<R>, root: Option<(&Self, usize)>) -> io::Result<Node<'_>> {
+    fn node<R: Read>(
+        &self,
+        at: &Tokens<R>,
+        (measure, time): (Option<Measure>, Option<Time>),
+        root: Option<(&Self, usize)>,
+    ) -> io::Result<Node<'_>> {
         let wrong = |what| Err(at.error(what));
         let is_path = root.is_none_or(|(root, depth)| depth == 1 && root.kind == TOTAL);
         let root = root.map(|(root, _)| root);
@@ -239,8 +256,25 @@ impl Members {
             let most = most.min(size);
             Freeable { least: least.min(most), most, extents }
         });
-        let totals = Totals { size, entries, shared: self.shared, beside: None, frees };
-        Ok(Node { name, mode, own: self.own, totals, inode, fingerprint: None })
+        let figures = |of: Figures, size: u64| match measure {
+            Some(measure) => of.with(measure, size),
+            None => Figures { disk: size, length: size, files: size, inodes: size, ..of },
+        };
+        let modified = inode.and_then(|inode| inode.details).map(|details| details.modified);
+        let modified = modified.filter(|_| time.is_some());
+        let one = Figures { newest: modified, ..Figures::counts_of(kind) };
+        let own = self.own.map(|own| figures(one, own));
+        let all = match kind {
+            Kind::Directory => {
+                let newest = self.newest.max(own.and_then(|own| own.newest));
+                let below = Figures { inodes: entries, ..Figures::default() };
+                Figures { newest, ..figures(below, size) }
+            }
+            _ => figures(one, size),
+        };
+        let shared = figures(Figures::default(), self.shared);
+        let sums = Sums { all, shared, entries, frees };
+        Ok(Node { name, mode, own, sums, inode, fingerprint: None })
     }
 }
 

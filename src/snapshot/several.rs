@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use super::devices::{DeviceNumbers, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
-use super::{GivenRoot, Origin, Snapshot, TOO_LITTLE, difference, problem, read};
+use super::{GivenRoot, Origin, Snapshot, TOO_LITTLE, Wanted, difference, problem, read};
 use crate::filter::Filter;
 use crate::inode::MountedDevice;
-use crate::measure::{Measure, Mode};
+use crate::measure::{Mode, View};
 use crate::parallel;
 use crate::path;
 use crate::problem::{Operation, Problem};
@@ -24,19 +24,14 @@ use crate::total::{Replay, Rules, Shown};
 use crate::tree::{DirectoryId, Node, Tree};
 use crate::weighed::Weighed;
 
-/// Loads the snapshots in `files` and joins them. Their sizes must have the measure `measure`, if given. Keeps the
-/// `inodes` asked for, at least those of directories.
+/// Loads the snapshots in `files` and joins them, to be seen as `wanted`. Keeps the `inodes` asked for, at least those of directories.
 ///
 /// # Errors
 /// The system's; the problem of a file; or the reason why a snapshot cannot be joined with the others.
-pub fn load_all(
-    files: &[PathBuf],
-    measure: Option<Measure>,
-    inodes: Inodes,
-) -> Result<Snapshot, Problem> {
+pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Snapshot, Problem> {
     // In shares, directories tell where mounts are.
     let inodes = inodes.max(Inodes::Directories);
-    let load = |file: &PathBuf| read(file, measure, Whole { inodes });
+    let load = |file: &PathBuf| read(file, wanted, Whole { inodes });
     let loaded: Vec<_> = parallel::collect(0, files, load);
     let mut fitting: Vec<Loaded<'_>> = Vec::new();
     for (file, snapshot) in files.iter().zip(loaded) {
@@ -54,8 +49,8 @@ pub fn load_all(
 fn misfit(first: Option<&Snapshot>, other: &Snapshot) -> Option<String> {
     let Some(origin) = &other.origin else { return Some(TOO_LITTLE.to_owned()) };
     let first = first?;
-    if first.measure != other.measure {
-        let (is, wanted) = (other.measure.name(), first.measure.name());
+    if first.view != other.view {
+        let [is, wanted] = [other, first].map(|snapshot| snapshot.view.measure.name());
         return Some(format!("its sizes are {is} sizes, not {wanted} sizes"));
     }
     let with = first.origin.as_ref()?.options.as_deref()?;
@@ -98,13 +93,14 @@ fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes) -> Snapshot {
     name(&mut roots, are_several.then_some(&hosts));
 
     let follow = snapshots.iter().filter_map(|it| it.origin.as_ref()).any(Origin::follows);
-    let measure = snapshots.first().map_or(Measure::default(), |snapshot| snapshot.measure);
-    let rules = Rules { measure, follow, ..Rules::default() };
+    let view = snapshots.first().map_or(View::default(), |snapshot| snapshot.view);
+    let rules = Rules { follow, ..Rules::default() };
     let (problems, origin) = (problems(&mut snapshots, &roots), origin(&snapshots, &roots, &hosts));
     let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
     let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
     let report = tree(trees, &roots, are_several.then_some(&hosts), rules, inodes);
-    Snapshot { weighed: Weighed { report, problems, is_interrupted }, measure, origin }
+    let report = report.map(|tree| tree.seen_as(view));
+    Snapshot { weighed: Weighed { report, problems, is_interrupted }, view, origin }
 }
 
 /// Gives the same device of the same host one number in all snapshots. Two mounts of a device are different if one

@@ -114,8 +114,8 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
         origin.share = None;
     }
     let follow = united.origin.as_ref().is_some_and(Origin::follows);
-    let rules = Rules { measure: united.measure, follow, ..Rules::default() };
-    united.weighed.report = union(trees, rules, inodes);
+    let rules = Rules { follow, ..Rules::default() };
+    united.weighed.report = union(trees, rules, inodes).map(|tree| tree.seen_as(united.view));
     united.weighed.problems.extend(missing);
     Ok((file, united))
 }

@@ -7,22 +7,37 @@ use std::cell::RefCell;
 use std::mem;
 
 use crate::inode::{Identity, Links};
-use crate::measure::Measure;
-use crate::tree::Totals;
+use crate::measure::Figures;
+use crate::tree::Sums;
 pub(crate) use linked::{Link, LinkedInodes};
-pub(crate) use settled::{Settled, saturate};
+pub(crate) use settled::{Amounts, Settled, saturate};
 
 /// The exact sum of a directory.
 #[derive(Debug, Default)]
 pub struct Sum {
     /// Inodes with one link.
     settled: Settled,
-    /// The weight of each inode with several links. It is boxed, because most directories have none.
-    links: Option<Box<LinkedInodes<u64>>>,
-    /// The weight of all of them.
-    linked: u128,
-    /// The weight of those that have links that were not found.
-    shared: u128,
+    /// Inodes with several links. They are boxed, because most directories have none.
+    linked: Option<Box<LinkedSum>>,
+}
+
+/// Inodes with several links.
+#[derive(Debug, Default)]
+struct LinkedSum {
+    inodes: LinkedInodes<LinkedFigures>,
+    /// What all of them come to.
+    all: Amounts,
+    /// What those come to that have links that were not found.
+    shared: Amounts,
+}
+
+/// What an inode with several links comes to. Its time counts at once, so it is not here; and an inode counts as one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkedFigures {
+    disk: u64,
+    length: u64,
+    files: u8,
+    inodes: u8,
 }
 
 thread_local! {
@@ -31,89 +46,123 @@ thread_local! {
     /// In a package store, where most files are links, every directory grew its own set in steps: 0.42 allocations an
     /// entry, and now 0.23; that was a twentieth of the time.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
-    static SPARE: RefCell<Vec<Box<LinkedInodes<u64>>>> = const { RefCell::new(Vec::new()) };
+    static SPARE: RefCell<Vec<Box<LinkedSum>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Sum {
-    /// Adds an inode with one link, and its time if times are measured.
+    /// Adds an inode with one link.
     #[inline]
-    pub fn add(&mut self, weight: u64, newest: u64) {
-        self.settled.add(weight, newest);
+    pub fn add(&mut self, figures: &Figures) {
+        self.settled.add(figures);
     }
 
     /// Adds one link of an inode that has `links`.
-    pub fn add_link(&mut self, identity: Identity, weight: u64, links: Links, newest: u64) {
-        self.settled.largest = self.settled.largest.max(newest);
-        self.meet(identity, Link::new(weight, links));
+    pub fn add_link(&mut self, identity: Identity, figures: &Figures, links: Links) {
+        self.settled.newest = self.settled.newest.max(figures.newest);
+        let linked = self.linked.get_or_insert_with(from_spare);
+        linked.meet(identity, Link::new(LinkedFigures::from(figures), links));
     }
 
     /// Adds the sum of another directory, or of another part of the same one.
     pub fn absorb(&mut self, mut other: Sum) {
         self.settled.absorb(other.settled);
         if self.inodes() < other.inodes() {
-            mem::swap(&mut self.links, &mut other.links);
             mem::swap(&mut self.linked, &mut other.linked);
-            mem::swap(&mut self.shared, &mut other.shared);
         }
-        let Some(mut links) = other.links else { return };
-        for (identity, link) in links.drain() {
-            self.meet(identity, link);
+        let (Some(linked), Some(mut other)) = (&mut self.linked, other.linked) else { return };
+        for (identity, link) in other.inodes.drain() {
+            linked.meet(identity, link);
         }
-        spare(links);
+        spare(other);
     }
 
     /// How many inodes with several links it has.
     fn inodes(&self) -> usize {
-        self.links.as_ref().map_or(0, |links| links.len())
+        self.linked.as_ref().map_or(0, |linked| linked.inodes.len())
     }
 
-    /// The totals so far, in `measure`.
-    pub fn totals(&self, measure: Measure) -> Totals {
-        self.in_totals(measure, self.linked)
+    /// What it comes to so far.
+    pub fn sums(&self) -> Sums {
+        let shared = self.linked.as_ref().map_or(Amounts::default(), |linked| linked.shared);
+        Sums { shared: shared.figures(), ..self.without(Amounts::default()) }
     }
 
     /// The same without shared inodes, which have links that were not found.
-    pub fn unshared(&self, measure: Measure) -> Totals {
-        Totals { shared: 0, ..self.in_totals(measure, self.linked - self.shared) }
+    pub fn unshared(&self) -> Sums {
+        self.without(self.linked.as_ref().map_or(Amounts::default(), |linked| linked.shared))
     }
 
-    /// The totals if inodes with several links weigh `linked`.
-    fn in_totals(&self, measure: Measure, linked: u128) -> Totals {
-        let entries = self.settled.entries + self.inodes() as u64;
-        let sum = saturate(self.settled.sum + linked);
-        let (size, shared, beside) = match measure {
-            Measure::Newest(_) => (self.settled.largest, 0, Some(sum)),
-            _ => (sum, saturate(self.shared), None),
-        };
-        Totals { size, entries, shared, beside, frees: None }
-    }
-
-    fn meet(&mut self, identity: Identity, link: Link<u64>) {
-        let links = self.links.get_or_insert_with(from_spare);
-        let shared = |link: Link<u64>| if link.has_others() { u128::from(link.value) } else { 0 };
-        // If a file grows during the walk, its larger size counts.
-        let (before, now) = links.meet(identity, link, u64::max);
-        if let Some(before) = before {
-            self.linked -= u128::from(before.value);
-            self.shared -= shared(before);
+    fn without(&self, left_out: Amounts) -> Sums {
+        let mut settled = self.settled;
+        if let Some(linked) = &self.linked {
+            settled.amounts += linked.all;
+            settled.amounts -= left_out;
+            settled.entries += linked.inodes.len() as u64;
         }
-        self.linked += u128::from(now.value);
-        self.shared += shared(now);
+        Sums { all: settled.figures(), entries: settled.entries, ..Sums::default() }
+    }
+}
+
+impl LinkedSum {
+    fn meet(&mut self, identity: Identity, link: Link<LinkedFigures>) {
+        let (before, now) = self.inodes.meet(identity, link, LinkedFigures::larger);
+        if let Some(before) = before {
+            self.all -= Amounts::from(before.value);
+            if before.has_others() {
+                self.shared -= Amounts::from(before.value);
+            }
+        }
+        self.all += Amounts::from(now.value);
+        if now.has_others() {
+            self.shared += Amounts::from(now.value);
+        }
+    }
+}
+
+impl LinkedFigures {
+    /// If a file grows during the walk, its larger size counts.
+    pub(crate) fn larger(self, other: Self) -> Self {
+        Self {
+            disk: self.disk.max(other.disk),
+            length: self.length.max(other.length),
+            files: self.files.max(other.files),
+            inodes: self.inodes.max(other.inodes),
+        }
+    }
+}
+
+impl From<&Figures> for LinkedFigures {
+    fn from(figures: &Figures) -> Self {
+        let [files, inodes] = [figures.files, figures.inodes].map(|count| count.min(1) as u8);
+        Self { disk: figures.disk, length: figures.length, files, inodes }
+    }
+}
+
+impl From<LinkedFigures> for Figures {
+    fn from(LinkedFigures { disk, length, files, inodes }: LinkedFigures) -> Self {
+        Self { disk, length, files: files.into(), inodes: inodes.into(), newest: None }
+    }
+}
+
+impl From<LinkedFigures> for Amounts {
+    fn from(figures: LinkedFigures) -> Self {
+        Figures::from(figures).into()
     }
 }
 
 /// An empty set, with allocated memory if one is spare.
-fn from_spare() -> Box<LinkedInodes<u64>> {
+fn from_spare() -> Box<LinkedSum> {
     SPARE.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
-/// Keeps an empty set, unless it takes too much memory.
-fn spare(links: Box<LinkedInodes<u64>>) {
+/// Keeps a set that was emptied, unless it takes too much memory.
+fn spare(mut linked: Box<LinkedSum>) {
     const MOST: usize = 8;
     const LARGEST: usize = 512;
+    (linked.all, linked.shared) = Default::default();
     SPARE.with_borrow_mut(|spare| {
-        if spare.len() < MOST && links.capacity() <= LARGEST {
-            spare.push(links);
+        if spare.len() < MOST && linked.inodes.capacity() <= LARGEST {
+            spare.push(linked);
         }
     });
 }
@@ -126,24 +175,30 @@ mod tests {
         let mut sum = Sum::default();
         for &(inode, weight, links) in links {
             let identity = Identity { number: inode, ..Identity::default() };
-            sum.add_link(identity, weight, Links::Of(links), 0);
+            sum.add_link(identity, &of(weight), Links::Of(links));
         }
         sum
     }
 
-    fn totals(size: u64, shared: u64, entries: u64) -> Totals {
-        Totals { size, entries, shared, ..Totals::default() }
+    /// A file of this size on disk, half as long.
+    fn of(disk: u64) -> Figures {
+        Figures { disk, length: disk / 2, files: 1, inodes: 1, newest: None }
+    }
+
+    /// On disk: all of it, what is shared, and the entries.
+    fn seen(sums: Sums) -> (u64, u64, u64) {
+        (sums.all.disk, sums.shared.disk, sums.entries)
     }
 
     #[test]
     fn an_inode_counts_once_and_is_shared_until_its_last_link() {
         let mut above = sum(&[(1, 10, 3), (2, 5, 2)]);
-        assert_eq!(above.totals(Measure::Disk), totals(15, 15, 2));
+        assert_eq!(seen(above.sums()), (15, 15, 2));
         above.absorb(sum(&[(1, 10, 3)]));
-        assert_eq!(above.totals(Measure::Disk), totals(15, 15, 2));
+        assert_eq!(seen(above.sums()), (15, 15, 2));
         above.absorb(sum(&[(1, 10, 3), (2, 5, 2), (3, 7, 2)]));
-        assert_eq!(above.totals(Measure::Disk), totals(22, 7, 3));
-        assert_eq!(above.unshared(Measure::Disk), totals(15, 0, 3));
+        assert_eq!(seen(above.sums()), (22, 7, 3));
+        assert_eq!(seen(above.unshared()), (15, 0, 3));
     }
 
     /// A renamed link may be found twice, and then an inode has more links than its link count says.
@@ -151,22 +206,34 @@ mod tests {
     fn an_inode_counts_once_however_often_it_is_met() {
         let mut above = sum(&[(1, 10, 2), (1, 10, 2)]);
         above.absorb(sum(&[(1, 10, 2)]));
-        assert_eq!(above.totals(Measure::Disk), totals(10, 0, 1));
+        assert_eq!(seen(above.sums()), (10, 0, 1));
     }
 
     #[test]
     fn all_links_in_one_directory_share_nothing() {
-        assert_eq!(sum(&[(1, 10, 2), (1, 10, 2)]).totals(Measure::Disk), totals(10, 0, 1));
+        assert_eq!(seen(sum(&[(1, 10, 2), (1, 10, 2)]).sums()), (10, 0, 1));
     }
 
     #[test]
     fn sums_saturate_and_still_give_back_what_counts_twice() {
         let mut huge = sum(&[(1, u64::MAX, 2)]);
         huge.absorb(sum(&[(1, u64::MAX, 2)]));
-        assert_eq!(huge.totals(Measure::Disk), totals(u64::MAX, 0, 1));
-        huge.add(1, 0);
-        assert_eq!(huge.totals(Measure::Disk).size, u64::MAX);
+        assert_eq!(seen(huge.sums()), (u64::MAX, 0, 1));
+        huge.add(&of(1));
+        assert_eq!(huge.sums().all.disk, u64::MAX);
         huge.absorb(sum(&[(2, u64::MAX, 2)]));
-        assert_eq!(huge.unshared(Measure::Disk).size, u64::MAX);
+        assert_eq!(huge.unshared().all.disk, u64::MAX);
+    }
+
+    #[test]
+    fn each_figure_is_added_up_and_shared_by_itself() {
+        let mut sum = sum(&[(1, 10, 2)]);
+        let newest = Some(-5);
+        sum.add(&Figures { disk: 3, inodes: 1, newest, ..Figures::default() });
+        let all = Figures { disk: 13, length: 5, files: 1, inodes: 2, newest };
+        let own = Figures { disk: 3, inodes: 1, newest, ..Figures::default() };
+        let sums = Sums { all, shared: of(10), entries: 2, frees: None };
+        assert_eq!(sum.sums(), sums);
+        assert_eq!(sum.unshared(), Sums { all: own, entries: 2, ..Sums::default() });
     }
 }

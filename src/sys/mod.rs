@@ -37,7 +37,7 @@ use std::time::{Duration, SystemTime};
 use foldhash::fast::FixedState;
 
 use crate::inode::Identity;
-use crate::measure::{Kind, Measure, Mode, Time};
+use crate::measure::{Figures, Kind, Mode, Time};
 
 mod append;
 mod bulk;
@@ -196,13 +196,15 @@ impl Stat {
         Identity { mount, device: self.device, number: self.inode }
     }
 
-    /// Its weight in `measure`'s unit.
-    pub fn weight(&self, measure: Measure) -> u64 {
-        measure.weight(self.mode.kind(), self.blocks, self.length, |time| match time {
+    /// What it comes to, with one of its times if that is kept.
+    #[inline]
+    pub fn figures(&self, time: Option<Time>) -> Figures {
+        let newest = time.map(|time| match time {
             Time::Accessed => self.accessed,
             Time::Changed => self.changed,
             Time::Modified => self.modified,
-        })
+        });
+        Figures::of(self.mode.kind(), self.blocks, self.length, newest)
     }
 
     /// A fingerprint that tells this inode from another that later gets its name or its number. It covers the identity

@@ -8,10 +8,10 @@ use std::mem;
 use smallvec::SmallVec;
 
 use crate::inode::Identity;
-use crate::measure::{Kind, Mode};
+use crate::measure::{Figures, Kind, Mode, View};
 use crate::path;
 use crate::tally::{Directory, Entry, Limits, Show};
-use crate::tree::{self, Content, Shape, Totals, Tree};
+use crate::tree::{self, Content, Shape, Sums, Tree};
 
 /// The largest nodes below one directory. A directory comes after its children, because it is added when it closes.
 #[derive(Debug, Default)]
@@ -23,8 +23,8 @@ pub struct Carrier {
     lines: usize,
     /// How many roots there were, whether they are among the nodes or not.
     pub(super) roots: usize,
-    /// The size and the name of the last line, after a cut.
-    last: Option<(u64, Name)>,
+    /// The rank and the name of the last line, after a cut.
+    last: Option<(i128, Name)>,
 }
 
 /// A name. Most fit in place, and copying those allocates nothing.
@@ -34,9 +34,9 @@ pub(super) type Name = SmallVec<[u8; 24]>;
 pub(super) struct Candidate {
     pub(super) name: Name,
     pub(super) mode: Mode,
-    /// A directory's own weight, if it counts.
-    pub(super) own: Option<u64>,
-    pub(super) totals: Totals,
+    /// What a directory comes to by itself, if it counts.
+    pub(super) own: Option<Figures>,
+    pub(super) sums: Sums,
     pub(super) identity: Option<Identity>,
     /// Whether it has a line. If not, it only leads to one.
     pub(super) is_line: bool,
@@ -46,10 +46,11 @@ pub(super) struct Candidate {
 }
 
 impl Carrier {
-    /// Whether enough lines come before `entry`: lines of at least its size whose names sort before.
-    pub(super) fn is_past_last(&self, entry: &Entry<'_>) -> bool {
-        self.last.as_ref().is_some_and(|(size, name)| {
-            entry.size < *size || entry.size == *size && entry.name > name.as_slice()
+    /// Whether enough lines come before `entry`: lines of at least its rank whose names sort before.
+    pub(super) fn is_past_last(&self, view: View, entry: &Entry<'_>) -> bool {
+        self.last.as_ref().is_some_and(|(last, name)| {
+            let rank = view.rank(&entry.figures);
+            rank < *last || rank == *last && entry.name > name.as_slice()
         })
     }
 
@@ -63,9 +64,9 @@ impl Carrier {
         self.lines
     }
 
-    /// The size of the last line, after a cut.
-    pub(super) fn last_size(&self) -> Option<u64> {
-        self.last.as_ref().map(|(size, _)| *size)
+    /// The rank of the last line, after a cut.
+    pub(super) fn last_rank(&self) -> Option<i128> {
+        self.last.as_ref().map(|(rank, _)| *rank)
     }
 
     /// Adds a node directly in the directory that the carrier belongs to.
@@ -109,15 +110,17 @@ impl Carrier {
     /// Keeps the first lines, each inode once, and the nodes that lead to them. If it `is_end`, it keeps as many
     /// lines as there may be in the end, and else as many as may still be among those. Roots that have a line in any
     /// case come first.
-    pub(super) fn cut(&mut self, limits: &Limits, is_end: bool) {
+    pub(super) fn cut(&mut self, view: View, limits: &Limits, is_end: bool) {
         let ranks = self.ranks();
         let (nodes, keeps_roots) = (&self.nodes, self.keeps_roots(limits));
         let is_kept = |i: usize| keeps_roots && nodes[i].is_root;
+        let rank = |i: usize| view.rank(&nodes[i].sums.all);
         let mut lines: Vec<usize> = (0..nodes.len()).collect();
         lines.retain(|&i| {
-            nodes[i].is_line && (nodes[i].totals.size >= limits.min_size || is_kept(i))
+            let size = view.size(&nodes[i].sums.all);
+            nodes[i].is_line && (size >= limits.min_size || is_kept(i))
         });
-        lines.sort_unstable_by_key(|&i| (!is_kept(i), Reverse(nodes[i].totals.size), ranks[i]));
+        lines.sort_unstable_by_key(|&i| (!is_kept(i), Reverse(rank(i)), ranks[i]));
         let mut seen = HashSet::new();
         lines.retain(|&i| nodes[i].identity.is_none_or(|identity| seen.insert(identity)));
         let roots = lines.partition_point(|&i| is_kept(i));
@@ -126,7 +129,7 @@ impl Carrier {
 
         self.last = match lines[roots..].last() {
             Some(&last) if lines.len() - roots == others => {
-                Some((nodes[last].totals.size, nodes[self.top_above(last)].name.clone()))
+                Some((rank(last), nodes[self.top_above(last)].name.clone()))
             }
             _ => None,
         };
@@ -240,7 +243,7 @@ impl Candidate {
             name,
             mode: self.mode,
             own: self.own,
-            totals: self.totals,
+            sums: self.sums,
             ..tree::Node::default()
         }
     }

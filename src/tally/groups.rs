@@ -12,18 +12,18 @@ use foldhash::fast::RandomState;
 use indexmap::IndexMap;
 
 use crate::inode::Identity;
-use crate::measure::Measure;
-use crate::sum::{Link, LinkedInodes, Settled, saturate};
+use crate::measure::{Figures, View};
+use crate::sum::{Amounts, Link, LinkedFigures, LinkedInodes, Settled};
 use crate::tally::by::By;
 use crate::tally::top::Limits;
 use crate::tally::{Directory, Entry, Tally};
-use crate::tree::{Content, Node, Shape, Totals, Tree};
+use crate::tree::{Content, Node, Shape, Sums, Tree};
 
 /// Adds up groups.
 #[derive(Clone, Copy, Debug)]
 pub struct Groups {
     by: By,
-    measure: Measure,
+    view: View,
     limits: Limits,
 }
 
@@ -39,25 +39,23 @@ pub struct GroupPart {
 #[derive(Clone, Copy, Debug)]
 struct Linked {
     group: u32,
-    size: u64,
+    figures: LinkedFigures,
+    /// Its time; the least there is for none, which saves 8 bytes.
+    newest: i64,
 }
 
 impl Groups {
-    /// Keeps the largest groups by `measure`, within `limits` of lines and size. All others become one group.
-    pub fn new(by: By, measure: Measure, limits: Limits) -> Self {
-        Self { by, measure, limits }
-    }
-
-    fn totals_of(&self, group: &Settled) -> Totals {
-        let size = group.size(self.measure);
-        Totals { size, entries: group.entries, ..Totals::default() }
+    /// Keeps the groups that rank highest in `view`, within `limits` of lines and size. All others become one group.
+    pub fn new(by: By, view: View, limits: Limits) -> Self {
+        Self { by, view, limits }
     }
 
     fn add_directory(&self, part: &mut GroupPart, directory: &Directory<'_>) {
-        if let Some(own) = directory.own {
+        if let Some(own) = &directory.own {
+            let size = self.view.size(own);
             let group =
-                self.by.with_key(directory.name, directory.stat, own, |key| part.group(key));
-            part.groups[group as usize].add(own, own);
+                self.by.with_key(directory.name, directory.stat, size, |key| part.group(key));
+            part.groups[group as usize].add(own);
         }
     }
 }
@@ -67,15 +65,20 @@ impl Tally for Groups {
 
     const ADDS_UP: bool = true;
 
+    fn see_as(&mut self, view: View) {
+        self.view = view;
+    }
+
     #[inline]
     fn leaf(&self, part: &mut GroupPart, entry: &Entry<'_>) {
-        let group = self.by.with_key(entry.name, entry.stat, entry.size, |key| part.group(key));
+        let Entry { figures, .. } = entry;
+        let size = self.view.size(figures);
+        let group = self.by.with_key(entry.name, entry.stat, size, |key| part.group(key));
         match entry.linked() {
             Some(identity) => {
-                let link = Link::new(Linked { group, size: entry.size }, entry.links);
-                part.meet(identity, link);
+                part.meet(identity, Link::new(Linked::new(group, figures), entry.links));
             }
-            None => part.groups[group as usize].add(entry.size, entry.size),
+            None => part.groups[group as usize].add(figures),
         }
     }
 
@@ -104,32 +107,28 @@ impl Tally for Groups {
         self.merge(parent, part);
     }
 
-    fn totals(&self, root: &Directory<'_>, part: &GroupPart) -> Totals {
+    fn sums(&self, root: &Directory<'_>, part: &GroupPart) -> Sums {
         let mut all = Settled::default();
         part.groups.values().for_each(|group| all.absorb(*group));
-        part.links.values().for_each(|one| all.add(one.size, one.size));
-        if let Some(own) = root.own {
-            all.add(own, own);
-        }
-        let others = part.links.with_others().map(|one| u128::from(one.size)).sum();
-        let shared = match self.measure {
-            Measure::Newest(_) => 0,
-            _ => saturate(others),
-        };
-        Totals { shared, ..self.totals_of(&all) }
+        part.links.values().for_each(|one| all.add(&one.figures()));
+        root.own.iter().for_each(|own| all.add(own));
+        let mut shared = Amounts::default();
+        part.links.with_others().for_each(|one| shared += Amounts::from(one.figures));
+        Sums { shared: shared.figures(), ..sums_of(&all) }
     }
 
     fn finish(&self, root: &Directory<'_>, mut part: GroupPart) -> Tree {
         self.add_directory(&mut part, root);
-        for Linked { group, size } in part.links.values() {
-            part.groups[group as usize].add(size, size);
+        for linked in part.links.values() {
+            part.groups[linked.group as usize].add(&linked.figures());
         }
-        let size = |group: &Settled| group.size(self.measure);
+        let rank = |group: &Settled| self.view.rank(&group.figures());
+        let size = |group: &Settled| self.view.size(&group.figures());
         let mut groups: Vec<(Box<[u8]>, Settled)> = part.groups.into_iter().collect();
         let Limits { lines, min_size, .. } = self.limits;
         groups.retain(|(_, group)| group.entries > 0 && size(group) >= min_size);
         groups.sort_unstable_by(|(key, group), (other_key, other)| {
-            size(other).cmp(&size(group)).then_with(|| key.cmp(other_key))
+            rank(other).cmp(&rank(group)).then_with(|| key.cmp(other_key))
         });
         let is_too_much = groups.len() > lines;
         let shown = if is_too_much { lines.saturating_sub(1) } else { groups.len() };
@@ -139,7 +138,7 @@ impl Tally for Groups {
         }
         let mut content = Content::default();
         let mut add = |name: &[u8], group| {
-            let node = Node { name, totals: self.totals_of(group), ..Node::default() };
+            let node = Node { name, sums: sums_of(group), ..Node::default() };
             content.close(&node, Content::default());
         };
         for (key, group) in &groups {
@@ -148,7 +147,7 @@ impl Tally for Groups {
         if is_too_much && lines > 0 {
             add(b"(others)", &others);
         }
-        content.finish(&root.node(), Shape::Groups)
+        content.finish(&root.node(), Shape::Groups).seen_as(self.view)
     }
 }
 
@@ -168,8 +167,23 @@ impl GroupPart {
         let key = |one: Linked| groups.get_index(one.group as usize).map(|(key, _)| key);
         self.links.meet(identity, link, |one, two| Linked {
             group: if key(one) <= key(two) { one.group } else { two.group },
-            // If a file grows during the walk, its larger size counts.
-            size: one.size.max(two.size),
+            figures: one.figures.larger(two.figures),
+            newest: one.newest.max(two.newest),
         });
     }
+}
+
+impl Linked {
+    fn new(group: u32, figures: &Figures) -> Self {
+        Self { group, figures: figures.into(), newest: figures.newest.unwrap_or(i64::MIN) }
+    }
+
+    fn figures(&self) -> Figures {
+        let newest = Some(self.newest).filter(|newest| *newest > i64::MIN);
+        Figures { newest, ..self.figures.into() }
+    }
+}
+
+fn sums_of(group: &Settled) -> Sums {
+    Sums { all: group.figures(), entries: group.entries, ..Sums::default() }
 }

@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Directory, Entry, Tally, Whole};
-use crate::tree::{Child, Content, Tree};
+use crate::measure::{Figures, View};
+use crate::tree::{Child, Content, Sums, Tree};
 
 /// Keeps every entry, and lets other threads read them.
 #[derive(Debug)]
@@ -41,13 +42,14 @@ struct Gathered {
     most_below: usize,
 }
 
-/// The totals so far. Each link of an inode counts a share of its weight, as in the progress of a walk.
+/// The figures so far. Each link of an inode counts a share of them, as in the progress of a walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Seen {
-    /// Weight, in the measure's unit.
-    pub size: f64,
-    /// The number of entries.
-    pub entries: f64,
+    disk: f64,
+    length: f64,
+    files: f64,
+    inodes: f64,
+    newest: Option<i64>,
 }
 
 /// The content of one directory, or of a part of it.
@@ -96,8 +98,7 @@ impl Tally for Live {
     }
 
     fn leaf(&self, part: &mut LivePart, entry: &Entry<'_>) {
-        let share = entry.links.share();
-        part.seen.add(Seen { size: entry.size as f64 * share, entries: share });
+        part.seen.add(Seen::of(&entry.figures, entry.links.share()));
         self.whole.leaf(&mut part.content, entry);
     }
 
@@ -117,10 +118,7 @@ impl Tally for Live {
     }
 
     fn close(&self, parent: &mut LivePart, directory: &Directory<'_>, mut part: LivePart) {
-        let own = Seen {
-            size: directory.own.unwrap_or(0) as f64,
-            entries: f64::from(u8::from(directory.own.is_some())),
-        };
+        let own = directory.own.map_or(Seen::default(), |own| Seen::of(&own, 1.0));
         match &parent.open {
             Some(above) => {
                 // Locks the parent first, so that no reader finds the closed directory twice or not at all.
@@ -207,10 +205,15 @@ impl LiveDirectory {
         (!self.is_closed()).then(|| look(&gathered.content, &gathered.below))
     }
 
-    /// Calls `look` on the closed entry called `name` in it, and returns the result.
-    pub fn closed<R>(&self, name: &[u8], look: impl FnOnce(Child<'_>) -> R) -> Option<R> {
+    /// Calls `look` on the closed entry called `name` in it, seen in a `view`, and returns the result.
+    pub fn closed<R>(
+        &self,
+        view: View,
+        name: &[u8],
+        look: impl FnOnce(Child<'_>) -> R,
+    ) -> Option<R> {
         let gathered = self.gathered();
-        let child = gathered.content.children().find(|child| child.name() == name);
+        let child = gathered.content.children(view).find(|child| child.name() == name);
         child.map(look)
     }
 
@@ -261,8 +264,36 @@ impl Gathered {
 }
 
 impl Seen {
+    /// This `share` of `figures`.
+    fn of(figures: &Figures, share: f64) -> Self {
+        let part = |figure: u64| figure as f64 * share;
+        Self {
+            disk: part(figures.disk),
+            length: part(figures.length),
+            files: part(figures.files),
+            inodes: part(figures.inodes),
+            newest: figures.newest,
+        }
+    }
+
     fn add(&mut self, other: Seen) {
-        self.size += other.size;
-        self.entries += other.entries;
+        self.disk += other.disk;
+        self.length += other.length;
+        self.files += other.files;
+        self.inodes += other.inodes;
+        self.newest = self.newest.max(other.newest);
+    }
+
+    /// What that comes to. A cast from a float saturates.
+    pub fn sums(self) -> Sums {
+        let inodes = self.inodes.round() as u64;
+        let all = Figures {
+            disk: self.disk as u64,
+            length: self.length as u64,
+            files: self.files as u64,
+            inodes,
+            newest: self.newest,
+        };
+        Sums { all, entries: inodes, ..Sums::default() }
     }
 }

@@ -18,15 +18,16 @@ pub use top::{Limits, Show, Top};
 pub use whole::{Inodes, Whole};
 
 use crate::inode::{Identity, Links};
+use crate::measure::{Figures, View};
 use crate::sys::Stat;
-use crate::tree::{Freeable, Node, Totals, Tree};
+use crate::tree::{Freeable, Node, Sums, Tree};
 
 /// Keeps what a report needs.
 pub trait Tally: Send + Sync {
     /// What it keeps for one directory, or for a part of a large one.
     type Part: Default + Send;
 
-    /// Whether it keeps every inode with several links, and computes totals itself. Then `total` does not keep them.
+    /// Whether it keeps every inode with several links, and adds up itself. Then `total` does not keep them.
     const ADDS_UP: bool = false;
 
     /// Whether it is told where each directory begins.
@@ -38,6 +39,9 @@ pub trait Tally: Send + Sync {
         Self::Part::default()
     }
 
+    /// From now on, `view` says which are the largest.
+    fn see_as(&mut self, _view: View) {}
+
     /// Adds an entry that is not a directory to `part`, that of its directory.
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>);
 
@@ -47,16 +51,16 @@ pub trait Tally: Send + Sync {
     /// Adds a directory to its `parent`. `part` has everything in it.
     fn close(&self, parent: &mut Self::Part, directory: &Directory<'_>, part: Self::Part);
 
-    /// The totals of the `root`, for a tally that computes totals itself.
-    fn totals(&self, root: &Directory<'_>, _part: &Self::Part) -> Totals {
-        root.totals
+    /// What the `root` comes to, for a tally that adds up itself.
+    fn sums(&self, root: &Directory<'_>, _part: &Self::Part) -> Sums {
+        root.sums
     }
 
     /// The tree of what was kept: the root is closed.
     fn finish(&self, root: &Directory<'_>, part: Self::Part) -> Tree;
 }
 
-/// An entry that is not a directory, with its weight.
+/// An entry that is not a directory, with what it comes to.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<'a> {
     /// Its name, as bytes.
@@ -65,10 +69,8 @@ pub struct Entry<'a> {
     pub depth: u32,
     /// Its attributes.
     pub stat: &'a Stat,
-    /// Its weight, in the measure's unit.
-    pub size: u64,
-    /// Its size, if `size` is a time and the size is known.
-    pub beside: Option<u64>,
+    /// What it comes to.
+    pub figures: Figures,
     /// The names that lead to its inode.
     pub links: Links,
     /// The mount through which it is seen; 0 if the walk looks through all mounts alike.
@@ -79,9 +81,14 @@ pub struct Entry<'a> {
 
 impl<'a> Entry<'a> {
     /// An entry whose inode has no other link, as far as is known.
-    pub(crate) fn new(name: &'a [u8], depth: u32, stat: &'a Stat, size: u64, mount: u64) -> Self {
-        let links = Links::Alone;
-        Self { name, depth, stat, size, beside: None, links, mount, frees: None }
+    pub(crate) fn new(
+        name: &'a [u8],
+        depth: u32,
+        stat: &'a Stat,
+        figures: Figures,
+        mount: u64,
+    ) -> Self {
+        Self { name, depth, stat, figures, links: Links::Alone, mount, frees: None }
     }
 
     /// Its inode, if the walk may find it again under another name.
@@ -104,16 +111,16 @@ pub struct Directory<'a> {
     pub mount: u64,
     /// The names that lead to a root that is not a directory.
     pub links: Links,
-    /// Its own weight, without its content, if it counts.
-    pub own: Option<u64>,
-    /// Its total, itself included; before it closes, whatever its source knows of it.
-    pub totals: Totals,
+    /// What it comes to without its content, if it counts.
+    pub own: Option<Figures>,
+    /// What it comes to, itself included; before it closes, whatever its source knows of it.
+    pub sums: Sums,
 }
 
 impl<'a> Directory<'a> {
     /// Its node in the tree of a report.
     fn node(&self) -> Node<'a> {
-        let Directory { name, stat, own, totals, .. } = *self;
-        Node { name, mode: stat.mode, own, totals, ..Node::default() }
+        let Directory { name, stat, own, sums, .. } = *self;
+        Node { name, mode: stat.mode, own, sums, ..Node::default() }
     }
 }

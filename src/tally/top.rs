@@ -2,7 +2,7 @@
 //!
 //! A directory is never smaller than anything in it. So the ancestors of the N largest nodes are among them, and a
 //! directory need hand to its parent only the N largest nodes below it: a node that is cut here could not be among
-//! the N largest further up. The order is by size, largest first, then by path, name by name as bytes, a directory
+//! the N largest further up. The order is by rank, largest first, then by path, name by name as bytes, a directory
 //! before its content. It is a total order, so the result does not depend on when nodes are cut.
 //!
 //! One inode has one line, under the link that sorts first. If two carriers are merged, dropping the later link keeps
@@ -15,16 +15,17 @@
 //! Roots that were given have a line however small they are, and the largest of all other nodes have the other lines.
 //! The number of roots is known only at the end, so until then N others are kept besides them.
 //!
-//! `floor` is a size that N nodes of some carrier have reached. Nothing smaller can be among the N largest, so a
+//! `floor` is a rank that N nodes of some carrier have reached. Nothing smaller can be among the N largest, so a
 //! smaller entry is skipped before its name is copied.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use smallvec::SmallVec;
 
+use crate::measure::{Figures, View};
 use crate::tally::carrier::{Candidate, Carrier};
 use crate::tally::{Directory, Entry, Tally};
-use crate::tree::{Totals, Tree};
+use crate::tree::{Sums, Tree};
 
 /// Limits for what is kept.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +34,7 @@ pub struct Limits {
     pub lines: usize,
     /// How many levels below the root.
     pub depth: u32,
-    /// The smallest size, in the measure's unit.
+    /// The smallest size, in the unit of what the view measures.
     pub min_size: u64,
     /// Which kinds.
     pub show: Show,
@@ -57,10 +58,11 @@ pub enum Show {
 /// Keeps the N largest.
 #[derive(Debug)]
 pub struct Top {
+    view: View,
     limits: Limits,
     /// It is only raised, and only to a proven limit. A stale value lets through more, never less, so relaxed
     /// ordering is enough.
-    floor: AtomicU64,
+    floor: AtomicI64,
 }
 
 impl Limits {
@@ -75,9 +77,17 @@ impl Limits {
 }
 
 impl Top {
-    /// Keeps what `limits` admit.
-    pub fn new(limits: Limits) -> Self {
-        Self { limits, floor: AtomicU64::new(limits.min_size) }
+    /// Keeps what `limits` admit. The largest are those that rank highest in `view`.
+    pub fn new(view: View, limits: Limits) -> Self {
+        Self { view, limits, floor: AtomicI64::new(i64::MIN) }
+    }
+
+    /// Whether that is too little for a line.
+    #[inline]
+    fn is_too_small(&self, figures: &Figures) -> bool {
+        let rank = self.view.rank(figures);
+        rank < self.floor.load(Ordering::Relaxed).into()
+            || self.view.size(figures) < self.limits.min_size
     }
 
     /// Cuts a part that has grown to twice what it may keep, so that as many additions pay for each cut.
@@ -86,9 +96,11 @@ impl Top {
         let roots = if part.keeps_roots(&self.limits) { part.roots } else { 0 };
         let kept = self.limits.lines.saturating_add(roots);
         if part.lines() > kept.saturating_mul(2).saturating_add(SLACK) {
-            part.cut(&self.limits, false);
-            if let Some(size) = part.last_size() {
-                self.floor.fetch_max(size, Ordering::Relaxed);
+            part.cut(self.view, &self.limits, false);
+            if let Some(rank) = part.last_rank() {
+                // A lower floor lets through more, never less.
+                let floor = rank.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+                self.floor.fetch_max(floor, Ordering::Relaxed);
             }
         }
     }
@@ -97,12 +109,15 @@ impl Top {
 impl Tally for Top {
     type Part = Carrier;
 
+    fn see_as(&mut self, view: View) {
+        self.view = view;
+    }
+
     #[inline]
     fn leaf(&self, part: &mut Carrier, entry: &Entry<'_>) {
         let is_root = entry.depth == 0;
         part.roots += usize::from(is_root);
-        let is_too_small =
-            entry.size < self.floor.load(Ordering::Relaxed) || part.is_past_last(entry);
+        let is_too_small = self.is_too_small(&entry.figures) || part.is_past_last(self.view, entry);
         if is_too_small && !(is_root && part.keeps_roots(&self.limits))
             || entry.depth > self.limits.depth
             || self.limits.show == Show::Directories
@@ -113,7 +128,7 @@ impl Tally for Top {
             name: SmallVec::from_slice(entry.name),
             mode: entry.stat.mode,
             own: None,
-            totals: Totals { beside: entry.beside, frees: entry.frees, ..Totals::of(entry.size) },
+            sums: Sums { frees: entry.frees, ..Sums::of(entry.figures) },
             identity: entry.linked(),
             is_line: true,
             is_root,
@@ -131,7 +146,7 @@ impl Tally for Top {
         let is_line = self.limits.show != Show::Files;
         let is_root = directory.depth == 0;
         parent.roots += usize::from(is_root);
-        let is_large = directory.totals.size >= self.floor.load(Ordering::Relaxed);
+        let is_large = !self.is_too_small(&directory.sums.all);
         let is_admitted = directory.depth <= self.limits.depth
             && (is_large || is_root && parent.keeps_roots(&self.limits));
         // Nothing below a directory that is not admitted can be admitted. A directory without a line of its own is
@@ -143,7 +158,7 @@ impl Tally for Top {
             name: SmallVec::from_slice(directory.name),
             mode: directory.stat.mode,
             own: directory.own,
-            totals: directory.totals,
+            sums: directory.sums,
             identity: None,
             is_line,
             is_root,
@@ -154,10 +169,11 @@ impl Tally for Top {
     }
 
     fn finish(&self, root: &Directory<'_>, mut part: Carrier) -> Tree {
-        part.cut(&self.limits, true);
-        match self.limits.show {
+        part.cut(self.view, &self.limits, true);
+        let tree = match self.limits.show {
             Show::Files => part.into_list(root),
             Show::Everything | Show::Directories => part.into_tree(root),
-        }
+        };
+        tree.seen_as(self.view)
     }
 }

@@ -3,7 +3,7 @@
 use crate::inode::Links;
 use crate::sys::Stat;
 use crate::tally::{Directory, Entry, Tally};
-use crate::tree::{Content, Inode, Node, Shape, Totals, Tree};
+use crate::tree::{Content, Inode, Node, Shape, Sums, Tree};
 
 /// Keeps every entry.
 #[derive(Clone, Copy, Debug, Default)]
@@ -78,17 +78,17 @@ impl Tally for Whole {
     type Part = Content;
 
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
-        let Entry { name, stat, size, beside, links, mount, frees, .. } = *entry;
+        let Entry { name, stat, figures, links, mount, frees, .. } = *entry;
         let is_kept = self.inodes.has_details() || links.are_several();
         let inode = match self.inodes {
             Inodes::None => None,
             _ if is_kept => self.inode(stat, mount, links),
             _ => None,
         };
-        let totals = Totals { beside, frees, ..Totals::of(size) };
+        let sums = Sums { frees, ..Sums::of(figures) };
         // Something else is mounted on it: what has the name there was not seen, and is never removed.
         let fingerprint = self.fingerprint(stat).filter(|_| !stat.mount_point);
-        part.push(&Node { name, mode: stat.mode, own: None, totals, inode, fingerprint });
+        part.push(&Node { name, mode: stat.mode, own: None, sums, inode, fingerprint });
     }
 
     fn merge(&self, part: &mut Content, other: Content) {

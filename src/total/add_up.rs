@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::Rules;
 use crate::inode::Links;
 use crate::sum::Sum;
-use crate::tree::{Child, DirectoryId, Inode, Totals, Tree};
+use crate::tree::{Child, DirectoryId, Inode, Node, Sums, Tree};
 
 /// Adds up again what `directories`, and all directories above them, come to, from the inodes that are kept: of those
 /// with several links, which they are.
@@ -23,39 +23,36 @@ pub fn add_up(tree: &mut Tree, rules: &Rules, directories: impl IntoIterator<Ite
             at = directory.parent();
         }
     }
-    let (mut sums, mut totals): (HashMap<DirectoryId, Sum>, Vec<_>) = Default::default();
+    let (mut open, mut sums): (HashMap<DirectoryId, Sum>, Vec<_>) = Default::default();
     for &id in &above {
-        let mut sum = sums.remove(&id).unwrap_or_default();
+        let mut sum = open.remove(&id).unwrap_or_default();
         // What is in those before has been added.
         let others = tree.directory(id).directories().filter_map(|child| child.id());
         for other in others.filter(|other| !above.contains(other)) {
             tree.directories_within(other).for_each(|below| add(&mut sum, &below));
         }
         add(&mut sum, &tree.directory(id));
-        let now =
-            if rules.unique { sum.unshared(rules.measure) } else { sum.totals(rules.measure) };
-        totals.push((id, rules.as_known(now)));
+        sums.push((id, rules.sums(&sum)));
         if let Some(parent) = tree.directory(id).parent().and_then(|parent| parent.id()) {
-            sums.entry(parent).or_default().absorb(sum);
+            open.entry(parent).or_default().absorb(sum);
         }
     }
-    for (id, now) in totals {
-        let Totals { beside, .. } = tree.directory(id).totals();
-        tree.set_totals(id, Totals { beside, ..now });
+    for (id, sums) in sums {
+        tree.set_sums(id, sums);
     }
 }
 
-/// Adds a directory's own weight, and what is directly in it and no directory.
+/// Adds a directory itself, and what is directly in it and no directory.
 fn add(sum: &mut Sum, directory: &Child<'_>) {
-    if let Some(own) = directory.node().own {
-        sum.add(own, own);
+    if let Some(own) = &directory.node().own {
+        sum.add(own);
     }
-    for leaf in directory.leaves() {
-        match leaf.inode() {
+    for Node { inode, sums: Sums { all, .. }, .. } in directory.leaf_nodes() {
+        match inode {
             Some(Inode { identity, links: links @ Links::Of(_), .. }) => {
-                sum.add_link(identity, leaf.size(), links, leaf.size());
+                sum.add_link(identity, &all, links);
             }
-            _ => sum.add(leaf.size(), leaf.size()),
+            _ => sum.add(&all),
         }
     }
 }

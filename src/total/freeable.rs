@@ -10,7 +10,7 @@ use super::Extents;
 use crate::inode::Identity;
 use crate::sum::{Link, LinkedInodes, saturate};
 use crate::tally::Entry;
-use crate::tree::{Freeable, Totals};
+use crate::tree::{Freeable, Sums};
 
 /// The part of a file's size that may not be its own, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,9 +83,9 @@ impl Sharing {
         self.extents.absorb(other.extents);
     }
 
-    /// What deleting a directory with these `totals` frees, in bytes on disk. Inodes with links elsewhere stay.
-    pub fn close(sharing: Option<&Self>, Totals { size, shared, .. }: Totals) -> Freeable {
-        let all = size.saturating_sub(shared);
+    /// What deleting a directory with these `sums` frees, in bytes on disk. Inodes with links elsewhere stay.
+    pub fn close(sharing: Option<&Self>, Sums { all, shared, .. }: &Sums) -> Freeable {
+        let all = all.disk.saturating_sub(shared.disk);
         let Some(Self { alone, linked, extents }) = sharing else {
             return Freeable { least: all, most: all, extents: 0 };
         };
@@ -147,12 +147,14 @@ mod tests {
 
     use super::*;
     use crate::inode::Links;
+    use crate::measure::Figures;
     use crate::sys::Stat;
 
     const ALL_IN_EXTENTS: Doubtful = Doubtful { size: 40, in_extents: 40 };
 
-    fn totals(size: u64, shared: u64) -> Totals {
-        Totals { size, shared, ..Totals::default() }
+    fn sums(all: u64, shared: u64) -> Sums {
+        let [all, shared] = [all, shared].map(|disk| Figures { disk, ..Figures::default() });
+        Sums { all, shared, ..Sums::default() }
     }
 
     fn freed(least: u64, most: u64, extents: u64) -> Freeable {
@@ -164,42 +166,43 @@ mod tests {
         let mut extents = Extents::new(&Arc::default());
         extents.add(1, 1_000..1_040);
         let stat = Stat { links, ..Stat::default() };
-        let mut entry = Entry::new(b"file", 1, &stat, 50, 1);
+        let figures = Figures { disk: 50, ..Figures::default() };
+        let mut entry = Entry::new(b"file", 1, &stat, figures, 1);
         entry.links = if links > 1 { Links::Of(links) } else { Links::Alone };
         Sharing::of(&entry, SharingFile { doubtful: ALL_IN_EXTENTS, extents })
     }
 
     #[test]
     fn what_shares_nothing_is_freed() {
-        assert_eq!(Sharing::close(None, totals(100, 0)), freed(100, 100, 0));
+        assert_eq!(Sharing::close(None, &sums(100, 0)), freed(100, 100, 0));
         // An inode with a link elsewhere stays.
-        assert_eq!(Sharing::close(None, totals(100, 30)), freed(70, 70, 0));
+        assert_eq!(Sharing::close(None, &sums(100, 30)), freed(70, 70, 0));
     }
 
     /// Two files of 50 share 40 with each other, and perhaps with others.
     #[test]
     fn clones_count_once_at_most_and_not_at_least() {
         let one = sharing(1);
-        assert_eq!(Sharing::close(Some(&one), totals(50, 0)), freed(10, 50, 1));
+        assert_eq!(Sharing::close(Some(&one), &sums(50, 0)), freed(10, 50, 1));
         let mut above = sharing(1);
         above.absorb(one);
-        assert_eq!(Sharing::close(Some(&above), totals(100, 0)), freed(20, 60, 2));
+        assert_eq!(Sharing::close(Some(&above), &sums(100, 0)), freed(20, 60, 2));
     }
 
     /// One inode of 50 with two links, 40 of it shared.
     #[test]
     fn a_link_to_a_clone_counts_once() {
         let one = sharing(2);
-        assert_eq!(Sharing::close(Some(&one), totals(50, 50)), freed(0, 0, 1));
+        assert_eq!(Sharing::close(Some(&one), &sums(50, 50)), freed(0, 0, 1));
         let mut above = sharing(2);
         above.absorb(one);
-        assert_eq!(Sharing::close(Some(&above), totals(50, 0)), freed(10, 50, 2));
+        assert_eq!(Sharing::close(Some(&above), &sums(50, 0)), freed(10, 50, 2));
     }
 
     #[test]
     fn what_was_not_asked_is_doubtful_as_a_whole() {
         let mut all = sharing(1);
         all.alone += Doubtful { size: 30, in_extents: 0 };
-        assert_eq!(Sharing::close(Some(&all), totals(120, 0)), freed(50, 120, 1));
+        assert_eq!(Sharing::close(Some(&all), &sums(120, 0)), freed(50, 120, 1));
     }
 }

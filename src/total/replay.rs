@@ -7,14 +7,14 @@ use crate::measure::Kind;
 use crate::sum::Sum;
 use crate::sys::Stat;
 use crate::tally::{Directory, Entry, Tally, Whole};
-use crate::tree::{Child, Details, DirectoryId, Inode, Node, Step, Totals, Traversal, Tree};
+use crate::tree::{Child, Details, DirectoryId, Inode, Node, Step, Sums, Traversal, Tree};
 
 /// Feeds a tally from one thread, node by node. A directory is opened before its content and closed after it. Memory
 /// grows only with depth.
 #[derive(Debug)]
 pub struct Replay<T: Tally> {
     tally: T,
-    /// How to compute the totals of directories, if the nodes do not have them.
+    /// How to compute what directories come to, if the nodes do not say it.
     rules: Option<Rules>,
     open: Vec<Subtotal<T::Part>>,
     is_above_roots: bool,
@@ -40,10 +40,10 @@ impl<T: Tally> Replay<T> {
     pub fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
         let depth = self.depth();
         let Some(subtotal) = self.open.last_mut() else { return };
-        let Node { name, totals: Totals { size, beside, frees, .. }, .. } = *node;
+        let Node { name, sums: Sums { all: figures, frees, .. }, .. } = *node;
         let stat = stat(node);
         let (stat, links, mount) = (&stat, links(node), mount(node));
-        let entry = Entry { name, depth, stat, size, beside, links, mount, frees };
+        let entry = Entry { name, depth, stat, figures, links, mount, frees };
         match &self.rules {
             Some(rules) => subtotal.add(rules, &self.tally, entry, is_shown),
             None => self.tally.leaf(&mut subtotal.part, &entry),
@@ -85,17 +85,17 @@ impl Replay<Whole> {
 }
 
 impl Sum {
-    /// Adds a directory of a tree with all below it. Its totals do not say enough: they are saturated, and tell
+    /// Adds a directory of a tree with all below it. Its sums do not say enough: they are saturated, and tell
     /// nothing of links.
     fn add_below(&mut self, directory: Child<'_>) {
         for directory in directory.all_directories() {
-            if let Some(own) = directory.node().own {
-                self.add(own, own);
+            if let Some(own) = &directory.node().own {
+                self.add(own);
             }
-            for Node { inode, totals: Totals { size, .. }, .. } in directory.leaf_nodes() {
+            for Node { inode, sums: Sums { all, .. }, .. } in directory.leaf_nodes() {
                 match inode.filter(|inode| inode.links.are_several()) {
-                    Some(inode) => self.add_link(inode.identity, size, inode.links, size),
-                    None => self.add(size, size),
+                    Some(inode) => self.add_link(inode.identity, &all, inode.links),
+                    None => self.add(&all),
                 }
             }
         }
@@ -103,11 +103,11 @@ impl Sum {
 }
 
 fn directory<'a>(node: &Node<'a>, stat: &'a Stat, depth: u32) -> Directory<'a> {
-    let Node { name, totals, .. } = *node;
+    let Node { name, sums, .. } = *node;
     let is_directory = node.mode.kind() == Kind::Directory;
-    let own = if is_directory { node.own } else { Some(totals.size) };
+    let own = if is_directory { node.own } else { Some(sums.all) };
     let (mount, links) = (mount(node), links(node));
-    Directory { name, depth, stat, mount, links, own, totals }
+    Directory { name, depth, stat, mount, links, own, sums }
 }
 
 fn mount(node: &Node<'_>) -> u64 {
@@ -146,5 +146,5 @@ pub fn replay<T: Tally>(tree: &Tree, tally: T) -> Tree {
             Step::Node(_) | Step::End(_) => {}
         }
     }
-    replay.finish(&tree.root().node())
+    replay.finish(&tree.root().node()).seen_as(tree.view())
 }

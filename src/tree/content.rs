@@ -3,17 +3,14 @@
 use std::cell::Cell;
 use std::mem;
 
-use super::{
-    Child, DirectoryId, Node, PackedDirectory, Shape, Tree, adopt, children, digest, record,
-};
+use super::{Child, DirectoryId, Node, PackedDirectory, Shape, Tree, adopt, children, record};
+use crate::measure::View;
 
 /// What is kept of one open directory, or of a part of a large one: its leaves, packed, and its subdirectories with
 /// everything below them.
 #[derive(Debug, Default)]
 pub struct Content {
     leaves: Vec<u8>,
-    /// The sum of their digests.
-    digest: u64,
     /// A tree without its root.
     below: Tree,
 }
@@ -45,25 +42,23 @@ impl Content {
             self.leaves = SPARE.take();
         }
         record::push(&mut self.leaves, leaf);
-        self.digest = self.digest.wrapping_add(digest::of_leaf(leaf));
     }
 
     /// Adds everything in `other`. If this was empty, it takes only as much memory as needed.
     pub fn append(&mut self, other: Content) {
         self.leaves.extend_from_slice(&other.leaves);
-        self.digest = self.digest.wrapping_add(other.digest);
         spare(other.leaves);
         self.append_directories(other.below.directories);
     }
 
-    /// What is directly in it so far, in no particular order.
-    pub fn children(&self) -> impl Iterator<Item = Child<'_>> {
+    /// What is directly in it so far, in no particular order, in a `view`.
+    pub fn children(&self, view: View) -> impl Iterator<Item = Child<'_>> {
         let tree = &self.below;
         // The root would come next.
         let root = DirectoryId(tree.directories.len() as u32);
         let directories = children(&tree.directories, 0, root.0);
-        let directories = directories.map(|id| tree.directory(DirectoryId(id)));
-        directories.chain(tree.leaves_in(&self.leaves, root))
+        let directories = directories.map(move |id| tree.directory_in(view, DirectoryId(id)));
+        directories.chain(tree.leaves_in(view, &self.leaves, root))
     }
 
     /// Adds a directory with its content.
@@ -78,7 +73,7 @@ impl Content {
 
     /// The tree whose root has this content.
     pub fn finish(self, root: &Node<'_>, shape: Shape) -> Tree {
-        Tree { directories: self.closed(root), shape }
+        Tree { directories: self.closed(root), shape, ..Tree::default() }
     }
 
     /// Moves the smaller list, because the order does not matter.
@@ -91,7 +86,7 @@ impl Content {
     }
 
     fn closed(self, node: &Node<'_>) -> Vec<PackedDirectory> {
-        let Self { leaves: mut block, digest, below: Tree { mut directories, .. } } = self;
+        let Self { leaves: mut block, below: Tree { mut directories, .. } } = self;
         let mut head = HEAD.take();
         record::push_directory(&mut head, node);
         if block.capacity() <= LARGE {
@@ -106,7 +101,7 @@ impl Content {
         head.clear();
         HEAD.set(head);
         let (below, block) = (directories.len() as u32, block.into_boxed_slice());
-        directories.push(PackedDirectory { below, up: 0, digest, block });
+        directories.push(PackedDirectory { below, up: 0, block });
         adopt(&mut directories, below);
         directories
     }

@@ -5,8 +5,10 @@ use std::iter;
 use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
+use rayon::prelude::*;
 
-use super::{Node, Tree, record};
+use super::{PackedDirectory, Tree, record};
+use crate::measure::{Figures, View};
 
 /// The hash of `what`. Its seed differs in each run, which makes collisions hard to prepare.
 #[inline]
@@ -15,31 +17,30 @@ fn of(what: impl Hash) -> u64 {
     STATE.hash_one(what)
 }
 
-/// The digest of the name and the size of an entry that is not a directory.
-#[inline]
-pub(super) fn of_leaf(leaf: &Node<'_>) -> u64 {
-    of((leaf.name, leaf.totals.size))
-}
-
-/// The sum of the digests of all `leaves`, which are packed.
-fn of_leaves(mut leaves: &[u8]) -> u64 {
-    let digests = iter::from_fn(|| record::take(&mut leaves)).map(|leaf| of_leaf(&leaf));
+/// The sum of the digests of all `leaves`, which are packed: of their names and sizes.
+fn of_leaves(view: View, mut leaves: &[u8]) -> u64 {
+    let leaves = iter::from_fn(|| record::take(&mut leaves));
+    let digests = leaves.map(|leaf| of((leaf.name, view.size(&leaf.sums.all))));
     digests.fold(0, u64::wrapping_add)
 }
 
 impl Tree {
     /// A digest of each directory, by its number. It covers the directory's own size, its total, and the names and sizes
-    /// of everything below it, in any order. Only digests from the same run can be compared. Two different directories
-    /// have equal digests about once in 2^64.
-    ///
-    /// It reads only the records of directories, which keep the digest of their leaves.
+    /// of everything below it, in any order, as the tree's view measures them: of two trees that are compared, one may
+    /// know only that figure. Only digests from the same run can be compared. Two different directories have equal digests
+    /// about once in 2^64.
     pub fn digests(&self) -> Vec<u64> {
-        let mut digests: Vec<u64> = self.directories.iter().map(|it| it.digest).collect();
-        for (id, directory) in self.directories.iter().enumerate() {
+        // Most of the work, and of each directory by itself.
+        let of_leaves = |directory: &PackedDirectory| {
             let mut leaves = &*directory.block;
-            let node = record::take_directory(&mut leaves).unwrap_or_default();
-            debug_assert_eq!(directory.digest, of_leaves(leaves), "an edit that forgot it");
-            let whole = of((node.own, node.totals.size, digests[id]));
+            record::take_directory(&mut leaves);
+            of_leaves(self.view, leaves)
+        };
+        let mut digests: Vec<u64> = self.directories.par_iter().map(of_leaves).collect();
+        for (id, directory) in self.directories.iter().enumerate() {
+            let node = record::take_directory(&mut &*directory.block).unwrap_or_default();
+            let size = |figures: &Figures| self.view.size(figures);
+            let whole = of((node.own.as_ref().map(size), size(&node.sums.all), digests[id]));
             digests[id] = whole;
             if directory.up > 0
                 && let Some(above) = digests.get_mut(id + directory.up as usize)
@@ -56,19 +57,16 @@ impl Tree {
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::measure::Mode;
-    use crate::tree::{Child, Content, DirectoryId, Node, Order, Shape, Totals};
+    use crate::measure::{Figures, Mode};
+    use crate::tree::{Child, Content, DirectoryId, Node, Order, Shape, Sums};
 
     #[test]
     fn digests_are_of_what_is_there_in_whatever_order() {
-        let file = |name, size| Node {
-            totals: Totals::of(size),
-            name,
-            mode: Mode(0o100_644),
-            ..Node::default()
-        };
+        let of = |disk| Sums::of(Figures { disk, ..Figures::default() });
+        let file =
+            |name, size| Node { sums: of(size), name, mode: Mode(0o100_644), ..Node::default() };
         let directory =
-            |name| Node { name, totals: Totals::of(100), mode: Mode::DIRECTORY, ..Node::default() };
+            |name| Node { name, sums: of(100), mode: Mode::DIRECTORY, ..Node::default() };
         let tree = |files: [&[Node<'_>]; 2]| {
             let mut content = Content::default();
             for (name, files) in [b"a", b"b"].into_iter().zip(files) {

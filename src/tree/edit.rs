@@ -7,11 +7,10 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
 
 use super::{
-    Content, DirectoryId, Inode, Node, PackedDirectory, Place, Shape, Totals, Tree, adopt, digest,
-    record,
+    Content, DirectoryId, Inode, Node, PackedDirectory, Place, Shape, Sums, Tree, adopt, record,
 };
 use crate::inode::{Identity, Links, MountedDevice};
-use crate::measure::Mode;
+use crate::measure::{Figures, Mode};
 
 impl Tree {
     /// A copy of a directory with everything below it, as a tree of its own.
@@ -24,17 +23,17 @@ impl Tree {
         if let Some(root) = directories.last_mut() {
             root.up = 0;
         }
-        Tree { directories, shape: self.shape }
+        Tree { directories, shape: self.shape, view: self.view }
     }
 
     /// Replaces a directory by the root of `other`, with everything below it, under the name of the directory.
-    /// `totals` returns the new totals of each directory above, innermost first. The numbers of directories change;
+    /// `sums` returns what each directory above comes to now, innermost first. The numbers of directories change;
     /// returns that of the new one.
     pub fn replace(
         &mut self,
         old: DirectoryId,
         mut other: Tree,
-        totals: impl FnMut(&Node<'_>) -> Totals,
+        sums: impl FnMut(&Node<'_>) -> Sums,
     ) -> DirectoryId {
         let name = self.directory(old).name().to_vec();
         if let Some(root) = other.directories.last_mut() {
@@ -44,19 +43,19 @@ impl Tree {
         }
         let first = old.0.saturating_sub(self.below(old));
         let new = first.saturating_add(other.root_id().0);
-        self.splice(old, other.directories, totals);
+        self.splice(old, other.directories, sums);
         DirectoryId(new)
     }
 
-    /// Removes a directory with everything below it, unless it is the root. `totals` returns the new totals of each
+    /// Removes a directory with everything below it, unless it is the root. `sums` returns what is new of each
     /// directory above, innermost first. The numbers of directories change; returns that of the parent.
     pub fn remove(
         &mut self,
         old: DirectoryId,
-        totals: impl FnMut(&Node<'_>) -> Totals,
+        sums: impl FnMut(&Node<'_>) -> Sums,
     ) -> Option<DirectoryId> {
         self.directory(old).parent()?;
-        self.splice(old, Vec::new(), totals)
+        self.splice(old, Vec::new(), sums)
     }
 
     /// Adds a node above the root, as above several roots, if this is a tree of directories.
@@ -65,15 +64,15 @@ impl Tree {
         if self.shape != Shape::Directory {
             return self;
         }
-        let (root, shape) = (self.root(), self.shape);
-        let total = Node { mode: Mode::DIRECTORY, totals: root.totals(), ..Node::default() };
+        let (root, shape, view) = (self.root(), self.shape, self.view);
+        let total = Node { mode: Mode::DIRECTORY, sums: root.node().sums, ..Node::default() };
         let mut content = Content::default();
         if root.is_directory() {
             content.adopt(self);
         } else {
             content.push(&root.node());
         }
-        content.finish(&total, shape)
+        content.finish(&total, shape).seen_as(view)
     }
 
     /// Takes a directory out with all that is below it, under another `name`. It stays in its place without
@@ -84,11 +83,7 @@ impl Tree {
         let mut directories: Vec<_> = stretch
             .into_iter()
             .flatten()
-            .map(|it| PackedDirectory {
-                digest: mem::take(&mut it.digest),
-                block: mem::take(&mut it.block),
-                ..*it
-            })
+            .map(|it| PackedDirectory { block: mem::take(&mut it.block), ..*it })
             .collect();
         if let Some(root) = directories.last_mut() {
             root.up = 0;
@@ -98,7 +93,7 @@ impl Tree {
                 });
             }
         }
-        Tree { directories, shape: self.shape }
+        Tree { directories, shape: self.shape, view: self.view }
     }
 
     /// Says of each inode anew on which mount and device it is: what `renumber` makes of them.
@@ -121,16 +116,16 @@ impl Tree {
     }
 
     /// Says what a directory comes to.
-    pub fn set_totals(&mut self, directory: DirectoryId, totals: Totals) {
+    pub fn set_sums(&mut self, directory: DirectoryId, sums: Sums) {
         if let Some(directory) = self.directories.get_mut(directory.0 as usize) {
             directory.rewrite(|block, node| {
-                record::push_directory(block, &Node { totals, ..node });
+                record::push_directory(block, &Node { sums, ..node });
             });
         }
     }
 
-    /// Says what a directory weighs itself, unless a filter leaves it out.
-    pub fn set_own(&mut self, directory: DirectoryId, own: u64) {
+    /// Says what a directory comes to by itself, unless a filter leaves it out.
+    pub fn set_own(&mut self, directory: DirectoryId, own: Figures) {
         if let Some(directory) = self.directories.get_mut(directory.0 as usize) {
             directory.rewrite(|block, node| {
                 record::push_directory(block, &Node { own: node.own.map(|_| own), ..node });
@@ -248,7 +243,7 @@ impl Tree {
         &mut self,
         old: DirectoryId,
         new: Vec<PackedDirectory>,
-        mut totals: impl FnMut(&Node<'_>) -> Totals,
+        mut sums: impl FnMut(&Node<'_>) -> Sums,
     ) -> Option<DirectoryId> {
         let PackedDirectory { below, up, .. } = *self.directories.get(old.0 as usize)?;
         let (first, added) = (old.0 - below, new.len() as u32);
@@ -259,7 +254,7 @@ impl Tree {
             let directory = &mut self.directories[number as usize];
             directory.below = directory.below + added - (below + 1);
             directory.rewrite(|block, node| {
-                record::push_directory(block, &Node { totals: totals(&node), ..node });
+                record::push_directory(block, &Node { sums: sums(&node), ..node });
             });
             above = (directory.up > 0).then(|| number + directory.up);
             adopt(&mut self.directories, number);
@@ -287,11 +282,11 @@ impl PackedDirectory {
         let mut block = head.to_vec();
         loop {
             let (start, before) = (self.block.len() - rest.len(), rest);
-            let Some(leaf) = record::take(&mut rest) else { break };
+            if record::take(&mut rest).is_none() {
+                break;
+            }
             if u32::try_from(start).map_or(true, &is_kept) {
                 block.extend_from_slice(&before[..before.len() - rest.len()]);
-            } else {
-                self.digest = self.digest.wrapping_sub(digest::of_leaf(&leaf));
             }
         }
         self.block = block.into_boxed_slice();
@@ -322,26 +317,26 @@ mod tests {
     /// `width` directories in each, `depth` levels of them, and a file in each.
     fn content(width: u8, depth: u8) -> (Content, u64) {
         let (mut grown, mut size) = (Content::default(), 1 + 10);
-        grown.push(&Node { totals: totals(10), ..node(b"file", 0o100_644) });
+        grown.push(&Node { sums: sums_of(10), ..node(b"file", 0o100_644) });
         for name in b'a'..b'a' + if depth > 0 { width } else { 0 } {
             let (below, size_below) = content(width, depth - 1);
             size += size_below;
-            grown.close(&Node { totals: totals(size_below), ..node(&[name], 0o040_755) }, below);
+            grown.close(&Node { sums: sums_of(size_below), ..node(&[name], 0o040_755) }, below);
         }
         (grown, size)
     }
 
     fn tree(name: &[u8], width: u8, depth: u8) -> Tree {
         let (content, size) = content(width, depth);
-        content.finish(&Node { totals: totals(size), ..node(name, 0o040_755) }, Shape::default())
+        content.finish(&Node { sums: sums_of(size), ..node(name, 0o040_755) }, Shape::default())
     }
 
     fn node(name: &[u8], mode: u16) -> Node<'_> {
         Node { name, mode: Mode(mode), ..Node::default() }
     }
 
-    fn totals(size: u64) -> Totals {
-        Totals::of(size)
+    fn sums_of(disk: u64) -> Sums {
+        Sums::of(Figures { disk, ..Figures::default() })
     }
 
     /// What is found from the root down is what leads up to it.
@@ -386,7 +381,7 @@ mod tests {
         let mut content = Content::default();
         for (name, fingerprint) in [(b"early", 1), (b"later", 2)] {
             let fingerprint = Some(fingerprint);
-            content.push(&Node { inode, fingerprint, totals: totals(1), ..node(name, 0o100_644) });
+            content.push(&Node { inode, fingerprint, ..node(name, 0o100_644) });
         }
         let mut tree = content.finish(&node(b"root", 0o040_755), Shape::default());
         tree.set_fingerprints(&HashMap::from([(identity.on_any_mount(), (2, 7))]));
@@ -406,7 +401,7 @@ mod tests {
         for (path, id) in directories(&tree(b"root", 3, 3)) {
             let mut tree = tree(b"root", 3, 3);
             let size = whole[&path];
-            let parent = tree.remove(id, |above| totals(above.totals.size - size));
+            let parent = tree.remove(id, |above| sums_of(above.sums.all.disk - size));
             let Some(parent) = parent else {
                 assert_eq!((path.as_str(), sizes(&tree)), ("root", whole.clone()));
                 continue;
@@ -428,7 +423,7 @@ mod tests {
                 let mut asked = 0;
                 let id = tree.replace(id, self::tree(b"other", width, depth), |above| {
                     asked += 1;
-                    totals(above.totals.size + more - less)
+                    sums_of(above.sums.all.disk + more - less)
                 });
                 assert_eq!(tree.directory(id).path(), path.as_bytes());
                 assert_eq!(asked, path.matches('/').count(), "once for each above {path}");
@@ -438,7 +433,7 @@ mod tests {
                 );
                 assert_eq!(sizes(&tree), expected, "{path}");
                 // What has changed can be changed again.
-                if tree.remove(id, |above| totals(above.totals.size - more)).is_some() {
+                if tree.remove(id, |above| sums_of(above.sums.all.disk - more)).is_some() {
                     assert_eq!(sizes(&tree), without(whole.clone(), &path, 0, less), "{path}");
                 }
             }

@@ -1,6 +1,6 @@
 //! What deleting a node frees, and what a walk remembers for that.
 
-use super::Totals;
+use super::Sums;
 
 /// Smaller files are not asked what they share. In a home directory, 3.6% of the files have this size or more, with 78% of
 /// the bytes.
@@ -34,13 +34,13 @@ impl Freeable {
         self.extents != Self::TOO_MANY
     }
 
-    /// The same for a node with these `totals`, without the extents of large directories if its tree `has_too_many`.
+    /// The same for a node with these `sums`, without the extents of large directories if its tree `has_too_many`.
     /// Whether the walk kept them depends on timing. The result must not.
-    pub(super) fn settled(self, totals: &Totals, has_too_many: impl FnOnce() -> bool) -> Self {
+    pub(super) fn settled(self, sums: &Sums, has_too_many: impl FnOnce() -> bool) -> Self {
         if self.extents <= FEW_EXTENTS || !has_too_many() {
             return self;
         }
-        let most = totals.size.saturating_sub(totals.shared);
+        let most = sums.all.disk.saturating_sub(sums.shared.disk);
         Self { most, extents: Self::TOO_MANY, ..self }
     }
 }

@@ -1,21 +1,31 @@
-//! The packed form of a node: length of the name, name, type and permissions, size, and what is kept of the inode;
-//! for a directory also its totals. Numbers are LEB128. The two lowest bits of the length say how much of the inode
-//! there is, or that there is more, and then a byte after the size says what. So to keep everything takes little
-//! more than the names.
+//! The packed form of a node: length of the name, name, type and permissions, bytes on disk, how much longer or shorter
+//! its content is, and what is kept of the inode; for a directory also what is shared and its own. Numbers are LEB128. The
+//! two lowest bits of the length say how much of the inode there is, or that there is more, and then a byte after the
+//! figures says what. So to keep everything takes little more than the names.
+//!
+//! How many files and inodes a leaf is follows from its kind, and is packed only where it does not.
 
-use super::{Details, Freeable, Inode, Node, Totals};
+use super::{Details, Freeable, Inode, Node, Sums};
 use crate::inode::{Identity, Links};
-use crate::measure::Mode;
+use crate::measure::{Figures, Kind, Mode};
 
 /// The inode is kept, and its details.
 const INODE: u64 = 1;
 const DETAILS: u64 = 2;
 /// There is more: no details are kept without their inode.
 const MORE: u64 = DETAILS;
-/// What more there is, in the byte that says so: a weight beside the size, a fingerprint, and what deleting frees.
-const BESIDE: u64 = 4;
+/// What more there is, in the byte that says so: a time, a fingerprint, what deleting frees, and files and inodes.
+const TIME: u64 = 4;
 const FINGERPRINT: u64 = 8;
 const FREES: u64 = 16;
+const COUNTS: u64 = 32;
+
+/// What a directory's own figures are: none, those of one directory that differ only on disk, or all of them, perhaps
+/// with a time.
+const NOT_COUNTED: u64 = 0;
+const ON_DISK: u64 = 1;
+const ALL: u64 = 2;
+const WITH_TIME: u64 = 4;
 
 /// How links are packed: these two, or their number from here on.
 const ALONE: u64 = 0;
@@ -28,28 +38,35 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let details = inode.and_then(|inode| inode.details);
     let flags = if inode.is_some() { INODE } else { 0 };
     let flags = if details.is_some() { flags | DETAILS } else { flags };
-    let Totals { size, beside, frees, .. } = node.totals;
-    let more = if beside.is_some() { BESIDE } else { 0 };
+    let Sums { all: Figures { disk, length, files, inodes, newest }, frees, .. } = node.sums;
+    let usual = Figures::counts_of(mode.kind());
+    let more = if (files, inodes) == (usual.files, usual.inodes) { 0 } else { COUNTS };
+    let more = if newest.is_some() { more | TIME } else { more };
     let more = if fingerprint.is_some() { more | FINGERPRINT } else { more };
     let more = if frees.is_some() { more | FREES } else { more };
     let mark = if more > 0 { MORE } else { flags };
     push_number(block, (name.len() as u64) << 2 | mark);
     block.extend_from_slice(name);
     block.extend_from_slice(&mode.0.to_le_bytes());
-    push_number(block, size);
+    push_number(block, disk);
+    push_near(block, disk, length);
     if more > 0 {
         push_number(block, more | flags);
     }
-    if let Some(beside) = beside {
-        push_number(block, beside);
+    if more & COUNTS != 0 {
+        push_number(block, files);
+        push_number(block, inodes);
+    }
+    if let Some(newest) = newest {
+        push_signed(block, newest);
     }
     if let Some(fingerprint) = fingerprint {
         block.extend_from_slice(&fingerprint.to_le_bytes());
     }
     if let Some(Freeable { least, most, extents }) = frees {
-        // Nearly always both are the size.
-        push_number(block, size.wrapping_sub(least));
-        push_number(block, size.wrapping_sub(most));
+        // Nearly always both are its size on disk.
+        push_number(block, disk.wrapping_sub(least));
+        push_number(block, disk.wrapping_sub(most));
         push_number(block, extents);
     }
     if let Some(Inode { identity: Identity { mount, device, number }, links, .. }) = inode {
@@ -75,14 +92,46 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
 
 /// Packs a directory's own record, which comes before its leaves.
 pub(super) fn push_directory(block: &mut Vec<u8>, node: &Node<'_>) {
-    let Node { own, totals: Totals { entries, shared, .. }, .. } = *node;
+    let Node { own, sums: Sums { all, shared, entries, .. }, .. } = *node;
     push(block, node);
-    push_number(block, entries);
-    push_number(block, shared);
-    block.push(own.is_some().into());
-    if let Some(own) = own {
-        push_number(block, own);
+    push_near(block, all.inodes, entries);
+    let is_shared = shared != Figures::default();
+    push_number(block, is_shared.into());
+    if is_shared {
+        push_figures(block, &shared);
     }
+    match own {
+        None => push_number(block, NOT_COUNTED),
+        Some(own) if own == on_disk(own.disk) => {
+            push_number(block, ON_DISK);
+            push_number(block, own.disk);
+        }
+        Some(own) => {
+            push_number(block, ALL | own.newest.map_or(0, |_| WITH_TIME));
+            push_figures(block, &own);
+            own.newest.into_iter().for_each(|newest| push_signed(block, newest));
+        }
+    }
+}
+
+/// What a directory is that has so many bytes on disk.
+fn on_disk(disk: u64) -> Figures {
+    Figures { disk, ..Figures::counts_of(Kind::Directory) }
+}
+
+/// Packs all figures but the time.
+fn push_figures(block: &mut Vec<u8>, figures: &Figures) {
+    push_number(block, figures.disk);
+    push_near(block, figures.disk, figures.length);
+    push_number(block, figures.files);
+    push_number(block, figures.inodes);
+}
+
+fn take_figures(block: &mut &[u8]) -> Option<Figures> {
+    let disk = take_number(block)?;
+    let length = take_near(block, disk)?;
+    let (files, inodes) = (take_number(block)?, take_number(block)?);
+    Some(Figures { disk, length, files, inodes, newest: None })
 }
 
 /// The name of the first record in `block`.
@@ -97,36 +146,72 @@ pub(super) fn mode(mut block: &[u8]) -> Mode {
     take_name(&mut block).and_then(|_| take_mode(&mut block)).unwrap_or_default()
 }
 
-/// Takes the record of an entry that is not a directory from `block`.
+/// What the first record in `block` comes to.
 #[inline]
-pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
-    let (flags, name) = take_name(block)?;
+pub(super) fn figures(block: &mut &[u8]) -> Option<Figures> {
+    take_known(block).map(|known| known.figures)
+}
+
+/// The start of a record.
+struct Head<'a> {
+    name: &'a [u8],
+    mode: Mode,
+    figures: Figures,
+    /// What else there is.
+    flags: u64,
+}
+
+#[inline]
+fn take_known<'a>(block: &mut &'a [u8]) -> Option<Head<'a>> {
+    let (head, name) = take_name(block)?;
     let mode = take_mode(block)?;
-    let mut totals = Totals::of(take_number(block)?);
-    let mut flags = flags & (INODE | DETAILS);
+    let disk = take_number(block)?;
+    let length = take_near(block, disk)?;
+    let mut figures = Figures { disk, length, ..Figures::counts_of(mode.kind()) };
+    let mut flags = head & (INODE | DETAILS);
     if flags == MORE {
         flags = take_number(block)?;
     }
-    if flags & BESIDE != 0 {
-        totals.beside = Some(take_number(block)?);
+    if flags & COUNTS != 0 {
+        (figures.files, figures.inodes) = (take_number(block)?, take_number(block)?);
     }
+    if flags & TIME != 0 {
+        figures.newest = Some(take_signed(block)?);
+    }
+    Some(Head { name, mode, figures, flags })
+}
+
+/// Takes the record of an entry that is not a directory from `block`.
+#[inline]
+pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
+    let Head { name, mode, figures, flags } = take_known(block)?;
+    let mut sums = Sums::of(figures);
     let fingerprint = if flags & FINGERPRINT == 0 { None } else { Some(take_fingerprint(block)?) };
     if flags & FREES != 0 {
-        let size = totals.size;
-        let least = size.wrapping_sub(take_number(block)?);
-        let most = size.wrapping_sub(take_number(block)?);
-        totals.frees = Some(Freeable { least, most, extents: take_number(block)? });
+        let least = figures.disk.wrapping_sub(take_number(block)?);
+        let most = figures.disk.wrapping_sub(take_number(block)?);
+        sums.frees = Some(Freeable { least, most, extents: take_number(block)? });
     }
     let inode = if flags & INODE == 0 { None } else { Some(take_inode(block, flags)?) };
-    Some(Node { name, mode, own: None, totals, inode, fingerprint })
+    Some(Node { name, mode, own: None, sums, inode, fingerprint })
 }
 
 /// Takes a directory's own record from `block`.
 pub(super) fn take_directory<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let mut node = take(block)?;
-    node.totals.entries = take_number(block)?;
-    node.totals.shared = take_number(block)?;
-    node.own = if take_number(block)? == 0 { None } else { Some(take_number(block)?) };
+    node.sums.entries = take_near(block, node.sums.all.inodes)?;
+    if take_number(block)? > 0 {
+        node.sums.shared = take_figures(block)?;
+    }
+    node.own = match take_number(block)? {
+        NOT_COUNTED => None,
+        ON_DISK => Some(on_disk(take_number(block)?)),
+        kept => {
+            let own = take_figures(block)?;
+            let newest = if kept & WITH_TIME == 0 { None } else { Some(take_signed(block)?) };
+            Some(Figures { newest, ..own })
+        }
+    };
     Some(node)
 }
 
@@ -181,6 +266,15 @@ fn take_signed(block: &mut &[u8]) -> Option<i64> {
     Some((number >> 1) as i64 ^ -((number & 1) as i64))
 }
 
+/// Packs a number that is near `other`.
+fn push_near(block: &mut Vec<u8>, other: u64, number: u64) {
+    push_signed(block, number.wrapping_sub(other).cast_signed());
+}
+
+fn take_near(block: &mut &[u8], other: u64) -> Option<u64> {
+    take_signed(block).map(|difference| other.wrapping_add_signed(difference))
+}
+
 fn push_number(block: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         block.push(number as u8 | 0x80);
@@ -227,15 +321,28 @@ mod tests {
             (&long, u16::MAX, u64::MAX, Some(twice), None),
         ]
         .map(|(name, mode, size, inode, own)| {
-            let beside = (size > 127).then_some(size / 3);
+            let newest = (size > 127).then_some(-1 - (size / 3) as i64);
+            let of = |disk: u64| Figures {
+                disk,
+                length: disk.wrapping_mul(3),
+                files: size,
+                inodes: !size,
+                newest: None,
+            };
+            let own = own.map(|disk| match disk {
+                0 => on_disk(disk),
+                _ => Figures { newest, ..of(disk) },
+            });
             let frees = (size > 0).then_some(Freeable {
                 least: size / 2,
                 most: size.wrapping_add(7),
                 extents: size,
             });
-            let totals = Totals { size, entries: size, shared: size / 2, beside, frees };
+            let (all, shared) = (Figures { newest, ..of(size) }, of(size / 2));
+            let shared = if size == 128 { Figures::default() } else { shared };
+            let sums = Sums { all, entries: size, shared, frees };
             let fingerprint = (size != 128).then_some(!0 - size as u32);
-            Node { name, mode: Mode(mode), own, totals, inode, fingerprint }
+            Node { name, mode: Mode(mode), own, sums, inode, fingerprint }
         });
         let mut block = Vec::new();
         for directory in &kept {
@@ -246,9 +353,25 @@ mod tests {
         for directory in kept {
             assert_eq!((name(rest), mode(rest)), (directory.name, directory.mode));
             assert_eq!(take_directory(&mut rest), Some(directory));
-            let totals = Totals { entries: 1, shared: 0, ..directory.totals };
-            assert_eq!(take(&mut rest), Some(Node { own: None, totals, ..directory }));
+            let sums = Sums { entries: 1, shared: Figures::default(), ..directory.sums };
+            assert_eq!(figures(&mut { rest }), Some(sums.all));
+            assert_eq!(take(&mut rest), Some(Node { own: None, sums, ..directory }));
         }
         assert_eq!((rest, take(&mut rest)), (b"".as_slice(), None));
+    }
+
+    /// What every entry takes matters: there may be millions.
+    #[test]
+    fn an_entry_takes_few_bytes_besides_its_name() {
+        let packed = |kind, disk: u64, length| {
+            let all = Figures::of(kind, disk / 512, length, None);
+            let sums = Sums { all, ..Sums::of(all) };
+            let mut block = Vec::new();
+            push(&mut block, &Node { mode: Mode::usual(kind), sums, ..Node::default() });
+            block.len()
+        };
+        assert_eq!(packed(Kind::File, 4096, 1234), 1 + 2 + 2 + 2);
+        assert_eq!(packed(Kind::File, 1 << 20, 1 << 20), 1 + 2 + 3 + 1);
+        assert_eq!(packed(Kind::Symlink, 0, 20), 1 + 2 + 1 + 1);
     }
 }

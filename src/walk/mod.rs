@@ -56,7 +56,7 @@ pub use crate::sys::Query;
 pub use progress::Progress;
 
 use crate::filter::{Filter, Scope};
-use crate::measure::Measure;
+use crate::measure::View;
 use crate::problem::{Operation, Problem, reason};
 use crate::stats::{Gear, NotInBulk, WalkStats};
 use crate::sys::{self, Bulk, Carries, Handle, MountTable, Source, Storage, Symlinks};
@@ -78,10 +78,8 @@ use task::{Task, Worker};
 /// How to walk.
 #[derive(Clone, Debug, Default)]
 pub struct WalkOptions {
-    /// What the totals measure.
-    pub measure: Measure,
-    /// What the sizes beside them measure, if the totals are times.
-    pub sizes: Option<Measure>,
+    /// What is shown of the figures: its time is kept, and its size is that of the progress.
+    pub view: View,
     /// The filters.
     pub filter: Filter,
     /// How many threads; by default as many as keep the storage busy.
@@ -262,8 +260,8 @@ fn first_gear(workers: usize) -> Option<ThreadPool> {
 impl WalkOptions {
     /// The rules by which inodes count.
     pub fn rules(&self) -> Rules {
-        let Self { measure, sizes, follow, count_links, unique, frees, .. } = *self;
-        Rules { measure, sizes, follow, count_links, unique, frees }
+        let Self { view: View { time, .. }, follow, count_links, unique, frees, .. } = *self;
+        Rules { time, follow, count_links, unique, frees }
     }
 }
 
@@ -348,7 +346,7 @@ impl<T: Tally> Walk<T> {
         });
         problems.dedup();
         Weighed {
-            report: lock(&self.report).take(),
+            report: lock(&self.report).take().map(|tree| tree.seen_as(self.options.view)),
             problems,
             is_interrupted: self.is_interrupted(),
         }

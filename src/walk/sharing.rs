@@ -97,7 +97,7 @@ impl<T: Tally> Walk<T> {
     ) {
         self.rules.identify(entry);
         let may_share = mount.sharing != SharedSpace::Never
-            && entry.size > 0
+            && entry.figures.disk > 0
             && entry.stat.mode.kind() == Kind::File;
         let file = may_share.then(|| self.sharing_of(mount, directory, name, entry));
         subtotal.add_sharing(entry, file);
@@ -114,13 +114,13 @@ impl<T: Tally> Walk<T> {
         let SharingAnswers { extents, small, unknown, .. } = &self.sharing;
         // What is not known is in doubt as a whole.
         let in_doubt = || SharingFile {
-            doubtful: Doubtful { size: entry.size, in_extents: 0 },
+            doubtful: Doubtful { size: entry.figures.disk, in_extents: 0 },
             extents: Extents::new(extents),
         };
         if let Some(file) = entry.linked().and_then(|identity| self.sharing.known(identity)) {
             return file;
         }
-        let is_small = entry.size < LEAST_ASKED && mount.sharing == SharedSpace::Mapped;
+        let is_small = entry.figures.disk < LEAST_ASKED && mount.sharing == SharedSpace::Mapped;
         let (file, unasked) = if is_small {
             (in_doubt(), Some(small))
         } else {
@@ -131,7 +131,7 @@ impl<T: Tally> Walk<T> {
         };
         let remember = |identity| self.sharing.remember(identity, &file, entry.links);
         if let (Some(unasked), true) = (unasked, entry.linked().is_none_or(remember)) {
-            unasked.add(entry.size);
+            unasked.add(entry.figures.disk);
         }
         file
     }
@@ -155,7 +155,7 @@ impl<T: Tally> Walk<T> {
             let mut extents = Extents::new(&self.sharing.extents);
             let add = |extent| extents.add(file_system, extent);
             let Mapped { own, unplaced } = sys::map_extents(directory, name, entry.stat, add)?;
-            let size = entry.size.saturating_sub(own);
+            let size = entry.figures.disk.saturating_sub(own);
             let doubtful = Doubtful { size, in_extents: size.saturating_sub(unplaced) };
             Ok(SharingFile { doubtful, extents })
         })

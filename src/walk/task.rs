@@ -26,7 +26,7 @@ use crate::problem::Operation;
 use crate::sys::{self, Listing};
 use crate::tally::{Directory, Entry, Tally};
 use crate::total::{self, Shown, Subtotal};
-use crate::tree::Totals;
+use crate::tree::Sums;
 
 /// Work in a directory, which counts it as outstanding.
 #[derive(Debug)]
@@ -98,8 +98,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     self.hand_out_root(Dir::root(Some(Arc::clone(&above)), root, filter));
                 } else {
                     let (name, stat, mount) = (root.path.to_bytes(), &root.stat, root.mount.id);
-                    let size = stat.weight(walk.options.measure);
-                    let mut entry = Entry::new(name, 0, stat, size, mount);
+                    let mut entry = Entry::new(name, 0, stat, walk.rules.figures(stat), mount);
                     let mut subtotal = above.subtotal();
                     if walk.options.frees {
                         walk.add_sharing(&mut subtotal, root.mount, None, &root.path, &mut entry);
@@ -112,18 +111,18 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             if root.stat.is_directory() {
                 self.hand_out_root(Dir::root(None, root, filter));
             } else {
-                let mut totals = walk.rules.alone(&root.stat);
-                let (name, own) = (root.path.to_bytes(), Some(totals.size));
-                let mut entry = Entry::new(name, 0, &root.stat, totals.size, root.mount.id);
+                let (name, figures) = (root.path.to_bytes(), walk.rules.alone(&root.stat));
+                let (mut sums, own) = (Sums::of(figures), Some(figures));
+                let mut entry = Entry::new(name, 0, &root.stat, figures, root.mount.id);
                 walk.rules.identify(&mut entry);
                 if walk.options.frees {
                     let mut alone = Subtotal::default();
                     walk.add_sharing(&mut alone, root.mount, None, &root.path, &mut entry);
-                    totals.frees = entry.frees;
+                    sums.frees = entry.frees;
                 }
                 // It may be met again, as another root of a snapshot.
                 let Entry { stat, links, mount, .. } = entry;
-                let root = Directory { name, depth: 0, stat, mount, links, own, totals };
+                let root = Directory { name, depth: 0, stat, mount, links, own, sums };
                 let report = walk.tally.finish(&root, T::Part::default());
                 *lock(&walk.report) = Some(report);
             }
@@ -312,8 +311,8 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             stat: &dir.stat,
             mount: dir.mount.id,
             links: Links::Alone,
-            own: dir.is_counted.then(|| dir.stat.weight(walk.rules.measure)),
-            totals: Totals { beside: walk.rules.beside(&dir.stat), ..Totals::default() },
+            own: dir.is_counted.then(|| walk.rules.figures(&dir.stat)),
+            sums: Sums::default(),
         };
         let (rules, tally, subtotal) = (Some(&walk.rules), &walk.tally, dir.take_subtotal());
         let Some(parent) = parent else {

@@ -128,7 +128,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             return;
         }
         self.counts.entries += 1;
-        let size = stat.weight(walk.options.measure);
+        let figures = walk.rules.figures(&stat);
+        let size = walk.options.view.size(&figures);
         if is_directory || stat.links < 2 || walk.options.count_links {
             self.counts.size = self.counts.size.saturating_add(size);
         } else {
@@ -138,7 +139,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             self.enter(name, stat, symlinks, verdict);
         } else if self.is_here(&stat, symlinks) {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
-            let mut entry = Entry::new(name.to_bytes(), depth, &stat, size, mount);
+            let mut entry = Entry::new(name.to_bytes(), depth, &stat, figures, mount);
             if walk.options.frees {
                 let directory = Some(&self.lease.handle);
                 walk.add_sharing(&mut self.subtotal, self.dir.mount, directory, name, &mut entry);

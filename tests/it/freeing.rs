@@ -183,7 +183,7 @@ fn figures(tree: &Tree) -> Figures {
     let mut found = BTreeMap::new();
     let mut ahead = vec![tree.root()];
     while let Some(child) = ahead.pop() {
-        let (totals, own) = (child.totals(), child.node().own);
+        let (totals, own) = (child.totals(), child.own());
         let freed = weigh::browse::Item::of(&child).freed();
         found.insert(child.path(), (totals.size, totals.entries, totals.shared, own, freed));
         ahead.extend(child.unsorted());

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -10,10 +11,12 @@ use serde_json::{Map, Value, json};
 
 use weigh::cli::config;
 use weigh::filter::{Days, Filter, IgnoreRules, Names, Regexes};
+use weigh::measure::{Time, View};
 use weigh::render::size::Format;
+use weigh::render::time::{Style, TimeFormat};
 use weigh::render::tree::{self, Bars};
 use weigh::render::{json, name};
-use weigh::snapshot;
+use weigh::snapshot::{self, Wanted};
 use weigh::tally::{Inodes, Limits, Show, Top, Whole};
 use weigh::tree::{Order, Tree};
 
@@ -264,11 +267,10 @@ fn damaged(mut bytes: Vec<u8>, damage: &[(prop::sample::Index, u8, u8)]) -> Vec<
 /// Loads what `filter` leaves of what is at `path`; what `json` writes of it.
 fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
     let inodes = Inodes::All;
-    let mut loaded = snapshot::load(path, None, Whole { inodes }).ok()?;
-    let measure = loaded.measure;
-    snapshot::reweigh(&mut loaded, filter, measure, inodes).ok()?;
+    let mut loaded = snapshot::load(path, Wanted::default(), Whole { inodes }).ok()?;
+    snapshot::reweigh(&mut loaded, filter, inodes).ok()?;
     let options = json::ExportOptions {
-        measure: loaded.measure,
+        view: loaded.view,
         origin: loaded.origin.take(),
         ..Default::default()
     };
@@ -295,7 +297,7 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             show: Show::default(),
             roots: width,
         };
-        let _ = snapshot::load(&one, None, Top::new(limits));
+        let _ = snapshot::load(&one, Wanted::default(), Top::new(View::default(), limits));
         let all = Filter::default();
         let Some((tree, text)) = load_and_write(&one, &all) else { return };
         check_text(&text, "JSON");
@@ -314,10 +316,8 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
                 Some(String::from_utf8_lossy(&left))
             );
         }
-        if let Ok(mut loaded) = snapshot::load(&one, None, Whole { inodes: Inodes::All }) {
-            snapshot::reweigh(&mut loaded, &Filter::default(), snapshot::TIMES, Inodes::All)
-                .unwrap();
-        }
+        let by_time = Wanted { time: Some(Time::Modified), ..Wanted::default() };
+        let _ = snapshot::load(&one, by_time, Whole { inodes: Inodes::All });
 
         let is = |bit: u8| look & (1 << bit) != 0;
         let options = tree::PictureOptions {
@@ -326,7 +326,11 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             bars: [Bars::Left, Bars::Right, Bars::None][width % 3],
             is_root_first: is(0),
             full_paths: is(1),
-            beside: is(5).then_some(Format::Binary),
+            times: is(5).then(|| TimeFormat {
+                style: Style::default(),
+                zone: Arc::new(LazyLock::new(|| jiff::tz::TimeZone::UTC)),
+                now: 0,
+            }),
             root_alone: look & 4 > 0,
             one_kind: look & 1 > 0,
             knows_own: look & 2 > 0,

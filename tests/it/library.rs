@@ -69,7 +69,7 @@ impl Tally for Slow {
     }
 
     fn finish(&self, root: &Directory<'_>, (): ()) -> Tree {
-        let node = Node { totals: root.totals, mode: Mode::DIRECTORY, ..Node::default() };
+        let node = Node { sums: root.sums, mode: Mode::DIRECTORY, ..Node::default() };
         Content::default().finish(&node, Shape::Directory)
     }
 }

@@ -49,7 +49,7 @@ impl Rest {
             }
         }
         let count = Format::Count.write(entries);
-        let is_time = matches!(options.format, Format::Time(_));
+        let is_time = options.times.is_some();
         let name = match tree.shape() {
             _ if options.one_kind => format!("{count} others"),
             Shape::Groups => format!("{count} in smaller groups"),

@@ -1,7 +1,7 @@
 //! Entries whose listing has their attributes: weigh does not examine them, except for symlinks to follow.
 
 use super::*;
-use crate::measure::{Measure, Mode};
+use crate::measure::Mode;
 use crate::tally::Directory;
 use crate::tree::Tree;
 use crate::walk::roots;
@@ -14,7 +14,7 @@ impl Tally for Sizes {
     type Part = Vec<(Vec<u8>, u64)>;
 
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>) {
-        part.push((entry.name.to_vec(), entry.size));
+        part.push((entry.name.to_vec(), entry.figures.length));
     }
 
     fn merge(&self, part: &mut Self::Part, other: Self::Part) {
@@ -31,7 +31,7 @@ impl Tally for Sizes {
 /// What is weighed of `listed`, as if the directory of this module had told that of its entries: a name, whether
 /// it is a symlink, and its length, if that is told.
 fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>, u64)> {
-    let options = WalkOptions { measure: Measure::Apparent, follow, ..WalkOptions::default() };
+    let options = WalkOptions { follow, ..WalkOptions::default() };
     let (mut roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
     let root = roots.pop().expect("it is there");
     let walk = Walk::new(options, Sizes, problems, 100);
