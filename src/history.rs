@@ -185,7 +185,7 @@ fn chosen(tree: &Tree) -> Vec<Trace> {
         let path = match () {
             () if depth == 0 => &[],
             // With several roots, paths begin with the root as given.
-            () if tree.is_above_roots() => below,
+            () if tree.root().is_total() => below,
             () => below.strip_prefix(b"/").unwrap_or(below),
         };
         lines.push(Trace { name, path: path.to_vec(), depth, sizes: Vec::new(), rate: None });

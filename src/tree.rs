@@ -231,9 +231,17 @@ impl Tree {
         self.shape
     }
 
-    /// Whether its root is the node above several roots.
-    pub fn is_above_roots(&self) -> bool {
-        self.root().name().is_empty()
+    /// The level of the roots that were given: 1 if they are below a [total](Child::is_total), else 0.
+    pub fn root_depth(&self) -> usize {
+        self.root().is_total().into()
+    }
+
+    /// The roots that were given, in no particular order; none of them in a list of files or groups of several roots.
+    pub fn roots(&self) -> impl Iterator<Item = Child<'_>> {
+        let root = self.root();
+        let alone = Some(root).filter(|root| !root.is_total());
+        let several = (alone.is_none() && self.shape == Shape::Directory).then(|| root.unsorted());
+        alone.into_iter().chain(several.into_iter().flatten())
     }
 
     /// Whether the files in it have more shared extents than are remembered.
@@ -344,6 +352,30 @@ impl<'a> Child<'a> {
     #[inline]
     pub fn is_directory(&self) -> bool {
         !self.is_leaf && self.mode().kind() == Kind::Directory
+    }
+
+    /// Whether it is the node above several roots, which has no name.
+    pub fn is_total(&self) -> bool {
+        !self.is_leaf && self.directory == self.tree.root_id() && self.name().is_empty()
+    }
+
+    /// Whether it is a root that was given, or the node above several.
+    pub fn is_root(&self) -> bool {
+        self.parent().is_none_or(|parent| parent.is_total())
+    }
+
+    /// Its name, or what the node above several roots is called.
+    pub fn shown_name(&self) -> &'a [u8] {
+        if self.is_total() { b"(total)" } else { self.name() }
+    }
+
+    /// What JSON calls its kind.
+    pub fn kind(&self) -> &'static str {
+        match self.mode().kind() {
+            _ if self.is_total() => "total",
+            _ if self.is_group() => "group",
+            kind => kind.name(),
+        }
     }
 
     /// Whether it is a group, and not an entry.

@@ -284,8 +284,7 @@ impl Browser {
             return false;
         }
         // Another root may lie in it that its walk does not reach.
-        let total = Some(scan.tree.root()).filter(|_| scan.tree.is_above_roots());
-        let roots = total.into_iter().flat_map(Child::unsorted).map(|root| root.name().to_vec());
+        let roots = scan.tree.roots().map(|root| root.name().to_vec());
         let roots: Vec<_> =
             roots.filter(|root| *root != path && path::is_within(root, &path)).collect();
         scan.replace(old, new, rules, std::mem::take(&mut self.removals.takes_links));

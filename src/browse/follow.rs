@@ -126,7 +126,7 @@ impl Scan {
     ) -> Option<Vec<Vec<u8>>> {
         roots.iter().find_map(|(name, real)| {
             let rest = path::below(path, real)?;
-            let mut way = if self.tree.is_above_roots() { vec![name.clone()] } else { Vec::new() };
+            let mut way = vec![name.clone(); self.tree.root_depth()];
             let mut at = descend(&self.tree, &way)?;
             for name in rest.split(|byte| *byte == b'/') {
                 let Some(below) = at.directories().find(|child| child.name() == name) else {

@@ -49,7 +49,7 @@ impl Protected {
     /// The reason why `child` must not be marked, if there is one.
     pub(super) fn refusal(&self, tree: &Tree, child: &Child<'_>) -> Option<Refusal> {
         let Some(parent) = child.parent() else { return Some("the root cannot be marked") };
-        if parent.parent().is_none() && tree.is_above_roots() {
+        if child.is_root() {
             return Some("a root cannot be marked");
         }
         let mount = |child: &Child<'_>| Some(child.inode()?.identity.mounted_device());
@@ -78,7 +78,7 @@ impl Protected {
     /// The absolute path of `child`, if its root is known.
     fn real_path(&self, tree: &Tree, child: &Child<'_>) -> Option<Vec<u8>> {
         let mut names = super::marks::names(child);
-        let root = if tree.is_above_roots() && !names.is_empty() {
+        let root = if tree.root().is_total() && !names.is_empty() {
             names.remove(0)
         } else {
             tree.root().name().to_vec()

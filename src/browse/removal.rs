@@ -514,9 +514,7 @@ impl Browser {
         while let Some(Rescan { way, takes_links }) = self.removals.rescans.pop_front() {
             let Watched::Whole(scan) = &self.seen else { return None };
             let Some(directory) = descend(&scan.tree, &way) else { continue };
-            let is_root =
-                directory.parent().is_none() || scan.tree.is_above_roots() && way.len() == 1;
-            if is_root {
+            if directory.is_root() {
                 return self.scan_all();
             }
             let path = directory.path();

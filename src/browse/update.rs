@@ -421,8 +421,8 @@ impl Browser {
     /// The path of the current directory, if it can be scanned by itself.
     fn path_to_walk(&self) -> Option<Vec<u8>> {
         let scan = self.scan()?;
-        let is_below_root = !(scan.tree.is_above_roots() && self.way.is_empty());
-        (is_below_root && scan.browsed.is_walked).then(|| scan.here().path())
+        let here = scan.here();
+        (scan.browsed.is_walked && !here.is_total()).then(|| here.path())
     }
 
     /// Ends with the marked paths on standard output, if there are any that can be printed.

@@ -38,9 +38,8 @@ pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tre
         let inode = inodes.as_mut().and_then(|inodes| inodes.inode(sides, churn.size));
         replay.leaf(&Node { inode, ..node(sides, churn) }, true);
     };
-    let is_above_roots = root.now.is_some_and(|now| now.name().is_empty());
-    let root_depth = usize::from(is_above_roots);
-    let mut replay = Replay::new(Top::new(changes.now.view(), limits), is_above_roots);
+    let root_depth = changes.now.root_depth();
+    let mut replay = Replay::new(Top::new(changes.now.view(), limits), root_depth);
     let mut traversal = Traversal::new(root);
     let mut root_churn = Churn::default();
     while let Some(step) = traversal.next() {

@@ -100,7 +100,7 @@ impl Diff {
     /// The difference between `before` and `now`. If one side has several roots and the other only one, that one is
     /// compared with itself.
     pub fn new(before: Tree, now: Tree) -> Self {
-        let (before, now) = match (before.is_above_roots(), now.is_above_roots()) {
+        let (before, now) = match (before.root().is_total(), now.root().is_total()) {
             (true, false) => (before, now.below_total()),
             (false, true) => (before.below_total(), now),
             _ => (before, now),

@@ -41,16 +41,12 @@ fn target(
     hold: &mut impl FnMut(Child<'_>, PathBuf) -> Arc<HeldMount>,
 ) -> io::Result<Target> {
     let child = tree.at(place);
-    let is_root = |child: &Child<'_>| match child.parent() {
-        Some(parent) => parent.parent().is_none() && tree.is_above_roots(),
-        None => true,
-    };
-    let Some(parent) = child.parent().filter(|_| !is_root(&child)) else {
+    let Some(parent) = child.parent().filter(|_| !child.is_root()) else {
         return Err(io::Error::other("it is a root of the scan"));
     };
     let mount = |child: &Child<'_>| Some(child.inode()?.identity.mounted_device());
     let (mut top, mut way) = (parent, Vec::new());
-    while let Some(above) = top.parent().filter(|_| !is_root(&top)) {
+    while let Some(above) = top.parent().filter(|_| !top.is_root()) {
         if mount(&above) != mount(&top) {
             break;
         }
@@ -60,7 +56,7 @@ fn target(
     way.reverse();
     let mut names = Vec::new();
     let mut at = top;
-    while let Some(above) = at.parent().filter(|_| !is_root(&at)) {
+    while let Some(above) = at.parent().filter(|_| !at.is_root()) {
         names.push(at.name());
         at = above;
     }

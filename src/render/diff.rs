@@ -40,7 +40,7 @@ pub(super) fn change<'a>(sides: Sides<'_>, mode: Mode, changes: &'a Diff) -> Cha
     let (before, now) = sides.sizes();
     let moved_from = changes.moved_from(sides);
     let difference = if moved_from.is_some() { 0 } else { sides.change() };
-    let kind = sides.now.or(sides.before).map_or("other", |child| json::kind(&child));
+    let kind = sides.now.or(sides.before).map_or("other", |child| child.kind());
     Change { kind, before, now, difference, moved_from }
 }
 
@@ -126,7 +126,7 @@ fn nodes(
             }
         };
         bytes(out, "name", name)?;
-        let is_total = i == 0 && tree.is_above_roots();
+        let is_total = i == 0 && tree.root().is_total();
         let kind = if is_total { "total" } else { change.kind };
         write!(out, r#","kind":"{kind}""#)?;
         change.write(out)?;

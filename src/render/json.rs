@@ -102,12 +102,8 @@ pub(super) fn end(out: &mut impl Write, weighed: &Weighed) -> io::Result<()> {
 /// Writes the root's members and everything below it.
 fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
     let root = tree.root();
-    if tree.is_above_roots() {
-        write!(out, r#""name":"(total)","kind":"total""#)?;
-    } else {
-        bytes(out, "name", root.name())?;
-        write!(out, r#","kind":"{}""#, root.mode().kind().name())?;
-    }
+    bytes(out, "name", root.shown_name())?;
+    write!(out, r#","kind":"{}""#, root.kind())?;
     let Node { sums, inode, .. } = root.node();
     size(out, &sums.seen_as(options.view), options.view)?;
     frees(out, sums.frees)?;
@@ -149,7 +145,7 @@ fn content<'a>(
         let name = if options.full_paths { traversal.path() } else { tree.label(node.name()) };
         bytes(out, "name", name)?;
         out.write_all(br#","kind":""#)?;
-        out.write_all(kind(&node).as_bytes())?;
+        out.write_all(node.kind().as_bytes())?;
         out.write_all(b"\"")?;
         let Node { sums, inode, .. } = node.node();
         size(out, &sums.seen_as(options.view), options.view)?;
@@ -171,10 +167,6 @@ fn content<'a>(
         is_first = true;
     }
     Ok(())
-}
-
-pub(super) fn kind(node: &Child<'_>) -> &'static str {
-    if node.is_group() { "group" } else { node.mode().kind().name() }
 }
 
 /// Writes the members that only a directory has, up to its children.

@@ -73,7 +73,7 @@ pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree, outer: &Outer) 
         if outer.levels == Some(names.len()) {
             above = outer.ends[above];
         }
-        if above > 0 || !root.is_above_roots() {
+        if lines[above].depth >= root.root_depth() {
             names.push(lines[above].name);
         }
         at = lines[above].parent;
@@ -113,7 +113,7 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             is_largest,
             is_last,
             has_children: !children.is_empty(),
-            name: if depth == 0 && tree.is_above_roots() { b"(total)" } else { node.name() },
+            name: node.shown_name(),
             mode: node.mode(),
             totals: known.sums.seen_as(node.view()),
             has_own: !node.is_directory() || known.own.is_some(),

@@ -46,8 +46,7 @@ pub fn write(
         };
         let (is_directory, is_root) = (node.is_directory(), traversal.depth() == 0);
         out.write_all(if is_directory { b",\n[{\"name\":\"" } else { b",\n{\"name\":\"" })?;
-        let is_total = is_root && tree.is_above_roots();
-        name(out, if is_total { b"(total)" } else { node.name() })?;
+        name(out, node.shown_name())?;
         out.write_all(b"\"")?;
         let Node { mode, own, sums, inode, .. } = node.node();
         let figures = if is_directory { own.unwrap_or_default() } else { sums.all };

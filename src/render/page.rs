@@ -173,7 +173,7 @@ impl<'o> PageContent<'o> {
 impl PageRow {
     fn new(line: &Line<'_>, tree: &Tree, groups: usize) -> Self {
         let name = escape(line.name);
-        let is_told = name.as_bytes() == line.name || line.depth == 0 && tree.is_above_roots();
+        let is_told = name.as_bytes() == line.name;
         let kind = line.mode.kind();
         let is_heading = tree.shape() == Shape::Groups && line.depth > 0;
         let class = match kind {

@@ -93,12 +93,11 @@ fn above_losses(lost: &[&Vec<u8>], lines: &[Line<'_>], tree: &Tree) -> Vec<bool>
     let mut below: HashMap<(usize, &[u8]), usize> = HashMap::new();
     // The place of each line. Every path begins at the first.
     let mut places: Vec<usize> = Vec::with_capacity(lines.len());
+    let root_depth = tree.root_depth();
     for line in lines.iter().filter(|line| !line.is_rest) {
         let (mut place, names) = match line.parent {
-            None if tree.is_above_roots() => (0, None),
-            Some(parent) if parent > 0 || !tree.is_above_roots() => {
-                (places[parent], Some(line.name))
-            }
+            None if root_depth > 0 => (0, None),
+            Some(parent) if line.depth > root_depth => (places[parent], Some(line.name)),
             _ => (0, Some(line.name)),
         };
         for name in names.into_iter().flat_map(names_in) {

@@ -82,8 +82,8 @@ pub(super) fn each(
             number = above.map_or(Lookup::ROOT, |above| lookup.find(above, node.name()));
             known = Some(change(lookup.sides(number), node.mode(), changes));
         }
-        let is_total = above.is_none() && tree.is_above_roots();
-        let kind = known.as_ref().map_or_else(|| json::kind(&node), |change| change.kind);
+        let is_total = above.is_none() && node.is_total();
+        let kind = known.as_ref().map_or_else(|| node.kind(), |change| change.kind);
         let (path, kind) =
             if is_total { (b"(total)".as_slice(), "total") } else { (traversal.path(), kind) };
         // An absolute path begins with one.

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use super::name::escape;
 use super::size::Format;
-use crate::tree::{Child, Tree};
+use crate::tree::Tree;
 
 /// How the lines are written.
 #[derive(Clone, Debug, Default)]
@@ -23,10 +23,7 @@ pub struct SummaryOptions {
 /// # Errors
 /// The writer's.
 pub fn write(out: &mut impl Write, tree: &Tree, options: &SummaryOptions) -> io::Result<()> {
-    let mut roots: Vec<Child<'_>> = match tree.is_above_roots() {
-        true => tree.root().unsorted().collect(),
-        false => vec![tree.root()],
-    };
+    let mut roots: Vec<_> = tree.roots().collect();
     let mut places = HashMap::new();
     for (place, name) in options.roots.iter().enumerate() {
         places.entry(name.as_slice()).or_insert(place);

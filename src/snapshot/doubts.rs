@@ -10,6 +10,7 @@ use std::path::Path;
 use super::{GivenRoot, Snapshot};
 use crate::path;
 use crate::problem::Problem;
+use crate::tree::Tree;
 
 /// Why an apparent change may be none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,13 +90,8 @@ impl<'a> Roots<'a> {
     fn of(snapshot: &'a Snapshot) -> Self {
         let given = snapshot.origin.as_ref().map_or(&[][..], |origin| &origin.roots);
         let places = outermost(given.iter().map(GivenRoot::place).collect());
-        let names = match &snapshot.weighed.report {
-            Some(tree) if tree.is_above_roots() => {
-                tree.root().unsorted().map(|root| path::from_bytes(root.name())).collect()
-            }
-            Some(tree) => BTreeSet::from([path::from_bytes(tree.root().name())]),
-            None => BTreeSet::new(),
-        };
+        let roots = snapshot.weighed.report.iter().flat_map(Tree::roots);
+        let names = roots.map(|root| path::from_bytes(root.name())).collect();
         Self { places, names: outermost(names) }
     }
 

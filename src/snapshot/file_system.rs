@@ -5,7 +5,7 @@ use std::ffi::{CString, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::sys::{self, Space, Symlinks};
-use crate::tree::{Shape, Tree};
+use crate::tree::Tree;
 
 /// A file system whose mount point is a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,11 +61,5 @@ pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Ve
 
 /// The total of the root called `name` in `tree`, if the tree has it.
 fn seen(name: &[u8], tree: &Tree) -> Option<u64> {
-    let root = tree.root();
-    if !tree.is_above_roots() {
-        return Some(root.size()).filter(|_| root.name() == name);
-    }
-    let is_of_roots = tree.shape() == Shape::Directory;
-    let mut roots = is_of_roots.then(|| root.unsorted())?;
-    roots.find(|root| root.name() == name).map(|root| root.size())
+    tree.roots().find(|root| root.name() == name).map(|root| root.size())
 }

@@ -98,10 +98,10 @@ impl<'s> Reweigher<'s> {
         let root = tree.root();
         let above_roots = Node { mode: Mode::DIRECTORY, ..Node::default() };
         let above_roots = Content::default().finish(&above_roots, Shape::Directory);
-        let are_several = tree.is_above_roots() || roots.len() > 1;
+        let are_several = root.is_total() || roots.len() > 1;
         let follow = self.origin.is_some_and(Origin::follows);
         let rules = Rules { follow, ..Rules::default() };
-        let mut replay = Replay::adding_up(Whole { inodes }, are_several, rules);
+        let mut replay = Replay::adding_up(Whole { inodes }, are_several.into(), rules);
         if !root.is_directory() {
             return replay.finish(&root.node());
         }

@@ -47,10 +47,7 @@ pub(super) fn roots<'t>(
         let place = places.get(name).map_or_else(likely, |place| place.to_path_buf());
         SavedRoot { name, place, node, was_inside: false }
     };
-    let mut roots: Vec<_> = match tree.is_above_roots() {
-        true => tree.root().unsorted().map(root).collect(),
-        false => vec![root(tree.root())],
-    };
+    let mut roots: Vec<_> = tree.roots().map(root).collect();
     if places.len() <= roots.len() {
         return roots;
     }

@@ -84,7 +84,7 @@ pub(super) fn read<R: Read, T: Tally>(
                     measure = header.measure;
                     replay = tally.take().map(|mut tally| {
                         tally.see_as(View { measure: measure.unwrap_or_default(), time });
-                        Replay::new(tally, is_total)
+                        Replay::new(tally, is_total.into())
                     });
                 }
                 if let Some(replay) = &mut replay {
@@ -120,7 +120,7 @@ pub(super) fn read<R: Read, T: Tally>(
         (_, false) => None,
         (_, true) => {
             let root = root.node(tokens, (measure.or(header.measure), time), None)?;
-            let replay = replay.or_else(|| tally.map(|tally| Replay::new(tally, false)));
+            let replay = replay.or_else(|| tally.map(|tally| Replay::new(tally, 0)));
             replay.map(|replay| replay.finish(&root))
         }
     };

@@ -256,17 +256,13 @@ fn tree(
 ) -> Option<Tree> {
     let kept: Vec<_> = roots.iter().filter(|root| !root.is_inside).collect();
     let [first, others @ ..] = &kept[..] else { return None };
-    let mut replay = Replay::adding_up(Whole { inodes }, true, rules);
+    let mut replay = Replay::adding_up(Whole { inodes }, 1, rules);
     let mut add = |replay: &mut Replay<Whole>, root: &JoinedRoot, name: &[u8]| {
         let Some(tree) = &mut trees[root.snapshot] else { return };
         if let Some(directory) = root.directory {
             return replay.graft(tree, directory, name);
         }
-        let found = match tree.is_above_roots() {
-            true => tree.root().leaves().find(|leaf| leaf.name() == root.given),
-            false => Some(tree.root()),
-        };
-        if let Some(leaf) = found {
+        if let Some(leaf) = tree.roots().find(|leaf| leaf.name() == root.given) {
             replay.leaf(&Node { name, ..leaf.node() }, true);
         }
     };

@@ -17,18 +17,18 @@ pub struct Replay<T: Tally> {
     /// How to compute what directories come to, if the nodes do not say it.
     rules: Option<Rules>,
     open: Vec<Subtotal<T::Part>>,
-    is_above_roots: bool,
+    root_depth: usize,
 }
 
 impl<T: Tally> Replay<T> {
-    /// Begins. The first node may be above several roots. Directories have the totals of their nodes.
-    pub fn new(tally: T, is_above_roots: bool) -> Self {
-        Self { tally, rules: None, open: Vec::new(), is_above_roots }
+    /// Begins. Roots are at `root_depth` ([`Tree::root_depth`]). Directories have the totals of their nodes.
+    pub fn new(tally: T, root_depth: usize) -> Self {
+        Self { tally, rules: None, open: Vec::new(), root_depth }
     }
 
     /// The same, but adds up the totals of directories by these `rules`.
-    pub fn adding_up(tally: T, is_above_roots: bool, rules: Rules) -> Self {
-        Self { rules: Some(rules), ..Self::new(tally, is_above_roots) }
+    pub fn adding_up(tally: T, root_depth: usize, rules: Rules) -> Self {
+        Self { rules: Some(rules), ..Self::new(tally, root_depth) }
     }
 
     /// Opens a directory inside the innermost open one.
@@ -69,7 +69,7 @@ impl<T: Tally> Replay<T> {
 
     /// The depth below the root; the node above several roots does not count.
     fn depth(&self) -> u32 {
-        let levels = self.open.len().saturating_sub(usize::from(self.is_above_roots));
+        let levels = self.open.len().saturating_sub(self.root_depth);
         u32::try_from(levels).unwrap_or(u32::MAX)
     }
 }
@@ -132,7 +132,7 @@ fn stat(node: &Node<'_>) -> Stat {
 
 /// Feeds `tally` with `tree`.
 pub fn replay<T: Tally>(tree: &Tree, tally: T) -> Tree {
-    let mut replay = Replay::new(tally, tree.is_above_roots());
+    let mut replay = Replay::new(tally, tree.root_depth());
     let mut traversal = Traversal::new(tree.root());
     while let Some(step) = traversal.next() {
         match step {

@@ -34,7 +34,7 @@ impl Rest {
         let Totals { mut size, mut entries, .. } = root.totals;
         let is_inode = |line: &Line<'_>, is_root: bool| match tree.shape() {
             Shape::Groups => false,
-            _ if is_root && tree.is_above_roots() => false,
+            _ if is_root && tree.root().is_total() => false,
             _ => line.has_own || !options.knows_own,
         };
         entries = entries.saturating_sub(is_inode(root, true).into());
