@@ -1,5 +1,6 @@
 //! The program: parse, report, render, exit status.
 
+use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
         return look_around(request, browse, &plan.messages);
     }
     if let Err(error) = interrupt::listen(&request.interrupt, INTERRUPTED) {
-        say(&format!("weigh: cannot listen for Ctrl-C: {error}\n"));
+        say([format!("cannot listen for Ctrl-C: {error}")]);
     }
     if request.save.is_some() {
         // If this fails, weigh ends like any other program.
@@ -53,7 +54,7 @@ fn main() -> ExitCode {
         // Not dropped, because to take a tree of millions apart at the end takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
-            say(&errors::one(&problem));
+            say([errors::one(&problem)]);
             let is_asked = request.interrupt.is_asked();
             return ExitCode::from(if is_asked { INTERRUPTED } else { status_of(&problem) });
         }
@@ -64,30 +65,30 @@ fn main() -> ExitCode {
     } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
-        say(&errors::one(problem));
+        say([errors::one(problem)]);
     }
     for problem in &*other_files {
-        say(&errors::one(problem));
+        say([errors::one(problem)]);
     }
-    note(&errors::removed(removed), messages);
+    note(errors::removed(removed), messages);
     say_unprinted(&printed);
-    note(&errors::not_in_bulk(&stats.not_in_bulk), messages);
-    note(&errors::sharing(stats.sharing), messages);
-    note(&errors::unmounted(unmounted), messages);
+    note(errors::not_in_bulk(&stats.not_in_bulk), messages);
+    note(errors::sharing(stats.sharing), messages);
+    note(errors::unmounted(unmounted), messages);
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
     say_problems(&weighed.problems, has_totals, messages);
     if let Some(earlier) = &request.since {
-        note(&doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()), messages);
+        note(doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()), messages);
     }
     if messages.stats {
-        say(&stats::table(&stats.gears));
+        write(&stats::table(&stats.gears));
     }
     if weighed.is_interrupted {
-        say("weigh: interrupted; totals are a lower bound\n");
+        say(["interrupted; totals are a lower bound"]);
     }
     let format = messages.formats.of(snapshot.view.measure);
     for exceeded in &*exceeded {
-        say(&bounds::message(exceeded, &format, !weighed.is_complete()));
+        say([bounds::message(exceeded, &format, !weighed.is_complete())]);
     }
     ExitCode::from(match (&printed, saved) {
         (Err(_), _) => INCOMPLETE,
@@ -106,7 +107,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let ended = match browse::run(request, options) {
         Ok(ended) => ended,
         Err(problem) => {
-            say(&errors::one(&problem));
+            say([errors::one(&problem)]);
             return ExitCode::from(status_of(&problem));
         }
     };
@@ -114,25 +115,24 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let printed = ended.printed.map_or(Ok(()), |paths| out.write_all(&paths));
     let printed = unless_closed(printed.and_then(|()| out.flush()));
     say_unprinted(&printed);
-    say(&errors::summary(&ended.kept, true, false, false));
+    say(errors::summary(&ended.kept, true, false, false));
     if ended.unfinished {
         let log = escape(log.as_os_str().as_encoded_bytes());
-        say(&format!(
-            "weigh: a delete did not finish: the last lines of {log} say where the entries are\n"
-        ));
+        let message = "a delete did not finish: the last lines of";
+        say([format!("{message} {log} say where the entries are")]);
     }
     if let Some(failure) = &ended.failure {
-        say(&errors::one(failure));
+        say([errors::one(failure)]);
     }
     if let Some(browsed) = &ended.browsed {
-        note(&errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
+        note(errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
         say_problems(&browsed.snapshot.weighed.problems, false, messages);
         if let Some(earlier) = &request.since {
             let earlier = earlier.as_os_str().as_encoded_bytes();
-            note(&doubts::summary(&browsed.doubts, earlier), messages);
+            note(doubts::summary(&browsed.doubts, earlier), messages);
         }
         if messages.stats {
-            say(&stats::table(&browsed.stats.gears));
+            write(&stats::table(&browsed.stats.gears));
         }
     }
     let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());
@@ -166,23 +166,29 @@ fn status_of(problem: &Problem) -> u8 {
 
 fn say_unprinted(printed: &io::Result<()>) {
     if let Err(error) = printed {
-        say(&format!("weigh: cannot write the output: {}\n", reason(error)));
+        say([format!("cannot write the output: {}", reason(error))]);
     }
 }
 
 fn say_problems(problems: &[Problem], has_totals: bool, messages: &Messages) {
     let Messages { print_errors, may_need_root, .. } = *messages;
-    say(&errors::summary(problems, print_errors, has_totals, may_need_root));
+    say(errors::summary(problems, print_errors, has_totals, may_need_root));
 }
 
-/// Writes what is no error to stderr, unless only errors are to be said.
-fn note(text: &str, messages: &Messages) {
+/// Says what is no error, unless only errors are to be said.
+fn note(lines: impl IntoIterator<Item = String>, messages: &Messages) {
     if messages.notes {
-        say(text);
+        say(lines);
     }
 }
 
+/// Writes these lines to stderr, each with the name of the program.
+fn say(lines: impl IntoIterator<Item = impl Display>) {
+    let lines = lines.into_iter().map(|line| format!("weigh: {line}\n"));
+    write(&lines.collect::<String>());
+}
+
 /// Writes to stderr. If that fails, there is nowhere left to say so.
-fn say(text: &str) {
+fn write(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -2,6 +2,9 @@
 //!
 //! This part imports nothing, so that all others can use it.
 
+/// Seconds in a day.
+pub const DAY: i64 = 86_400;
+
 /// Which of the [`Figures`] of a node is its size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Measure {

@@ -546,10 +546,6 @@ impl Browser {
 
     /// The same as lines.
     pub(super) fn kept_lines(&self) -> Vec<String> {
-        let line = |problem: &Problem| {
-            let line = errors::one(problem);
-            line.trim_end().trim_start_matches("weigh: ").to_owned()
-        };
-        self.removals.problems.iter().map(line).collect()
+        self.removals.problems.iter().map(errors::one).collect()
     }
 }

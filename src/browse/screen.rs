@@ -409,8 +409,7 @@ impl Work<'_> {
                     return (true, Some(problem));
                 }
                 Ok(Told::Done(_, Err(problem))) => {
-                    let said = errors::one(&problem);
-                    browser.give_up(said.trim_end().trim_start_matches("weigh: "));
+                    browser.give_up(errors::one(&problem));
                 }
             }
         }

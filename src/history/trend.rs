@@ -2,10 +2,8 @@
 
 use std::collections::HashSet;
 
+use crate::measure::DAY;
 use crate::snapshot::{Origin, Volume};
-
-/// A day, in seconds.
-const DAY: f64 = 86_400.0;
 
 /// A rate needs this span between the first and the last point, in seconds. Two runs of a daily job are always further
 /// apart, and a rate per day is at most twice what was measured.
@@ -33,7 +31,7 @@ pub fn slope(points: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
         return None;
     }
     // Differences are exact; a time or a size as a float is not.
-    let x = |time: i64| (i128::from(time) - i128::from(start)) as f64 / DAY;
+    let x = |time: i64| (i128::from(time) - i128::from(start)) as f64 / DAY as f64;
     let y = |number: u64| (i128::from(number) - i128::from(base)) as f64;
     let count = points.len() as f64;
     let mean_x = points.iter().map(|(time, _)| x(*time)).sum::<f64>() / count;
@@ -66,7 +64,7 @@ pub fn fillings(origins: &[&Origin]) -> Vec<Filling> {
         let rate = slope(origins.iter().filter_map(used));
         let growth = rate.filter(|rate| *rate > 0.0);
         // A cast from a float saturates.
-        let seconds = growth.map(|rate| (volume.free as f64 / rate * DAY).round() as i64);
+        let seconds = growth.map(|rate| (volume.free as f64 / rate * DAY as f64).round() as i64);
         let full = seconds.map(|seconds| last.time.saturating_add(seconds));
         let root = root.name.clone().unwrap_or_else(|| root.path.clone());
         fillings.push(Filling { root, volume: volume.clone(), rate, full });
@@ -80,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_line_has_its_slope() {
-        let day = |days: i64| 1_700_000_000 + days * 86_400;
+        let day = |days: i64| 1_700_000_000 + days * DAY;
         let line = |days: i64| (day(days), (1_u64 << 60) + 1_000 * days as u64);
         let found = slope((0..30).map(line)).expect("there are many");
         assert!((found - 1_000.0).abs() < 1e-6, "{found}");

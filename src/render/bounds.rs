@@ -12,9 +12,7 @@ pub fn message(exceeded: &Exceeded, format: &Format, is_partial: bool) -> String
     match *exceeded {
         Exceeded::Size { most, now } => {
             let (most, now) = (size(most), size(now));
-            format!(
-                "weigh: --fail-over {most} is exceeded by {excess}{or_more}: it comes to {sign}{now}\n"
-            )
+            format!("--fail-over {most} is exceeded by {excess}{or_more}: it comes to {sign}{now}")
         }
         Exceeded::Growth { most, before, now } => {
             let grown = size(now.saturating_sub(before));
@@ -24,8 +22,8 @@ pub fn message(exceeded: &Exceeded, format: &Format, is_partial: bool) -> String
             };
             let (before, now) = (size(before), size(now));
             format!(
-                "weigh: --fail-growth {most} is exceeded by {excess}{or_more}: it grew by {sign}{grown}, \
-                 from {before} to {sign}{now}\n"
+                "--fail-growth {most} is exceeded by {excess}{or_more}: it grew by {sign}{grown}, \
+                 from {before} to {sign}{now}"
             )
         }
     }

@@ -73,7 +73,7 @@ impl Change<'_> {
 pub(super) fn notes(lines: &[Line<'_>], changes: &Diff, format: &Format) -> Vec<Note> {
     let all = all(lines, changes);
     let sizes: Vec<_> = all.iter().map(|one| format.write(one.now.unwrap_or(0))).collect();
-    let differences: Vec<_> = all.iter().map(|one| signed(one.difference, format)).collect();
+    let differences: Vec<_> = all.iter().map(|one| format.write_change(one.difference)).collect();
     let width = |texts: &[String]| texts.iter().map(|text| cells(text)).max().unwrap_or(0);
     let (size_width, change_width) = (width(&sizes), width(&differences));
     all.iter()
@@ -146,15 +146,6 @@ fn nodes(
         }
     }
     Ok(())
-}
-
-pub(super) fn signed(change: i128, format: &Format) -> String {
-    let size = format.write(u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX));
-    match change.cmp(&0) {
-        Ordering::Less => format!("-{size}"),
-        Ordering::Equal => size,
-        Ordering::Greater => format!("+{size}"),
-    }
 }
 
 /// How each line changed.

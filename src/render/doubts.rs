@@ -7,31 +7,27 @@ use crate::snapshot::Doubt;
 const SHOWN: usize = 3;
 
 /// A line for each of `doubts` about changes since the snapshot in the file `earlier`.
-pub fn summary(doubts: &[Doubt], earlier: &[u8]) -> String {
+pub fn summary(doubts: &[Doubt], earlier: &[u8]) -> Vec<String> {
     let earlier = escape(earlier);
     let line = |doubt: &Doubt| match doubt {
         Doubt::OtherRoots(before, now) => {
             let (before, now) = (list(before), list(now));
             format!(
-                "weigh: {earlier} is of {before}, and not of {now}: what differs need not have changed\n"
+                "{earlier} is of {before}, and not of {now}: what differs need not have changed"
             )
         }
         Doubt::UnreadBefore(paths) => {
             let paths = list(paths);
-            format!(
-                "weigh: {earlier} is incomplete: what is new in {paths} may have been there before\n"
-            )
+            format!("{earlier} is incomplete: what is new in {paths} may have been there before")
         }
         Doubt::UnreadNow(paths) => {
             let paths = list(paths);
-            format!(
-                "weigh: more could be read for {earlier}: what is gone in {paths} may still be there\n"
-            )
+            format!("more could be read for {earlier}: what is gone in {paths} may still be there")
         }
         Doubt::InterruptedBefore => {
-            format!("weigh: {earlier} was interrupted: what is new may have been there before\n")
+            format!("{earlier} was interrupted: what is new may have been there before")
         }
-        Doubt::InterruptedNow => "weigh: interrupted: what is gone may still be there\n".to_owned(),
+        Doubt::InterruptedNow => "interrupted: what is gone may still be there".to_owned(),
     };
     doubts.iter().map(line).collect()
 }

@@ -20,17 +20,17 @@ pub fn summary(
     is_every: bool,
     has_totals: bool,
     may_need_root: bool,
-) -> String {
-    let mut text = String::new();
+) -> Vec<String> {
+    let mut lines = Vec::new();
     let losses = || problems.iter().filter(|problem| problem.is_loss());
     for cycle in problems.iter().filter(|problem| !problem.is_loss()) {
-        text += &format!("weigh: {} {}\n", escape(&cycle.path), text_of(cycle));
+        lines.push(format!("{} {}", escape(&cycle.path), text_of(cycle)));
     }
     let is_all_named = if is_every {
-        losses().for_each(|loss| text += &one(loss));
+        lines.extend(losses().map(one));
         true
     } else {
-        by_kind(losses(), &mut text)
+        by_kind(losses(), &mut lines)
     };
     let is_denied = |problem: &Problem| matches!(&*problem.symbol(), "EACCES" | "EPERM");
     let remedies = [
@@ -43,79 +43,74 @@ pub fn summary(
     let remedies = (!remedies.is_empty()).then(|| remedies.join(", and "));
     let last: Vec<_> = [meaning, remedies].into_iter().flatten().collect();
     if !last.is_empty() {
-        text += &format!("weigh: {}\n", last.join(": "));
+        lines.push(last.join(": "));
     }
-    text
+    lines
 }
 
 /// The line for one loss.
 pub fn one(loss: &Problem) -> String {
     let path = escape(&loss.path);
-    format!("weigh: cannot {} {path}: {}\n", loss.operation.name(), text_of(loss))
+    format!("cannot {} {path}: {}", loss.operation.name(), text_of(loss))
 }
 
-/// The line that names the `roots` that are not mount points, which --df says nothing about; empty if there are none.
-pub fn unmounted(roots: &[Vec<u8>]) -> String {
+/// The line that names the `roots` that are not mount points, which --df says nothing about, if there are any.
+pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
     let shown: Vec<_> = roots.iter().take(SHOWN).map(|root| escape(root)).collect();
     let more = if roots.len() > SHOWN { ", …" } else { "" };
-    match &shown[..] {
-        [] => String::new(),
-        shown => format!("weigh: --df is for mount points: not for {}{more}\n", shown.join(", ")),
-    }
+    let shown = shown.join(", ");
+    (!shown.is_empty()).then(|| format!("--df is for mount points: not for {shown}{more}"))
 }
 
-/// The line about snapshots that --keep `removed`; empty if there are none.
-pub fn removed(removed: &[PathBuf]) -> String {
+/// The line about snapshots that --keep `removed`, if there are any.
+pub fn removed(removed: &[PathBuf]) -> Option<String> {
     let shown = removed.iter().take(SHOWN).map(|file| escape(file.as_os_str().as_encoded_bytes()));
     let shown: Vec<_> = shown.collect();
     let shown = shown.join(", ");
     match removed.len() {
-        0 => String::new(),
-        1 => format!("weigh: --keep removed {shown}\n"),
+        0 => None,
+        1 => Some(format!("--keep removed {shown}")),
         count => {
             let more = if count > SHOWN { ", …" } else { "" };
-            format!("weigh: --keep removed {count} snapshots: {shown}{more}\n")
+            Some(format!("--keep removed {count} snapshots: {shown}{more}"))
         }
     }
 }
 
 /// A line for each of `roots`, which were walked although they were to be read in bulk.
-pub fn not_in_bulk(roots: &[NotInBulk]) -> String {
+pub fn not_in_bulk(roots: &[NotInBulk]) -> Vec<String> {
     let line = |NotInBulk { root, reason }: &NotInBulk| {
         let (root, reason) = (escape(root), escape(reason.as_bytes()));
-        format!("weigh: {root} was walked, not read in bulk: {reason}\n")
+        format!("{root} was walked, not read in bulk: {reason}")
     };
     roots.iter().map(line).collect()
 }
 
-/// The lines about what is not known of shared space; empty if there are none.
-pub fn sharing(stats: SharingStats) -> String {
+/// The lines about what is not known of shared space.
+pub fn sharing(stats: SharingStats) -> Vec<String> {
     let line = |Unasked { files, bytes }: Unasked, checked: &str, below: &str| {
-        if files == 0 {
-            return String::new();
-        }
         let (count, bytes) = (Format::Count.write(files), Format::Binary.write(bytes));
         let (noun, it) = if files == 1 { ("file", "it") } else { ("files", "them") };
-        format!(
-            "weigh: --frees {checked} {count} {noun}{below} ({bytes}) for shared space: the lower figures leave {it} out\n"
-        )
+        (files > 0).then(|| format!(
+            "--frees {checked} {count} {noun}{below} ({bytes}) for shared space: the lower figures leave {it} out"
+        ))
     };
-    let mut lines =
-        line(stats.small, "did not check", &format!(" below {} KiB", LEAST_ASKED >> 10));
-    lines += &line(stats.unknown, "could not check", "");
+    let small = line(stats.small, "did not check", &format!(" below {} KiB", LEAST_ASKED >> 10));
+    let unknown = line(stats.unknown, "could not check", "");
+    let mut lines: Vec<_> = small.into_iter().chain(unknown).collect();
     if stats.has_too_many_extents {
         let [most, few] = [MOST_EXTENTS, FEW_EXTENTS].map(|count| Format::Count.write(count));
-        lines += &format!(
-            "weigh: more than {most} extents are shared: in directories with more than {few} of them, the upper figure \
-             counts shared space once for each file\n"
-        );
+        lines.push(format!(
+            "more than {most} extents are shared: in directories with more than {few} of them, the upper figure \
+             counts shared space once for each file"
+        ));
     }
     lines
 }
 
-/// Adds a line for each kind of loss to `text`: how many, and the first few paths. Returns whether it named all
+/// Adds a line for each kind of loss to `lines`: how many, and the first few paths. Returns whether it named all
 /// paths.
-fn by_kind<'a>(losses: impl Iterator<Item = &'a Problem>, text: &mut String) -> bool {
+fn by_kind<'a>(losses: impl Iterator<Item = &'a Problem>, lines: &mut Vec<String>) -> bool {
     // For each kind, the number of losses and those to name.
     let mut kinds = BTreeMap::new();
     for loss in losses {
@@ -129,7 +124,7 @@ fn by_kind<'a>(losses: impl Iterator<Item = &'a Problem>, text: &mut String) -> 
     let mut is_all_named = true;
     for (count, shown) in kinds.into_values() {
         let [first, _, ..] = &shown[..] else {
-            shown.into_iter().for_each(|only| *text += &one(only));
+            lines.extend(shown.into_iter().map(one));
             continue;
         };
         let more = if count > shown.len() { ", …" } else { "" };
@@ -137,7 +132,7 @@ fn by_kind<'a>(losses: impl Iterator<Item = &'a Problem>, text: &mut String) -> 
         let (operation, message) = (first.operation.name(), text_of(first));
         let paths: Vec<_> = shown.iter().map(|loss| escape(&loss.path)).collect();
         let paths = paths.join(", ");
-        *text += &format!("weigh: {count} × cannot {operation}: {message}: {paths}{more}\n");
+        lines.push(format!("{count} × cannot {operation}: {message}: {paths}{more}"));
     }
     is_all_named
 }
@@ -159,28 +154,30 @@ mod tests {
     #[test]
     fn a_line_for_many_and_one_for_what_to_do() {
         let problems: Vec<_> = ["/a", "/b", "/c\n", "/d"].map(denied).into();
-        let all = "weigh: 4 × cannot open: Permission denied: /a, /b, /c\\n, …\n";
-        let bound = "weigh: totals are a lower bound: --print-errors names every path";
+        let all = "4 × cannot open: Permission denied: /a, /b, /c\\n, …";
+        let bound = "totals are a lower bound: --print-errors names every path";
         assert_eq!(
             summary(&problems, false, true, true),
-            format!("{all}{bound}, and sudo weigh may read more\n")
+            [all, &format!("{bound}, and sudo weigh may read more")]
         );
         assert_eq!(
             summary(&problems, false, false, true),
-            format!("{all}weigh: --print-errors names every path, and sudo weigh may read more\n")
+            [all, "--print-errors names every path, and sudo weigh may read more"]
         );
-        assert_eq!(summary(&problems, true, true, true).lines().count(), 5);
-        assert!(!summary(&problems, false, true, false).contains("sudo"));
-        assert_eq!(summary(&[], false, true, true), "");
+        assert_eq!(summary(&problems, true, true, true).len(), 5);
+        assert!(!summary(&problems, false, true, false).concat().contains("sudo"));
+        assert!(summary(&[], false, true, true).is_empty());
     }
 
     #[test]
     fn each_kind_has_its_line() {
         let mut problems = ["/c", "/a", "/b"].map(denied).to_vec();
         problems[0].message = "another\x1b".to_owned();
-        let expected = "weigh: 2 × cannot open: Permission denied: /a, /b\n\
-                        weigh: cannot open /c: another\\x1b\n\
-                        weigh: sudo weigh may read more\n";
+        let expected = [
+            "2 × cannot open: Permission denied: /a, /b",
+            "cannot open /c: another\\x1b",
+            "sudo weigh may read more",
+        ];
         assert_eq!(summary(&problems, false, false, true), expected);
     }
 
@@ -189,7 +186,7 @@ mod tests {
         let problems = [Problem::cycle(b"/a/b".to_vec())];
         assert_eq!(
             summary(&problems, false, true, true),
-            "weigh: /a/b is its own ancestor; not entered again\n"
+            ["/a/b is its own ancestor; not entered again"]
         );
     }
 }

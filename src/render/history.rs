@@ -8,7 +8,7 @@ use super::name::{cells, escape, fit};
 use super::size::Format;
 use super::time::TimeFormat;
 use crate::history::{Filling, History, LEAST_SPAN, Trace};
-use crate::measure::Measure;
+use crate::measure::{DAY, Measure};
 use crate::path;
 
 /// How to draw a history.
@@ -25,9 +25,6 @@ pub struct HistoryOptions {
     /// Whether to leave out sparklines: screen readers cannot read them.
     pub screen_reader: bool,
 }
-
-/// A day, in seconds.
-const DAY: i64 = 86_400;
 
 /// Draws a history.
 ///
@@ -97,14 +94,9 @@ fn name(line: &Trace, history: &History, options: &HistoryOptions) -> String {
     format!("{}{name}", "  ".repeat(line.depth.min(DEEPEST)))
 }
 
+/// A rate in bytes a day. A cast from a float saturates.
 fn signed(rate: f64, format: &Format) -> String {
-    // A cast from a float saturates.
-    let size = format.write(rate.abs().round() as u64);
-    match rate.round() {
-        rate if rate > 0.0 => format!("+{size}"),
-        rate if rate < 0.0 => format!("-{size}"),
-        _ => size,
-    }
+    format.write_change(rate.round() as i128)
 }
 
 /// A sparkline, scaled between the lowest and the highest size of its own line. Blank while the directory did not

@@ -128,7 +128,7 @@ impl<'o> PageContent<'o> {
                     Ordering::Less => "less".to_owned(),
                     Ordering::Equal => "same".to_owned(),
                 };
-                row.change = Some((change.difference, diff::signed(change.difference, format)));
+                row.change = Some((change.difference, format.write_change(change.difference)));
                 row.note = change.aside();
                 row.kind = change.kind;
             } else {

@@ -57,6 +57,16 @@ impl Format {
         }
     }
 
+    /// A change of a size, with its sign.
+    pub fn write_change(&self, change: i128) -> String {
+        let size = self.write(u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX));
+        match change.signum() {
+            1 => format!("+{size}"),
+            0 => size,
+            _ => format!("-{size}"),
+        }
+    }
+
     /// What deleting frees: one size, or two between which it is.
     pub fn write_bounds(&self, Freeable { least, most, .. }: Freeable) -> String {
         let (least, most) = (self.write(least), self.write(most));

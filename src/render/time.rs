@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use super::name::escape;
+use crate::measure::DAY;
 
 /// How times are written.
 #[derive(Clone, Debug)]
@@ -85,7 +86,7 @@ fn ago(seconds: i64) -> String {
         (31_556_952, "year"),
         (2_629_746, "month"),
         (604_800, "week"),
-        (86_400, "day"),
+        (DAY.unsigned_abs(), "day"),
         (3_600, "hour"),
         (60, "minute"),
         (1, "second"),

@@ -3,6 +3,7 @@
 //! The key of a group is bytes. An entry finds its group by what it already contains, and nothing is allocated if the
 //! group is known.
 
+use crate::measure::DAY;
 use crate::sys::Stat;
 
 /// By what to group.
@@ -37,8 +38,6 @@ pub struct Needs {
 
 /// The key of directories, by type. No name contains a slash.
 const DIRECTORIES: &[u8] = b"/";
-
-const DAY: i64 = 86_400;
 
 /// The ages, by their upper limit in seconds. A file from less than a day in the future is new: it was written during
 /// the walk, or by a machine whose clock is a little ahead.

@@ -222,8 +222,7 @@ fn problems(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<
     let room = height.saturating_sub(1);
     let first = first.min(problems.len().saturating_sub(room));
     for (i, problem) in problems.iter().skip(first).take(room).enumerate() {
-        let line = errors::one(problem);
-        let line = line.trim_end().strip_prefix("weigh: ").unwrap_or(&line);
-        canvas.write((0, 2 + i), &shorten(line, width), width, Style::new());
+        let line = shorten(&errors::one(problem), width);
+        canvas.write((0, 2 + i), &line, width, Style::new());
     }
 }

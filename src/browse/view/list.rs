@@ -85,14 +85,8 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
         Freeable { most: 0, .. } if item.totals.size > 0 && !is_partial => "–".to_owned(),
         freed => partial::freed(freed, format, is_partial),
     };
-    let change = browser.change(&item).map_or_else(String::new, |change| {
-        let size = u64::try_from(change.unsigned_abs()).unwrap_or(u64::MAX);
-        match change {
-            0 => String::new(),
-            1.. => format!("+{}", format.write(size)),
-            _ => format!("-{}", format.write(size)),
-        }
-    });
+    let change = browser.change(&item).filter(|change| *change != 0);
+    let change = change.map(|change| format.write_change(change)).unwrap_or_default();
     let times = item.details.filter(|_| browser.columns.times);
     let time = times.map_or_else(String::new, |details| browser.time(details.modified));
     Some(Fields {
