@@ -202,6 +202,13 @@ impl Inode {
     }
 }
 
+impl Node<'_> {
+    /// What an entry counts that is not a directory; and its inode, if that may have other links.
+    fn counted(&self) -> (Figures, Option<Inode>) {
+        (self.sums.all, self.inode.filter(|inode| inode.links.are_several()))
+    }
+}
+
 impl DirectoryId {
     /// The number. It is less than the number of directories in the tree.
     pub fn index(self) -> usize {
@@ -462,6 +469,19 @@ impl<'a> Child<'a> {
         let mut rest = if self.is_leaf { &[] } else { self.block };
         record::take_directory(&mut rest);
         iter::from_fn(move || record::take(&mut rest))
+    }
+
+    /// What counts at and below it: each directory's own figures, and those of every other entry. With its inode, if
+    /// that may have other links.
+    pub fn counted(self) -> impl Iterator<Item = (Figures, Option<Inode>)> {
+        let leaf = self.is_leaf.then(|| self.node().counted());
+        leaf.into_iter().chain(self.all_directories().flat_map(Child::counted_here))
+    }
+
+    /// The same of a directory without its subdirectories.
+    pub fn counted_here(self) -> impl Iterator<Item = (Figures, Option<Inode>)> {
+        let own = self.node().own.map(|own| (own, None));
+        own.into_iter().chain(self.leaf_nodes().map(|leaf| leaf.counted()))
     }
 
     /// Its subdirectories, in no particular order.

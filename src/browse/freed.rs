@@ -2,9 +2,9 @@
 //! inodes all of whose links are marked. Each mark updates both; only the marked links are remembered for that.
 
 use super::item::Item;
-use crate::inode::{Identity, Links};
+
 use crate::sum::{Link, LinkedInodes, saturate};
-use crate::tree::{Child, DirectoryId, Freeable, Place, Totals, Tree};
+use crate::tree::{Child, DirectoryId, Freeable, Inode, Place, Totals, Tree};
 
 /// The marked inodes, each counted once.
 #[derive(Debug, Default)]
@@ -54,13 +54,15 @@ impl Freed {
         self.least += least;
         self.shared += shared;
         self.entries += tree.at(place).removable();
-        each_inode(tree, place, |inode| match inode {
-            MarkedInode::Settled(weight) => self.settled += u128::from(weight),
-            MarkedInode::Link(identity, weight, links) => {
-                let (before, now) = self.links.meet(identity, Link::new(weight, links), u64::max);
-                self.change(before, now);
-            }
-        });
+        for (figures, inode) in tree.at(place).counted() {
+            let size = tree.view().size(&figures);
+            let Some(Inode { identity, links, .. }) = inode else {
+                self.settled += u128::from(size);
+                continue;
+            };
+            let (before, now) = self.links.meet(identity, Link::new(size, links), u64::max);
+            self.change(before, now);
+        }
     }
 
     /// Removes the entry at `place`, with everything below it.
@@ -69,16 +71,16 @@ impl Freed {
         self.least = self.least.saturating_sub(least);
         self.shared = self.shared.saturating_sub(shared);
         self.entries = self.entries.saturating_sub(tree.at(place).removable());
-        each_inode(tree, place, |inode| match inode {
-            MarkedInode::Settled(weight) => {
-                self.settled = self.settled.saturating_sub(u128::from(weight));
+        for (figures, inode) in tree.at(place).counted() {
+            let Some(inode) = inode else {
+                let size = tree.view().size(&figures);
+                self.settled = self.settled.saturating_sub(size.into());
+                continue;
+            };
+            if let Some((before, now)) = self.links.part(inode.identity) {
+                self.change(Some(before), now);
             }
-            MarkedInode::Link(identity, ..) => {
-                if let Some((before, now)) = self.links.part(identity) {
-                    self.change(Some(before), now);
-                }
-            }
-        });
+        }
     }
 
     fn change(&mut self, before: Option<Link<u64>>, now: Link<u64>) {
@@ -102,29 +104,4 @@ fn sharing(child: &Child<'_>) -> (u128, u128) {
     let frees = item.totals.frees;
     let both = frees.map(|it| (it.least.into(), item.freed().saturating_sub(it.most).into()));
     both.unwrap_or_default()
-}
-
-/// An inode below a mark.
-enum MarkedInode {
-    /// An inode with one link, or a directory, with its weight.
-    Settled(u64),
-    /// One link of an inode with several: the inode, its weight, and the number of its links.
-    Link(Identity, u64, Links),
-}
-
-fn each_inode(tree: &Tree, place: Place, mut each: impl FnMut(MarkedInode)) {
-    let mut leaf = |leaf: Child<'_>| match leaf.inode().filter(|inode| inode.links.are_several()) {
-        Some(inode) => each(MarkedInode::Link(inode.identity, leaf.size(), inode.links)),
-        None => each(MarkedInode::Settled(leaf.size())),
-    };
-    let child = tree.at(place);
-    let Some(directory) = child.id() else { return leaf(child) };
-    for directory in tree.directories_within(directory) {
-        directory.leaves().for_each(&mut leaf);
-    }
-    for directory in tree.directories_within(directory) {
-        if let Some(own) = directory.own() {
-            each(MarkedInode::Settled(own));
-        }
-    }
 }

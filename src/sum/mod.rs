@@ -8,7 +8,7 @@ use std::mem;
 
 use crate::inode::{Identity, Links};
 use crate::measure::Figures;
-use crate::tree::Sums;
+use crate::tree::{Inode, Sums};
 pub(crate) use linked::{Link, LinkedInodes};
 pub(crate) use settled::{Amounts, Settled, saturate};
 
@@ -61,6 +61,17 @@ impl Sum {
         self.settled.newest = self.settled.newest.max(figures.newest);
         let linked = self.linked.get_or_insert_with(from_spare);
         linked.meet(identity, Link::new(LinkedFigures::from(figures), links));
+    }
+
+    /// Adds inodes of a tree ([`Child::counted`](crate::tree::Child::counted)). The sums of its directories do not say
+    /// enough: they are saturated, and tell nothing of links.
+    pub fn add_counted(&mut self, counted: impl Iterator<Item = (Figures, Option<Inode>)>) {
+        for (figures, inode) in counted {
+            match inode {
+                Some(Inode { identity, links, .. }) => self.add_link(identity, &figures, links),
+                None => self.add(&figures),
+            }
+        }
     }
 
     /// Adds the sum of another directory, or of another part of the same one.

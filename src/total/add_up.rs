@@ -3,9 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Rules;
-use crate::inode::Links;
 use crate::sum::Sum;
-use crate::tree::{Child, DirectoryId, Inode, Node, Sums, Tree};
+use crate::tree::{DirectoryId, Tree};
 
 /// Adds up again what `directories`, and all directories above them, come to, from the inodes that are kept: of those
 /// with several links, which they are.
@@ -29,9 +28,9 @@ pub fn add_up(tree: &mut Tree, rules: &Rules, directories: impl IntoIterator<Ite
         // What is in those before has been added.
         let others = tree.directory(id).directories().filter_map(|child| child.id());
         for other in others.filter(|other| !above.contains(other)) {
-            tree.directories_within(other).for_each(|below| add(&mut sum, &below));
+            sum.add_counted(tree.directory(other).counted());
         }
-        add(&mut sum, &tree.directory(id));
+        sum.add_counted(tree.directory(id).counted_here());
         sums.push((id, rules.sums(&sum)));
         if let Some(parent) = tree.directory(id).parent().and_then(|parent| parent.id()) {
             open.entry(parent).or_default().absorb(sum);
@@ -39,20 +38,5 @@ pub fn add_up(tree: &mut Tree, rules: &Rules, directories: impl IntoIterator<Ite
     }
     for (id, sums) in sums {
         tree.set_sums(id, sums);
-    }
-}
-
-/// Adds a directory itself, and what is directly in it and no directory.
-fn add(sum: &mut Sum, directory: &Child<'_>) {
-    if let Some(own) = &directory.node().own {
-        sum.add(own);
-    }
-    for Node { inode, sums: Sums { all, .. }, .. } in directory.leaf_nodes() {
-        match inode {
-            Some(Inode { identity, links: links @ Links::Of(_), .. }) => {
-                sum.add_link(identity, &all, links);
-            }
-            _ => sum.add(&all),
-        }
     }
 }

@@ -4,10 +4,9 @@
 use super::{Rules, Shown, Subtotal, close, finish};
 use crate::inode::Links;
 use crate::measure::Kind;
-use crate::sum::Sum;
 use crate::sys::Stat;
 use crate::tally::{Directory, Entry, Tally, Whole};
-use crate::tree::{Child, Details, DirectoryId, Inode, Node, Step, Sums, Traversal, Tree};
+use crate::tree::{Details, DirectoryId, Inode, Node, Step, Sums, Traversal, Tree};
 
 /// Feeds a tally from one thread, node by node. A directory is opened before its content and closed after it. Memory
 /// grows only with depth.
@@ -79,26 +78,8 @@ impl Replay<Whole> {
     /// as it is, for that comes to what it did. Only what is above it is added up. Nothing is left of it in `tree`.
     pub fn graft(&mut self, tree: &mut Tree, directory: DirectoryId, name: &[u8]) {
         let Some(Subtotal { sum, part, .. }) = self.open.last_mut() else { return };
-        sum.add_below(tree.directory(directory));
+        sum.add_counted(tree.directory(directory).counted());
         part.adopt(tree.detach(directory, name));
-    }
-}
-
-impl Sum {
-    /// Adds a directory of a tree with all below it. Its sums do not say enough: they are saturated, and tell
-    /// nothing of links.
-    fn add_below(&mut self, directory: Child<'_>) {
-        for directory in directory.all_directories() {
-            if let Some(own) = &directory.node().own {
-                self.add(own);
-            }
-            for Node { inode, sums: Sums { all, .. }, .. } in directory.leaf_nodes() {
-                match inode.filter(|inode| inode.links.are_several()) {
-                    Some(inode) => self.add_link(inode.identity, &all, inode.links),
-                    None => self.add(&all),
-                }
-            }
-        }
     }
 }
 
