@@ -81,7 +81,7 @@ fn main() -> ExitCode {
         note(doubts::summary(doubts, earlier.as_os_str().as_encoded_bytes()), messages);
     }
     if messages.stats {
-        write(&stats::table(&stats.gears));
+        write(&stats::table(&stats.stages));
     }
     if weighed.is_interrupted {
         say(["interrupted; totals are a lower bound"]);
@@ -132,7 +132,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
             note(doubts::summary(&browsed.doubts, earlier), messages);
         }
         if messages.stats {
-            write(&stats::table(&browsed.stats.gears));
+            write(&stats::table(&browsed.stats.stages));
         }
     }
     let is_complete = ended.browsed.is_some_and(|it| it.snapshot.weighed.is_complete());

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct WalkStats {
     /// What was done with each number of threads, in the order of their first use; empty if no thread could be
     /// started.
-    pub gears: Vec<Gear>,
+    pub stages: Vec<Stage>,
     /// The roots that were walked although they were to be read in bulk.
     pub not_in_bulk: Vec<NotInBulk>,
     /// What the walk could not find out about shared space, with `--frees`.
@@ -43,9 +43,9 @@ pub struct NotInBulk {
     pub reason: String,
 }
 
-/// What was done in one gear.
+/// What was done in one stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Gear {
+pub struct Stage {
     /// The largest number of threads at work.
     pub threads: usize,
     /// The time it lasted.
@@ -62,7 +62,7 @@ pub struct Gear {
     pub bulk: u64,
 }
 
-impl Gear {
+impl Stage {
     /// Whether it is part of the walk.
     pub fn is_walk(&self) -> bool {
         self.prefetched == 0 && self.bulk == 0

@@ -1,37 +1,37 @@
 //! What the walk did, for people who ask why it took so long: a line for each number of threads.
 
 use super::size::Format;
-use crate::stats::Gear;
+use crate::stats::Stage;
 
-/// A table of `gears`, in the order of their first use.
+/// A table of `thread_count`, in the order of their first use.
 ///
 /// `blocked` is the share of the threads' time that was not spent on a core: waiting for storage, for
 /// work, or for other processes. A prefetch, and reading in bulk, have a line with bytes and seconds.
-pub fn table(gears: &[Gear]) -> String {
+pub fn table(stages: &[Stage]) -> String {
     let mut table =
         " threads      entries   seconds  blocked    entries/s  calls/entry\n".to_owned();
-    for gear in gears {
-        table += &if gear.is_walk() { line(gear) } else { read(gear) };
+    for stage in stages {
+        table += &if stage.is_walk() { line(stage) } else { read(stage) };
     }
     table
 }
 
 /// The line of a prefetch, or of reading in bulk.
-fn read(gear: &Gear) -> String {
+fn read(stage: &Stage) -> String {
     let (what, bytes) =
-        if gear.bulk > 0 { ("bulk", gear.bulk) } else { ("prefetch", gear.prefetched) };
-    let (bytes, seconds) = (Format::Binary.write(bytes), gear.wall.as_secs_f64());
+        if stage.bulk > 0 { ("bulk", stage.bulk) } else { ("prefetch", stage.prefetched) };
+    let (bytes, seconds) = (Format::Binary.write(bytes), stage.wall.as_secs_f64());
     format!("{what:>8} {bytes:>12} {seconds:>9.3}\n")
 }
 
-fn line(gear: &Gear) -> String {
-    let seconds = gear.wall.as_secs_f64().max(1e-9);
-    let share = gear.cpu.as_secs_f64() / (seconds * gear.threads.max(1) as f64);
+fn line(stage: &Stage) -> String {
+    let seconds = stage.wall.as_secs_f64().max(1e-9);
+    let share = stage.cpu.as_secs_f64() / (seconds * stage.threads.max(1) as f64);
     let blocked = (100.0 - 100.0 * share).clamp(0.0, 100.0);
-    let rate = Format::Count.write((gear.entries as f64 / seconds) as u64);
-    let entries = Format::Count.write(gear.entries);
-    let calls = gear.calls as f64 / gear.entries.max(1) as f64;
-    let threads = gear.threads;
+    let rate = Format::Count.write((stage.entries as f64 / seconds) as u64);
+    let entries = Format::Count.write(stage.entries);
+    let calls = stage.calls as f64 / stage.entries.max(1) as f64;
+    let threads = stage.threads;
     format!("{threads:>8} {entries:>12} {seconds:>9.3} {blocked:>7.0}% {rate:>12} {calls:>12.2}\n")
 }
 
@@ -42,12 +42,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_a_gear() {
+    fn a_line_a_stage() {
         let (wall, cpu) = (Duration::from_millis(2_500), Duration::from_millis(1_250));
-        let one =
-            Gear { threads: 2, wall, cpu, entries: 1_000_000, calls: 1_250_000, ..Gear::default() };
-        let read = Gear { threads: 1, wall, prefetched: 96 << 20, ..Gear::default() };
-        let none = Gear::default();
+        let one = Stage {
+            threads: 2,
+            wall,
+            cpu,
+            entries: 1_000_000,
+            calls: 1_250_000,
+            ..Stage::default()
+        };
+        let read = Stage { threads: 1, wall, prefetched: 96 << 20, ..Stage::default() };
+        let none = Stage::default();
         assert_eq!(
             table(&[one, read, none]),
             " threads      entries   seconds  blocked    entries/s  calls/entry\n\

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::dir::Dir;
-use super::handles::Lease;
+use super::handles::OpenDirectory;
 use super::lock;
 use super::task::{Worker, with_patience};
 use crate::measure::Kind;
@@ -70,7 +70,7 @@ impl<T: Tally> Worker<'_, '_, T> {
     pub(super) fn open(
         &self,
         dir: &Dir<T::Part>,
-        mut parent: Option<Arc<Lease>>,
+        mut parent: Option<Arc<OpenDirectory>>,
     ) -> io::Result<Option<Handle>> {
         /// One to open and one to close.
         const CALLS: usize = 2;
@@ -78,7 +78,7 @@ impl<T: Tally> Worker<'_, '_, T> {
         self.slot.call(CALLS);
         with_patience(walk, || match (parent.take(), &dir.parent) {
             _ if dir.is_root => walk.open_root(dir).map(Some),
-            (Some(lease), _) => open_in(&lease.handle, dir, symlinks),
+            (Some(open), _) => open_in(&open.handle, dir, symlinks),
             (None, Some(above)) => match walk.handles.reopen(above, symlinks)? {
                 Some(above) => open_in(&above.handle, dir, symlinks),
                 None => Ok(None),

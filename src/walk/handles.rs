@@ -1,9 +1,9 @@
 //! Open directories: how many there may be, and how to open one again.
 //!
 //! A directory stays open while entries handed out below it still have to be opened or examined relative to it. Each
-//! thread that does so holds a lease, and the last lease closes it. If handles are scarce, only the entry that is
-//! visited next gets a lease. The others find their parent again from the nearest open directory, step by step. On
-//! the way they leave a few waypoints open, each half as far from the goal as the one before, because the next thread
+//! thread that does so holds a reference to it ([`OpenDirectory`]), and the last one closes it. If handles are scarce,
+//! only the entry that is visited next gets one. The others find their parent again from the nearest open directory, step by step. On
+//! the way they leave a few directories open, each half as far from the goal as the one before, because the next thread
 //! comes from nearby. A root stays open, unless there are too many roots: later, another directory may be at its
 //! path.
 
@@ -17,8 +17,8 @@ use super::lock;
 use crate::filter::Scope;
 use crate::sys::{self, Handle, Symlinks};
 
-/// How many directories are left open as waypoints.
-const WAYPOINTS: usize = 4;
+/// How many directories are left open on the way to another.
+const ANCESTORS: usize = 4;
 /// One handle for the root that is kept open.
 const ROOT: usize = 1;
 /// What a worker holds at most: its directory, and two steps of a way back. Looking for a renamed directory takes one
@@ -29,7 +29,7 @@ const SPARE: usize = 2;
 
 /// An open directory that counts against the limit.
 #[derive(Debug)]
-pub(super) struct Lease {
+pub(super) struct OpenDirectory {
     pub(super) handle: Handle,
     /// What filters know about the directory, if there are filters.
     pub(super) scope: Option<Arc<Scope>>,
@@ -39,30 +39,30 @@ pub(super) struct Lease {
     _count: Option<Arc<()>>,
 }
 
-/// The limit, and the waypoints.
+/// The limit, and the directories that are left open on the way to another.
 #[derive(Debug)]
 pub(super) struct Handles<P> {
-    /// Each lease holds a reference. The reserve for each worker covers the two references that it may hold at the
+    /// Each open directory that counts holds a reference. The reserve for each worker covers the two references that it may hold at the
     /// same time.
-    leases: Arc<()>,
-    /// How many leases may be held while there is plenty. Relaxed: it changes only before more than
+    counted: Arc<()>,
+    /// How many directories may be open while there is plenty. Relaxed: it changes only before more than
     /// one thread looks.
     plenty: AtomicUsize,
     /// Whether a root is kept open. Relaxed: it is read and set at once.
     has_root: AtomicBool,
     /// Guards the list alone; no system call is made under it.
-    waypoints: Mutex<Vec<Waypoint<P>>>,
+    ancestors: Mutex<Vec<KeptAncestor<P>>>,
 }
 
 #[derive(Debug)]
-struct Waypoint<P> {
+struct KeptAncestor<P> {
     dir: Arc<Dir<P>>,
-    lease: Arc<Lease>,
+    open: Arc<OpenDirectory>,
 }
 
 /// The open directory at which the way begins, unless it begins at a root that is not open; and its steps, the last
 /// one first.
-type Way<P> = (Option<Arc<Lease>>, Vec<Arc<Dir<P>>>);
+type Way<P> = (Option<Arc<OpenDirectory>>, Vec<Arc<Dir<P>>>);
 
 /// Opens a root again by its path.
 fn open_root<P>(root: &Dir<P>) -> io::Result<Handle> {
@@ -73,11 +73,11 @@ fn open_root<P>(root: &Dir<P>) -> io::Result<Handle> {
 
 /// How many workers `free` handles are enough for, if `wanted` are wanted; at least one.
 pub(super) fn workers(wanted: usize, free: usize) -> usize {
-    wanted.min(free.saturating_sub(WAYPOINTS + ROOT + SPARE) / PER_WORKER).max(1)
+    wanted.min(free.saturating_sub(ANCESTORS + ROOT + SPARE) / PER_WORKER).max(1)
 }
 
 fn plenty(free: usize, workers: usize) -> usize {
-    free.saturating_sub(WAYPOINTS + ROOT + SPARE + PER_WORKER * workers)
+    free.saturating_sub(ANCESTORS + ROOT + SPARE + PER_WORKER * workers)
 }
 
 impl<P: Default> Handles<P> {
@@ -85,7 +85,7 @@ impl<P: Default> Handles<P> {
     pub(super) fn new(free: usize) -> Self {
         let plenty = AtomicUsize::new(plenty(free, 1));
         let has_root = AtomicBool::new(false);
-        Self { leases: Arc::new(()), plenty, has_root, waypoints: Mutex::default() }
+        Self { counted: Arc::new(()), plenty, has_root, ancestors: Mutex::default() }
     }
 
     /// Shares `free` handles among `workers` from now on.
@@ -94,30 +94,30 @@ impl<P: Default> Handles<P> {
     }
 
     /// Counts an open directory.
-    pub(super) fn lease(&self, handle: Handle, scope: Option<Arc<Scope>>) -> Lease {
-        let _count = Some(Arc::clone(&self.leases));
-        Lease { handle, scope, missing: AllMissing::new(), _count }
+    pub(super) fn count(&self, handle: Handle, scope: Option<Arc<Scope>>) -> OpenDirectory {
+        let _count = Some(Arc::clone(&self.counted));
+        OpenDirectory { handle, scope, missing: AllMissing::new(), _count }
     }
 
     /// Whether directories may stay open for entries that are visited later.
     pub(super) fn is_plenty(&self) -> bool {
         // One reference is our own.
-        Arc::strong_count(&self.leases) <= self.plenty.load(Ordering::Relaxed)
+        Arc::strong_count(&self.counted) <= self.plenty.load(Ordering::Relaxed)
     }
 
     /// Keeps a root open as long as something below it is being weighed: always the first one, and more if that takes
     /// no more than a quarter of the handles.
-    pub(super) fn keep_if_root(&self, dir: &Dir<P>, lease: &Arc<Lease>) {
+    pub(super) fn keep_if_root(&self, dir: &Dir<P>, open: &Arc<OpenDirectory>) {
         let has_room =
-            || Arc::strong_count(&self.leases) <= self.plenty.load(Ordering::Relaxed) / 4;
+            || Arc::strong_count(&self.counted) <= self.plenty.load(Ordering::Relaxed) / 4;
         if dir.is_root && (!self.has_root.swap(true, Ordering::Relaxed) || has_room()) {
-            dir.kept.get_or_init(|| Arc::clone(lease));
+            dir.kept.get_or_init(|| Arc::clone(open));
         }
     }
 
-    /// Closes the waypoints, because handles ran out although they were counted.
-    pub(super) fn forget_waypoints(&self) {
-        let forgotten = std::mem::take(&mut *self.waypoints());
+    /// Closes the directories left open, because handles ran out although they were counted.
+    pub(super) fn close_ancestors(&self) {
+        let forgotten = std::mem::take(&mut *self.ancestors());
         drop(forgotten);
     }
 
@@ -129,7 +129,7 @@ impl<P: Default> Handles<P> {
         &self,
         dir: &Arc<Dir<P>>,
         symlinks: Symlinks,
-    ) -> io::Result<Option<Arc<Lease>>> {
+    ) -> io::Result<Option<Arc<OpenDirectory>>> {
         let Some((mut start, way)) = self.way_to(dir) else { return Ok(None) };
         let mut mark = way.len() / 2;
         for (to_go, step) in (0..way.len()).rev().zip(way.iter().rev()) {
@@ -142,12 +142,12 @@ impl<P: Default> Handles<P> {
                 return Ok(None);
             };
             let missing = AllMissing::new();
-            let lease = Arc::new(Lease { handle, scope: None, missing, _count: None });
+            let open = Arc::new(OpenDirectory { handle, scope: None, missing, _count: None });
             if to_go <= mark {
                 mark = to_go / 2;
-                self.leave_waypoint(step, &lease, dir.depth);
+                self.keep_ancestor(step, &open, dir.depth);
             }
-            start = Some(lease);
+            start = Some(open);
         }
         Ok(start)
     }
@@ -155,12 +155,12 @@ impl<P: Default> Handles<P> {
     /// The way to `dir` from the nearest open directory at or above it. Nothing if a directory on the way is known to
     /// be removed.
     fn way_to(&self, dir: &Arc<Dir<P>>) -> Option<Way<P>> {
-        let waypoints = self.waypoints();
+        let ancestors = self.ancestors();
         let mut way = Vec::new();
         let mut at = Some(dir);
         while let Some(dir) = at {
-            if let Some(waypoint) = waypoints.iter().find(|point| Arc::ptr_eq(&point.dir, dir)) {
-                return Some((Some(Arc::clone(&waypoint.lease)), way));
+            if let Some(ancestor) = ancestors.iter().find(|kept| Arc::ptr_eq(&kept.dir, dir)) {
+                return Some((Some(Arc::clone(&ancestor.open)), way));
             }
             if let Some(root) = dir.kept.get() {
                 return Some((Some(Arc::clone(root)), way));
@@ -175,30 +175,30 @@ impl<P: Default> Handles<P> {
     }
 
     /// Leaves `dir` open on the way to a directory `goal` levels deep.
-    fn leave_waypoint(&self, dir: &Arc<Dir<P>>, lease: &Arc<Lease>, goal: u32) {
-        let mut waypoints = self.waypoints();
-        // Closes waypoints that are of no more use: those deeper than the goal, and those that only this list holds.
+    fn keep_ancestor(&self, dir: &Arc<Dir<P>>, open: &Arc<OpenDirectory>, goal: u32) {
+        let mut ancestors = self.ancestors();
+        // Closes ancestors that are of no more use: those deeper than the goal, and those that only this list holds.
         let is_useful =
-            |point: &Waypoint<P>| point.dir.depth <= goal && Arc::strong_count(&point.dir) > 1;
-        let (mut useful, mut passed): (Vec<_>, Vec<_>) = waypoints.drain(..).partition(is_useful);
-        useful.push(Waypoint { dir: Arc::clone(dir), lease: Arc::clone(lease) });
-        if useful.len() > WAYPOINTS {
+            |kept: &KeptAncestor<P>| kept.dir.depth <= goal && Arc::strong_count(&kept.dir) > 1;
+        let (mut useful, mut passed): (Vec<_>, Vec<_>) = ancestors.drain(..).partition(is_useful);
+        useful.push(KeptAncestor { dir: Arc::clone(dir), open: Arc::clone(open) });
+        if useful.len() > ANCESTORS {
             useful.sort_unstable_by_key(|point| point.dir.depth);
             let depths: Vec<_> = useful.iter().map(|point| point.dir.depth).collect();
             passed.push(useful.swap_remove(least_missed(&depths, goal)));
         }
-        *waypoints = useful;
+        *ancestors = useful;
         // Closing is a system call, so it happens outside of the lock.
-        drop(waypoints);
+        drop(ancestors);
         drop(passed);
     }
 
-    fn waypoints(&self) -> MutexGuard<'_, Vec<Waypoint<P>>> {
-        lock(&self.waypoints)
+    fn ancestors(&self) -> MutexGuard<'_, Vec<KeptAncestor<P>>> {
+        lock(&self.ancestors)
     }
 }
 
-/// Which of the waypoints at `depths`, sorted, leaves the shortest gap, in relation to its distance from the goal. If
+/// Which of the ancestors at `depths`, sorted, leaves the shortest gap, in relation to its distance from the goal. If
 /// that one is removed, the distances still grow by about the same factor.
 fn least_missed(depths: &[u32], goal: u32) -> usize {
     let detour = |i: usize| {
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn waypoints_thin_out_with_distance() {
+    fn ancestors_thin_out_with_distance() {
         for (depths, goal, expected) in [
             (vec![1, 2, 3, 500, 1000], 1000, 0),
             (vec![500, 750, 875, 937, 938], 1000, 3),

@@ -2,11 +2,11 @@
 //!
 //! It does not know what is kept ([`Tally`]), and touches the file system only through `sys`. Each directory is one
 //! task. No task waits for another and none recurses, so depth costs memory on the heap and never stack. The calling
-//! thread begins alone; if it finds little to do, no other thread is started. In first gear, tasks are rayon's, in
-//! one scope, with one thread for each core. In higher gears, for storage that answers slowly, tasks are on a stack
-//! of our own, from which any number of threads can take them. In the order of what coordination costs:
+//! thread begins alone; if it finds little to do, no other thread is started. Then tasks are rayon's, in one scope, with
+//! one thread for each core. For storage that answers slowly, tasks are on a stack of our own (`pool`), from which any
+//! number of threads can take them. In the order of what coordination costs:
 //!
-//! 1. `visit`, for each file: no lock and no allocation; two relaxed loads (interrupted? a higher gear?), and a
+//! 1. `visit`, for each file: no lock and no allocation; two relaxed loads (interrupted? more threads?), and a
 //!    count on the worker's own cache line (`progress`). If a link to the same inode was examined before
 //!    (`known`), or the listing has the attributes, not even a system call.
 //! 2. `task`, for each directory: six uncontended locks, for the worker's place, its knowledge and its tasks.
@@ -15,19 +15,18 @@
 //! 4. `handles`, for each directory: two atomic counts. A lock only if handles are scarce, or for names that are
 //!    not found where they were listed (`find`).
 //! 5. `sum`: under the directory's lock, the smaller set of hard links is merged into the larger.
-//! 6. `pool`, in higher gears: one lock for each task, around the stack.
+//! 6. `pool`, with more threads than cores: one lock for each task, around the stack.
 //! 7. `prefetch`: once for each slow file system, before most of the walk, which waits meanwhile.
 //! 8. `follow`: one lock for each directory, only with `-L`.
 //! 9. `sharing`, only with `--frees`: two or more system calls for each large file, and a lock for each of its links if
 //!    there are several.
 //!
-//! Meanwhile the calling thread runs `monitor`: it shows the progress, asks `gears` how many threads there should be,
-//! and does not wait for storage that never answers.
+//! Meanwhile the calling thread runs `monitor`: it shows the progress, asks `thread_count` how many threads there
+//! should be, and does not wait for storage that never answers.
 
 mod dir;
 mod find;
 mod follow;
-mod gears;
 mod handles;
 mod known;
 mod monitor;
@@ -38,6 +37,7 @@ mod progress;
 mod roots;
 mod sharing;
 mod task;
+mod thread_count;
 mod visit;
 
 use std::any::Any;
@@ -58,7 +58,7 @@ pub use progress::Progress;
 use crate::filter::{Filter, Scope};
 use crate::measure::View;
 use crate::problem::{Operation, Problem, reason};
-use crate::stats::{Gear, NotInBulk, WalkStats};
+use crate::stats::{NotInBulk, Stage, WalkStats};
 use crate::sys::{self, Bulk, Carries, Handle, MountTable, Source, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::{Rules, Subtotal};
@@ -66,7 +66,6 @@ use crate::tree::Tree;
 use crate::weighed::Weighed;
 use dir::Dir;
 use follow::Follows;
-use gears::Gearbox;
 use handles::Handles;
 use monitor::Monitor;
 use pool::Pool;
@@ -74,6 +73,7 @@ use progress::Workers;
 use roots::Root;
 use sharing::SharingAnswers;
 use task::{Task, Worker};
+use thread_count::ThreadChooser;
 
 /// How to walk.
 #[derive(Clone, Debug, Default)]
@@ -157,8 +157,8 @@ struct Walk<T: Tally> {
 
 /// More than any storage serves at the same time.
 const MOST_THREADS: usize = 1_024;
-/// As many as keep a network file system busy (DESIGN's figures, measured on FUSE).
-const HIGHEST_GEAR: usize = 128;
+/// As many as keep a network file system busy (measured on FUSE).
+const MOST_CHOSEN: usize = 128;
 
 /// Weighs `roots` and everything below them with `tally`. Meanwhile it calls `watch` about ten times a second, on the
 /// calling thread.
@@ -187,13 +187,14 @@ pub fn walk<T: Tally + 'static>(
     let walk = Arc::new(walk);
     let monitor = Monitor::new(Arc::clone(&walk), candidates, read);
     walk.begin(roots);
-    let gears = if walk.is_finished() { monitor.end() } else { go_on(&walk, free, monitor, watch) };
+    let stages =
+        if walk.is_finished() { monitor.end() } else { go_on(&walk, free, monitor, watch) };
     walk.pool.close();
     if let Some(panic) = lock(&walk.panic).take() {
         resume_unwind(panic);
     }
     let sharing = walk.sharing.stats();
-    Walked { weighed: walk.weighed(), stats: WalkStats { gears, not_in_bulk, sharing } }
+    Walked { weighed: walk.weighed(), stats: WalkStats { stages, not_in_bulk, sharing } }
 }
 
 /// Reads `roots` in bulk, if the options ask for it. Returns also those for which it is not possible.
@@ -222,36 +223,36 @@ fn go_on<T: Tally + 'static>(
     free: usize,
     monitor: Monitor<T>,
     watch: impl FnMut(&Progress),
-) -> Vec<Gear> {
+) -> Vec<Stage> {
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let room = sys::threads_with_room().min(MOST_THREADS);
     let fixed = walk.options.threads;
     let wanted = fixed.map_or_else(cores, NonZeroUsize::get).min(room);
-    let Some(first_gear) = first_gear(handles::workers(wanted, free)) else {
+    let Some(rayon_pool) = rayon_pool(handles::workers(wanted, free)) else {
         walk.run_here();
         return monitor.end();
     };
-    let workers = first_gear.current_num_threads();
+    let workers = rayon_pool.current_num_threads();
     walk.handles.share(free, workers);
     walk.workers.make_room_for(workers);
     // Half of the handles are for directories that wait.
-    let most = handles::workers(HIGHEST_GEAR.min(room), free / 2);
+    let most = handles::workers(MOST_CHOSEN.min(room), free / 2);
     let is_fixed = fixed.is_some() || most <= workers;
-    let gearbox = (!is_fixed).then(|| Gearbox::new(workers, most));
+    let chooser = (!is_fixed).then(|| ThreadChooser::new(workers, most));
 
     let (sender, receiver) = mpsc::sync_channel(1);
     let walk = Arc::clone(walk);
     // The scope lives in the pool, so that this thread is free to watch.
-    first_gear.spawn(move || {
+    rayon_pool.spawn(move || {
         walk.run();
         // If nobody receives it, nobody waits any more.
         let _ = sender.send(());
     });
-    monitor.watch(workers, gearbox, &receiver, watch)
+    monitor.watch(workers, chooser, &receiver, watch)
 }
 
 /// A pool of as many threads as can be started, up to `workers`; none if none can.
-fn first_gear(workers: usize) -> Option<ThreadPool> {
+fn rayon_pool(workers: usize) -> Option<ThreadPool> {
     let halves = iter::successors(Some(workers), |workers| Some(workers / 2));
     let mut some = halves.take_while(|workers| *workers > 0);
     some.find_map(|workers| ThreadPoolBuilder::new().num_threads(workers).build().ok())
@@ -310,7 +311,7 @@ impl<T: Tally> Walk<T> {
 
     fn run(&self) {
         rayon::scope(|scope| {
-            let worker = Worker::in_first_gear(self, scope);
+            let worker = Worker::on_rayon(self, scope);
             for task in self.pool.take_all() {
                 worker.hand_out(task);
             }
@@ -324,7 +325,7 @@ impl<T: Tally> Walk<T> {
     /// Weighs a directory that was handed out, and everything below it.
     fn weigh_below(&self, dir: Arc<Dir<T::Part>>) {
         let task = Task::Directory { dir, parent: None };
-        rayon::scope(|scope| Worker::in_first_gear(self, scope).run(task));
+        rayon::scope(|scope| Worker::on_rayon(self, scope).run(task));
         self.pool.wait();
     }
 

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::gears::{Gearbox, Sample};
 use super::prefetch::{PrefetchRoot, RunningPrefetch};
 use super::progress::{Counts, Progress};
 use super::task::settle;
+use super::thread_count::{Sample, ThreadChooser};
 use super::{Walk, lock, pool};
 use crate::problem::Problem;
-use crate::stats::Gear;
+use crate::stats::Stage;
 use crate::sys::{self, Storage, Usage};
 use crate::tally::Tally;
 
@@ -26,11 +26,11 @@ pub(super) struct Monitor<T: Tally> {
     /// How many threads may work now.
     threads: usize,
     /// None if the number of threads is fixed.
-    gearbox: Option<Gearbox>,
-    /// The counts at the last look, and when the current gear began.
+    chooser: Option<ThreadChooser>,
+    /// The counts at the last look, and when the current stage began.
     last: Look,
     engaged: Look,
-    gears: Vec<Gear>,
+    stages: Vec<Stage>,
     /// The roots that may be prefetched, until that is tried.
     candidates: Vec<PrefetchRoot>,
     prefetch: Option<RunningPrefetch>,
@@ -56,15 +56,15 @@ impl<T: Tally + 'static> Monitor<T> {
     ) -> Self {
         let now = Look { at: Instant::now(), usage: sys::usage(), counts: Counts::default() };
         let (bulk, wall) = read;
-        let gear = Gear { threads: 1, wall, bulk, ..Gear::default() };
-        let gears = if bulk > 0 { vec![gear] } else { Vec::new() };
+        let stage = Stage { threads: 1, wall, bulk, ..Stage::default() };
+        let stages = if bulk > 0 { vec![stage] } else { Vec::new() };
         Self {
             walk,
             threads: 1,
-            gearbox: None,
+            chooser: None,
             last: now,
             engaged: now,
-            gears,
+            stages,
             candidates,
             prefetch: None,
             is_resting: false,
@@ -76,15 +76,15 @@ impl<T: Tally + 'static> Monitor<T> {
     pub(super) fn watch(
         mut self,
         workers: usize,
-        gearbox: Option<Gearbox>,
+        chooser: Option<ThreadChooser>,
         done: &Receiver<()>,
         mut show: impl FnMut(&Progress),
-    ) -> Vec<Gear> {
+    ) -> Vec<Stage> {
         self.threads = workers;
-        self.gearbox = gearbox;
+        self.chooser = chooser;
         let mut shown = Instant::now();
         loop {
-            let interval = self.gearbox.as_ref().map_or(SHOWN, Gearbox::interval);
+            let interval = self.chooser.as_ref().map_or(SHOWN, ThreadChooser::interval);
             match done.recv_timeout(interval) {
                 Ok(()) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => self.look(),
@@ -102,24 +102,24 @@ impl<T: Tally + 'static> Monitor<T> {
     }
 
     /// The walk is over. Returns what was done with each number of threads.
-    pub(super) fn end(mut self) -> Vec<Gear> {
+    pub(super) fn end(mut self) -> Vec<Stage> {
         let now = Look::now(&self.walk);
-        self.end_gear(now);
-        self.gears
+        self.end_stage(now);
+        self.stages
     }
 
-    /// Changes gears if necessary.
+    /// Changes the number of threads if necessary.
     fn look(&mut self) {
         self.look_at_prefetch();
-        let Some(gearbox) = self.gearbox.as_mut().filter(|_| !self.is_resting) else { return };
+        let Some(chooser) = self.chooser.as_mut().filter(|_| !self.is_resting) else { return };
         let (walk, now) = (&self.walk, Look::now(&self.walk));
-        let threads = gearbox.look(&now.since(&self.last), || what_is_waited_for(walk));
+        let threads = chooser.look(&now.since(&self.last), || what_is_waited_for(walk));
         self.last = now;
         if let Some(threads) = threads {
-            self.end_gear(now);
+            self.end_stage(now);
             pool::engage(&self.walk, threads);
             self.threads = threads;
-            // Only now, because a change of gears means that the storage is slow.
+            // Only now, because a change of threads means that the storage is slow.
             if !self.candidates.is_empty() {
                 self.prefetch = RunningPrefetch::begin(&mut self.candidates);
             }
@@ -131,15 +131,16 @@ impl<T: Tally + 'static> Monitor<T> {
         let Some(prefetch) = &self.prefetch else { return };
         let (is_reading, is_done) = (prefetch.is_reading(), prefetch.is_done());
         if is_reading && !self.is_resting {
-            self.end_gear(Look::now(&self.walk));
+            self.end_stage(Look::now(&self.walk));
             self.is_resting = true;
             self.walk.pool.rest();
         }
         if is_done {
             if self.is_resting {
-                self.end_gear(Look::now(&self.walk));
+                self.end_stage(Look::now(&self.walk));
                 // The storage is not what it was.
-                self.threads = self.gearbox.as_mut().map_or(self.threads, Gearbox::begin_again);
+                self.threads =
+                    self.chooser.as_mut().map_or(self.threads, ThreadChooser::begin_again);
                 self.is_resting = false;
                 pool::engage(&self.walk, self.threads);
             }
@@ -187,27 +188,27 @@ impl<T: Tally + 'static> Monitor<T> {
     }
 
     /// Adds up what was done since the current number of threads began, or since the prefetch did.
-    fn end_gear(&mut self, now: Look) {
+    fn end_stage(&mut self, now: Look) {
         let threads = self.threads;
         if let Some(prefetch) = self.prefetch.as_ref().filter(|_| self.is_resting) {
             let (wall, (prefetched, _)) = (now.at - self.engaged.at, prefetch.progress());
-            self.gears.push(Gear { threads: 1, wall, prefetched, ..Gear::default() });
+            self.stages.push(Stage { threads: 1, wall, prefetched, ..Stage::default() });
             (self.engaged, self.last) = (now, now);
             return;
         }
         let i = self
-            .gears
+            .stages
             .iter()
-            .position(|gear| gear.threads == threads && gear.is_walk())
+            .position(|stage| stage.threads == threads && stage.is_walk())
             .unwrap_or_else(|| {
-                self.gears.push(Gear { threads, ..Gear::default() });
-                self.gears.len() - 1
+                self.stages.push(Stage { threads, ..Stage::default() });
+                self.stages.len() - 1
             });
-        let (gear, before) = (&mut self.gears[i], &self.engaged);
-        gear.wall += now.at - before.at;
-        gear.cpu += now.usage.cpu.saturating_sub(before.usage.cpu);
-        gear.entries += now.counts.entries - before.counts.entries;
-        gear.calls += now.counts.calls - before.counts.calls;
+        let (stage, before) = (&mut self.stages[i], &self.engaged);
+        stage.wall += now.at - before.at;
+        stage.cpu += now.usage.cpu.saturating_sub(before.usage.cpu);
+        stage.entries += now.counts.entries - before.counts.entries;
+        stage.calls += now.counts.calls - before.counts.calls;
         self.engaged = now;
     }
 }

@@ -1,6 +1,6 @@
-//! The higher gears: more threads than cores, for storage that keeps them waiting.
+//! More threads than cores, for storage that keeps them waiting.
 //!
-//! First gear is a rayon pool, whose deques cost next to nothing, but its number of threads is fixed. Here a task
+//! Rayon's deques cost next to nothing, but its number of threads is fixed. Here a task
 //! waits for storage a thousand times longer than for a lock. So one stack behind one lock is enough, and the monitor
 //! can change at any time how many threads may take tasks from it. It is a stack because the last task found is the
 //! deepest. So depth, and not breadth, limits how many tasks are queued.
@@ -156,7 +156,7 @@ pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, limit: usize) {
 fn start<T: Tally + 'static>(walk: &Arc<Walk<T>>, thread: usize) -> io::Result<()> {
     let walk = Arc::clone(walk);
     let work = move || {
-        let worker = Worker::on_the_stack(&*walk, walk.workers.higher(thread));
+        let worker = Worker::on_the_stack(&*walk, walk.workers.of_pool(thread));
         let mut is_back = false;
         while let Some(task) = walk.pool.take(is_back) {
             worker.run(task);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use crossbeam_utils::CachePadded;
 
-use super::HIGHEST_GEAR;
+use super::MOST_CHOSEN;
 use super::dir::Dir;
 use super::known::Known;
 use super::lock;
@@ -34,18 +34,18 @@ pub struct Progress {
     pub prefetch: Option<(u64, u64)>,
 }
 
-/// The slots of all workers. Those of a gear are made when it begins.
+/// The slots of all workers. Those of a pool are made when it begins.
 #[derive(Debug)]
 pub(super) struct Workers<P> {
     caller: CachePadded<Slot<P>>,
-    first: OnceLock<Slots<P>>,
-    higher: OnceLock<Slots<P>>,
+    rayon: OnceLock<Slots<P>>,
+    pool: OnceLock<Slots<P>>,
 }
 
 type Slots<P> = Box<[CachePadded<Slot<P>>]>;
 
-/// What one worker has done. All orderings are relaxed, because the numbers are only shown, and sampled by the
-/// gearbox.
+/// What one worker has done. All orderings are relaxed, because the numbers are only shown, and sampled to
+/// choose the number of threads.
 #[derive(Debug)]
 pub(super) struct Slot<P> {
     found: AtomicU64,
@@ -62,7 +62,7 @@ pub(super) struct Slot<P> {
     is_at_work: AtomicBool,
     /// Guards what the worker takes for each directory and puts back; no other thread contends for it.
     known: Mutex<Known>,
-    /// Guards the tasks that the worker has handed out in first gear and that no thread has begun. Only a thread that
+    /// Guards the tasks that the worker has handed out to rayon and that no thread has begun. Only a thread that
     /// steals one contends for it.
     tasks: Mutex<VecDeque<Task<P>>>,
 }
@@ -85,9 +85,9 @@ pub(super) struct Counts {
 }
 
 impl<P> Workers<P> {
-    /// Makes room for the first gear's `workers`.
+    /// Makes room for rayon's `workers`.
     pub(super) fn make_room_for(&self, workers: usize) {
-        self.first.get_or_init(|| slots(workers));
+        self.rayon.get_or_init(|| slots(workers));
     }
 
     /// The slot of the calling thread.
@@ -95,18 +95,18 @@ impl<P> Workers<P> {
         &self.caller
     }
 
-    /// The slot of a worker in first gear, by its number; the calling thread's if it is the worker.
+    /// The slot of one of rayon's workers, by its number; the calling thread's if it is the worker.
     pub(super) fn first(&self, worker: usize) -> &Slot<P> {
-        self.first.get().and_then(|slots| slots.get(worker)).map_or(&self.caller, |slot| &**slot)
+        self.rayon.get().and_then(|slots| slots.get(worker)).map_or(&self.caller, |slot| &**slot)
     }
 
-    /// The slot of a worker in the higher gears, by its number.
-    pub(super) fn higher(&self, worker: usize) -> &Slot<P> {
-        &self.higher.get_or_init(|| slots(HIGHEST_GEAR))[worker % HIGHEST_GEAR]
+    /// The slot of a worker of `pool`, by its number.
+    pub(super) fn of_pool(&self, worker: usize) -> &Slot<P> {
+        &self.pool.get_or_init(|| slots(MOST_CHOSEN))[worker % MOST_CHOSEN]
     }
 
     fn slots(&self) -> impl Iterator<Item = &Slot<P>> {
-        let engaged = [&self.first, &self.higher].into_iter().filter_map(OnceLock::get).flatten();
+        let engaged = [&self.rayon, &self.pool].into_iter().filter_map(OnceLock::get).flatten();
         iter::once(&self.caller).chain(engaged).map(|slot| &**slot)
     }
 
@@ -155,7 +155,7 @@ impl<P> Workers<P> {
 
 impl<P> Default for Workers<P> {
     fn default() -> Self {
-        Self { caller: CachePadded::default(), first: OnceLock::new(), higher: OnceLock::new() }
+        Self { caller: CachePadded::default(), rayon: OnceLock::new(), pool: OnceLock::new() }
     }
 }
 

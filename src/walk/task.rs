@@ -16,7 +16,7 @@ use std::time::Duration;
 use rayon::Scope;
 
 use super::dir::Dir;
-use super::handles::Lease;
+use super::handles::OpenDirectory;
 use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
@@ -32,11 +32,11 @@ use crate::tree::Sums;
 #[derive(Debug)]
 pub(super) enum Task<P> {
     /// All of it. `parent` is open, or was released.
-    Directory { dir: Arc<Dir<P>>, parent: Option<Arc<Lease>> },
+    Directory { dir: Arc<Dir<P>>, parent: Option<Arc<OpenDirectory>> },
     /// The part that is not listed yet.
-    Unlisted { dir: Arc<Dir<P>>, lease: Arc<Lease> },
+    Unlisted { dir: Arc<Dir<P>>, open: Arc<OpenDirectory> },
     /// Entries that are listed.
-    Entries { dir: Arc<Dir<P>>, lease: Arc<Lease>, names: Listing },
+    Entries { dir: Arc<Dir<P>>, open: Arc<OpenDirectory>, names: Listing },
 }
 
 impl<P> Task<P> {
@@ -54,7 +54,7 @@ impl<P> Task<P> {
 pub(super) struct Worker<'a, 's, T: Tally> {
     pub(super) walk: &'s Walk<T>,
     pub(super) slot: &'s Slot<T::Part>,
-    /// In first gear, the scope; before and after it, tasks go to the common stack.
+    /// On rayon's threads, the scope; before and after it, tasks go to the common stack.
     scope: Option<&'a Scope<'s>>,
 }
 
@@ -71,7 +71,7 @@ thread_local! {
 
 impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     /// The worker for a thread of the scope's pool.
-    pub(super) fn in_first_gear(walk: &'s Walk<T>, scope: &'a Scope<'s>) -> Self {
+    pub(super) fn on_rayon(walk: &'s Walk<T>, scope: &'a Scope<'s>) -> Self {
         let slot = walk.workers.first(rayon::current_thread_index().unwrap_or(0));
         Self { walk, slot, scope: Some(scope) }
     }
@@ -145,7 +145,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 let from = self.slot;
                 from.push(task);
                 scope.spawn(move |scope| {
-                    let worker = Worker::in_first_gear(walk, scope);
+                    let worker = Worker::on_rayon(walk, scope);
                     if let Some(task) = from.pop(ptr::eq(from, worker.slot)) {
                         worker.run(task);
                     }
@@ -162,8 +162,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
         }
     }
 
-    /// Does `task`; then the last subdirectory found, and so on down. It hands out the others. In first gear, it
-    /// hands over what is left when a higher gear begins.
+    /// Does `task`; then the last subdirectory found, and so on down. It hands out the others. On rayon's threads, it
+    /// hands over what is left when those of `pool` take over.
     ///
     /// To continue with the last subdirectory, and not hand it out too, took a chain of 1,500 directories from 22 to
     /// 15 ms of CPU time, because no other thread is woken for it.
@@ -224,18 +224,18 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 match opened {
                     Ok(Some(handle)) => {
                         let scope = self.walk.scope(&dir, &handle);
-                        let lease = Arc::new(self.walk.handles.lease(handle, scope));
-                        self.walk.handles.keep_if_root(&dir, &lease);
-                        return self.list(&dir, &lease);
+                        let open = Arc::new(self.walk.handles.count(handle, scope));
+                        self.walk.handles.keep_if_root(&dir, &open);
+                        return self.list(&dir, &open);
                     }
                     Ok(None) => {}
                     Err(error) => self.walk.report(dir.path(), Operation::Open, &error),
                 }
                 None
             }
-            Task::Unlisted { dir, lease } => self.list(&dir, &lease),
-            Task::Entries { dir, lease, names } => {
-                let mut visit = Visit::new(self, &dir, &lease);
+            Task::Unlisted { dir, open } => self.list(&dir, &open),
+            Task::Entries { dir, open, names } => {
+                let mut visit = Visit::new(self, &dir, &open);
                 visit.weigh(&names);
                 visit.finish()
             }
@@ -243,16 +243,16 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     }
 
     /// Weighs the part of an open directory that is not listed yet, and hands out all subdirectories but the last.
-    fn list(&self, dir: &Arc<Dir<T::Part>>, lease: &Arc<Lease>) -> Option<Task<T::Part>> {
+    fn list(&self, dir: &Arc<Dir<T::Part>>, open: &Arc<OpenDirectory>) -> Option<Task<T::Part>> {
         /// To weigh so many entries takes so much longer than a task costs that another thread may as well read the
         /// rest.
         const LARGE: usize = 256;
         let walk = self.walk;
-        let mut visit = Visit::new(self, dir, lease);
+        let mut visit = Visit::new(self, dir, open);
         SCRATCH.with_borrow_mut(|Scratch { buffer, names }| {
             loop {
                 names.clear();
-                let read = lease.handle.read(buffer, names, dir.mount.end);
+                let read = open.handle.read(buffer, names, dir.mount.end);
                 self.slot.call(1);
                 let is_end = !matches!(read, Ok(true)) || walk.is_interrupted();
                 if let Err(error) = read {
@@ -261,11 +261,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 let is_large = names.len() >= LARGE || walk.pool.is_engaged();
                 let is_shared = !is_end && is_large && walk.handles.is_plenty() && dir.hand_out();
                 if is_shared {
-                    lease.missing.hand_out();
-                    self.hand_out(Task::Unlisted {
-                        dir: Arc::clone(dir),
-                        lease: Arc::clone(lease),
-                    });
+                    open.missing.hand_out();
+                    self.hand_out(Task::Unlisted { dir: Arc::clone(dir), open: Arc::clone(open) });
                 }
                 self.slot.find(names.len());
                 if walk.pool.is_engaged() {
@@ -292,7 +289,7 @@ pub(super) fn with_patience<T: Tally, R>(
     for _ in 0..TRIES {
         match attempt() {
             Err(error) if sys::is_out_of_handles(&error) && !walk.is_interrupted() => {
-                walk.handles.forget_waypoints();
+                walk.handles.close_ancestors();
                 thread::sleep(Duration::from_millis(1));
             }
             other => return other,

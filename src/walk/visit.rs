@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::dir::Dir;
 use super::find::{ATTEMPTS, Missing};
 use super::follow::Via;
-use super::handles::Lease;
+use super::handles::OpenDirectory;
 use super::is_entered;
 use super::known::Known;
 use super::progress::Counts;
@@ -26,7 +26,7 @@ use crate::total::Subtotal;
 pub(super) struct Visit<'a, 's, T: Tally> {
     worker: &'a Worker<'a, 's, T>,
     dir: &'a Arc<Dir<T::Part>>,
-    lease: &'a Arc<Lease>,
+    open: &'a Arc<OpenDirectory>,
     query: Query,
     filters: DirectoryFilter<'a>,
     subtotal: Subtotal<T::Part>,
@@ -44,20 +44,20 @@ pub(super) struct Visit<'a, 's, T: Tally> {
 }
 
 impl<'a, 's, T: Tally> Visit<'a, 's, T> {
-    /// A worker begins with `dir`, open as `lease`.
+    /// A worker begins with `dir`, open as `open`.
     pub(super) fn new(
         worker: &'a Worker<'a, 's, T>,
         dir: &'a Arc<Dir<T::Part>>,
-        lease: &'a Arc<Lease>,
+        open: &'a Arc<OpenDirectory>,
     ) -> Self {
         let options = &worker.walk.options;
         let cached = dir.mount.storage == Storage::Remote;
         let query = Query { cached, ..options.query };
-        let filters = options.filter.for_directory(lease.scope.clone(), || dir.names());
+        let filters = options.filter.for_directory(open.scope.clone(), || dir.names());
         Self {
             worker,
             dir,
-            lease,
+            open,
             query,
             filters,
             subtotal: Subtotal::default(),
@@ -69,7 +69,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
     }
 
-    /// Weighs every entry in `names`, and hands out the subdirectories. In higher gears it also hands out what
+    /// Weighs every entry in `names`, and hands out the subdirectories. With threads of `pool` it also hands out what
     /// exceeds a few names, and the rest if fewer threads may work. As long as nobody watches, it hands out
     /// everything if there are subdirectories, because these need other threads anyway.
     pub(super) fn weigh(&mut self, names: &Listing) {
@@ -89,12 +89,12 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             if is_too_much && walk.handles.is_plenty() {
                 // The last one handed out is the first one taken.
                 for names in names.parts(i, FEW).rev() {
-                    let (dir, lease) = (Arc::clone(self.dir), Arc::clone(self.lease));
+                    let (dir, open) = (Arc::clone(self.dir), Arc::clone(self.open));
                     if !dir.hand_out() {
                         break;
                     }
-                    lease.missing.hand_out();
-                    self.worker.hand_out(Task::Entries { dir, lease, names });
+                    open.missing.hand_out();
+                    self.worker.hand_out(Task::Entries { dir, open, names });
                 }
                 break;
             }
@@ -141,7 +141,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             let (depth, mount) = (self.dir.depth.saturating_add(1), self.dir.mount.id);
             let mut entry = Entry::new(name.to_bytes(), depth, &stat, figures, mount);
             if walk.options.frees {
-                let directory = Some(&self.lease.handle);
+                let directory = Some(&self.open.handle);
                 walk.add_sharing(&mut self.subtotal, self.dir.mount, directory, name, &mut entry);
             }
             walk.weigh(self.dir, &mut self.subtotal, entry);
@@ -160,7 +160,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     /// The attributes of an entry, and whether a symlink was followed. It makes no system call if the listing has
     /// them.
     fn stat(&mut self, listed: Listed<'_>) -> io::Result<(Stat, Symlinks)> {
-        let (handle, name) = (&self.lease.handle, listed.name);
+        let (handle, name) = (&self.open.handle, listed.name);
         let stat = match listed.stat {
             Some(stat) => *stat,
             None => {
@@ -224,7 +224,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
         let mut mount = dir.mount;
         if stat.device != dir.stat.device || stat.mount_point {
-            let handle = &self.lease.handle;
+            let handle = &self.open.handle;
             match with_patience(walk, || handle.mount_at(name, symlinks)) {
                 Ok(other) if is_entered(other.carries, dir.is_synthetic) => mount = other,
                 Ok(_) => return,
@@ -257,7 +257,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         } else if let Some(earlier) = self.last.replace(below)
             && dir.hand_out()
         {
-            let parent = walk.handles.is_plenty().then(|| Arc::clone(self.lease));
+            let parent = walk.handles.is_plenty().then(|| Arc::clone(self.open));
             self.worker.hand_out(Task::Directory { dir: earlier, parent });
         }
     }
@@ -283,7 +283,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 return;
             }
             let mut names: HashSet<_> = missing.drain(..).map(|missing| missing.name).collect();
-            let listed = worker.list_unless_vanished(self.dir, &self.lease.handle, |listed| {
+            let listed = worker.list_unless_vanished(self.dir, &self.open.handle, |listed| {
                 let is_on = !walk.is_interrupted();
                 let again = listed.iter().filter(|listed| is_on && names.remove(listed.name));
                 again.for_each(|listed| self.entry(listed));
@@ -302,14 +302,14 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     /// Adds the subtotal to the directory. Returns the last subdirectory.
     pub(super) fn finish(mut self) -> Option<Task<T::Part>> {
         let missing = mem::take(&mut self.missing);
-        let missing = self.lease.missing.hand_in(missing);
+        let missing = self.open.missing.hand_in(missing);
         if !missing.is_empty() {
             self.look_again(missing);
         }
         let last = self.last.take();
         self.flush();
         self.worker.slot.put_known(self.known);
-        Some(Task::Directory { dir: last?, parent: Some(Arc::clone(self.lease)) })
+        Some(Task::Directory { dir: last?, parent: Some(Arc::clone(self.open)) })
     }
 
     /// Adds the subtotal to the directory.

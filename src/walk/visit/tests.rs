@@ -38,7 +38,7 @@ fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>,
     let worker = Worker::on_the_stack(&walk, walk.workers.caller());
     let dir = Arc::new(Dir::root(None, root, &walk.options.filter));
     let handle = worker.open(&dir, None).expect("it can be opened").expect("it is there");
-    let lease = Arc::new(walk.handles.lease(handle, None));
+    let open = Arc::new(walk.handles.count(handle, None));
 
     let mut names = Listing::default();
     for (name, is_symlink, length) in listed {
@@ -48,7 +48,7 @@ fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>,
         let (kind, stat) = (Some(mode.kind()), stat.as_ref());
         names.push(Listed { name, kind, inode: 0, stat });
     }
-    let mut visit = Visit::new(&worker, &dir, &lease);
+    let mut visit = Visit::new(&worker, &dir, &open);
     visit.weigh(&names);
     visit.finish();
     assert!(lock(&walk.problems).is_empty());

@@ -1,4 +1,4 @@
-//! What the gearbox decides: for single samples, in a table; and over time, with a simulated storage.
+//! What the chooser decides: for single samples, in a table; and over time, with a simulated storage.
 
 use super::*;
 
@@ -6,12 +6,12 @@ const MS: Duration = Duration::from_millis(1);
 
 /// On two cores, `times` looks at the same sample: the first decision.
 fn decision(times: usize, sample: Sample, hint: (Storage, bool)) -> Option<usize> {
-    let mut gearbox = Gearbox::new(2, 128);
-    (0..times).find_map(|_| gearbox.look(&sample, || hint))
+    let mut chooser = ThreadChooser::new(2, 128);
+    (0..times).find_map(|_| chooser.look(&sample, || hint))
 }
 
 #[test]
-fn what_leaves_first_gear() {
+fn what_leaves_one_thread_for_each_core() {
     let blocked =
         Sample { wall: 10 * MS, cpu: MS, waits: 200, preemptions: 1, done: 400, waiting: 1_000 };
     let slow = Sample { cpu: MS / 10, waits: 8, done: 10, ..blocked };
@@ -56,11 +56,11 @@ fn a_walk_that_is_over_at_once_is_not_disturbed() {
 
 #[test]
 fn one_thread_a_core_again_once_it_is_warm() {
-    let mut gearbox = Gearbox::new(2, 8);
+    let mut chooser = ThreadChooser::new(2, 8);
     let cold = Sample { wall: 50 * MS, cpu: 10 * MS, waits: 500, done: 1_000, ..WORK };
     let faster = Sample { done: 4_000, ..cold };
     let warm = Sample { wall: 50 * MS, cpu: 98 * MS, waits: 2, done: 90_000, ..WORK };
-    let mut look = |sample| gearbox.look(&sample, || (Storage::Local, false));
+    let mut look = |sample| chooser.look(&sample, || (Storage::Local, false));
     assert_eq!(look(cold), Some(8));
     let looks = [faster, faster, warm].map(&mut look);
     assert_eq!(looks, [None, None, Some(2)]);
@@ -73,8 +73,8 @@ fn where_more_threads_get_hardly_more_done_one_is_tried() {
     let hardly_more = Sample { done: 26, ..few };
     let many = Sample { done: 200, ..few };
     for (second, expected) in [(few, Some(1)), (hardly_more, Some(1)), (many, Some(32))] {
-        let mut gearbox = Gearbox::new(2, 128);
-        let mut look = |sample| gearbox.look(&sample, || (Storage::Process, false));
+        let mut chooser = ThreadChooser::new(2, 128);
+        let mut look = |sample| chooser.look(&sample, || (Storage::Process, false));
         assert_eq!([few, many, second].map(&mut look), [Some(8), None, expected]);
     }
 }
@@ -114,10 +114,10 @@ impl Model {
 
     /// Steps done in so many seconds, and the threads at the end.
     fn play(&self, seconds: u64) -> (f64, usize) {
-        let mut gearbox = Gearbox::new(self.cores, 128);
+        let mut chooser = ThreadChooser::new(self.cores, 128);
         let (mut threads, mut done, mut wall) = (self.cores, 0.0, Duration::ZERO);
         while wall < Duration::from_secs(seconds) {
-            let tick = gearbox.interval();
+            let tick = chooser.interval();
             let before = done;
             done += self.rate(threads) * tick.as_secs_f64();
             wall += tick;
@@ -125,7 +125,7 @@ impl Model {
             let cpu = tick.mul_f64(steps / tick.as_secs_f64() * self.cpu);
             let (waits, done) = (steps as u64, steps as u64);
             let sample = Sample { wall: tick, cpu, waits, done, ..WORK };
-            if let Some(other) = gearbox.look(&sample, || (Storage::Local, false)) {
+            if let Some(other) = chooser.look(&sample, || (Storage::Local, false)) {
                 threads = other;
             }
         }

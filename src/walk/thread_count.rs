@@ -1,4 +1,4 @@
-//! The number of threads. The gearbox decides about it from the samples that it gets, and from nothing else.
+//! Chooses the number of threads, from the samples that it gets and from nothing else.
 //!
 //! If everything is cached, one thread for each core is best, and nothing may disturb it. If threads wait for
 //! storage, more threads help, up to the number of requests that the storage serves at the same time. On a disk that
@@ -33,7 +33,7 @@ pub(super) struct Sample {
 
 /// Finds the number of threads.
 #[derive(Debug)]
-pub(super) struct Gearbox {
+pub(super) struct ThreadChooser {
     cores: usize,
     most: usize,
     threads: usize,
@@ -44,7 +44,7 @@ pub(super) struct Gearbox {
     patience: Duration,
 }
 
-/// What the gearbox is doing.
+/// What it is doing.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// One thread for each core; so many samples gave no reason for more.
@@ -76,7 +76,7 @@ const CLEAR: f64 = 1.5;
 const LOSS: f64 = 0.95;
 /// A step up multiplies the threads by so much as long as that is better, and then by 2.
 const FACTOR: usize = 4;
-/// In first gear, older samples do not tell what the walk is doing now.
+/// Before the first change, older samples do not tell what the walk is doing now.
 const MEMORY: Duration = Duration::from_millis(100);
 /// The longest time before a decision.
 const MOST_TIME: Duration = Duration::from_secs(1);
@@ -84,7 +84,7 @@ const MOST_TIME: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(1);
 const MOST_PATIENCE: Duration = Duration::from_secs(30);
 
-impl Gearbox {
+impl ThreadChooser {
     /// Starts with one thread for each of `cores`; never goes beyond `most`.
     pub(super) fn new(cores: usize, most: usize) -> Self {
         let (phase, seen) = (Phase::First(0), Sample::default());
