@@ -122,7 +122,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 }
                 // It may be met again, as another root of a snapshot.
                 let Entry { stat, links, mount, .. } = entry;
-                let root = Directory { name, depth: 0, stat, mount, links, own, sums };
+                let change = None;
+                let root = Directory { name, depth: 0, stat, mount, links, own, sums, change };
                 let report = walk.tally.finish(&root, T::Part::default());
                 *lock(&walk.report) = Some(report);
             }
@@ -313,6 +314,7 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             links: Links::Alone,
             own: dir.is_counted.then(|| walk.rules.figures(&dir.stat)),
             sums: Sums::default(),
+            change: None,
         };
         let (rules, tally, subtotal) = (Some(&walk.rules), &walk.tally, dir.take_subtotal());
         let Some(parent) = parent else {
