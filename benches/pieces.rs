@@ -172,7 +172,7 @@ mod rendering {
         let mut out = Vec::new();
         bencher.counter(ItemsCount::new(lines)).bench_local(|| {
             out.clear();
-            tree::draw(&mut out, &report, None, &options).unwrap();
+            tree::draw(&mut out, &report, &options).unwrap();
         });
     }
 
@@ -284,6 +284,7 @@ impl Grown {
                 links: Links::Alone,
                 own: Some(of(0)),
                 sums,
+                change: None,
             },
             part,
         )
@@ -306,10 +307,9 @@ impl Grown {
                 let size = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
                 let (depth, name) = (depth + 1, name.as_slice());
                 let (links, mount, figures) = (Links::Alone, 0, of(size));
-                tally.leaf(
-                    part,
-                    &Entry { name, depth, stat: &stat, figures, links, mount, frees: None },
-                );
+                let (stat, frees, change) = (&stat, None, None);
+                let entry = Entry { name, depth, stat, figures, links, mount, frees, change };
+                tally.leaf(part, &entry);
                 add(Sums::of(figures));
             }
         } else {
@@ -329,6 +329,7 @@ impl Grown {
                         links: Links::Alone,
                         own: Some(of(0)),
                         sums,
+                        change: None,
                     },
                     below,
                 );

@@ -8,15 +8,16 @@
 mod directories;
 mod trend;
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::diff::{Diff, Lookup, Sides};
+use crate::diff;
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{self, Glance, Origin, Snapshot, Wanted};
 use crate::tally::Limits;
-use crate::tree::{Order, Step, Traversal, Tree};
+use crate::tree::{Child, Order, Step, Traversal, Tree};
 use directories::Directories;
 pub use trend::{Filling, LEAST_SPAN, fillings, slope};
 
@@ -113,19 +114,15 @@ pub fn history(
         Some(first) => first,
         None => load(last_file, measure)?,
     };
-    let changes = Diff::new(before, now);
-    let tree = changes.largest(Some(limits));
-    let chosen = chosen(&tree);
-    let Sides { before, now } = changes.root();
-    let mut columns = vec![Column::new(&last, Sides { before: None, now }, &chosen)];
+    let tree = diff::compare(before, now, Some(limits));
+    let (chosen, was, is) = chosen(&tree);
+    let mut columns = vec![Column::new(&last, is)];
     if !is_alone {
-        columns.push(Column::new(&first, Sides { before: None, now: before }, &chosen));
+        columns.push(Column::new(&first, was));
     }
-    drop(changes);
     let column = |file: &PathBuf| {
         let (snapshot, tree) = load(file, Some(last.view.measure))?;
-        let sides = Sides { before: None, now: Some(tree.root()) };
-        Ok(Column::new(&snapshot, sides, &chosen))
+        Ok(Column::new(&snapshot, sizes(&chosen, &tree)))
     };
     let others: Vec<_> = others.collect();
     for pair in others.chunks(2) {
@@ -173,9 +170,9 @@ fn misfit(glance: &Glance, last: &Snapshot) -> Option<String> {
     snapshot::difference(origin.options.as_deref()?, &[], &glance.origin, true)
 }
 
-/// A line for each directory in `tree`, without sizes.
-fn chosen(tree: &Tree) -> Vec<Trace> {
-    let mut lines = Vec::new();
+/// A line for each directory in the difference `tree`, and their sizes before and now.
+fn chosen(tree: &Tree) -> (Vec<Trace>, Vec<Option<u64>>, Vec<Option<u64>>) {
+    let (mut lines, mut was, mut is) = (Vec::new(), Vec::new(), Vec::new());
     let mut traversal = Traversal::new(tree.root());
     while let Some(step) = traversal.next() {
         let Step::Node(node) = step else { continue };
@@ -189,22 +186,36 @@ fn chosen(tree: &Tree) -> Vec<Trace> {
             () => below.strip_prefix(b"/").unwrap_or(below),
         };
         lines.push(Trace { name, path: path.to_vec(), depth, sizes: Vec::new(), rate: None });
+        was.push(node.change().and_then(|change| change.was));
+        is.push(node.change().and_then(|change| change.is));
         traversal.enter((), node.children(Order::Size));
     }
-    lines
+    (lines, was, is)
+}
+
+/// The sizes in `tree` of the `chosen` directories, each of which comes before those in it.
+fn sizes(chosen: &[Trace], tree: &Tree) -> Vec<Option<u64>> {
+    let mut sizes = Vec::with_capacity(chosen.len());
+    // What is in each directory above the line, by name.
+    let mut open: Vec<HashMap<&[u8], Child<'_>>> = Vec::new();
+    for line in chosen {
+        open.truncate(line.depth);
+        let found = match open.last() {
+            None => Some(tree.root()),
+            Some(above) => above.get(&*line.name).copied(),
+        };
+        sizes.push(found.map(|child| child.size()));
+        let below = found.into_iter().flat_map(Child::directories);
+        open.push(below.map(|child| (child.name(), child)).collect());
+    }
+    sizes
 }
 
 impl Column {
-    /// The sizes of the `chosen` directories in a snapshot whose root is `now`.
-    fn new(snapshot: &Snapshot, now: Sides<'_>, chosen: &[Trace]) -> Self {
+    fn new(snapshot: &Snapshot, sizes: Vec<Option<u64>>) -> Self {
         let origin = snapshot.origin.clone().unwrap_or_default();
         let moment = Moment { time: origin.time, is_complete: snapshot.weighed.is_complete() };
-        let mut lookup = Lookup::new(now);
-        let size = |line: &Trace| {
-            let found = lookup.find(Lookup::ROOT, &line.path);
-            lookup.sides(found).now.map(|child| child.size())
-        };
-        Self { moment, origin, sizes: chosen.iter().map(size).collect() }
+        Self { moment, origin, sizes }
     }
 }
 

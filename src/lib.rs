@@ -55,9 +55,9 @@
 //! remove     render tree sys inode measure problem path
 //! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt stats weighed
 //! terminal   walk render
-//! render     diff history snapshot tree inode measure problem bounds path stats weighed
+//! render     history snapshot tree inode measure problem bounds path stats weighed
 //! history    diff snapshot tally tree measure problem
-//! diff       sys total tally tree inode measure path
+//! diff       sys total tally tree inode measure
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed
 //! walk       sys filter total tally tree inode measure problem path stats weighed
 //! filter     sys measure path

@@ -150,12 +150,12 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
         return Ok(());
     }
     let mut out = BufWriter::new(io::stdout().lock());
-    let Outcome { snapshot, changes, file_systems, .. } = outcome;
+    let Outcome { snapshot, file_systems, .. } = outcome;
     if let Some(history) = &outcome.history {
         render::write_history(&mut out, history, snapshot.view.measure, &output)?;
         return out.flush();
     }
-    render::write(&mut out, snapshot, changes.as_ref(), file_systems, output)?;
+    render::write(&mut out, snapshot, file_systems, output)?;
     out.flush()
 }
 

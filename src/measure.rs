@@ -45,12 +45,29 @@ pub struct Figures {
     pub newest: Option<i64>,
 }
 
+/// How a node of a comparison changed. The sizes are in the measure of its tree's view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change<'a> {
+    /// What it is now, or was before it was gone; none for a group of entries.
+    pub kind: Option<Kind>,
+    /// Its size before; none if it is new.
+    pub was: Option<u64>,
+    /// Its size now; none if it is gone.
+    pub is: Option<u64>,
+    /// The amount by which its size changed; of a directory, the sum over everything in it, and itself.
+    pub churn: u64,
+    /// How many entries changed, itself included.
+    pub entries: u64,
+    /// Where a directory was before, as a path below the root, if it was moved.
+    pub moved_from: Option<&'a [u8]>,
+}
+
 /// What is shown of figures, and by what the largest are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct View {
     /// The figure that is the size.
     pub measure: Measure,
-    /// The time by which the largest are chosen, instead of by size.
+    /// The time by which the largest are chosen. Without one they are chosen by size, or in a comparison by churn.
     pub time: Option<Time>,
 }
 
@@ -120,6 +137,16 @@ impl Figures {
     }
 }
 
+impl Change<'_> {
+    /// By how much its size changed. A moved directory counts as unchanged.
+    pub fn difference(&self) -> i128 {
+        match self.moved_from {
+            None => i128::from(self.is.unwrap_or(0)) - i128::from(self.was.unwrap_or(0)),
+            Some(_) => 0,
+        }
+    }
+}
+
 impl View {
     /// The size.
     #[inline]
@@ -127,17 +154,23 @@ impl View {
         figures.get(self.measure)
     }
 
-    /// What the largest are chosen by: the largest rank comes first. What has no time has the lowest of times.
+    /// What bars and the smallest size to be shown compare: the size, or in a comparison the churn.
     #[inline]
-    pub fn rank(self, figures: &Figures) -> i128 {
-        self.rank_of(self.size(figures), figures.newest)
+    pub fn weight(self, figures: &Figures, change: Option<&Change<'_>>) -> u64 {
+        change.map_or_else(|| self.size(figures), |change| change.churn)
     }
 
-    /// The rank of what has this size and this time.
+    /// What the largest are chosen by: the largest rank comes first. What has no time has the lowest of times.
     #[inline]
-    pub fn rank_of(self, size: u64, newest: Option<i64>) -> i128 {
+    pub fn rank(self, figures: &Figures, change: Option<&Change<'_>>) -> i128 {
+        self.rank_of(self.weight(figures, change), figures.newest)
+    }
+
+    /// The rank of what has this weight and this time.
+    #[inline]
+    pub fn rank_of(self, weight: u64, newest: Option<i64>) -> i128 {
         match self.time {
-            None => size.into(),
+            None => weight.into(),
             Some(_) => newest.map_or(i128::MIN, i128::from),
         }
     }
@@ -281,7 +314,7 @@ mod tests {
         ] {
             let figures = Figures::of(kind, 8, 5000, None);
             assert_eq!(figures.get(measure), expected, "{measure:?} {kind:?}");
-            assert_eq!(View::from(measure).rank(&figures), i128::from(expected));
+            assert_eq!(View::from(measure).rank(&figures, None), i128::from(expected));
             assert_eq!(figures.with(measure, 7).get(measure), 7);
         }
         assert_eq!(Figures::of(File, u64::MAX, 0, None).disk, u64::MAX);
@@ -292,7 +325,8 @@ mod tests {
         let view = View { time: Some(Time::Modified), ..View::default() };
         let times = [i64::MIN, -1_000, -1, 0, 1, 1_763_683_441, i64::MAX].map(Some);
         let figures = [None].into_iter().chain(times).rev();
-        let ranks = figures.map(|newest| view.rank(&Figures { newest, ..Figures::default() }));
+        let ranks =
+            figures.map(|newest| view.rank(&Figures { newest, ..Figures::default() }, None));
         assert!(ranks.is_sorted_by(|later, earlier| later > earlier));
     }
 

@@ -17,7 +17,7 @@ use std::thread;
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
-use crate::diff::Diff;
+use crate::diff;
 use crate::filter::MANY;
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
@@ -95,10 +95,8 @@ type NowAndBefore = (Snapshot, WalkStats, Option<Snapshot>);
 /// The result of a request.
 #[derive(Debug)]
 pub struct Outcome {
-    /// The result to show. In a comparison, its sizes are the churn.
+    /// The result to show; in a comparison, the difference: how each node changed.
     pub snapshot: Snapshot,
-    /// The changes since an earlier snapshot.
-    pub changes: Option<Diff>,
     /// The history of a tree, if that was asked for.
     pub history: Option<History>,
     /// Errors about other files: snapshots that could not be read or removed.
@@ -193,17 +191,15 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let before = before.and_then(|before| before.weighed.report);
-    let mut changes = None;
     snapshot.weighed.report = match (snapshot.weighed.report, before) {
         (Some(now), Some(before)) => Some(match request.keep {
             Keep::Groups(by, limits) => {
                 let groups = Groups::new(by, view, Limits::NONE);
                 let now = if kept.is_some() { replay(&now, groups) } else { now };
-                let both = Diff::new(replay(&before, groups), now);
-                changes.insert(both).largest(Some(limits))
+                diff::compare(replay(&before, groups), now, Some(limits))
             }
-            Keep::Largest(limits) => changes.insert(Diff::new(before, now)).largest(Some(limits)),
-            Keep::Everything(_) => changes.insert(Diff::new(before, now)).largest(None),
+            Keep::Largest(limits) => diff::compare(before, now, Some(limits)),
+            Keep::Everything(_) => diff::compare(before, now, None),
         }),
         (Some(whole), None) if kept.is_some() => Some(match request.keep {
             Keep::Everything(_) => whole,
@@ -212,14 +208,12 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         }),
         (report, _) => report,
     };
-    let sizes = match &changes {
-        Some(changes) => changes.root().sizes(),
-        None => (None, snapshot.weighed.report.as_ref().map(|tree| tree.root().size())),
-    };
+    let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
+    let was = root.and_then(|root| root.change()?.was);
+    let sizes = (was, root.map(|root| root.size()));
     let (file_systems, unmounted) = request.file_systems(&snapshot);
     Ok(Outcome {
         snapshot,
-        changes,
         history: None,
         other_files: removed.problems,
         removed: removed.files,
@@ -252,7 +246,6 @@ impl Request {
         let (mut history, snapshot) = history::history(files, measure, limits)?;
         Ok(Outcome {
             snapshot,
-            changes: None,
             other_files: mem::take(&mut history.unread),
             removed: Vec::new(),
             history: Some(history),

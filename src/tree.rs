@@ -18,7 +18,7 @@ use std::iter;
 use std::ops::RangeInclusive;
 
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Mode, View};
+use crate::measure::{Change, Figures, Kind, Mode, View};
 use crate::path;
 use crate::sys::Stat;
 
@@ -95,6 +95,8 @@ pub struct Child<'a> {
     view: View,
     size: u64,
     newest: Option<i64>,
+    /// Whether its record says how it changed.
+    has_change: bool,
     /// The directory itself, or the one that contains the leaf.
     directory: DirectoryId,
     is_leaf: bool,
@@ -116,6 +118,8 @@ pub struct Node<'a> {
     pub inode: Option<Inode>,
     /// What tells it from whatever else may come to have its name, if that is kept ([`Stat::fingerprint`]).
     pub fingerprint: Option<u32>,
+    /// In a comparison, how it changed.
+    pub change: Option<Change<'a>>,
 }
 
 /// What a node comes to, every inode once.
@@ -136,7 +140,9 @@ pub struct Sums {
 pub struct Totals {
     /// The figure that the view measures.
     pub size: u64,
-    /// The inodes counted, itself included.
+    /// What bars compare ([`View::weight`]).
+    pub weight: u64,
+    /// The inodes counted, itself included; in a comparison, those that changed.
     pub entries: u64,
     /// The part of `size` in inodes that also have links outside it; times are not shared.
     pub shared: u64,
@@ -157,7 +163,18 @@ impl Sums {
         let Self { all, shared, entries, frees } = self;
         let shared = if view.time.is_some() { 0 } else { view.size(shared) };
         let (size, newest) = (view.size(all), all.newest);
-        Totals { size, entries: *entries, shared, newest, frees: *frees }
+        Totals { size, weight: size, entries: *entries, shared, newest, frees: *frees }
+    }
+}
+
+impl Node<'_> {
+    /// What `view` shows of it.
+    pub fn seen_as(&self, view: View) -> Totals {
+        let totals = self.sums.seen_as(view);
+        match self.change {
+            None => totals,
+            Some(Change { churn, entries, .. }) => Totals { weight: churn, entries, ..totals },
+        }
     }
 }
 
@@ -274,8 +291,7 @@ impl Tree {
 
     fn directory_in(&self, view: View, directory: DirectoryId) -> Child<'_> {
         let block = self.directories.get(directory.0 as usize).map_or(&[][..], |it| &it.block);
-        let figures = record::figures(&mut { block }).unwrap_or_default();
-        Child::new(self, view, block, &figures, directory, false)
+        Child::new(self, view, block, record::figures(block), directory, false)
     }
 
     /// What is at `place`.
@@ -283,8 +299,7 @@ impl Tree {
         let directory = self.directory(place.directory);
         match directory.block.get(place.offset as usize..) {
             Some(block) if place.offset > 0 => {
-                let figures = record::figures(&mut { block }).unwrap_or_default();
-                Child::new(self, self.view, block, &figures, place.directory, true)
+                Child::new(self, self.view, block, record::figures(block), place.directory, true)
             }
             _ => directory,
         }
@@ -308,8 +323,9 @@ impl Tree {
     ) -> impl Iterator<Item = Child<'a>> {
         iter::from_fn(move || {
             let block = rest;
-            let figures = record::take(&mut rest)?.sums.all;
-            Some(Child::new(self, view, block, &figures, directory, true))
+            let Node { sums, change, .. } = record::take(&mut rest)?;
+            let figures = (sums.all, change.is_some());
+            Some(Child::new(self, view, block, figures, directory, true))
         })
     }
 
@@ -324,12 +340,12 @@ impl<'a> Child<'a> {
         tree: &'a Tree,
         view: View,
         block: &'a [u8],
-        figures: &Figures,
+        (figures, has_change): (Figures, bool),
         directory: DirectoryId,
         is_leaf: bool,
     ) -> Self {
-        let (size, newest) = (view.size(figures), figures.newest);
-        Self { tree, block, view, size, newest, directory, is_leaf }
+        let (size, newest) = (view.size(&figures), figures.newest);
+        Self { tree, block, view, size, newest, has_change, directory, is_leaf }
     }
 
     /// Its name, as bytes.
@@ -343,10 +359,17 @@ impl<'a> Child<'a> {
         self.size
     }
 
+    /// In a comparison, how it changed.
+    #[inline]
+    pub fn change(&self) -> Option<Change<'a>> {
+        if self.has_change { record::change(self.block) } else { None }
+    }
+
     /// What the largest are chosen by ([`View::rank`]).
     #[inline]
     fn rank(&self) -> i128 {
-        self.view.rank_of(self.size, self.newest)
+        let weight = self.change().map_or(self.size, |change| change.churn);
+        self.view.rank_of(weight, self.newest)
     }
 
     /// File type and permissions.
@@ -408,7 +431,7 @@ impl<'a> Child<'a> {
 
     /// What it comes to in the view.
     pub fn totals(&self) -> Totals {
-        self.node().sums.seen_as(self.view)
+        self.node().seen_as(self.view)
     }
 
     /// The size of a directory without its content, if it counts.

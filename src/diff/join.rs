@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use crate::diff::{Diff, Sides};
+use crate::diff::Sides;
+use crate::diff::moves::Moves;
+use crate::diff::unchanged::Unchanged;
 use crate::inode::{Identity, Links};
-use crate::measure::Figures;
-use crate::tally::{Limits, Show, Top};
+use crate::measure::Change;
+use crate::tally::Tally;
 use crate::total::{Replay, Shown};
 use crate::tree::{Child, Inode, Named, Node, Step, Sums, Traversal, Tree};
 
@@ -30,16 +32,26 @@ struct Churn {
 #[derive(Default)]
 struct ChangedInodes(HashMap<(Option<Identity>, Option<Identity>, u64), u64, RandomState>);
 
-/// The entries with the largest churn, which is their size in the tree. If `is_each_once`, an inode has one line.
-pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tree {
-    let (root, Diff { moves, unchanged, .. }) = (changes.root(), changes);
-    let mut inodes = is_each_once.then(ChangedInodes::default);
-    let mut add_leaf = |replay: &mut Replay<Top>, sides, churn: Churn| {
-        let inode = inodes.as_mut().and_then(|inodes| inodes.inode(sides, churn.size));
-        replay.leaf(&Node { inode, ..node(sides, churn) }, true);
-    };
-    let root_depth = changes.now.root_depth();
-    let mut replay = Replay::new(Top::new(changes.now.view(), limits), root_depth);
+/// Feeds a tally with the changes.
+struct Feed<'a, T: Tally> {
+    replay: Replay<T>,
+    moves: &'a Moves,
+    /// If each inode has one line: those so far. If not, the tally gets no root that did not change.
+    inodes: Option<ChangedInodes>,
+}
+
+/// What `tally` keeps of the difference, perhaps as a list of files. If `is_each_once`, it knows which changes are of the
+/// same inode.
+pub(super) fn join<T: Tally>(
+    root: Sides<'_>,
+    (moves, unchanged): (&Moves, &Unchanged),
+    tally: T,
+    is_list: bool,
+    is_each_once: bool,
+) -> Tree {
+    let root_depth = root.now.is_some_and(|now| now.is_total()).into();
+    let replay = Replay::new(tally, root_depth);
+    let mut feed = Feed { replay, moves, inodes: is_each_once.then(ChangedInodes::default) };
     let mut traversal = Traversal::new(root);
     let mut root_churn = Churn::default();
     while let Some(step) = traversal.next() {
@@ -52,11 +64,11 @@ pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tre
                 if traversal.depth() == 0 || sides.is_directory() && !moves.is_moved(&sides) =>
             {
                 // A list of files has no line for the directory that was, or is now, in the place of a file.
-                if limits.show == Show::Files && sides.are_two() {
+                if is_list && sides.are_two() {
                     let file = sides.files();
-                    add_leaf(&mut replay, file, Churn::of(own_churn(file)));
+                    feed.leaf(file, Churn::of(own_churn(file)));
                 }
-                replay.open();
+                feed.replay.open();
                 traversal.enter(
                     OpenPair { sides, churn: Churn::of(own_churn(sides)) },
                     sides.children(),
@@ -69,10 +81,10 @@ pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tre
                     // It is shown at its new place.
                     () if moves.is_moved(&sides) && sides.now.is_none() => {}
                     () if sides.is_directory() => {
-                        replay.open();
-                        replay.close(&node(sides, churn), Shown::Always);
+                        feed.replay.open();
+                        feed.close(sides, churn);
                     }
-                    () => add_leaf(&mut replay, sides, churn),
+                    () => feed.leaf(sides, churn),
                 }
                 churn
             }
@@ -80,7 +92,7 @@ pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tre
                 // Changes that are in the totals but not in the sizes of kept entries.
                 let churn = Churn { size: churn.size.max(saturated_change(sides)), ..churn };
                 if traversal.depth() > 0 {
-                    replay.close(&node(sides, churn), Shown::Always);
+                    feed.close(sides, churn);
                 }
                 churn
             }
@@ -93,7 +105,25 @@ pub(super) fn largest(changes: &Diff, limits: Limits, is_each_once: bool) -> Tre
             None => root_churn = churn,
         }
     }
-    replay.finish(&node(root, root_churn))
+    feed.replay.finish(&node(root, moves, root_churn))
+}
+
+impl<T: Tally> Feed<'_, T> {
+    fn leaf(&mut self, sides: Sides<'_>, churn: Churn) {
+        if self.has(churn) {
+            let inode = self.inodes.as_mut().and_then(|inodes| inodes.inode(sides, churn.size));
+            self.replay.leaf(&Node { inode, ..node(sides, self.moves, churn) }, true);
+        }
+    }
+
+    fn close(&mut self, sides: Sides<'_>, churn: Churn) {
+        let shown = if self.has(churn) { Shown::Always } else { Shown::Never };
+        self.replay.close(&node(sides, self.moves, churn), shown);
+    }
+
+    fn has(&self, churn: Churn) -> bool {
+        churn.size > 0 || self.inodes.is_some()
+    }
 }
 
 /// The churn of its own size; of a directory, without its content, if both sides know it.
@@ -110,7 +140,8 @@ fn own_churn(sides: Sides<'_>) -> u64 {
 }
 
 fn saturated_change(sides: Sides<'_>) -> u64 {
-    u64::try_from(sides.change().unsigned_abs()).unwrap_or(u64::MAX)
+    let (before, now) = sides.sizes();
+    before.unwrap_or(0).abs_diff(now.unwrap_or(0))
 }
 
 impl ChangedInodes {
@@ -145,13 +176,17 @@ impl Churn {
     }
 }
 
-/// The node as it is now, or as it was, with its churn as its size; a directory if it is one on either side.
-fn node<'a>(sides: Sides<'a>, Churn { size, entries }: Churn) -> Node<'a> {
+/// The node as it is now, and how it changed; a directory if it is one on either side.
+fn node<'a>(sides: Sides<'a>, moves: &'a Moves, Churn { size, entries }: Churn) -> Node<'a> {
     let Some(child) = sides.now.or(sides.before) else { return Node::default() };
-    let churn = |size| Figures::default().with(child.view().measure, size);
-    let sums = Sums { all: churn(size), entries, ..Sums::default() };
-    let own = Some(own_churn(sides)).filter(|own| *own > 0).map(churn);
+    let kind = (!child.is_group()).then(|| child.mode().kind());
+    let (was, is) = sides.sizes();
+    let change = Change { kind, was, is, churn: size, entries, moved_from: moves.origin(&sides) };
+    let now = sides.now.map(|now| now.node()).unwrap_or_default();
+    // It counts by itself if that changed.
+    let own = (own_churn(sides) > 0).then(|| now.own.unwrap_or_default());
     let either = [sides.now, sides.before].into_iter().flatten();
     let child = either.into_iter().find(Child::is_directory).unwrap_or(child);
-    Node { name: child.name(), mode: child.mode(), own, sums, ..Node::default() }
+    let (name, mode, sums) = (child.name(), child.mode(), Sums::of(now.sums.all));
+    Node { name, mode, own, sums, change: Some(change), ..Node::default() }
 }

@@ -1,41 +1,56 @@
 //! The difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //!
-//! The churn of an entry is the amount by which its size changed. The churn of a directory is the sum of everything
-//! below it and of its own. So a directory has at least the churn of each entry in it, just as it has at least the
-//! size of each entry. Therefore the tally that finds the largest entries by size can find them by churn, too. The
-//! sizes before and now come from the two trees.
+//! A difference is a tree. Each node has its sizes before and now, and its churn ([`Change`]), by which the largest are
+//! chosen: the amount by which its size changed, and for a directory the sum over everything in it and itself. So a
+//! directory has at least the churn of each entry in it, just as it has at least the size of each entry. Therefore the
+//! tally that finds the largest entries by size can find them by churn, too.
 //!
-//! Both trees are in memory. Besides them there are only a digest of each directory (8 bytes), the directories that are
-//! gone, new or moved, and the changed inodes with several links, to show each once.
+//! Both trees are in memory until then. Besides them there are only a digest of each directory (8 bytes), the
+//! directories that are gone, new or moved, and the changed inodes with several links, to show each once.
+//!
+//! [`Change`]: crate::measure::Change
 
 mod join;
-mod lookup;
 mod moves;
 mod unchanged;
 
-pub use lookup::Lookup;
-
-use crate::tally::Limits;
+use crate::tally::{Limits, Show, Top, Whole};
 use crate::tree::{Child, Order, Tree};
+use join::join;
 use moves::Moves;
 use unchanged::Unchanged;
 
-/// Two trees, and the directories that moved between them.
-#[derive(Debug)]
-pub struct Diff {
-    before: Tree,
-    now: Tree,
-    moves: Moves,
-    unchanged: Unchanged,
+/// The difference between `before` and `now`: the entries with the largest churn, each inode once. Without limits,
+/// everything that changed, under every name. If one side has several roots and the other only one, that one is compared
+/// with itself.
+pub fn compare(before: Tree, now: Tree, limits: Option<Limits>) -> Tree {
+    let (before, now) = match (before.root().is_total(), now.root().is_total()) {
+        (true, false) => (before, now.below_total()),
+        (false, true) => (before.below_total(), now),
+        _ => (before, now),
+    };
+    let (root, view) = (Sides { before: Some(before.root()), now: Some(now.root()) }, now.view());
+    let unchanged = Unchanged::new(&before, &now);
+    let moves = Moves::find(root, &unchanged);
+    let known = (&moves, &unchanged);
+    let changes = match limits {
+        None => join(root, known, Whole::default(), false, false),
+        Some(limits) => {
+            // Unchanged entries have no line.
+            let limits = Limits { min_size: limits.min_size.max(1), ..limits };
+            join(root, known, Top::new(view, limits), limits.show == Show::Files, true)
+        }
+    };
+    changes.seen_as(view)
 }
 
 /// One entry in both trees, or in one.
 #[derive(Clone, Copy, Debug)]
-pub struct Sides<'a> {
+struct Sides<'a> {
     /// The entry before.
-    pub before: Option<Child<'a>>,
+    before: Option<Child<'a>>,
     /// The entry now.
-    pub now: Option<Child<'a>>,
+    now: Option<Child<'a>>,
 }
 
 impl<'a> Sides<'a> {
@@ -50,8 +65,7 @@ impl<'a> Sides<'a> {
     }
 
     /// Only the sides that are no directory.
-    #[must_use]
-    pub fn files(self) -> Sides<'a> {
+    fn files(self) -> Sides<'a> {
         let is_file = |child: &Child<'_>| !child.is_directory();
         Sides { before: self.before.filter(is_file), now: self.now.filter(is_file) }
     }
@@ -77,6 +91,11 @@ impl<'a> Sides<'a> {
         self.children().into_iter().filter(Sides::is_directory).collect()
     }
 
+    /// Its size before, and now.
+    fn sizes(&self) -> (Option<u64>, Option<u64>) {
+        (self.before.map(|child| child.size()), self.now.map(|child| child.size()))
+    }
+
     fn join(&self, list: impl Fn(Child<'a>) -> Vec<Child<'a>>) -> Vec<Sides<'a>> {
         let [mut before, mut now] =
             [self.before, self.now].map(|side| side.map_or_else(Vec::new, &list));
@@ -93,54 +112,5 @@ impl<'a> Sides<'a> {
         }
         pairs.reverse();
         pairs
-    }
-}
-
-impl Diff {
-    /// The difference between `before` and `now`. If one side has several roots and the other only one, that one is
-    /// compared with itself.
-    pub fn new(before: Tree, now: Tree) -> Self {
-        let (before, now) = match (before.root().is_total(), now.root().is_total()) {
-            (true, false) => (before, now.below_total()),
-            (false, true) => (before.below_total(), now),
-            _ => (before, now),
-        };
-        let root = Sides { before: Some(before.root()), now: Some(now.root()) };
-        let unchanged = Unchanged::new(&before, &now);
-        let moves = Moves::find(root, &unchanged);
-        Self { before, now, moves, unchanged }
-    }
-
-    /// The entries with the largest churn, which is their size in the returned tree: each inode once. Without limits,
-    /// everything that changed, under every name.
-    pub fn largest(&self, limits: Option<Limits>) -> Tree {
-        let is_each_once = limits.is_some();
-        let limits = limits.unwrap_or(Limits::NONE);
-        // Unchanged entries have no line.
-        let limits = Limits { min_size: limits.min_size.max(1), ..limits };
-        join::largest(self, limits, is_each_once)
-    }
-
-    /// The roots.
-    pub fn root(&self) -> Sides<'_> {
-        Sides { before: Some(self.before.root()), now: Some(self.now.root()) }
-    }
-
-    /// Where the directory at `sides` was before, as a path below the root, if it was moved.
-    pub fn moved_from(&self, sides: &Sides<'_>) -> Option<&[u8]> {
-        self.moves.origin(sides)
-    }
-}
-
-impl Sides<'_> {
-    /// Its size before, and now.
-    pub fn sizes(&self) -> (Option<u64>, Option<u64>) {
-        (self.before.map(|child| child.size()), self.now.map(|child| child.size()))
-    }
-
-    /// The change of its size.
-    pub fn change(&self) -> i128 {
-        let (before, now) = self.sizes();
-        i128::from(now.unwrap_or(0)) - i128::from(before.unwrap_or(0))
     }
 }

@@ -4,12 +4,11 @@ use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::json::{self, bytes};
-use super::lines::{Line, Outer, lay_out};
+use super::lines::Line;
 use super::name::{cells, escape};
 use super::size::Format;
-use crate::diff::{Diff, Lookup, Sides};
-use crate::measure::{Kind, Mode};
-use crate::tree::Tree;
+use crate::measure::{Change, Kind};
+use crate::tree::{Step, Traversal, Tree};
 use crate::weighed::Weighed;
 
 /// The text around the name in a line.
@@ -23,139 +22,99 @@ pub(super) struct Note {
     pub(super) direction: Option<Ordering>,
 }
 
-/// How a node changed.
-pub(super) struct Change<'a> {
-    pub(super) kind: &'static str,
-    pub(super) before: Option<u64>,
-    pub(super) now: Option<u64>,
-    pub(super) difference: i128,
-    pub(super) moved_from: Option<&'a [u8]>,
+/// What it is, in JSON and tables.
+pub(super) fn kind(change: &Change<'_>) -> &'static str {
+    change.kind.map_or("group", Kind::name)
 }
 
-/// How the node at `sides` changed, as far as it has this `mode`: in a list, a file that took the place of a directory
-/// is new. A moved directory counts as unchanged, wherever it was.
-pub(super) fn change<'a>(sides: Sides<'_>, mode: Mode, changes: &'a Diff) -> Change<'a> {
-    let is_directory = mode.kind() == Kind::Directory;
-    let sides = if is_directory { &sides } else { &sides.files() };
-    let (before, now) = sides.sizes();
-    let moved_from = changes.moved_from(sides);
-    let difference = if moved_from.is_some() { 0 } else { sides.change() };
-    let kind = sides.now.or(sides.before).map_or("other", |child| child.kind());
-    Change { kind, before, now, difference, moved_from }
+/// A remark after its name.
+pub(super) fn aside(change: &Change<'_>) -> String {
+    match (change.moved_from, change.was, change.is) {
+        (Some(origin), ..) => format!(" (moved from {})", escape(origin)),
+        (_, None, _) => " (new)".to_owned(),
+        (_, _, None) => " (gone)".to_owned(),
+        _ => String::new(),
+    }
 }
 
-impl Change<'_> {
-    /// A note after its name.
-    pub(super) fn aside(&self) -> String {
-        match (self.moved_from, self.before, self.now) {
-            (Some(origin), ..) => format!(" (moved from {})", escape(origin)),
-            (_, None, _) => " (new)".to_owned(),
-            (_, _, None) => " (gone)".to_owned(),
-            _ => String::new(),
-        }
-    }
-
-    /// Writes JSON members that follow others.
-    pub(super) fn write(&self, out: &mut impl Write) -> io::Result<()> {
-        out.write_all(br#","before":"#)?;
-        serde_json::to_writer(&mut *out, &self.before)?;
-        out.write_all(br#","size":"#)?;
-        serde_json::to_writer(&mut *out, &self.now)?;
-        write!(out, r#","change":{}"#, self.difference)?;
-        self.moved_from.map_or(Ok(()), |origin| {
-            out.write_all(b",")?;
-            bytes(out, "moved_from", origin)
-        })
-    }
+/// Writes JSON members that follow others.
+pub(super) fn members(out: &mut impl Write, change: &Change<'_>) -> io::Result<()> {
+    out.write_all(br#","before":"#)?;
+    serde_json::to_writer(&mut *out, &change.was)?;
+    out.write_all(br#","size":"#)?;
+    serde_json::to_writer(&mut *out, &change.is)?;
+    write!(out, r#","change":{}"#, change.difference())?;
+    change.moved_from.map_or(Ok(()), |origin| {
+        out.write_all(b",")?;
+        bytes(out, "moved_from", origin)
+    })
 }
 
 /// The notes for `lines`: the size now, and the change.
-pub(super) fn notes(lines: &[Line<'_>], changes: &Diff, format: &Format) -> Vec<Note> {
-    let all = all(lines, changes);
-    let sizes: Vec<_> = all.iter().map(|one| format.write(one.now.unwrap_or(0))).collect();
-    let differences: Vec<_> = all.iter().map(|one| format.write_change(one.difference)).collect();
+pub(super) fn notes(lines: &[Line<'_>], format: &Format) -> Vec<Note> {
+    let changes = || lines.iter().filter_map(|line| line.change.as_deref());
+    let sizes: Vec<_> = changes().map(|one| format.write(one.is.unwrap_or(0))).collect();
+    let differences: Vec<_> = changes().map(|one| format.write_change(one.difference())).collect();
     let width = |texts: &[String]| texts.iter().map(|text| cells(text)).max().unwrap_or(0);
     let (size_width, change_width) = (width(&sizes), width(&differences));
-    all.iter()
+    changes()
         .zip(sizes.iter().zip(&differences))
         .map(|(one, (size, change))| Note {
             size: format!("{size:>size_width$} {change:>change_width$}"),
-            aside: one.aside(),
-            direction: Some(one.difference.cmp(&0)),
+            aside: aside(one),
+            direction: Some(one.difference().cmp(&0)),
         })
         .collect()
 }
 
-/// Writes the lines of the report as JSON, schema 1 with `before` and `change` beside `size`.
+/// Writes `tree`, a difference, as JSON, schema 1 with `before`, `change` and `churn` beside `size`.
 ///
 /// # Errors
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
     weighed: &Weighed,
-    changes: &Diff,
+    tree: &Tree,
     options: &json::ExportOptions,
 ) -> io::Result<()> {
     json::begin(out, weighed, options)?;
-    if let Some(tree) = &weighed.report {
-        out.write_all(b",")?;
-        nodes(out, tree, changes, options)?;
-    }
+    out.write_all(b",")?;
+    nodes(out, tree, options)?;
     json::end(out, weighed)
 }
 
-fn nodes(
-    out: &mut impl Write,
-    tree: &Tree,
-    changes: &Diff,
-    options: &json::ExportOptions,
-) -> io::Result<()> {
-    let lines = lay_out(tree, options.order, false);
-    let all = all(&lines, changes);
-    for (i, (line, change)) in lines.iter().zip(&all).enumerate() {
-        if i > 0 {
-            out.write_all(if lines[i - 1].depth < line.depth { b"{" } else { b",{" })?;
-        }
-        let path;
-        let name = match (line.parent, options.full_paths) {
-            (None, _) => line.name,
-            (_, false) => tree.label(line.name),
-            (_, true) => {
-                path = super::lines::path(&lines, i, tree, &Outer::default());
-                &path
-            }
+fn nodes(out: &mut impl Write, tree: &Tree, options: &json::ExportOptions) -> io::Result<()> {
+    let (mut traversal, mut is_first) = (Traversal::new(tree.root()), true);
+    while let Some(step) = traversal.next() {
+        let depth = traversal.depth();
+        let Step::Node(node) = step else {
+            // The root ends after the errors.
+            out.write_all(if depth == 0 { b"]" } else { b"]}" })?;
+            continue;
         };
-        bytes(out, "name", name)?;
-        let is_total = i == 0 && tree.root().is_total();
-        let kind = if is_total { "total" } else { change.kind };
-        write!(out, r#","kind":"{kind}""#)?;
-        change.write(out)?;
-        write!(out, r#","churn":{}"#, line.totals.size)?;
-        let next = lines.get(i + 1).map_or(0, |next| next.depth);
-        if next > line.depth {
+        if depth > 0 {
+            out.write_all(if is_first { b"{" } else { b",{" })?;
+        }
+        let name = match options.full_paths {
+            true => traversal.path(),
+            false if depth == 0 => node.name(),
+            false => tree.label(node.name()),
+        };
+        bytes(out, "name", if node.is_total() { node.shown_name() } else { name })?;
+        if let Some(change) = node.change() {
+            let kind = if node.is_total() { node.kind() } else { kind(&change) };
+            write!(out, r#","kind":"{kind}""#)?;
+            members(out, &change)?;
+            write!(out, r#","churn":{}"#, change.churn)?;
+        }
+        let children = node.children(options.order);
+        is_first = !children.is_empty();
+        if is_first {
             out.write_all(br#","children":["#)?;
-        } else if i > 0 {
-            // Ends this node, and all parents whose last child it is; the root ends after the errors.
+            traversal.enter((), children);
+        } else if depth > 0 {
             out.write_all(b"}")?;
-            for _ in next.max(1)..line.depth {
-                out.write_all(b"]}")?;
-            }
-            if next == 0 {
-                out.write_all(b"]")?;
-            }
         }
     }
     Ok(())
-}
-
-/// How each line changed.
-pub(super) fn all<'a>(lines: &[Line<'_>], changes: &'a Diff) -> Vec<Change<'a>> {
-    let mut lookup = Lookup::new(changes.root());
-    let mut numbers: Vec<usize> = Vec::with_capacity(lines.len());
-    for line in lines {
-        let above = line.parent.map(|parent| numbers[parent]);
-        numbers.push(above.map_or(Lookup::ROOT, |above| lookup.find(above, line.name)));
-    }
-    let all = lines.iter().zip(numbers);
-    all.map(|(line, number)| change(lookup.sides(number), line.mode, changes)).collect()
 }

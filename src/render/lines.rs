@@ -1,6 +1,6 @@
 //! The lines of a picture: the nodes of a tree, laid out without recursion.
 
-use crate::measure::Mode;
+use crate::measure::{Change, Mode};
 use crate::path;
 use crate::tree::{Order, Step, Totals, Traversal, Tree};
 
@@ -16,6 +16,8 @@ pub(super) struct Line<'a> {
     pub(super) name: &'a [u8],
     pub(super) mode: Mode,
     pub(super) totals: Totals,
+    /// How it changed, in a comparison. In a box, because other pictures do not need the room.
+    pub(super) change: Option<Box<Change<'a>>>,
     /// Whether it is an inode that counts, as far as the tree knows.
     pub(super) has_own: bool,
     /// Whether it sums up everything without a line of its own.
@@ -34,6 +36,7 @@ impl<'a> Line<'a> {
             name,
             mode: Mode::default(),
             totals,
+            change: None,
             has_own: true,
             is_rest: true,
         }
@@ -115,7 +118,8 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             has_children: !children.is_empty(),
             name: node.shown_name(),
             mode: node.mode(),
-            totals: known.sums.seen_as(node.view()),
+            totals: known.seen_as(node.view()),
+            change: known.change.map(Box::new),
             has_own: !node.is_directory() || known.own.is_some(),
             is_rest: false,
         });

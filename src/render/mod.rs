@@ -33,7 +33,6 @@ pub mod tree;
 use std::io::{self, Write};
 use std::mem;
 
-use crate::diff::Diff;
 use crate::history::History;
 use crate::measure::{Measure, View};
 use crate::snapshot::{FileSystem, Origin, Snapshot};
@@ -150,15 +149,13 @@ pub fn write_history(
     }
 }
 
-/// Writes the result of a walk. If there are `changes`, its sizes are their churn. `file_systems` are shown beside
-/// the root.
+/// Writes the result of a walk, or a difference. `file_systems` are shown beside the root.
 ///
 /// # Errors
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
     Snapshot { weighed, view, origin }: &Snapshot,
-    changes: Option<&Diff>,
     file_systems: &[FileSystem],
     output: Output,
 ) -> io::Result<()> {
@@ -180,15 +177,15 @@ pub fn write(
             (form, json::ExportOptions { view, file_systems, origin, ..options })
         }
         Output::Page(mut options, formats, times) => {
-            adapt(&mut options.picture, &formats, weighed, origin.as_ref(), view, changes);
+            adapt(&mut options.picture, &formats, weighed, origin.as_ref(), view);
             options.measure = measure;
             let saved = origin.as_ref().filter(|origin| origin.time != 0);
             options.time = times.write(saved.map_or(times.now, |it| it.time));
             let tree = weighed.report.as_ref();
-            return tree.map_or(Ok(()), |tree| page::write(out, tree, changes, &options));
+            return tree.map_or(Ok(()), |tree| page::write(out, tree, &options));
         }
         Output::Tree(mut options, formats) => {
-            adapt(&mut options, &formats, weighed, origin.as_ref(), view, changes);
+            adapt(&mut options, &formats, weighed, origin.as_ref(), view);
             if options.times.is_some() {
                 // Times do not add up.
                 options.bars = Bars::None;
@@ -197,20 +194,22 @@ pub fn write(
             let mut lines = file_systems::lines(file_systems, &options.format, options.width);
             let below = if options.is_root_first { Vec::new() } else { mem::take(&mut lines) };
             lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
-            tree::draw(out, tree, changes, &options)?;
+            tree::draw(out, tree, &options)?;
             return below.iter().try_for_each(|line| writeln!(out, "{line}"));
         }
     };
-    match (form, &weighed.report, changes) {
-        (Form::Json, _, Some(changes)) => diff::write(out, weighed, changes, &options),
-        (Form::Json, _, None) => json::write(out, weighed, &options),
-        (Form::Ncdu, ..) => ncdu::write(out, weighed, &options),
-        (Form::Csv, Some(tree), _) => rows::csv(out, tree, changes),
-        (Form::Ndjson, Some(tree), _) => rows::ndjson(out, tree, changes),
-        (Form::Folded, Some(tree), _) => folded::write(out, tree),
-        (Form::Parquet, Some(tree), _) => parquet::write(out, tree, &options),
+    match (form, &weighed.report) {
+        (Form::Json, Some(tree)) if tree.root().change().is_some() => {
+            diff::write(out, weighed, tree, &options)
+        }
+        (Form::Json, _) => json::write(out, weighed, &options),
+        (Form::Ncdu, _) => ncdu::write(out, weighed, &options),
+        (Form::Csv, Some(tree)) => rows::csv(out, tree),
+        (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree),
+        (Form::Folded, Some(tree)) => folded::write(out, tree),
+        (Form::Parquet, Some(tree)) => parquet::write(out, tree, &options),
         // A page has options of its own.
-        (Form::Page(_), ..) | (_, None, _) => Ok(()),
+        (Form::Page(_), _) | (_, None) => Ok(()),
     }
 }
 
@@ -221,10 +220,10 @@ fn adapt(
     weighed: &Weighed,
     origin: Option<&Origin>,
     view: View,
-    changes: Option<&Diff>,
 ) {
     options.format = formats.of(view.measure);
     options.times = formats.times.clone().filter(|_| view.time.is_some());
-    options.knows_own |= origin.is_some() || changes.is_some();
+    let change = weighed.report.as_ref().and_then(|tree| tree.root().change());
+    options.knows_own |= origin.is_some() || change.is_some();
     options.partial = Partial::of(weighed);
 }

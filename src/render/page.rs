@@ -16,7 +16,6 @@ use super::partial::MARK;
 use super::percent::percent;
 use super::size::Format;
 use super::tree::{PictureOptions, Rest};
-use crate::diff::Diff;
 use crate::measure::{Kind, Measure};
 use crate::path;
 use crate::tree::{Order, Shape, Tree};
@@ -86,17 +85,12 @@ struct PageContent<'o> {
     options: &'o PageOptions,
 }
 
-/// Writes a page about `tree`. If its sizes are the churn of `changes`, the page is about the changes.
+/// Writes a page about `tree`. If that is a difference, the page is about the changes.
 ///
 /// # Errors
 /// The writer's.
-pub fn write(
-    out: &mut impl Write,
-    tree: &Tree,
-    changes: Option<&Diff>,
-    options: &PageOptions,
-) -> io::Result<()> {
-    let page = PageContent::new(tree, changes, options);
+pub fn write(out: &mut impl Write, tree: &Tree, options: &PageOptions) -> io::Result<()> {
+    let page = PageContent::new(tree, options);
     match options.form {
         PageForm::Html => html::write(out, &page),
         PageForm::Svg => svg::write(out, &page),
@@ -104,45 +98,43 @@ pub fn write(
 }
 
 impl<'o> PageContent<'o> {
-    fn new(tree: &Tree, changes: Option<&Diff>, options: &'o PageOptions) -> Self {
+    fn new(tree: &Tree, options: &'o PageOptions) -> Self {
         let picture = &options.picture;
         let format = &picture.format;
         let mut lines = lay_out(tree, Order::Size, false);
-        let mut changes: Vec<_> =
-            changes.map_or_else(Vec::new, |changes| diff::all(&lines, changes));
         let are_partial = picture.partial.lines(&lines, tree);
         let mut groups = 0;
         let mut rows: Vec<PageRow> = Vec::with_capacity(lines.len());
         for (i, line) in lines.iter().enumerate() {
             groups += usize::from(tree.shape() == Shape::Groups && line.depth == 1);
             let mut row = PageRow::new(line, tree, groups);
-            let size = changes.get(i).map_or(line.totals.size, |one| one.now.unwrap_or(0));
+            let size = line.totals.size;
             let mark = if are_partial[i] { MARK } else { "" };
             row.size = size;
             row.size_text = format!("{mark}{}", format.write(size));
-            row.percent = percent(line.totals.size, lines[0].totals.size);
-            if let Some(change) = changes.get(i) {
-                row.class = match change.difference.cmp(&0) {
+            row.percent = percent(line.totals.weight, lines[0].totals.weight);
+            if let Some(change) = line.change.as_deref() {
+                let difference = change.difference();
+                row.class = match difference.cmp(&0) {
                     _ if row.is_open => row.class,
                     Ordering::Greater => "more".to_owned(),
                     Ordering::Less => "less".to_owned(),
                     Ordering::Equal => "same".to_owned(),
                 };
-                row.change = Some((change.difference, format.write_change(change.difference)));
-                row.note = change.aside();
-                row.kind = change.kind;
+                row.change = Some((difference, format.write_change(difference)));
+                row.note = diff::aside(change);
+                row.kind = diff::kind(change);
             } else {
                 row.note = super::tree::shared(line, format);
             }
             rows.push(row);
         }
-        keep(&mut rows, &mut lines, &mut changes, options.max_bytes);
+        keep(&mut rows, &mut lines, options.max_bytes);
         let rest = Rest::of(&lines, tree, picture);
-        let rest = rest.map(|rest| {
-            (
-                rest.name,
-                if changes.is_empty() { format.write(rest.totals.size) } else { String::new() },
-            )
+        let is_difference = lines[0].change.is_some();
+        let rest = rest.map(|rest| match is_difference {
+            true => (rest.name, String::new()),
+            false => (rest.name, format.write(rest.totals.size)),
         });
         let is_partial = are_partial.first().is_some_and(|is_partial| *is_partial);
         let map = Map::new(&rows);
@@ -195,7 +187,7 @@ impl PageRow {
             is_open: line.has_children,
             class,
             kind: if is_heading { "group" } else { kind.name() },
-            area: line.totals.size,
+            area: line.totals.weight,
             size: 0,
             size_text: String::new(),
             percent: String::new(),
@@ -206,13 +198,8 @@ impl PageRow {
     }
 }
 
-/// Keeps the largest rows that take at most `max_bytes`, with their entries in the other lists.
-fn keep<T>(
-    rows: &mut Vec<PageRow>,
-    lines: &mut Vec<Line<'_>>,
-    more: &mut Vec<T>,
-    max_bytes: usize,
-) {
+/// Keeps the largest rows that take at most `max_bytes`, with their lines.
+fn keep(rows: &mut Vec<PageRow>, lines: &mut Vec<Line<'_>>, max_bytes: usize) {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     order.sort_by_key(|i| (Reverse(rows[*i].area), *i));
     let (mut bytes, mut is_kept) = (html::FIXED, vec![false; rows.len()]);
@@ -246,7 +233,6 @@ fn keep<T>(
     }
     retain(rows, &is_kept);
     retain(lines, &is_kept);
-    retain(more, &is_kept);
 }
 
 fn retain<T>(all: &mut Vec<T>, is_kept: &[bool]) {

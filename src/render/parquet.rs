@@ -88,7 +88,7 @@ pub fn write(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::
     let mut file = SerializedFileWriter::new(pending.clone(), schema, Arc::new(properties()?))
         .map_err(failed)?;
     let mut group = Group::default();
-    rows::each(tree, None, |row| {
+    rows::each(tree, |row| {
         group.push(&row, tree, options);
         if group.rows == GROUP {
             mem::take(&mut group).write(&mut file)?;

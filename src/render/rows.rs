@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::diff::{Change, change};
-use super::json;
 use super::name::escape;
-use crate::diff::{Diff, Lookup};
+use super::{diff, json};
+use crate::measure::Change;
 use crate::tree::{Child, Order, Shape, Step, Traversal, Tree};
 
 /// A node as a row.
@@ -27,18 +26,19 @@ pub(super) struct Row<'a> {
 ///
 /// # Errors
 /// The writer's.
-pub fn csv(out: &mut impl Write, tree: &Tree, changes: Option<&Diff>) -> io::Result<()> {
-    out.write_all(match changes {
+pub fn csv(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
+    out.write_all(match tree.root().change() {
         None => b"path,kind,size,entries,depth\n",
         Some(_) => b"path,kind,before,size,change,depth,moved_from\n",
     })?;
     let field = |size: Option<u64>| size.map_or_else(String::new, |size| size.to_string());
-    each(tree, changes, |Row { path, kind, size, entries, depth, change, .. }| {
+    each(tree, |Row { path, kind, size, entries, depth, change, .. }| {
         let path = quoted(path);
-        let Some(Change { before, now, difference, moved_from, .. }) = change else {
+        let Some(change) = change else {
             return writeln!(out, "{path},{kind},{size},{entries},{depth}");
         };
-        let (before, now) = (field(before), field(now));
+        let Change { was, is, moved_from, .. } = change;
+        let (before, now, difference) = (field(was), field(is), change.difference());
         let moved_from = moved_from.map_or_else(String::new, quoted);
         writeln!(out, "{path},{kind},{before},{now},{difference},{depth},{moved_from}")
     })
@@ -53,14 +53,14 @@ fn quoted(path: &[u8]) -> String {
 ///
 /// # Errors
 /// The writer's.
-pub fn ndjson(out: &mut impl Write, tree: &Tree, changes: Option<&Diff>) -> io::Result<()> {
-    each(tree, changes, |Row { path, kind, size, entries, depth, change, .. }| {
+pub fn ndjson(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
+    each(tree, |Row { path, kind, size, entries, depth, change, .. }| {
         out.write_all(b"{")?;
         json::bytes(out, "path", path)?;
         write!(out, r#","kind":"{kind}""#)?;
         match change {
             None => write!(out, r#","size":{size},"entries":{entries}"#)?,
-            Some(change) => change.write(out)?,
+            Some(change) => diff::members(out, &change)?,
         }
         writeln!(out, r#","depth":{depth}}}"#)
     })
@@ -69,31 +69,25 @@ pub fn ndjson(out: &mut impl Write, tree: &Tree, changes: Option<&Diff>) -> io::
 /// Calls `write` with each node of `tree`: siblings in order of size, and each before its content.
 pub(super) fn each(
     tree: &Tree,
-    changes: Option<&Diff>,
     mut write: impl FnMut(Row<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut lookup = changes.map(|changes| (changes, Lookup::new(changes.root())));
     let mut traversal = Traversal::new(tree.root());
     while let Some(step) = traversal.next() {
         let Step::Node(node) = step else { continue };
-        let above = traversal.innermost().copied();
-        let (mut number, mut known) = (Lookup::ROOT, None);
-        if let Some((changes, lookup)) = &mut lookup {
-            number = above.map_or(Lookup::ROOT, |above| lookup.find(above, node.name()));
-            known = Some(change(lookup.sides(number), node.mode(), changes));
-        }
-        let is_total = above.is_none() && node.is_total();
-        let kind = known.as_ref().map_or_else(|| node.kind(), |change| change.kind);
+        let is_root = traversal.depth() == 0;
+        let is_total = node.is_total();
+        let change = node.change();
+        let kind = change.as_ref().map_or_else(|| node.kind(), diff::kind);
         let (path, kind) =
             if is_total { (b"(total)".as_slice(), "total") } else { (traversal.path(), kind) };
         // An absolute path begins with one.
         let slashes = || node.name().iter().skip(1).filter(|byte| **byte == b'/').count();
-        let is_path = tree.shape() == Shape::List && above.is_some();
+        let is_path = tree.shape() == Shape::List && !is_root;
         let depth = traversal.depth() + if is_path { slashes() } else { 0 };
         let (size, entries) = (node.size(), node.totals().entries);
-        write(Row { node, path, kind, size, entries, depth, change: known })?;
+        write(Row { node, path, kind, size, entries, depth, change })?;
         if node.id().is_some() {
-            traversal.enter(number, node.children(Order::Size));
+            traversal.enter((), node.children(Order::Size));
         }
     }
     Ok(())

@@ -20,7 +20,6 @@ use super::name::{cells, cut, escape, shorten};
 use super::partial::{self, Partial};
 use super::size::Format;
 use super::time::TimeFormat;
-use crate::diff::Diff;
 use crate::tree::{Freeable, Order, Shape, Totals, Tree};
 use columns::Columns;
 pub(super) use rest::Rest;
@@ -72,28 +71,24 @@ pub enum Bars {
     None,
 }
 
-/// Draws `tree`. If its sizes are the churn of `changes`, it shows how each node changed.
+/// Draws `tree`. If that is a difference, it shows how each node changed.
 ///
 /// # Errors
 /// The writer's.
-pub fn draw(
-    out: &mut impl Write,
-    tree: &Tree,
-    changes: Option<&Diff>,
-    options: &PictureOptions,
-) -> io::Result<()> {
+pub fn draw(out: &mut impl Write, tree: &Tree, options: &PictureOptions) -> io::Result<()> {
     // Names, ages and groups are read from top to bottom, wherever the root is.
     let is_read = matches!(options.order, Order::Name | Order::Listed(_));
     let is_backwards = is_read && !options.is_root_first;
     let mut lines = lay_out(tree, options.order, is_backwards);
-    let mut notes = match changes {
-        Some(changes) => diff::notes(&lines, changes, &options.format),
-        None => lines.iter().map(|line| note(line, options)).collect(),
+    let is_difference = lines[0].change.is_some();
+    let mut notes = match is_difference {
+        true => diff::notes(&lines, &options.format),
+        false => lines.iter().map(|line| note(line, options)).collect(),
     };
     let rest = Rest::of(&lines, tree, options);
     if let Some(rest) = &rest {
         // The earlier and the later size of the rest are unknown, and a time cannot sum it up.
-        let is_sum = changes.is_none() && options.times.is_none();
+        let is_sum = !is_difference && options.times.is_none();
         let size = if is_sum { options.format.write(rest.totals.size) } else { String::new() };
         let aside = if rest.is_at_least { " (at least)" } else { "" }.to_owned();
         notes.push(Note { size, aside, direction: None });
@@ -106,7 +101,7 @@ pub fn draw(
             note.size = partial::mark(mem::take(&mut note.size), *is_partial);
         }
     }
-    if changes.is_none() && options.order == Order::Count {
+    if !is_difference && options.order == Order::Count {
         let counts = lines.iter().map(|line| Format::Count.write(line.totals.entries));
         add_column(&mut notes, counts.collect(), options.width);
     }

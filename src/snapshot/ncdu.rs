@@ -95,6 +95,7 @@ pub(super) fn read<R: Read, T: Tally>(
             links: Links::Alone,
             own: Some(members.figures()),
             sums: Sums::default(),
+            change: None,
         };
         let Some(above) = open.last_mut() else {
             break total::finish(Some(&rules), &tally, directory, subtotal);

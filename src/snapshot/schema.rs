@@ -274,7 +274,7 @@ impl Members {
         };
         let shared = figures(Figures::default(), self.shared);
         let sums = Sums { all, shared, entries, frees };
-        Ok(Node { name, mode, own, sums, inode, fingerprint: None })
+        Ok(Node { name, mode, own, sums, inode, fingerprint: None, change: None })
     }
 }
 

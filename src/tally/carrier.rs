@@ -8,7 +8,7 @@ use std::mem;
 use smallvec::SmallVec;
 
 use crate::inode::Identity;
-use crate::measure::{Figures, Kind, Mode, View};
+use crate::measure::{Change, Figures, Kind, Mode, View};
 use crate::path;
 use crate::tally::{Directory, Entry, Limits, Show};
 use crate::tree::{self, Content, Shape, Sums, Tree};
@@ -37,6 +37,8 @@ pub(super) struct Candidate {
     /// What a directory comes to by itself, if it counts.
     pub(super) own: Option<Figures>,
     pub(super) sums: Sums,
+    /// In a comparison, how it changed. In a box, because a walk does not need the room.
+    pub(super) change: Option<Box<KeptChange>>,
     pub(super) identity: Option<Identity>,
     /// Whether it has a line. If not, it only leads to one.
     pub(super) is_line: bool,
@@ -45,11 +47,18 @@ pub(super) struct Candidate {
     pub(super) parent: Option<usize>,
 }
 
+/// A change, and apart from it where a directory was.
+#[derive(Debug)]
+pub(super) struct KeptChange {
+    change: Change<'static>,
+    moved_from: Option<Box<[u8]>>,
+}
+
 impl Carrier {
     /// Whether enough lines come before `entry`: lines of at least its rank whose names sort before.
     pub(super) fn is_past_last(&self, view: View, entry: &Entry<'_>) -> bool {
         self.last.as_ref().is_some_and(|(last, name)| {
-            let rank = view.rank(&entry.figures);
+            let rank = view.rank(&entry.figures, entry.change);
             rank < *last || rank == *last && entry.name > name.as_slice()
         })
     }
@@ -114,11 +123,12 @@ impl Carrier {
         let ranks = self.ranks();
         let (nodes, keeps_roots) = (&self.nodes, self.keeps_roots(limits));
         let is_kept = |i: usize| keeps_roots && nodes[i].is_root;
-        let rank = |i: usize| view.rank(&nodes[i].sums.all);
+        let change = |i: usize| nodes[i].change.as_ref().map(|kept| &kept.change);
+        let rank = |i: usize| view.rank(&nodes[i].sums.all, change(i));
         let mut lines: Vec<usize> = (0..nodes.len()).collect();
         lines.retain(|&i| {
-            let size = view.size(&nodes[i].sums.all);
-            nodes[i].is_line && (size >= limits.min_size || is_kept(i))
+            let weight = view.weight(&nodes[i].sums.all, change(i));
+            nodes[i].is_line && (weight >= limits.min_size || is_kept(i))
         });
         lines.sort_unstable_by_key(|&i| (!is_kept(i), Reverse(rank(i)), ranks[i]));
         let mut seen = HashSet::new();
@@ -238,13 +248,26 @@ impl Carrier {
 
 impl Candidate {
     /// The node, with its name in a tree.
-    fn named<'a>(&self, name: &'a [u8]) -> tree::Node<'a> {
+    fn named<'a>(&'a self, name: &'a [u8]) -> tree::Node<'a> {
         tree::Node {
             name,
             mode: self.mode,
             own: self.own,
             sums: self.sums,
+            change: self.change.as_ref().map(|kept| kept.change()),
             ..tree::Node::default()
         }
+    }
+}
+
+impl KeptChange {
+    pub(super) fn of(&change: &Change<'_>) -> Box<Self> {
+        let Change { kind, was, is, churn, entries, moved_from } = change;
+        let change = Change { kind, was, is, churn, entries, moved_from: None };
+        Box::new(Self { change, moved_from: moved_from.map(Into::into) })
+    }
+
+    fn change(&self) -> Change<'_> {
+        Change { moved_from: self.moved_from.as_deref(), ..self.change }
     }
 }

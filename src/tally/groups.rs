@@ -122,7 +122,7 @@ impl Tally for Groups {
         for linked in part.links.values() {
             part.groups[linked.group as usize].add(&linked.figures());
         }
-        let rank = |group: &Settled| self.view.rank(&group.figures());
+        let rank = |group: &Settled| self.view.rank(&group.figures(), None);
         let size = |group: &Settled| self.view.size(&group.figures());
         let mut groups: Vec<(Box<[u8]>, Settled)> = part.groups.into_iter().collect();
         let Limits { lines, min_size, .. } = self.limits;

@@ -18,7 +18,7 @@ pub use top::{Limits, Show, Top};
 pub use whole::{Inodes, Whole};
 
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, View};
+use crate::measure::{Change, Figures, View};
 use crate::sys::Stat;
 use crate::tree::{Freeable, Node, Sums, Tree};
 
@@ -77,6 +77,8 @@ pub struct Entry<'a> {
     pub mount: u64,
     /// What deleting it frees, if that was asked for.
     pub frees: Option<Freeable>,
+    /// In a comparison, how it changed.
+    pub change: Option<&'a Change<'a>>,
 }
 
 impl<'a> Entry<'a> {
@@ -88,7 +90,8 @@ impl<'a> Entry<'a> {
         figures: Figures,
         mount: u64,
     ) -> Self {
-        Self { name, depth, stat, figures, links: Links::Alone, mount, frees: None }
+        let links = Links::Alone;
+        Self { name, depth, stat, figures, links, mount, frees: None, change: None }
     }
 
     /// Its inode, if the walk may find it again under another name.
@@ -115,12 +118,15 @@ pub struct Directory<'a> {
     pub own: Option<Figures>,
     /// What it comes to, itself included; before it closes, whatever its source knows of it.
     pub sums: Sums,
+    /// In a comparison, how it changed.
+    pub change: Option<&'a Change<'a>>,
 }
 
 impl<'a> Directory<'a> {
     /// Its node in the tree of a report.
-    fn node(&self) -> Node<'a> {
-        let Directory { name, stat, own, sums, .. } = *self;
-        Node { name, mode: stat.mode, own, sums, ..Node::default() }
+    pub(crate) fn node(&self) -> Node<'a> {
+        let Directory { name, stat, own, sums, change, .. } = *self;
+        let change = change.copied();
+        Node { name, mode: stat.mode, own, sums, change, ..Node::default() }
     }
 }

@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use smallvec::SmallVec;
 
-use crate::measure::{Figures, View};
-use crate::tally::carrier::{Candidate, Carrier};
+use crate::measure::{Change, Figures, View};
+use crate::tally::carrier::{Candidate, Carrier, KeptChange};
 use crate::tally::{Directory, Entry, Tally};
 use crate::tree::{Sums, Tree};
 
@@ -34,7 +34,7 @@ pub struct Limits {
     pub lines: usize,
     /// How many levels below the root.
     pub depth: u32,
-    /// The smallest size, in the unit of what the view measures.
+    /// The smallest size, in the unit of what the view measures; in a comparison, the smallest churn.
     pub min_size: u64,
     /// Which kinds.
     pub show: Show,
@@ -84,10 +84,10 @@ impl Top {
 
     /// Whether that is too little for a line.
     #[inline]
-    fn is_too_small(&self, figures: &Figures) -> bool {
-        let rank = self.view.rank(figures);
+    fn is_too_small(&self, figures: &Figures, change: Option<&Change<'_>>) -> bool {
+        let rank = self.view.rank(figures, change);
         rank < self.floor.load(Ordering::Relaxed).into()
-            || self.view.size(figures) < self.limits.min_size
+            || self.view.weight(figures, change) < self.limits.min_size
     }
 
     /// Cuts a part that has grown to twice what it may keep, so that as many additions pay for each cut.
@@ -117,7 +117,8 @@ impl Tally for Top {
     fn leaf(&self, part: &mut Carrier, entry: &Entry<'_>) {
         let is_root = entry.depth == 0;
         part.roots += usize::from(is_root);
-        let is_too_small = self.is_too_small(&entry.figures) || part.is_past_last(self.view, entry);
+        let is_too_small =
+            self.is_too_small(&entry.figures, entry.change) || part.is_past_last(self.view, entry);
         if is_too_small && !(is_root && part.keeps_roots(&self.limits))
             || entry.depth > self.limits.depth
             || self.limits.show == Show::Directories
@@ -129,6 +130,7 @@ impl Tally for Top {
             mode: entry.stat.mode,
             own: None,
             sums: Sums { frees: entry.frees, ..Sums::of(entry.figures) },
+            change: entry.change.map(KeptChange::of),
             identity: entry.linked(),
             is_line: true,
             is_root,
@@ -146,7 +148,7 @@ impl Tally for Top {
         let is_line = self.limits.show != Show::Files;
         let is_root = directory.depth == 0;
         parent.roots += usize::from(is_root);
-        let is_large = !self.is_too_small(&directory.sums.all);
+        let is_large = !self.is_too_small(&directory.sums.all, directory.change);
         let is_admitted = directory.depth <= self.limits.depth
             && (is_large || is_root && parent.keeps_roots(&self.limits));
         // Nothing below a directory that is not admitted can be admitted. A directory without a line of its own is
@@ -159,6 +161,7 @@ impl Tally for Top {
             mode: directory.stat.mode,
             own: directory.own,
             sums: directory.sums,
+            change: directory.change.map(KeptChange::of),
             identity: None,
             is_line,
             is_root,

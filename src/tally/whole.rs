@@ -78,7 +78,7 @@ impl Tally for Whole {
     type Part = Content;
 
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
-        let Entry { name, stat, figures, links, mount, frees, .. } = *entry;
+        let Entry { name, stat, figures, links, mount, frees, change, .. } = *entry;
         let is_kept = self.inodes.has_details() || links.are_several();
         let inode = match self.inodes {
             Inodes::None => None,
@@ -88,7 +88,8 @@ impl Tally for Whole {
         let sums = Sums { frees, ..Sums::of(figures) };
         // Something else is mounted on it: what has the name there was not seen, and is never removed.
         let fingerprint = self.fingerprint(stat).filter(|_| !stat.mount_point);
-        part.push(&Node { name, mode: stat.mode, own: None, sums, inode, fingerprint });
+        let (mode, change) = (stat.mode, change.copied());
+        part.push(&Node { name, mode, own: None, sums, inode, fingerprint, change });
     }
 
     fn merge(&self, part: &mut Content, other: Content) {

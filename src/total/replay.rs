@@ -39,10 +39,11 @@ impl<T: Tally> Replay<T> {
     pub fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
         let depth = self.depth();
         let Some(subtotal) = self.open.last_mut() else { return };
-        let Node { name, sums: Sums { all: figures, frees, .. }, .. } = *node;
+        let Node { name, sums: Sums { all: figures, frees, .. }, ref change, .. } = *node;
         let stat = stat(node);
         let (stat, links, mount) = (&stat, links(node), mount(node));
-        let entry = Entry { name, depth, stat, figures, links, mount, frees };
+        let change = change.as_ref();
+        let entry = Entry { name, depth, stat, figures, links, mount, frees, change };
         match &self.rules {
             Some(rules) => subtotal.add(rules, &self.tally, entry, is_shown),
             None => self.tally.leaf(&mut subtotal.part, &entry),
@@ -83,12 +84,12 @@ impl Replay<Whole> {
     }
 }
 
-fn directory<'a>(node: &Node<'a>, stat: &'a Stat, depth: u32) -> Directory<'a> {
-    let Node { name, sums, .. } = *node;
+fn directory<'a>(node: &'a Node<'_>, stat: &'a Stat, depth: u32) -> Directory<'a> {
+    let Node { name, sums, ref change, .. } = *node;
     let is_directory = node.mode.kind() == Kind::Directory;
     let own = if is_directory { node.own } else { Some(sums.all) };
     let (mount, links) = (mount(node), links(node));
-    Directory { name, depth, stat, mount, links, own, sums }
+    Directory { name, depth, stat, mount, links, own, sums, change: change.as_ref() }
 }
 
 fn mount(node: &Node<'_>) -> u64 {

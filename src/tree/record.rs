@@ -7,18 +7,28 @@
 
 use super::{Details, Freeable, Inode, Node, Sums};
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Mode};
+use crate::measure::{Change, Figures, Kind, Mode};
 
 /// The inode is kept, and its details.
 const INODE: u64 = 1;
 const DETAILS: u64 = 2;
 /// There is more: no details are kept without their inode.
 const MORE: u64 = DETAILS;
-/// What more there is, in the byte that says so: a time, a fingerprint, what deleting frees, and files and inodes.
+/// What more there is, in the byte that says so: a time, a fingerprint, what deleting frees, files and inodes, and how it
+/// changed.
 const TIME: u64 = 4;
 const FINGERPRINT: u64 = 8;
 const FREES: u64 = 16;
 const COUNTS: u64 = 32;
+const CHANGE: u64 = 64;
+
+/// What is said of a change: which of these kinds it is, and what else there is.
+const KINDS: [Option<Kind>; 5] =
+    [None, Some(Kind::Directory), Some(Kind::File), Some(Kind::Symlink), Some(Kind::Other)];
+const KIND: u64 = 7;
+const WAS: u64 = 8;
+const IS: u64 = 16;
+const MOVED: u64 = 32;
 
 /// What a directory's own figures are: none, those of one directory that differ only on disk, or all of them, perhaps
 /// with a time.
@@ -44,6 +54,7 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let more = if newest.is_some() { more | TIME } else { more };
     let more = if fingerprint.is_some() { more | FINGERPRINT } else { more };
     let more = if frees.is_some() { more | FREES } else { more };
+    let more = if node.change.is_some() { more | CHANGE } else { more };
     let mark = if more > 0 { MORE } else { flags };
     push_number(block, (name.len() as u64) << 2 | mark);
     block.extend_from_slice(name);
@@ -59,6 +70,9 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     }
     if let Some(newest) = newest {
         push_signed(block, newest);
+    }
+    if let Some(change) = &node.change {
+        push_change(block, change);
     }
     if let Some(fingerprint) = fingerprint {
         block.extend_from_slice(&fingerprint.to_le_bytes());
@@ -87,6 +101,21 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
         push_number(block, owner.into());
         // One more than it is, and 0 for none.
         push_number(block, group.map_or(0, |group| u64::from(group) + 1));
+    }
+}
+
+fn push_change(block: &mut Vec<u8>, change: &Change<'_>) {
+    let Change { kind, was, is, churn, entries, moved_from } = *change;
+    let kind = KINDS.iter().position(|known| *known == kind).unwrap_or(0) as u64;
+    let flags = if was.is_some() { kind | WAS } else { kind };
+    let flags = if is.is_some() { flags | IS } else { flags };
+    let flags = if moved_from.is_some() { flags | MOVED } else { flags };
+    for number in [flags, was.unwrap_or(0), is.unwrap_or(0), churn, entries] {
+        push_number(block, number);
+    }
+    if let Some(origin) = moved_from {
+        push_number(block, origin.len() as u64);
+        block.extend_from_slice(origin);
     }
 }
 
@@ -146,10 +175,17 @@ pub(super) fn mode(mut block: &[u8]) -> Mode {
     take_name(&mut block).and_then(|_| take_mode(&mut block)).unwrap_or_default()
 }
 
-/// What the first record in `block` comes to.
+/// What the first record in `block` comes to, and whether it says how that changed.
 #[inline]
-pub(super) fn figures(block: &mut &[u8]) -> Option<Figures> {
-    take_known(block).map(|known| known.figures)
+pub(super) fn figures(mut block: &[u8]) -> (Figures, bool) {
+    let head = take_known(&mut block);
+    head.map_or_else(Default::default, |head| (head.figures, head.flags & CHANGE != 0))
+}
+
+/// How it changed.
+pub(super) fn change(mut block: &[u8]) -> Option<Change<'_>> {
+    let head = take_known(&mut block)?;
+    if head.flags & CHANGE == 0 { None } else { take_change(&mut block) }
 }
 
 /// The start of a record.
@@ -186,6 +222,7 @@ fn take_known<'a>(block: &mut &'a [u8]) -> Option<Head<'a>> {
 pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let Head { name, mode, figures, flags } = take_known(block)?;
     let mut sums = Sums::of(figures);
+    let change = if flags & CHANGE == 0 { None } else { Some(take_change(block)?) };
     let fingerprint = if flags & FINGERPRINT == 0 { None } else { Some(take_fingerprint(block)?) };
     if flags & FREES != 0 {
         let least = figures.disk.wrapping_sub(take_number(block)?);
@@ -193,7 +230,7 @@ pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
         sums.frees = Some(Freeable { least, most, extents: take_number(block)? });
     }
     let inode = if flags & INODE == 0 { None } else { Some(take_inode(block, flags)?) };
-    Some(Node { name, mode, own: None, sums, inode, fingerprint })
+    Some(Node { name, mode, own: None, sums, inode, fingerprint, change })
 }
 
 /// Takes a directory's own record from `block`.
@@ -228,6 +265,22 @@ fn take_mode(block: &mut &[u8]) -> Option<Mode> {
     let (mode, rest) = block.split_first_chunk()?;
     *block = rest;
     Some(Mode(u16::from_le_bytes(*mode)))
+}
+
+fn take_change<'a>(block: &mut &'a [u8]) -> Option<Change<'a>> {
+    let flags = take_number(block)?;
+    let [was, is] = [take_number(block)?, take_number(block)?];
+    let [churn, entries] = [take_number(block)?, take_number(block)?];
+    let mut moved_from = None;
+    if flags & MOVED != 0 {
+        let length = usize::try_from(take_number(block)?).ok()?;
+        let (origin, rest) = block.split_at_checked(length)?;
+        *block = rest;
+        moved_from = Some(origin);
+    }
+    let kind = *KINDS.get((flags & KIND) as usize)?;
+    let (was, is) = ((flags & WAS != 0).then_some(was), (flags & IS != 0).then_some(is));
+    Some(Change { kind, was, is, churn, entries, moved_from })
 }
 
 fn take_fingerprint(block: &mut &[u8]) -> Option<u32> {
@@ -342,7 +395,15 @@ mod tests {
             let shared = if size == 128 { Figures::default() } else { shared };
             let sums = Sums { all, entries: size, shared, frees };
             let fingerprint = (size != 128).then_some(!0 - size as u32);
-            Node { name, mode: Mode(mode), own, sums, inode, fingerprint }
+            let change = (size > 0).then_some(Change {
+                kind: KINDS[name.len() % 5],
+                was: (size > 127).then_some(size),
+                is: (size < 128).then_some(!size),
+                churn: size,
+                entries: size / 7,
+                moved_from: (size > 127).then_some(name),
+            });
+            Node { name, mode: Mode(mode), own, sums, inode, fingerprint, change }
         });
         let mut block = Vec::new();
         for directory in &kept {
@@ -354,7 +415,8 @@ mod tests {
             assert_eq!((name(rest), mode(rest)), (directory.name, directory.mode));
             assert_eq!(take_directory(&mut rest), Some(directory));
             let sums = Sums { entries: 1, shared: Figures::default(), ..directory.sums };
-            assert_eq!(figures(&mut { rest }), Some(sums.all));
+            assert_eq!(figures(rest), (sums.all, directory.change.is_some()));
+            assert_eq!(change(rest), directory.change);
             assert_eq!(take(&mut rest), Some(Node { own: None, sums, ..directory }));
         }
         assert_eq!((rest, take(&mut rest)), (b"".as_slice(), None));

@@ -5,7 +5,7 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-use super::handles::OpenDirectory;
+use super::handles::CountedHandle;
 use super::lock;
 use super::roots::Root;
 use crate::filter::{Filter, Scope};
@@ -36,7 +36,7 @@ pub(super) struct Dir<P> {
     /// What filters know about it, if there are filters.
     pub(super) scope: Option<Arc<Scope>>,
     /// An open root, if it stays open as long as something below it is being weighed.
-    pub(super) kept: OnceLock<Arc<OpenDirectory>>,
+    pub(super) kept: OnceLock<Arc<CountedHandle>>,
     /// Set once, when it is found to be removed. Relaxed: a thread that sees it late finds out by itself.
     pub(super) is_removed: AtomicBool,
     /// How much is still to be done: its own listing, and each subdirectory or further part that was handed out.

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use super::dir::Dir;
-use super::handles::OpenDirectory;
+use super::handles::CountedHandle;
 use super::lock;
 use super::task::{Worker, with_patience};
 use crate::measure::Kind;
@@ -70,7 +70,7 @@ impl<T: Tally> Worker<'_, '_, T> {
     pub(super) fn open(
         &self,
         dir: &Dir<T::Part>,
-        mut parent: Option<Arc<OpenDirectory>>,
+        mut parent: Option<Arc<CountedHandle>>,
     ) -> io::Result<Option<Handle>> {
         /// One to open and one to close.
         const CALLS: usize = 2;

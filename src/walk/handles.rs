@@ -1,7 +1,7 @@
 //! Open directories: how many there may be, and how to open one again.
 //!
 //! A directory stays open while entries handed out below it still have to be opened or examined relative to it. Each
-//! thread that does so holds a reference to it ([`OpenDirectory`]), and the last one closes it. If handles are scarce,
+//! thread that does so holds a reference to it ([`CountedHandle`]), and the last one closes it. If handles are scarce,
 //! only the entry that is visited next gets one. The others find their parent again from the nearest open directory, step by step. On
 //! the way they leave a few directories open, each half as far from the goal as the one before, because the next thread
 //! comes from nearby. A root stays open, unless there are too many roots: later, another directory may be at its
@@ -29,7 +29,7 @@ const SPARE: usize = 2;
 
 /// An open directory that counts against the limit.
 #[derive(Debug)]
-pub(super) struct OpenDirectory {
+pub(super) struct CountedHandle {
     pub(super) handle: Handle,
     /// What filters know about the directory, if there are filters.
     pub(super) scope: Option<Arc<Scope>>,
@@ -57,12 +57,12 @@ pub(super) struct Handles<P> {
 #[derive(Debug)]
 struct KeptAncestor<P> {
     dir: Arc<Dir<P>>,
-    open: Arc<OpenDirectory>,
+    open: Arc<CountedHandle>,
 }
 
 /// The open directory at which the way begins, unless it begins at a root that is not open; and its steps, the last
 /// one first.
-type Way<P> = (Option<Arc<OpenDirectory>>, Vec<Arc<Dir<P>>>);
+type Way<P> = (Option<Arc<CountedHandle>>, Vec<Arc<Dir<P>>>);
 
 /// Opens a root again by its path.
 fn open_root<P>(root: &Dir<P>) -> io::Result<Handle> {
@@ -94,9 +94,9 @@ impl<P: Default> Handles<P> {
     }
 
     /// Counts an open directory.
-    pub(super) fn count(&self, handle: Handle, scope: Option<Arc<Scope>>) -> OpenDirectory {
+    pub(super) fn count(&self, handle: Handle, scope: Option<Arc<Scope>>) -> CountedHandle {
         let _count = Some(Arc::clone(&self.counted));
-        OpenDirectory { handle, scope, missing: AllMissing::new(), _count }
+        CountedHandle { handle, scope, missing: AllMissing::new(), _count }
     }
 
     /// Whether directories may stay open for entries that are visited later.
@@ -107,7 +107,7 @@ impl<P: Default> Handles<P> {
 
     /// Keeps a root open as long as something below it is being weighed: always the first one, and more if that takes
     /// no more than a quarter of the handles.
-    pub(super) fn keep_if_root(&self, dir: &Dir<P>, open: &Arc<OpenDirectory>) {
+    pub(super) fn keep_if_root(&self, dir: &Dir<P>, open: &Arc<CountedHandle>) {
         let has_room =
             || Arc::strong_count(&self.counted) <= self.plenty.load(Ordering::Relaxed) / 4;
         if dir.is_root && (!self.has_root.swap(true, Ordering::Relaxed) || has_room()) {
@@ -129,7 +129,7 @@ impl<P: Default> Handles<P> {
         &self,
         dir: &Arc<Dir<P>>,
         symlinks: Symlinks,
-    ) -> io::Result<Option<Arc<OpenDirectory>>> {
+    ) -> io::Result<Option<Arc<CountedHandle>>> {
         let Some((mut start, way)) = self.way_to(dir) else { return Ok(None) };
         let mut mark = way.len() / 2;
         for (to_go, step) in (0..way.len()).rev().zip(way.iter().rev()) {
@@ -142,7 +142,7 @@ impl<P: Default> Handles<P> {
                 return Ok(None);
             };
             let missing = AllMissing::new();
-            let open = Arc::new(OpenDirectory { handle, scope: None, missing, _count: None });
+            let open = Arc::new(CountedHandle { handle, scope: None, missing, _count: None });
             if to_go <= mark {
                 mark = to_go / 2;
                 self.keep_ancestor(step, &open, dir.depth);
@@ -175,7 +175,7 @@ impl<P: Default> Handles<P> {
     }
 
     /// Leaves `dir` open on the way to a directory `goal` levels deep.
-    fn keep_ancestor(&self, dir: &Arc<Dir<P>>, open: &Arc<OpenDirectory>, goal: u32) {
+    fn keep_ancestor(&self, dir: &Arc<Dir<P>>, open: &Arc<CountedHandle>, goal: u32) {
         let mut ancestors = self.ancestors();
         // Closes ancestors that are of no more use: those deeper than the goal, and those that only this list holds.
         let is_useful =

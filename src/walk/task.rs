@@ -16,7 +16,7 @@ use std::time::Duration;
 use rayon::Scope;
 
 use super::dir::Dir;
-use super::handles::OpenDirectory;
+use super::handles::CountedHandle;
 use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
@@ -32,11 +32,11 @@ use crate::tree::Sums;
 #[derive(Debug)]
 pub(super) enum Task<P> {
     /// All of it. `parent` is open, or was released.
-    Directory { dir: Arc<Dir<P>>, parent: Option<Arc<OpenDirectory>> },
+    Directory { dir: Arc<Dir<P>>, parent: Option<Arc<CountedHandle>> },
     /// The part that is not listed yet.
-    Unlisted { dir: Arc<Dir<P>>, open: Arc<OpenDirectory> },
+    Unlisted { dir: Arc<Dir<P>>, open: Arc<CountedHandle> },
     /// Entries that are listed.
-    Entries { dir: Arc<Dir<P>>, open: Arc<OpenDirectory>, names: Listing },
+    Entries { dir: Arc<Dir<P>>, open: Arc<CountedHandle>, names: Listing },
 }
 
 impl<P> Task<P> {
@@ -122,7 +122,8 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 }
                 // It may be met again, as another root of a snapshot.
                 let Entry { stat, links, mount, .. } = entry;
-                let root = Directory { name, depth: 0, stat, mount, links, own, sums };
+                let change = None;
+                let root = Directory { name, depth: 0, stat, mount, links, own, sums, change };
                 let report = walk.tally.finish(&root, T::Part::default());
                 *lock(&walk.report) = Some(report);
             }
@@ -243,7 +244,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     }
 
     /// Weighs the part of an open directory that is not listed yet, and hands out all subdirectories but the last.
-    fn list(&self, dir: &Arc<Dir<T::Part>>, open: &Arc<OpenDirectory>) -> Option<Task<T::Part>> {
+    fn list(&self, dir: &Arc<Dir<T::Part>>, open: &Arc<CountedHandle>) -> Option<Task<T::Part>> {
         /// To weigh so many entries takes so much longer than a task costs that another thread may as well read the
         /// rest.
         const LARGE: usize = 256;
@@ -310,6 +311,7 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
             links: Links::Alone,
             own: dir.is_counted.then(|| walk.rules.figures(&dir.stat)),
             sums: Sums::default(),
+            change: None,
         };
         let (rules, tally, subtotal) = (Some(&walk.rules), &walk.tally, dir.take_subtotal());
         let Some(parent) = parent else {

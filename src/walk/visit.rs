@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::dir::Dir;
 use super::find::{ATTEMPTS, Missing};
 use super::follow::Via;
-use super::handles::OpenDirectory;
+use super::handles::CountedHandle;
 use super::is_entered;
 use super::known::Known;
 use super::progress::Counts;
@@ -26,7 +26,7 @@ use crate::total::Subtotal;
 pub(super) struct Visit<'a, 's, T: Tally> {
     worker: &'a Worker<'a, 's, T>,
     dir: &'a Arc<Dir<T::Part>>,
-    open: &'a Arc<OpenDirectory>,
+    open: &'a Arc<CountedHandle>,
     query: Query,
     filters: DirectoryFilter<'a>,
     subtotal: Subtotal<T::Part>,
@@ -48,7 +48,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
     pub(super) fn new(
         worker: &'a Worker<'a, 's, T>,
         dir: &'a Arc<Dir<T::Part>>,
-        open: &'a Arc<OpenDirectory>,
+        open: &'a Arc<CountedHandle>,
     ) -> Self {
         let options = &worker.walk.options;
         let cached = dir.mount.storage == Storage::Remote;

@@ -342,7 +342,7 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             ..tree::PictureOptions::default()
         };
         let mut picture = Vec::new();
-        tree::draw(&mut picture, &tree, None, &options).unwrap();
+        tree::draw(&mut picture, &tree, &options).unwrap();
         check_text(&picture, "a picture");
         for line in String::from_utf8(picture).unwrap().lines().filter(|_| width >= 40) {
             assert!(name::cells(line) <= width, "{width}: {line}");

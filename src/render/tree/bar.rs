@@ -8,7 +8,7 @@ use crate::tree::Shape;
 
 impl Picture<'_> {
     pub(super) fn percent(&self, i: usize) -> String {
-        percent(self.lines[i].totals.size, self.lines[0].totals.size)
+        percent(self.lines[i].totals.weight, self.lines[0].totals.weight)
     }
 
     /// The bar: the node's own share is solid, and the shares of its ancestors behind it are shaded.
@@ -49,13 +49,13 @@ impl Picture<'_> {
         longer
     }
 
-    /// How many cells a node's own share takes: at least one if its size is not 0.
+    /// How many cells a node's own share takes: at least one if its weight is not 0.
     fn share(&self, i: usize, width: usize) -> usize {
-        let size = self.lines[i].totals.size;
-        if size == 0 || !self.has_bar(i) {
+        let weight = self.lines[i].totals.weight;
+        if weight == 0 || !self.has_bar(i) {
             return 0;
         }
-        let cells = u128::from(size) * width as u128 / u128::from(self.scale.max(1));
+        let cells = u128::from(weight) * width as u128 / u128::from(self.scale.max(1));
         // In a forged snapshot, it may be far more than the whole.
         (cells + 1).min(width as u128) as usize
     }
@@ -73,6 +73,6 @@ pub(super) fn scale(lines: &[Line<'_>], shape: Shape) -> u64 {
         Shape::List => *i > 0 && !line.is_rest,
         _ => *i == 0,
     };
-    let sizes = lines.iter().enumerate().filter(is_on_scale).map(|(_, line)| line.totals.size);
-    sizes.max().unwrap_or(0)
+    let weights = lines.iter().enumerate().filter(is_on_scale).map(|(_, line)| line.totals.weight);
+    weights.max().unwrap_or(0)
 }

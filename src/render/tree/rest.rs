@@ -31,7 +31,7 @@ impl Rest {
         if below.is_empty() && options.root_alone {
             return None;
         }
-        let Totals { mut size, mut entries, .. } = root.totals;
+        let Totals { mut weight, mut entries, .. } = root.totals;
         let is_inode = |line: &Line<'_>, is_root: bool| match tree.shape() {
             Shape::Groups => false,
             _ if is_root && tree.root().is_total() => false,
@@ -44,7 +44,7 @@ impl Rest {
                 entries = entries.saturating_sub(is_inode(line, false).into());
             } else {
                 entries = entries.saturating_sub(line.totals.entries);
-                size = size.saturating_sub(line.totals.size);
+                weight = weight.saturating_sub(line.totals.weight);
                 is_at_least |= line.totals.shared > 0;
             }
         }
@@ -57,9 +57,9 @@ impl Rest {
             _ => format!("{count} smaller"),
         };
         // In a list of files, directories are among the others, and have no size there.
-        let is_worth_a_line = entries > 0 && (size > 0 || !options.one_kind || is_time);
-        let size = if is_time { 0 } else { size };
-        let totals = Totals { size, entries, ..Totals::default() };
+        let is_worth_a_line = entries > 0 && (weight > 0 || !options.one_kind || is_time);
+        let weight = if is_time { 0 } else { weight };
+        let totals = Totals { size: weight, weight, entries, ..Totals::default() };
         is_worth_a_line.then_some(Self { totals, name, is_at_least })
     }
 }
