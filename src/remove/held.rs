@@ -18,8 +18,6 @@ pub struct HeldMount {
     path: PathBuf,
     known: KnownEntry,
     paths: Arc<ProtectedPaths>,
-    by_steps: bool,
-    has_room: bool,
     /// The result of opening it. The thread that removes opens it, because that may take long.
     opened: OnceLock<Result<OpenedMount, String>>,
 }
@@ -34,22 +32,7 @@ struct OpenedMount {
 impl HeldMount {
     /// The directory at `path`. `known` is from the scan, and `paths` are protected.
     pub fn new(path: PathBuf, known: KnownEntry, paths: Arc<ProtectedPaths>) -> Self {
-        let opened = OnceLock::new();
-        Self { path, known, paths, by_steps: false, has_room: true, opened }
-    }
-
-    /// The same, but opens directories as on a kernel without openat2(2).
-    pub fn by_steps(self) -> Self {
-        Self { by_steps: true, opened: OnceLock::new(), ..self }
-    }
-
-    /// The same, but as on a full file system, without private directories.
-    pub fn without_room(self) -> Self {
-        Self { has_room: false, ..self }
-    }
-
-    pub(super) fn has_room(&self) -> bool {
-        self.has_room
+        Self { path, known, paths, opened: OnceLock::new() }
     }
 
     /// Its path now, if it is open and the system tells, or else when it was scanned.
@@ -66,10 +49,7 @@ impl HeldMount {
     }
 
     fn open(&self) -> io::Result<OpenedMount> {
-        let mut held = HeldDirectory::open(&CString::new(self.path())?)?;
-        if self.by_steps {
-            held.go_by_steps();
-        }
+        let held = HeldDirectory::open(&CString::new(self.path())?)?;
         let stat = held.stat()?;
         self.known.check_identity(&stat)?;
         let protected = self.paths.ask(Some(&stat))?;

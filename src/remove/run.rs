@@ -247,11 +247,7 @@ impl<'w> Removal<'w> {
         };
         self.log.begin(Manner::Delete.name(), target, parent.private.path(), &target.name)?;
         self.has_begun = true;
-        let made = match parent.mount.has_room() {
-            true => parent.private.make(&parent.held, &parent.stat, &mut self.watcher),
-            false => Err(io::Error::from(ErrorKind::StorageFull).into()),
-        };
-        let random = match made {
+        let random = match parent.private.make(&parent.held, &parent.stat, &mut self.watcher) {
             Ok(()) => None,
             // A new directory needs a block or an inode. Often people delete because there is none left.
             Err(Stop::Because(error)) if is_full(&error) => Some(random_name()?),

@@ -148,19 +148,20 @@ fn raced(seed: u64, can_mount: bool, manner: Manner) -> usize {
     let fixture = tree();
     let scanned = Scanned::of(&fixture);
     let canary = inodes(&fixture.at("canary"));
-    let mut targets = scanned.targets(&["a", "c", "d"]);
-    // Every third time as on a file system without room for a private directory.
-    if seed.is_multiple_of(3) {
-        targets.iter_mut().for_each(|target| target.mount = scanned.without_room());
-    }
+    let targets = scanned.targets(&["a", "c", "d"]);
     let mut intruder = Intruder::new(&fixture, seed, can_mount);
     let one_in = [1, 2, 3, 8, 20][intruder.dice.below(5)];
-    let removed = remove(&targets, manner, &scanned.places, &mut |_| {
+    let mut watch = |_: RemovalEvent<'_>| {
         if intruder.dice.below(one_in) == 0 {
             intruder.swap();
         }
         ControlFlow::Continue(())
-    });
+    };
+    // Every third time as on a file system without room for a private directory.
+    let removed = match manner {
+        Manner::Delete if seed.is_multiple_of(3) => scanned.delete_without_room(&targets, watch),
+        _ => remove(&targets, manner, &scanned.places, &mut watch),
+    };
     let (made, swaps) = (std::mem::take(&mut intruder.made), intruder.swaps);
     drop(intruder);
     assert_eq!(inodes(&fixture.at("canary")), canary, "seed {seed}");

@@ -17,6 +17,7 @@ use weigh::report::{self, Keep, Request};
 use weigh::tally::Inodes;
 use weigh::tree::{Place, Tree};
 
+use crate::denied::{without_openat2, without_room};
 use crate::fixture::Fixture;
 
 /// A scan of a fixture, and what would be deleted of it.
@@ -76,21 +77,6 @@ impl Scanned {
         Arc::new(ProtectedPaths { roots: vec![self.top.clone()], homes: vec![self.home.clone()] })
     }
 
-    fn mount(&self) -> remove::HeldMount {
-        let known = remove::KnownEntry::of(&self.tree.root());
-        remove::HeldMount::new(self.top.clone(), known, self.protected())
-    }
-
-    /// What is held where there is no openat2(2).
-    fn by_steps(&self) -> Arc<remove::HeldMount> {
-        Arc::new(self.mount().by_steps())
-    }
-
-    /// What is held on a file system that is full.
-    pub fn without_room(&self) -> Arc<remove::HeldMount> {
-        Arc::new(self.mount().without_room())
-    }
-
     fn delete(&self, names: &[&str]) -> Removed {
         self.delete_with(&self.targets(names), |_| ControlFlow::Continue(()))
     }
@@ -101,6 +87,17 @@ impl Scanned {
         mut watch: impl FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
     ) -> Removed {
         remove(targets, Manner::Delete, &self.places, &mut watch)
+    }
+
+    /// The same on a file system that has no room for a private directory.
+    pub fn delete_without_room(
+        &self,
+        targets: &[Target],
+        watch: impl FnMut(RemovalEvent<'_>) -> ControlFlow<()> + Send,
+    ) -> Removed {
+        // The log has to be there.
+        fs::create_dir_all(self.places.log().unwrap().parent().unwrap()).unwrap();
+        without_room(|| self.delete_with(targets, watch))
     }
 
     pub fn log(&self) -> String {
@@ -161,11 +158,8 @@ fn what_is_marked_is_gone_and_nothing_else() {
         let fixture = tree().hard_link("tree/a/one", "canary/same").fifo("tree/a/pipe");
         let scanned = Scanned::of(&fixture);
         let before = listing(&fixture.at("canary"));
-        let mut targets = scanned.targets(&["a", "c"]);
-        if by_steps {
-            targets.iter_mut().for_each(|target| target.mount = scanned.by_steps());
-        }
-        let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+        let delete = || scanned.delete(&["a", "c"]);
+        let removed = if by_steps { without_openat2(delete) } else { delete() };
         assert!(removed.outcomes.iter().all(|outcome| matches!(outcome.fate, Fate::Deleted)));
         assert_eq!(removed.outcomes[0].removed, 7);
         assert_eq!(listing(&fixture.at("canary")), before);
@@ -192,15 +186,13 @@ fn no_symlink_is_followed() {
         for by_steps in [false, true] {
             let fixture = tree().file("canary/two", 5_000).file("canary/b/two", 5_000);
             let scanned = Scanned::of(&fixture);
-            let mut targets = scanned.targets(&[name]);
-            if by_steps {
-                targets[0].mount = scanned.by_steps();
-            }
+            let targets = scanned.targets(&[name]);
             let replaced = fixture.at("tree").join(replaced);
             fs::rename(&replaced, fixture.at("moved")).unwrap();
             symlink(fixture.at("canary"), &replaced).unwrap();
             let before = (listing(&fixture.at("canary")), listing(&fixture.at("moved")));
-            let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+            let delete = || scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+            let removed = if by_steps { without_openat2(delete) } else { delete() };
             assert!(!matches!(removed.outcomes[0].fate, Fate::Deleted), "{name}: {removed:?}");
             let after = (listing(&fixture.at("canary")), listing(&fixture.at("moved")));
             assert_eq!(before, after);
@@ -453,19 +445,19 @@ fn it_can_be_cancelled_between_any_two_calls() {
         ControlFlow::Continue(())
     });
     assert!(calls > 20);
-    for last in (1..=calls).chain(1_001..1_000 + calls - 2) {
+    for (last, has_room) in (1..=calls).flat_map(|last| [(last, true), (last, false)]) {
         let fixture = tree();
         let scanned = Scanned::of(&fixture);
-        let mut targets = scanned.targets(&["a", "c"]);
-        if last > 1_000 {
-            targets.iter_mut().for_each(|target| target.mount = scanned.without_room());
-        }
-        let last = last % 1_000;
+        let targets = scanned.targets(&["a", "c"]);
         let mut call = 0;
-        let removed = scanned.delete_with(&targets, |_| {
+        let watch = |_: RemovalEvent<'_>| {
             call += 1;
             if call < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
+        };
+        let removed = match has_room {
+            true => scanned.delete_with(&targets, watch),
+            false => scanned.delete_without_room(&targets, watch),
+        };
         assert!(removed.is_cancelled);
         assert_eq!(removed.left, [], "{last}");
         // What is left is in its place, and whatever is not there is counted as removed.
@@ -527,13 +519,10 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
     for has_room in [true, false] {
         let fixture = tree();
         let scanned = Scanned::of(&fixture);
-        let mut targets = scanned.targets(&["a"]);
-        if !has_room {
-            targets[0].mount = scanned.without_room();
-        }
+        let targets = scanned.targets(&["a"]);
         let held = fs::File::open(fixture.at("tree/a/b")).unwrap();
         let inode = fs::metadata(fixture.at("tree/a/b/two")).unwrap().ino();
-        let removed = scanned.delete_with(&targets, |event| {
+        let watch = |event: RemovalEvent<'_>| {
             let RemovalEvent::Before { step, name: b"two", .. } = event else {
                 return ControlFlow::Continue(());
             };
@@ -543,12 +532,17 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
             let place = format!("/proc/self/fd/{}/two", std::os::fd::AsRawFd::as_raw_fd(&held));
             fs::write(place, "theirs").unwrap();
             ControlFlow::Break(())
-        });
+        };
+        let removed = match has_room {
+            true => scanned.delete_with(&targets, watch),
+            false => scanned.delete_without_room(&targets, watch),
+        };
         let Fate::Left(at) = &removed.outcomes[0].fate else { panic!("{removed:?}") };
         let left = fs::metadata(path::from_bytes(at)).unwrap();
         assert_eq!(left.ino(), inode, "{removed:?}");
         assert_eq!(fs::read(fixture.at("tree/a/b/two")).unwrap(), b"theirs");
         let at = std::str::from_utf8(at).unwrap();
+        assert_eq!(at.contains("/a/b/.weigh-"), !has_room, "{at}");
         assert!(scanned.log().contains(&format!(r#""at":"{at}","why""#)), "{}", scanned.log());
     }
 }
