@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nix::libc::{ENOSPC, ENOSYS, SYS_mkdirat, SYS_openat2, c_long};
+use nix::libc::{ENOSPC, ENOSYS, SYS_mkdirat, SYS_openat2};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
 /// On a kernel without openat2(2).
@@ -16,10 +16,10 @@ pub fn without_room<T: Send>(body: impl FnOnce() -> T + Send) -> T {
 }
 
 /// Runs `body` in a thread of its own, in which `call` fails with `error`.
-fn denied<T: Send>(call: c_long, error: i32, body: impl FnOnce() -> T + Send) -> T {
+fn denied<T: Send>(call: i64, error: i32, body: impl FnOnce() -> T + Send) -> T {
     let action = SeccompAction::Errno(error as u32);
     let arch = std::env::consts::ARCH.try_into().unwrap();
-    let rules = BTreeMap::from([(i64::from(call), Vec::new())]);
+    let rules = BTreeMap::from([(call, Vec::new())]);
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, action, arch).unwrap();
     let filter: BpfProgram = filter.try_into().unwrap();
     let run = || {
