@@ -103,7 +103,8 @@ fn main() -> ExitCode {
 
 /// Browses, and prints what came of it.
 fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -> ExitCode {
-    let log = options.places.as_ref().and_then(remove::Places::log).unwrap_or_default();
+    let log =
+        options.directories.as_ref().and_then(remove::UserDirectories::log).unwrap_or_default();
     let ended = match browse::run(request, options) {
         Ok(ended) => ended,
         Err(problem) => {

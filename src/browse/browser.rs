@@ -15,7 +15,7 @@ use crate::filter::Git;
 use crate::measure::{Measure, View};
 use crate::path;
 use crate::problem::Problem;
-use crate::remove::Places;
+use crate::remove::UserDirectories;
 use crate::render::colors::Colors;
 use crate::render::partial::Partial;
 use crate::render::size::Formats;
@@ -50,7 +50,7 @@ pub struct BrowseOptions {
     /// Whether a filter leaves something out: the trash takes no directory then.
     pub is_filtered: bool,
     /// Where the trash and the log are; if this is unknown, nothing is removed.
-    pub places: Option<Places>,
+    pub directories: Option<UserDirectories>,
     /// The user's home directories, from the environment and the user database.
     pub homes: Vec<PathBuf>,
     /// How to read git's rules, for marking ignored files.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::inode::Links;
 use crate::path;
-use crate::remove::{ProtectedPaths, ProtectedPlaces};
+use crate::remove::{ProtectedLocations, ProtectedPaths};
 use crate::sys::{self, Symlinks};
 use crate::tree::{Child, Tree};
 
@@ -18,7 +18,7 @@ pub struct Protected {
     /// The real path of each root, by its given name. Empty for a snapshot.
     roots: HashMap<Vec<u8>, Vec<u8>>,
     paths: Arc<ProtectedPaths>,
-    places: ProtectedPlaces,
+    locations: ProtectedLocations,
 }
 
 impl Protected {
@@ -32,8 +32,8 @@ impl Protected {
         let real_roots = roots.values().map(|root| path::from_vec(root.clone())).collect();
         let paths = Arc::new(ProtectedPaths { roots: real_roots, homes: homes.to_vec() });
         // Where mounts are not listed, nothing is removed, but marked paths can be printed.
-        let places = paths.ask(None).unwrap_or_default();
-        Self { roots, paths, places }
+        let locations = paths.ask(None).unwrap_or_default();
+        Self { roots, paths, locations }
     }
 
     /// The real path of each root, by the name it was given.
@@ -66,13 +66,13 @@ impl Protected {
                 return Some("something is mounted in it");
             }
             Some(id) => {
-                if let Some(refusal) = self.places.refusal_within(tree, id) {
+                if let Some(refusal) = self.locations.refusal_within(tree, id) {
                     return Some(refusal);
                 }
             }
         }
         let path = self.real_path(tree, child)?;
-        self.places.refusal_at(here.map_or(0, |here| here.mount), &path, child.id().is_some())
+        self.locations.refusal_at(here.map_or(0, |here| here.mount), &path, child.id().is_some())
     }
 
     /// The absolute path of `child`, if its root is known.

@@ -11,7 +11,7 @@ use super::marks::{descend, names};
 use super::update::Command;
 use crate::path;
 use crate::problem::Problem;
-use crate::remove::{self, Fate, Manner, RemovalEvent, Removed, Target, Trashed};
+use crate::remove::{self, Fate, Manner, RemovalEvent, Removed, Target, Trashed, UserDirectories};
 use crate::render::errors;
 use crate::render::name::escape;
 use crate::render::size::Format;
@@ -162,7 +162,7 @@ impl Browser {
                 Some("deleting is off: this is a snapshot")
             }
             _ if !self.options.knows_freed => Some("deleting is off: symlinks are followed (-L)"),
-            _ if self.options.places.is_none() => {
+            _ if self.options.directories.is_none() => {
                 Some("deleting is off: weigh does not know where to log it")
             }
             _ if self.pending.is_some() => Some("deleting is off while weigh does something else"),
@@ -360,7 +360,7 @@ impl Browser {
         let running = self.removals.running.take()?;
         self.pending = None;
         let (mut gone, mut kept, mut entries) = (0_u64, 0_u64, 0_u64);
-        let mut places = Vec::new();
+        let mut in_trash = Vec::new();
         for (outcome, (way, name)) in removed.outcomes.into_iter().zip(running.names) {
             entries += outcome.removed;
             let is_said = !outcome.problems.is_empty();
@@ -371,7 +371,7 @@ impl Browser {
                 Fate::Deleted => gone += 1,
                 Fate::Trashed(trashed) => {
                     gone += 1;
-                    places.push(trashed.place());
+                    in_trash.push(trashed.path_in_trash());
                     self.removals.trashed.push(Arc::from(trashed));
                 }
                 Fate::Restored => {}
@@ -394,16 +394,20 @@ impl Browser {
         }
         self.removals.problems.extend(removed.left);
         self.removals.problems.extend(removed.unlogged);
-        if running.manner == Manner::Trash && places.is_empty() {
+        if running.manner == Manner::Trash && in_trash.is_empty() {
             // The trash may have been made even if nothing could be moved there.
-            let data = self.options.places.as_ref().and_then(|places| places.data.as_ref());
+            let directories = self.options.directories.as_ref();
+            let data = directories.and_then(|directories| directories.data.as_ref());
             let trash = data.map(|data| data.join("Trash/files/x"));
-            places.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
+            in_trash.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
         }
-        self.rescan_places(&places);
+        self.rescan_around(&in_trash);
         let count = |count| Format::Count.write(count);
         let mut said = match running.manner {
-            Manner::Delete => format!("{} deleted, {} entries", count(gone), count(entries)),
+            Manner::Delete => {
+                let word = if entries == 1 { "entry" } else { "entries" };
+                format!("{} deleted, {} {word}", count(gone), count(entries))
+            }
             _ => format!(
                 "{} in the trash: that frees nothing until it is emptied; u puts the last back",
                 count(gone)
@@ -455,7 +459,7 @@ impl Browser {
         match outcome.map(|outcome| (outcome.fate, outcome.problems)) {
             Some((Fate::Restored, _)) => {
                 self.removals.trashed.pop();
-                self.rescan_places(&[trashed.path(), trashed.place()]);
+                self.rescan_around(&[trashed.path(), trashed.path_in_trash()]);
                 self.say(format!("put back: {path}"));
                 self.next_rescan()
             }
@@ -463,28 +467,28 @@ impl Browser {
                 let why = problems.first().map_or("cancelled", |problem| &problem.message);
                 self.say(format!("not put back: {path}: {why}"));
                 // The log may be in the tree, and is longer now.
-                self.rescan_places(&[]);
+                self.rescan_around(&[]);
                 self.next_rescan()
             }
             None => None,
         }
     }
 
-    /// Scans the directories of `places` and of the log again, if they are in the tree.
-    fn rescan_places(&mut self, places: &[Vec<u8>]) {
+    /// Scans the directories around `paths` and the log again, if they are in the tree.
+    fn rescan_around(&mut self, paths: &[Vec<u8>]) {
         /// The directory of the trash with what was moved there. Info files are in one beside it.
         const FILES: &[u8] = b"/files/";
-        let log = self.options.places.as_ref().and_then(remove::Places::log);
+        let log = self.options.directories.as_ref().and_then(UserDirectories::log);
         let log = log.map(|log| log.into_os_string().into_encoded_bytes());
-        let info = places.iter().filter_map(|place| {
-            let end = place.windows(FILES.len()).rposition(|part| part == FILES)?;
-            Some(place[..end].iter().chain(b"/x").copied().collect())
+        let info = paths.iter().filter_map(|path| {
+            let end = path.windows(FILES.len()).rposition(|part| part == FILES)?;
+            Some(path[..end].iter().chain(b"/x").copied().collect())
         });
-        let all: Vec<Vec<u8>> = places.iter().cloned().chain(info).chain(log).collect();
-        for place in all {
-            let end = place.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+        let all: Vec<Vec<u8>> = paths.iter().cloned().chain(info).chain(log).collect();
+        for path in all {
+            let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
             let way =
-                self.scan().and_then(|scan| scan.way_to(&place[..end], self.protected.roots()));
+                self.scan().and_then(|scan| scan.way_to(&path[..end], self.protected.roots()));
             way.into_iter().for_each(|way| self.rescan_later(way, false));
         }
     }

@@ -298,9 +298,9 @@ impl Work<'_> {
     fn look(&self, browser: &mut Browser) {
         let sender = self.sender.clone();
         let (number, targets) = browser.to_be_looked_at();
-        let places = self.options.places.clone().unwrap_or_default();
+        let directories = self.options.directories.clone().unwrap_or_default();
         thread::spawn(move || {
-            let unlogged = places.check_log().err().map(|error| error.to_string());
+            let unlogged = directories.check_log().err().map(|error| error.to_string());
             let looked = targets.into_iter().map(|(number, mut target)| {
                 let refusal = remove::look(&mut target).err().map(|error| error.to_string());
                 (number, target, refusal.or_else(|| unlogged.clone()))
@@ -312,12 +312,12 @@ impl Work<'_> {
     fn remove(&self, browser: &mut Browser, manner: Manner) {
         let (sender, is_cancelled) = (self.sender.clone(), Arc::clone(&self.is_cancelled));
         let signals = self.signals.clone();
-        let places = self.options.places.clone().unwrap_or_default();
+        let directories = self.options.directories.clone().unwrap_or_default();
         let targets = browser.begin_removal(manner);
         is_cancelled.store(false, Ordering::SeqCst);
         thread::spawn(move || {
             let (mut told, mut now) = (Instant::now(), RemovalProgress::default());
-            let removed = remove::remove(&targets, manner, &places, &mut |event| {
+            let removed = remove::remove(&targets, manner, &directories, &mut |event| {
                 now.take(event);
                 if told.elapsed() >= INTERVAL {
                     told = Instant::now();
@@ -337,9 +337,9 @@ impl Work<'_> {
     fn undo(&self, browser: &mut Browser) {
         let Some(trashed) = browser.begin_undo() else { return };
         let sender = self.sender.clone();
-        let places = self.options.places.clone().unwrap_or_default();
+        let directories = self.options.directories.clone().unwrap_or_default();
         thread::spawn(move || {
-            let removed = remove::undo(&trashed, &places, &mut |_| ControlFlow::Continue(()));
+            let removed = remove::undo(&trashed, &directories, &mut |_| ControlFlow::Continue(()));
             let _ = sender.send(Told::Undone(trashed, Box::new(removed)));
         });
     }

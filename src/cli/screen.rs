@@ -9,7 +9,7 @@ use super::flags::{Flags, Sort};
 use super::{HOME, git};
 use crate::browse::{self, BrowseOptions, SortKey, Sorting};
 use crate::filter::{Git, GitConfig, Ignored};
-use crate::remove::Places;
+use crate::remove::UserDirectories;
 use crate::render::colors::Colors;
 use crate::render::size::Formats;
 use crate::sys;
@@ -78,7 +78,8 @@ impl Flags {
         let variable = |name: &str| env::var_os(name).map(PathBuf::from);
         let from_database = sys::user_home(sys::user_id());
         let home = variable(HOME).filter(|home| home.is_absolute()).or(from_database.clone());
-        let places = Places::of(|name| if name == HOME { home.clone() } else { variable(name) });
+        let directories =
+            UserDirectories::of(|name| if name == HOME { home.clone() } else { variable(name) });
         // With sudo, the home of the user who called it.
         let caller = env::var("SUDO_UID").ok().and_then(|id| sys::user_home(id.parse().ok()?));
         let homes = [home, from_database, caller].into_iter().flatten().collect();
@@ -93,7 +94,7 @@ impl Flags {
             is_raw: !terminal::is_stdout(),
             read_only: self.screen.read_only,
             is_filtered: !walk.filter.is_off(),
-            places: Some(places).filter(|places| places.log().is_some()),
+            directories: Some(directories).filter(|directories| directories.log().is_some()),
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
             colors: is_colored.then(|| Colors::new(&ls_colors())),

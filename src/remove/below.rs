@@ -7,32 +7,27 @@ use std::collections::VecDeque;
 use std::ffi::CStr;
 use std::io::{self, ErrorKind};
 
-use super::explain::explain;
-use super::outcome::{RemovalStep, Stop, TargetOutcome, Watcher, because};
+use super::aside::Move;
+use super::explain::{Stop, because, explain};
+use super::known::{KnownEntry, checked, ensure_here};
+use super::outcome::RemovalStep;
 use super::private::random_name;
-use super::protected::ProtectedPlaces;
-use super::relinked::Relinked;
-use super::target::{KnownEntry, checked, ensure_here};
+use super::protected::ProtectedLocations;
+use super::removal::Removal;
+use super::target::Target;
 use crate::path;
-use crate::render::name::escape;
 use crate::sys::{ExactStat, HeldDirectory};
-use crate::tree::{Child, Step, Traversal, Tree};
+use crate::tree::{Child, Step, Traversal};
 
 /// Removes the content of a directory.
 pub(super) struct Below<'a, 'w> {
-    /// The private directory that entries other than directories are moved into. Without one, on a file system that is
-    /// full, each entry gets a random name in its own directory instead.
-    pub(super) inner: Option<&'a HeldDirectory>,
-    /// The path of that private directory.
-    pub(super) inner_path: &'a [u8],
+    /// The private directory that entries other than directories are moved into, and its path. Without one, on a file
+    /// system that is full, each entry gets a random name in its own directory instead.
+    pub(super) inner: Option<(&'a HeldDirectory, &'a [u8])>,
     /// The path of the target's directory.
     pub(super) around: &'a [u8],
-    pub(super) protected: &'a ProtectedPlaces,
-    pub(super) watcher: &'a mut Watcher<'w>,
-    pub(super) relinked: &'a mut Relinked,
-    pub(super) outcome: &'a mut TargetOutcome,
-    /// Where the first entry is that could not be put back.
-    pub(super) left: Option<Vec<u8>>,
+    pub(super) protected: &'a ProtectedLocations,
+    pub(super) removal: &'a mut Removal<'w>,
 }
 
 /// A directory whose content is being removed.
@@ -46,18 +41,11 @@ struct Entered<'t> {
     has_rest: bool,
 }
 
-/// The result for one entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum EntryFate {
-    Gone,
-    Kept,
-}
-
-/// The directories above the current one, of which only the innermost are held open.
+/// The current directory and those above it, of which only the innermost are held open.
 #[derive(Debug, Default)]
-struct HeldWay(VecDeque<HeldDirectory>);
+struct HeldPath(VecDeque<HeldDirectory>);
 
-impl HeldWay {
+impl HeldPath {
     /// However deep the tree is, no more are open.
     const MOST: usize = 32;
 
@@ -87,78 +75,72 @@ impl HeldWay {
 }
 
 impl Below<'_, '_> {
-    /// Removes what was `scanned` in the directory `name` of `private`, but not the directory itself. Returns whether
-    /// all of it is gone, or an error if it was cancelled or cannot find the way back up.
-    pub(super) fn remove(
+    /// Removes what was scanned in the directory `target`, but not the directory itself, which is at the name `moved`
+    /// now and has the attributes `stat`. Fails if some of it is kept, or if it cannot find the way back up.
+    pub(super) fn remove_content(
         &mut self,
-        private: &HeldDirectory,
-        name: &CStr,
+        target: &Target,
+        moved: (&HeldDirectory, &CStr),
         stat: &ExactStat,
-        scanned: &Tree,
-    ) -> Result<bool, Stop> {
-        let root = scanned.root();
-        let mut way = HeldWay::default();
-        way.enter(private.descend(&[name])?);
-        if !way.innermost()?.stat()?.is_same(stat) {
-            return Err(Stop::Because(io::Error::other("it has been replaced meanwhile")));
+    ) -> Result<(), Stop> {
+        let scanned = target.below.as_ref();
+        let root = scanned.ok_or_else(|| because("nothing in it was scanned"))?.root();
+        let mut open = HeldPath::default();
+        open.enter(moved.0.descend(&[moved.1])?);
+        if !open.innermost()?.stat()?.is_same(stat) {
+            return Err(because(REPLACED));
         }
         let mut traversal: Traversal<Child<'_>, Entered<'_>> = Traversal::new(root);
-        let (mut is_gone, mut leaves_out) = (true, false);
+        let (mut has_rest, mut leaves_out) = (false, false);
         while let Some(step) = traversal.next() {
-            match step {
+            let is_kept = match step {
                 Step::Node(child) => {
-                    let entered = match traversal.depth() {
-                        0 => Ok(*stat),
-                        _ => self.enter(&mut way, &child),
-                    };
-                    let stat = match entered {
-                        Ok(stat) => stat,
-                        // Somebody else has removed it.
-                        Err(Stop::Because(error)) if error.kind() == ErrorKind::NotFound => {
+                    let is_top = traversal.depth() == 0;
+                    let entered = if is_top { Ok(*stat) } else { self.enter(&mut open, &child) };
+                    match entered {
+                        Ok(stat) => {
+                            let (directory, path) = ((open.innermost()?, &stat), traversal.path());
+                            let mut has_rest = child.node().own.is_none();
+                            leaves_out |= has_rest;
+                            for leaf in child.leaves() {
+                                has_rest |= self.entry(directory, path, &leaf, None)?;
+                            }
+                            let entered = Entered { child, stat, end: path.len(), has_rest };
+                            traversal.enter(entered, child.directories().collect());
                             continue;
                         }
-                        Err(Stop::Because(error)) => {
-                            self.say(traversal.path(), &error, None, None);
-                            traversal.innermost().into_iter().for_each(|it| it.has_rest = true);
-                            continue;
-                        }
-                        Err(stop) => return Err(stop),
-                    };
-                    let (held, path) = (way.innermost()?, traversal.path());
-                    let is_left_out = child.node().own.is_none();
-                    leaves_out |= is_left_out;
-                    let has_rest = self.leaves(held, &stat, &child, path)? | is_left_out;
-                    let entered = Entered { child, stat, end: path.len(), has_rest };
-                    traversal.enter(entered, child.directories().collect());
+                        Err(stop) => self.keep(stop, traversal.path(), None, None)?,
+                    }
                 }
-                Step::End(Entered { child, stat, end, has_rest }) => {
-                    let Some(around) = traversal.innermost().map(|around| around.stat) else {
-                        is_gone = !has_rest;
-                        continue;
+                Step::End(it) => {
+                    let Some(above) = traversal.innermost() else {
+                        has_rest = it.has_rest;
+                        break;
                     };
-                    way.leave(&around)?;
-                    let is_kept = has_rest || {
-                        let known = (&KnownEntry::of(&child), Some(&stat));
-                        let path = || traversal.path().get(..end).unwrap_or_default().to_vec();
-                        let held = way.innermost()?;
-                        self.entry(held, &around, child.name(), known, path)? == EntryFate::Kept
-                    };
-                    traversal.innermost().into_iter().for_each(|it| it.has_rest |= is_kept);
+                    let (around, end) = (above.stat, above.end);
+                    open.leave(&around)?;
+                    let directory = (open.innermost()?, &around);
+                    let path = traversal.path().get(..end).unwrap_or_default();
+                    it.has_rest || self.entry(directory, path, &it.child, Some(&it.stat))?
                 }
+            };
+            if let Some(above) = traversal.innermost() {
+                above.has_rest |= is_kept;
             }
         }
         if leaves_out {
-            let why = io::Error::other("directories that a filter leaves out stay");
-            self.say(root.name(), &why, None, None);
+            let why = because("directories that a filter leaves out stay");
+            self.keep(why, root.name(), None, None)?;
         }
-        Ok(is_gone)
+        // The reasons have been reported.
+        if has_rest { Err(Stop::Cancelled) } else { Ok(()) }
     }
 
     /// Opens a directory in the innermost one.
-    fn enter(&mut self, way: &mut HeldWay, child: &Child<'_>) -> Result<ExactStat, Stop> {
-        self.watcher.before(RemovalStep::Enter, child.name())?;
+    fn enter(&mut self, open: &mut HeldPath, child: &Child<'_>) -> Result<ExactStat, Stop> {
+        self.removal.before(RemovalStep::Enter, child.name())?;
         let name = checked(child.name())?;
-        let around = way.innermost()?;
+        let around = open.innermost()?;
         let (held, outside) = (around.descend(&[&name])?, around.stat()?);
         let stat = held.stat()?;
         KnownEntry::of(child).check(&stat)?;
@@ -166,143 +148,78 @@ impl Below<'_, '_> {
         if let Some(refusal) = self.protected.refusal_of(stat.stat.identity()) {
             return Err(because(refusal));
         }
-        way.enter(held);
+        open.enter(held);
         Ok(stat)
     }
 
-    /// Removes the entries of a directory that are not directories. Returns whether some are kept.
-    fn leaves(
-        &mut self,
-        held: &HeldDirectory,
-        around: &ExactStat,
-        directory: &Child<'_>,
-        path: &[u8],
-    ) -> Result<bool, Stop> {
-        let mut has_rest = false;
-        for leaf in directory.leaves() {
-            let known = KnownEntry::of(&leaf);
-            let path = || path::join_all([path, leaf.name()]);
-            let fate = self.entry(held, around, leaf.name(), (&known, None), path)?;
-            has_rest |= fate == EntryFate::Kept;
-        }
-        Ok(has_rest)
-    }
-
-    /// Removes one entry if it is what was scanned and, for a directory, what was `entered`.
+    /// Removes the entry `child` of a directory, which is held, has these attributes, and is at `path`. It must be what
+    /// was scanned and, if it is a directory, what was `entered`. Returns whether it is kept.
     fn entry(
         &mut self,
-        held: &HeldDirectory,
-        around: &ExactStat,
-        name: &[u8],
-        (known, entered): (&KnownEntry, Option<&ExactStat>),
-        path: impl Fn() -> Vec<u8>,
-    ) -> Result<EntryFate, Stop> {
-        let mut now = None;
-        match self.try_entry(held, around, name, (known, entered), &mut now, &path) {
-            Ok(()) => {
-                self.watcher.removed += 1;
-                self.outcome.removed += 1;
-                Ok(EntryFate::Gone)
+        directory: (&HeldDirectory, &ExactStat),
+        path: &[u8],
+        child: &Child<'_>,
+        entered: Option<&ExactStat>,
+    ) -> Result<bool, Stop> {
+        let mut seen = None;
+        match self.try_entry(directory, path, child, entered, &mut seen) {
+            Ok(()) => Ok(false),
+            Err(stop) => {
+                let path = path::join_all([path, child.name()]);
+                self.keep(stop, &path, Some(directory.1), seen.as_ref())
             }
-            Err(Stop::Because(error)) if error.kind() == ErrorKind::NotFound && now.is_none() => {
-                Ok(EntryFate::Gone)
-            }
-            Err(Stop::Because(error)) => {
-                self.say(&path(), &error, Some(around), now.as_ref());
-                Ok(EntryFate::Kept)
-            }
-            Err(stop) => Err(stop),
         }
     }
 
     fn try_entry(
         &mut self,
-        held: &HeldDirectory,
-        around: &ExactStat,
-        name: &[u8],
-        (known, entered): (&KnownEntry, Option<&ExactStat>),
+        (held, around): (&HeldDirectory, &ExactStat),
+        path: &[u8],
+        child: &Child<'_>,
+        entered: Option<&ExactStat>,
         seen: &mut Option<ExactStat>,
-        path: &impl Fn() -> Vec<u8>,
     ) -> Result<(), Stop> {
-        let entry = checked(name)?;
-        self.watcher.before(RemovalStep::Look, name)?;
-        let now = self.relinked.as_before_this_run(held.stat_of(&entry)?);
+        let name = checked(child.name())?;
+        self.removal.before(RemovalStep::Look, child.name())?;
+        let now = self.removal.relinked.as_before_this_run(held.stat_of(&name)?);
         *seen = Some(now);
-        known.check(&now)?;
+        KnownEntry::of(child).check(&now)?;
         ensure_here(around, &now)?;
         if entered.is_some_and(|entered| !entered.is_same(&now)) {
-            return Err(Stop::Because(io::Error::other("it has been replaced meanwhile")));
+            return Err(because(REPLACED));
         }
         // A directory gets a random name in its own directory. To move it elsewhere, the kernel goes through all its
         // ancestors: 5.8 ms for 100,000. All that its new name could lose is another empty directory.
         let inner = self.inner.filter(|_| !now.is_directory());
-        let random = if inner.is_some() { None } else { Some(random_name()?) };
-        let (to, new) = (inner.unwrap_or(held), random.as_deref().unwrap_or(&entry));
-        self.watcher.before(RemovalStep::Move, name)?;
-        held.move_to(&entry, to, new)?;
-        let removed = self.remove_moved(to, new, name, &now);
-        removed.inspect_err(|_| {
-            // This step cannot be cancelled.
-            let _ = self.watcher.before(RemovalStep::PutBack, name);
-            if let Err(error) = to.move_to(new, held, &entry) {
-                let at = match &random {
-                    None => path::join_all([self.inner_path, name]),
-                    Some(random) => {
-                        let mut at = path::join_all([self.around, &path()]);
-                        at.truncate(at.len().saturating_sub(name.len()));
-                        at.extend_from_slice(random.to_bytes());
-                        at
-                    }
-                };
-                let message = format!("it could not be put back ({})", explain(&error, None, None));
-                self.outcome.add_as(at.clone(), &error, message);
-                self.left.get_or_insert(at);
-            }
-        })
+        let random = if inner.is_none() { Some(random_name()?) } else { None };
+        let new = random.as_deref().unwrap_or(&name);
+        let to = inner.map_or(held, |(inner, _)| inner);
+        let step = Move { from: (held, &name), to: (to, new), before: &now };
+        let new_path = || match inner {
+            Some((_, inner_path)) => path::join_all([inner_path, new.to_bytes()]),
+            None => path::join_all([self.around, path, new.to_bytes()]),
+        };
+        step.commit(self.removal, new_path, |removal, _| step.remove(removal))
     }
 
-    /// Removes the entry that was moved, if it is the one that was looked at `before`.
-    fn remove_moved(
+    /// Reports why the entry at `path`, which begins with the target's name, is kept, and returns true: unless it was
+    /// never there. Fails after a cancel.
+    fn keep(
         &mut self,
-        at: &HeldDirectory,
-        moved: &CStr,
-        name: &[u8],
-        before: &ExactStat,
-    ) -> Result<(), Stop> {
-        self.watcher.before(RemovalStep::LookAgain, name)?;
-        if !at.stat_of(moved)?.is_same(before) {
-            return Err(Stop::Because(io::Error::other("it was replaced while it was moved")));
-        }
-        self.watcher.before(RemovalStep::Remove, name)?;
-        let removed = self.relinked.remove(at, moved, before);
-        Ok(removed.map_err(|error| name_new(at, moved, error))?)
-    }
-
-    /// Reports why the entry at `path` is kept. The path begins with the target's name.
-    fn say(
-        &mut self,
+        stop: Stop,
         path: &[u8],
-        error: &io::Error,
         around: Option<&ExactStat>,
         it: Option<&ExactStat>,
-    ) {
-        let message = explain(error, around, it);
-        self.outcome.add_as(path::join_all([self.around, path]), error, message);
+    ) -> Result<bool, Stop> {
+        let Stop::Because(error) = stop else { return Err(stop) };
+        // Somebody else has removed it.
+        if error.kind() == ErrorKind::NotFound && it.is_none() {
+            return Ok(false);
+        }
+        let message = explain(&error, around, it);
+        self.removal.outcome.add(path::join_all([self.around, path]), &error, message);
+        Ok(true)
     }
 }
 
-/// The error of removing a directory, with the names of entries that are still in it.
-pub(super) fn name_new(around: &HeldDirectory, name: &CStr, error: io::Error) -> io::Error {
-    /// The number of names in the message.
-    const NAMED: usize = 3;
-    if error.kind() != ErrorKind::DirectoryNotEmpty {
-        return error;
-    }
-    let names = around.descend(&[name]).and_then(|held| held.names(NAMED + 1));
-    let Ok(names) = names else { return error };
-    let mut named: Vec<_> = names.iter().take(NAMED).map(|name| escape(name.to_bytes())).collect();
-    if names.len() > NAMED {
-        named.push("…".to_owned());
-    }
-    io::Error::other(format!("it contains entries that were not scanned: {}", named.join(", ")))
-}
+const REPLACED: &str = "it has been replaced meanwhile";

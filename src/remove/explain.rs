@@ -1,9 +1,28 @@
-//! Explains in words why an entry cannot be moved or removed.
+//! Why an entry is not moved or removed, in words.
 
 use std::io::{self, ErrorKind};
 
 use crate::problem::reason;
 use crate::sys::{ExactStat, is_vanished, user_id};
+
+/// Why a step stopped early.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It was cancelled, or the reasons have been reported.
+    Cancelled,
+    Because(io::Error),
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Stop::Because(error)
+    }
+}
+
+/// `message` as the reason to stop.
+pub(super) fn because(message: impl Into<String>) -> Stop {
+    Stop::Because(io::Error::other(message.into()))
+}
 
 /// The meaning of `error` for the entry `it` in the directory `around`, if these are known.
 pub(super) fn explain(
@@ -15,6 +34,9 @@ pub(super) fn explain(
         return error.to_string();
     }
     let is = |stat: Option<&ExactStat>, what: fn(&ExactStat) -> bool| stat.is_some_and(what);
+    if error.kind() == ErrorKind::AlreadyExists {
+        return "something else has its name now".to_owned();
+    }
     let meaning = match error.kind() {
         ErrorKind::ReadOnlyFilesystem => "the file system is mounted read-only",
         ErrorKind::PermissionDenied if is(it, |it| it.is_immutable) => "it is immutable",

@@ -5,52 +5,13 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use super::directories::UserDirectories;
 use super::outcome::{Fate, TargetOutcome};
 use super::target::Target;
+use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::sys::{self, AppendedFile};
-
-/// The name of the log.
-const NAME: &str = "deleted.ndjson";
-
-/// The directories of the user, by the XDG base directory specification.
-#[derive(Clone, Debug, Default)]
-pub struct Places {
-    /// The directory for data of programs, with the trash.
-    pub data: Option<PathBuf>,
-    /// The directory for the state of programs, with the log.
-    pub state: Option<PathBuf>,
-}
-
-impl Places {
-    /// From the environment: `variable` returns a variable's value.
-    pub fn of(variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
-        // The specification says to ignore relative paths.
-        let absolute = |name| variable(name).filter(|path| path.is_absolute());
-        let home = absolute("HOME");
-        let below = |path| home.as_ref().map(|home| home.join(path));
-        let data = absolute("XDG_DATA_HOME").or_else(|| below(".local/share"));
-        let state = absolute("XDG_STATE_HOME").or_else(|| below(".local/state"));
-        Self { data, state }
-    }
-
-    /// Opens the log, as a removal does.
-    ///
-    /// # Errors
-    /// Why it cannot be opened. Then nothing can be removed.
-    pub fn check_log(&self) -> io::Result<()> {
-        match Log::open(self).trouble {
-            Some(trouble) => Err(io::Error::other(format!("no log: {}", trouble.message))),
-            None => Ok(()),
-        }
-    }
-
-    /// The path of the log.
-    pub fn log(&self) -> Option<PathBuf> {
-        self.state.as_ref().map(|state| state.join("weigh").join(NAME))
-    }
-}
 
 /// The log, or the reason why there is none.
 pub(super) struct Log {
@@ -61,18 +22,33 @@ pub(super) struct Log {
     run: u64,
     /// Whether the last line may be incomplete.
     is_torn: bool,
+    /// What happens to the current target, if a line says so.
+    begun: Option<&'static str>,
+}
+
+impl UserDirectories {
+    /// Opens the log, as a removal does.
+    ///
+    /// # Errors
+    /// Why it cannot be opened. Then nothing can be removed.
+    pub fn check_log(&self) -> io::Result<()> {
+        match Log::open(self).trouble {
+            Some(trouble) => Err(io::Error::other(format!("no log: {}", trouble.message))),
+            None => Ok(()),
+        }
+    }
 }
 
 impl Log {
-    pub(super) fn open(places: &Places) -> Self {
-        let path = places.log();
-        let run = RandomState::new().build_hasher().finish();
+    pub(super) fn open(directories: &UserDirectories) -> Self {
+        let path = directories.log();
         let opened = match &path {
             None => Err(io::Error::other("neither XDG_STATE_HOME nor HOME is set")),
             Some(path) => AppendedFile::open(path),
         };
-        let path = path.unwrap_or_else(|| NAME.into());
-        let mut log = Self { file: None, path, trouble: None, run, is_torn: false };
+        let path = path.unwrap_or_else(|| "deleted.ndjson".into());
+        let run = RandomState::new().build_hasher().finish();
+        let mut log = Self { file: None, path, trouble: None, run, is_torn: false, begun: None };
         match opened {
             Ok(file) => log.file = Some(file),
             Err(error) => log.fail(&error),
@@ -86,28 +62,25 @@ impl Log {
     /// If it cannot be logged. Then it must not be removed.
     pub(super) fn begin(
         &mut self,
-        action: &str,
+        action: &'static str,
         target: &Target,
         into: &[u8],
         name: &[u8],
     ) -> io::Result<()> {
         let (entries, size) = target.totals;
-        self.line(|out, run| {
-            write!(out, r#"{{"time":{},"run":"{run:016x}","event":"begin""#, sys::now())?;
-            write!(out, r#","action":"{action}","#)?;
-            json::bytes(out, "path", &target.path())?;
+        self.line("begin", action, target, |out| {
             write!(out, r#","entries":{entries},"bytes":{size},"#)?;
-            json::bytes(out, "at", &crate::path::join_all([into, name]))
-        })
+            json::bytes(out, "at", &path::join_all([into, name]))
+        })?;
+        self.begun = Some(action);
+        Ok(())
     }
 
-    /// Logs the outcome.
-    pub(super) fn end(&mut self, action: &str, target: &Target, outcome: &TargetOutcome) {
+    /// Logs the outcome, if the beginning has been logged.
+    pub(super) fn end(&mut self, target: &Target, outcome: &TargetOutcome) {
+        let Some(action) = self.begun.take() else { return };
         // That it cannot be logged is in `trouble`.
-        let _ = self.line(|out, run| {
-            write!(out, r#"{{"time":{},"run":"{run:016x}","event":"end""#, sys::now())?;
-            write!(out, r#","action":"{action}","#)?;
-            json::bytes(out, "path", &target.path())?;
+        let _ = self.line("end", action, target, |out| {
             write!(out, r#","result":"{}","removed":{}"#, outcome.fate.name(), outcome.removed)?;
             if let Fate::Left(at) = &outcome.fate {
                 out.write_all(b",")?;
@@ -121,19 +94,28 @@ impl Log {
         });
     }
 
-    fn line(&mut self, write: impl FnOnce(&mut Vec<u8>, u64) -> io::Result<()>) -> io::Result<()> {
-        let unlogged =
-            || io::Error::other("it cannot be logged, and nothing is removed without the log");
-        let Some(file) = &mut self.file else { return Err(unlogged()) };
+    /// Appends a line with what all lines have, and what `rest` writes.
+    fn line(
+        &mut self,
+        event: &str,
+        action: &str,
+        target: &Target,
+        rest: impl FnOnce(&mut Vec<u8>) -> io::Result<()>,
+    ) -> io::Result<()> {
+        const UNLOGGED: &str = "it cannot be logged, and nothing is removed without the log";
+        let Some(file) = &mut self.file else { return Err(io::Error::other(UNLOGGED)) };
         let mut line = if self.is_torn { vec![b'\n'] } else { Vec::new() };
-        let written = write(&mut line, self.run).and_then(|()| {
-            line.extend_from_slice(b"}\n");
-            file.append(&line)
-        });
+        let (time, run) = (sys::now(), self.run);
+        let written = write!(line, r#"{{"time":{time},"run":"{run:016x}","event":"{event}","#)
+            .and_then(|()| write!(line, r#""action":"{action}","#))
+            .and_then(|()| json::bytes(&mut line, "path", &target.path()))
+            .and_then(|()| rest(&mut line))
+            .and_then(|()| line.write_all(b"}\n"))
+            .and_then(|()| file.append(&line));
         self.is_torn = written.is_err();
         written.map_err(|error| {
             self.fail(&error);
-            unlogged()
+            io::Error::other(UNLOGGED)
         })
     }
 

@@ -2,8 +2,8 @@
 //!
 //! What happens to each [`Target`]:
 //!
-//! 1. It opens the target's directory by names, from a held directory of the same mount ([`HeldMount`]). It follows no
-//!    symlink and enters no other mount. The directory must be the one that was scanned.
+//! 1. It opens the target's directory by names, from a held directory of the same mount. It follows no symlink and
+//!    enters no other mount. The directory must be the one that was scanned.
 //! 2. It looks at the target, which must be what was scanned and what the review showed.
 //! 3. It writes to the log where the target goes. Then it makes a private directory beside the target, and moves the
 //!    target into it without replacing anything. No other program reaches the target by its old path.
@@ -18,33 +18,40 @@
 //!
 //! A full file system has no room for a private directory. There, entries get a random name in their own directory.
 //!
-//! * `target`, `targets`, `held`: the targets, and how to find them. `protected`: what is never removed. `explain`: why
-//!   something is not possible.
-//! * `run`: the targets one by one. `private`: the private directory. `below`: the content of a directory.
-//!   `relinked`: what removing one link changes for the others.
-//! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after.
+//! * `target`, `targets`, `held`, `known`: the targets, and how to find them. `protected`: what is never removed.
+//!   `explain`: why something is not possible.
+//! * `aside`: the rule of 3 and 4 for one entry. Everything that is moved is moved by it.
+//! * `run`: the targets one by one. `parent`, `private`: their directory, and the private one in it. `below`: the content
+//!   of a directory. `relinked`: what removing one link changes for the others.
+//! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after. `directories`:
+//!   where both are.
+//! * `removal`, `outcome`: the state while it runs, and what came of it.
 //!
 //! Nothing recurses, and the number of open directories is bounded. Errors do not stop it. It can be cancelled between
 //! two system calls, and then puts back what it has moved.
 
+mod aside;
 mod below;
+mod directories;
 mod explain;
 mod held;
+mod known;
 mod log;
 mod outcome;
+mod parent;
 mod private;
 mod protected;
 mod relinked;
+mod removal;
 mod run;
 mod target;
 mod targets;
 mod trash;
 
-pub use held::HeldMount;
-pub use log::Places;
+pub use directories::UserDirectories;
 pub use outcome::{Fate, RemovalEvent, RemovalStep, Removed, TargetOutcome};
-pub use protected::{ProtectedPaths, ProtectedPlaces, Refusal};
+pub use protected::{ProtectedLocations, ProtectedPaths, Refusal};
 pub use run::{Manner, remove, undo};
-pub use target::{KnownEntry, Target, look};
+pub use target::{Target, look};
 pub use targets::targets;
 pub use trash::Trashed;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::ops::ControlFlow;
 
 use super::trash::Trashed;
 use crate::inode::Identity;
@@ -10,7 +9,7 @@ use crate::problem::{Operation, Problem};
 use crate::sys::ExactStat;
 
 /// The outcome for one target.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct TargetOutcome {
     /// Where it is now.
     pub fate: Fate,
@@ -23,7 +22,7 @@ pub struct TargetOutcome {
 }
 
 /// Where a target is after a removal.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub enum Fate {
     /// It is deleted, with its content.
     Deleted,
@@ -32,6 +31,7 @@ pub enum Fate {
     /// It has been put back from the trash.
     Restored,
     /// It is in its place, and nothing of it was removed.
+    #[default]
     Kept,
     /// Some of it was removed; the rest is in its place.
     Partly,
@@ -103,66 +103,9 @@ pub enum RemovalStep {
     PutBack,
 }
 
-/// Why a step stopped early.
-#[derive(Debug)]
-pub(super) enum Stop {
-    Cancelled,
-    Because(io::Error),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Stop::Because(error)
-    }
-}
-
-/// `message` as the reason to stop.
-pub(super) fn because(message: impl Into<String>) -> Stop {
-    Stop::Because(io::Error::other(message.into()))
-}
-
-/// Calls the watcher before each system call, and remembers if it cancelled.
-pub(super) struct Watcher<'w> {
-    watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
-    pub(super) target: usize,
-    pub(super) removed: u64,
-    pub(super) is_cancelled: bool,
-}
-
-impl<'w> Watcher<'w> {
-    pub(super) fn new(watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>) -> Self {
-        Self { watch, target: 0, removed: 0, is_cancelled: false }
-    }
-
-    /// Reports the next system call.
-    pub(super) fn before(&mut self, step: RemovalStep, name: &[u8]) -> Result<(), Stop> {
-        let (target, removed) = (self.target, self.removed);
-        let event = RemovalEvent::Before { step, target, name, removed };
-        self.is_cancelled |= (self.watch)(event).is_break();
-        let may_stop = step != RemovalStep::PutBack;
-        if self.is_cancelled && may_stop { Err(Stop::Cancelled) } else { Ok(()) }
-    }
-
-    /// Reports the attributes of the directory of `target`.
-    pub(super) fn left(&mut self, stat: &ExactStat, target: usize) {
-        let event = RemovalEvent::Left { target, stat };
-        self.is_cancelled |= (self.watch)(event).is_break();
-    }
-
-    pub(super) fn done(&mut self, outcome: &TargetOutcome) {
-        let event = RemovalEvent::Done { target: self.target, outcome };
-        self.is_cancelled |= (self.watch)(event).is_break();
-    }
-}
-
 impl TargetOutcome {
-    /// Nothing has been done to the target.
-    pub(super) fn kept() -> Self {
-        Self { fate: Fate::Kept, removed: 0, problems: Vec::new(), unnamed: 0 }
-    }
-
     /// Adds a reason: why the entry at `path` is kept.
-    pub(super) fn add_as(&mut self, path: Vec<u8>, error: &io::Error, message: String) {
+    pub(super) fn add(&mut self, path: Vec<u8>, error: &io::Error, message: String) {
         /// Further reasons are only counted, because a tree that cannot be removed may have millions.
         const NAMED: usize = 1_000;
         if self.problems.len() < NAMED {

@@ -7,84 +7,78 @@ use std::ffi::{CStr, CString};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 
-use super::outcome::{RemovalStep, Stop, Watcher, because};
+use super::explain::{Stop, because};
+use super::outcome::RemovalStep;
+use super::removal::Removal;
 use crate::path;
 use crate::sys::{ExactStat, HeldDirectory, user_id};
 
-/// A private directory.
+/// A private directory, and the one in it.
 #[derive(Debug)]
 pub(super) struct Private {
     name: CString,
-    path: Vec<u8>,
-    made: Option<Made>,
-}
-
-#[derive(Debug)]
-struct Made {
-    held: HeldDirectory,
     inner_name: CString,
-    inner: HeldDirectory,
+    /// Both, if they have been made.
+    held: Option<(HeldDirectory, HeldDirectory)>,
 }
 
 impl Private {
-    /// A private directory in the directory at `path`. Only its name is chosen; it is not made yet.
-    pub(super) fn new(path: &[u8]) -> io::Result<Self> {
-        let name = random_name()?;
-        let path = path::join_all([path, name.as_bytes()]);
-        Ok(Self { name, path, made: None })
+    /// Chooses the names. Nothing is made yet.
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self { name: random_name()?, inner_name: random_name()?, held: None })
     }
 
-    /// Its path, even before it is made.
-    pub(super) fn path(&self) -> &[u8] {
-        &self.path
+    /// Its path, even before it is made, in the directory at `parent`.
+    pub(super) fn path(&self, parent: &[u8]) -> Vec<u8> {
+        path::join_all([parent, self.name.as_bytes()])
     }
 
-    /// The path of the one in it; its own if that has not been made.
-    pub(super) fn inner_path(&self) -> Vec<u8> {
-        let inner = self.made.iter().map(|made| made.inner_name.as_bytes());
-        path::join_all(std::iter::once(&*self.path).chain(inner))
+    /// The path of the one in it.
+    pub(super) fn inner_path(&self, parent: &[u8]) -> Vec<u8> {
+        path::join_all([parent, self.name.as_bytes(), self.inner_name.as_bytes()])
     }
 
-    /// The directory and the one in it, if they have been made.
-    pub(super) fn held(&self) -> Option<(&HeldDirectory, &HeldDirectory)> {
-        self.made.as_ref().map(|made| (&made.held, &made.inner))
-    }
-
-    /// Makes it in `parent`, whose attributes are `around`, unless it exists.
+    /// Makes both in `parent`, whose attributes are `around`, unless they exist.
     pub(super) fn make(
         &mut self,
         parent: &HeldDirectory,
         around: &ExactStat,
-        watcher: &mut Watcher<'_>,
-    ) -> Result<(), Stop> {
-        if self.made.is_some() {
-            return Ok(());
-        }
-        watcher.before(RemovalStep::Prepare, self.name.as_bytes())?;
-        parent.make_directory(&self.name)?;
-        let made = opened(parent, &self.name, around).and_then(|held| {
-            let inner_name = random_name()?;
-            held.make_directory(&inner_name)?;
-            let inner = opened(&held, &inner_name, around);
-            let inner = inner.inspect_err(|_| drop(held.remove(&inner_name, true)))?;
-            Ok(Made { held, inner_name, inner })
-        });
-        // If it cannot be used, it is our own and empty, or it does not exist.
-        let made = made.inspect_err(|_| drop(parent.remove(&self.name, true)))?;
-        self.made = Some(made);
-        Ok(())
+        removal: &mut Removal<'_>,
+    ) -> Result<(&HeldDirectory, &HeldDirectory), Stop> {
+        let made = match &mut self.held {
+            Some(made) => made,
+            none => {
+                removal.before(RemovalStep::Prepare, self.name.as_bytes())?;
+                let held = make_directory(parent, &self.name, around)?;
+                let inner = make_directory(&held, &self.inner_name, around);
+                // It is our own and empty.
+                let inner = inner.inspect_err(|_| drop(parent.remove(&self.name, true)))?;
+                none.insert((held, inner))
+            }
+        };
+        Ok((&made.0, &made.1))
     }
 
-    /// Removes it from `parent`, if it is empty.
-    pub(super) fn take_down(&mut self, parent: &HeldDirectory) -> io::Result<()> {
-        let Some(made) = self.made.take() else { return Ok(()) };
+    /// Removes both from `parent`, if they are empty.
+    pub(super) fn remove(self, parent: &HeldDirectory) -> io::Result<()> {
+        let Some((held, _)) = self.held else { return Ok(()) };
         // The next call fails if this one did.
-        let _ = made.held.remove(&made.inner_name, true);
+        let _ = held.remove(&self.inner_name, true);
         parent.remove(&self.name, true)
     }
 }
 
-/// Opens a directory that was just made, and checks that it is this directory.
+/// Makes a directory, and opens it if it is this directory. If not, it is removed.
+fn make_directory(
+    parent: &HeldDirectory,
+    name: &CStr,
+    around: &ExactStat,
+) -> Result<HeldDirectory, Stop> {
+    parent.make_directory(name)?;
+    // If it cannot be used, it is our own and empty, or it does not exist.
+    opened(parent, name, around).inspect_err(|_| drop(parent.remove(name, true)))
+}
+
 fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<HeldDirectory, Stop> {
     let held = parent.descend(&[name])?;
     let stat = held.stat()?;

@@ -3,12 +3,11 @@
 //! system, which all bind mounts of it share.
 
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::io;
 use std::path::PathBuf;
 
 use crate::inode::Identity;
-use crate::path;
 use crate::sys::{self, ExactStat, HeldDirectory, Location, MountTable};
 use crate::tree::{DirectoryId, Tree};
 
@@ -26,7 +25,7 @@ pub struct ProtectedPaths {
 
 /// What is protected, as the system had it when it was asked.
 #[derive(Clone, Debug, Default)]
-pub struct ProtectedPlaces {
+pub struct ProtectedLocations {
     mounts: MountTable,
     mount_points: BTreeMap<Location, Protection>,
     /// The roots and home directories.
@@ -71,8 +70,8 @@ impl ProtectedPaths {
     ///
     /// # Errors
     /// If the system does not list its mounts.
-    pub fn ask(&self, top: Option<&ExactStat>) -> io::Result<ProtectedPlaces> {
-        let mut protected = ProtectedPlaces::default();
+    pub fn ask(&self, top: Option<&ExactStat>) -> io::Result<ProtectedLocations> {
+        let mut protected = ProtectedLocations::default();
         protected.look_at_mounts()?;
         if let Some(top) = top {
             protected.inodes.insert(top.stat.identity(), Protection::Root);
@@ -97,7 +96,7 @@ impl ProtectedPaths {
     }
 }
 
-impl ProtectedPlaces {
+impl ProtectedLocations {
     /// Asks again what is mounted.
     ///
     /// # Errors
@@ -157,19 +156,10 @@ impl ProtectedPlaces {
         })
     }
 
-    /// Refuses the entry `name` of `directory`, whose attributes are `it`, if it must not be removed.
-    pub(super) fn check(
-        &self,
-        directory: &HeldDirectory,
-        name: &CStr,
-        it: &ExactStat,
-    ) -> io::Result<()> {
-        let path = path::join_all([&*directory.path()?, name.to_bytes()]);
+    /// The reason why the entry at `path`, whose attributes are `it`, must not be removed, if there is one.
+    pub(super) fn refusal(&self, path: &[u8], it: &ExactStat) -> Option<Refusal> {
         let is_directory = it.is_directory();
-        let refusal = is_directory.then(|| self.refusal_of(it.stat.identity())).flatten();
-        match refusal.or_else(|| self.refusal_at(it.mount, &path, is_directory)) {
-            Some(refusal) => Err(io::Error::other(refusal)),
-            None => Ok(()),
-        }
+        let of_inode = if is_directory { self.refusal_of(it.stat.identity()) } else { None };
+        of_inode.or_else(|| self.refusal_at(it.mount, path, is_directory))
     }
 }

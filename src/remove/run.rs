@@ -1,25 +1,25 @@
 //! Removes the targets one by one, in the steps that the module above lists.
 
-use std::ffi::CStr;
+use std::ffi::CString;
 use std::io::{self, ErrorKind};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::below::{Below, name_new};
-use super::explain::explain;
+use super::aside::Move;
+use super::below::Below;
+use super::directories::UserDirectories;
+use super::explain::{Stop, because};
 use super::held::HeldMount;
-use super::log::{Log, Places};
-use super::outcome::{
-    Fate, RemovalEvent, RemovalStep, Removed, Stop, TargetOutcome, Watcher, because,
-};
-use super::private::{Private, random_name};
-use super::protected::ProtectedPlaces;
-use super::relinked::Relinked;
-use super::target::{Target, checked};
-use super::trash::{TrashDirectory, Trashed};
+use super::known::checked;
+use super::outcome::{Fate, RemovalEvent, RemovalStep, Removed};
+use super::parent::Parent;
+use super::private::random_name;
+use super::protected::ProtectedLocations;
+use super::removal::Removal;
+use super::target::Target;
+use super::trash::Trashed;
 use crate::path;
-use crate::problem::{Operation, Problem};
-use crate::sys::{ExactStat, HeldDirectory};
+use crate::sys::ExactStat;
 
 /// What happens to targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,17 +30,9 @@ pub enum Manner {
     Trash,
 }
 
-impl Manner {
-    /// Its name in the log.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Manner::Delete => "delete",
-            Manner::Trash => "trash",
-        }
-    }
-}
-
-/// The name in the log of putting an entry back from the trash.
+/// The names in the log of what happens.
+const DELETE: &str = "delete";
+const TRASH: &str = "trash";
 const RESTORE: &str = "restore";
 
 /// Deletes `targets`, or moves them into the trash. `watch` is called before each system call and after each target,
@@ -48,413 +40,190 @@ const RESTORE: &str = "restore";
 pub fn remove(
     targets: &[Target],
     manner: Manner,
-    places: &Places,
+    directories: &UserDirectories,
     watch: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
 ) -> Removed {
-    let mut run = Removal::new(places, watch);
-    let mut removed = Removed::default();
-    for (number, target) in targets.iter().enumerate() {
-        run.watcher.target = number;
-        let mut outcome = TargetOutcome::kept();
-        if !run.watcher.is_cancelled {
-            let gone = match manner {
-                Manner::Trash => run.trash(target, &mut outcome),
-                Manner::Delete => run.delete(target, &mut outcome),
-            };
-            if let Err(Stop::Because(error)) = gone {
-                let around = run.parent.as_ref().map(|parent| parent.stat);
-                let message = explain(&error, around.as_ref(), target.seen.as_ref());
-                outcome.add_as(target.path(), &error, message);
+    let (mut removal, mut last) = (Removal::new(directories, watch), LastTarget::default());
+    for target in targets {
+        let done = match manner {
+            _ if removal.removed.is_cancelled => Err(Stop::Cancelled),
+            Manner::Delete => {
+                last.next(target, &mut removal).and_then(|it| it.delete(&mut removal))
             }
-            if run.has_begun {
-                run.log.end(manner.name(), target, &outcome);
+            Manner::Trash => {
+                last.next(target, &mut removal).and_then(|it| it.trash(directories, &mut removal))
             }
-        }
-        run.watcher.done(&outcome);
-        removed.outcomes.push(outcome);
+        };
+        let around = last.parent.as_ref().map(|parent| &parent.directory.stat);
+        removal.finish(target, done, around, target.seen.as_ref());
     }
-    run.leave();
-    removed.left = run.left;
-    removed.is_cancelled = run.watcher.is_cancelled;
-    removed.unlogged = run.log.trouble;
-    removed.relinked = run.relinked.fingerprints();
-    removed
+    if let Some(parent) = last.parent {
+        parent.leave(&mut removal);
+    }
+    removal.end()
 }
 
 /// Puts an entry back from the trash, unless something else has its name now.
 pub fn undo(
     trashed: &Trashed,
-    places: &Places,
+    directories: &UserDirectories,
     watch: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
 ) -> Removed {
-    let mut run = Removal::new(places, watch);
-    let mut outcome = TargetOutcome::kept();
-    let Trashed { target, .. } = trashed;
-    if let Err(Stop::Because(error)) = run.restore(trashed, &mut outcome) {
-        let message = match error.kind() {
-            ErrorKind::AlreadyExists => "something else has its name now".to_owned(),
-            _ => explain(&error, None, None),
-        };
-        outcome.add_as(target.path(), &error, message);
-    }
-    if run.has_begun {
-        run.log.end(RESTORE, target, &outcome);
-    }
-    run.watcher.done(&outcome);
-    let is_cancelled = run.watcher.is_cancelled;
-    Removed {
-        outcomes: vec![outcome],
-        is_cancelled,
-        left: Vec::new(),
-        unlogged: run.log.trouble,
-        relinked: run.relinked.fingerprints(),
-    }
+    let mut removal = Removal::new(directories, watch);
+    let done = restore(trashed, &mut removal);
+    removal.finish(&trashed.target, done, None, None);
+    removal.end()
 }
 
-/// The state of a removal.
-struct Removal<'w> {
-    places: &'w Places,
-    log: Log,
-    watcher: Watcher<'w>,
-    /// The directory of the last target.
+fn restore(trashed: &Trashed, removal: &mut Removal<'_>) -> Result<(), Stop> {
+    let Trashed { trash, name, stat, target } = trashed;
+    let old = checked(&target.name)?;
+    let Parent { directory, .. } = Parent::open(target, removal)?;
+    removal.before(RemovalStep::Look, name.to_bytes())?;
+    let before = match trash.files.stat_of(name) {
+        Ok(before) if before.is_same(stat) => before,
+        _ => return Err(because("it is not in the trash any more, or has changed there")),
+    };
+    // Putting it back loses nothing, even if it cannot be logged.
+    let _ = removal.log.begin(RESTORE, target, &directory.path, &target.name);
+    let (from, to) = ((&trash.files, &**name), (&directory.held, &*old));
+    Move { from, to, before: &before }.complete(removal, || target.path())?;
+    removal.outcome.fate = Fate::Restored;
+    // If this fails, the info file stays until the trash is emptied.
+    let _ = trash.forget(name);
+    Ok(())
+}
+
+/// What the next target may have in common with the last one.
+#[derive(Default)]
+struct LastTarget {
     parent: Option<Parent>,
-    /// The mount of the last target, and what is protected on it.
-    protected: Option<(Arc<HeldMount>, ProtectedPlaces)>,
-    /// Whether the log has a line for the current target.
-    has_begun: bool,
-    relinked: Relinked,
-    /// Private directories that could not be removed.
-    left: Vec<Problem>,
+    /// Its mount, and what is protected on it.
+    protected: Option<(Arc<HeldMount>, ProtectedLocations)>,
 }
 
-/// A directory with targets.
-struct Parent {
-    mount: Arc<HeldMount>,
-    way: Vec<Vec<u8>>,
-    held: HeldDirectory,
-    stat: ExactStat,
-    path: Vec<u8>,
-    private: Private,
-    trash: Option<Arc<TrashDirectory>>,
-    /// The number of one target in it.
-    target: usize,
+/// A target that is what was scanned and reviewed.
+struct CheckedTarget<'t> {
+    target: &'t Target,
+    name: CString,
+    /// Its attributes.
+    now: ExactStat,
+    parent: &'t mut Parent,
+    protected: &'t ProtectedLocations,
 }
 
-impl<'w> Removal<'w> {
-    fn new(
-        places: &'w Places,
-        watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
-    ) -> Self {
-        let (log, watcher) = (Log::open(places), Watcher::new(watch));
-        Self {
-            places,
-            log,
-            watcher,
-            parent: None,
-            protected: None,
-            has_begun: false,
-            relinked: Relinked::default(),
-            left: Vec::new(),
+impl LastTarget {
+    /// Goes on to `target`, which must be what was scanned and reviewed.
+    fn next<'t>(
+        &'t mut self,
+        target: &'t Target,
+        removal: &mut Removal<'_>,
+    ) -> Result<CheckedTarget<'t>, Stop> {
+        let name = checked(&target.name)?;
+        if let Some(other) = self.parent.take_if(|parent| !parent.is_of(target)) {
+            other.leave(removal);
         }
-    }
-
-    /// Opens the directory of `target`, and leaves the one before.
-    fn enter(&mut self, target: &Target) -> Result<(), Stop> {
-        self.has_begun = false;
-        if let Some(parent) = &self.parent
-            && Arc::ptr_eq(&parent.mount, &target.mount)
-            && parent.way == target.way
-            // If it has been renamed, the log would say where it was.
-            && parent.held.path().map_or(true, |now| now == parent.path)
-        {
-            return Ok(());
-        }
-        self.leave();
-        self.watcher.before(RemovalStep::Enter, target.way.last().map_or(b"", |name| name))?;
-        let (held, stat) = target.enter()?;
-        let path = held.path().unwrap_or_else(|_| target.directory_path());
-        let private = Private::new(&path)?;
-        let (mount, way) = (Arc::clone(&target.mount), target.way.clone());
-        self.parent = Some(Parent {
-            mount,
-            way,
-            held,
-            stat,
-            path,
-            private,
-            trash: None,
-            target: self.watcher.target,
-        });
-        Ok(())
-    }
-
-    /// Leaves the directory of the last target, and removes its private directory.
-    fn leave(&mut self) {
-        let Some(mut parent) = self.parent.take() else { return };
-        let taken_down = parent.private.take_down(&parent.held);
-        if let Ok(stat) = parent.held.stat() {
-            self.watcher.left(&stat, parent.target);
-        }
-        let Err(error) = taken_down else { return };
-        let message = format!(
-            "weigh could not remove its private directory: {}",
-            explain(&error, Some(&parent.stat), None)
-        );
-        let (path, code) = (parent.private.path().to_vec(), error.raw_os_error());
-        self.left.push(Problem { path, operation: Operation::Remove, code, message });
-    }
-
-    /// Looks at `target`: returns its attributes if it is what was scanned and reviewed.
-    fn look(&mut self, target: &Target, name: &CStr) -> Result<ExactStat, Stop> {
-        self.watcher.before(RemovalStep::Look, &target.name)?;
-        let parent = self.parent.as_ref().ok_or(Stop::Cancelled)?;
+        let parent = match &mut self.parent {
+            Some(parent) => parent,
+            none => none.insert(Parent::open(target, removal)?),
+        };
+        removal.before(RemovalStep::Look, &target.name)?;
         // Asked again: the review may have been long ago.
-        let protected = match &mut self.protected {
-            Some((mount, protected)) if Arc::ptr_eq(mount, &target.mount) => {
+        self.protected.take_if(|(mount, _)| !Arc::ptr_eq(mount, &target.mount));
+        let (_, protected) = match &mut self.protected {
+            Some(known) => {
                 // Something may have been mounted since the last target.
                 if target.is_directory() {
-                    protected.look_at_mounts()?;
+                    known.1.look_at_mounts()?;
                 }
-                protected
+                known
             }
-            other => {
-                let protected = target.mount.protected_now()?;
-                &mut other.insert((Arc::clone(&target.mount), protected)).1
-            }
+            none => none.insert((Arc::clone(&target.mount), target.mount.protected_now()?)),
         };
         if let Some(below) = &target.below
-            && let Some(refusal) =
-                below.root().id().and_then(|id| protected.refusal_within(below, id))
+            && let Some(id) = below.root().id()
+            && let Some(refusal) = protected.refusal_within(below, id)
         {
             return Err(because(refusal));
         }
-        let now = target.look(&parent.held, &parent.stat, name, protected, &self.relinked)?;
-        match &target.seen {
-            None => Err(because("it has not been reviewed")),
-            Some(seen) if !now.is_untouched_since(seen) => {
-                Err(because("it has changed since the review"))
-            }
-            Some(_) => Ok(now),
+        let now = target.look(&parent.directory, &name, protected, &removal.relinked)?;
+        let Some(seen) = &target.seen else { return Err(because("it has not been reviewed")) };
+        if !now.is_untouched_since(seen) {
+            return Err(because("it has changed since the review"));
         }
+        Ok(CheckedTarget { target, name, now, parent, protected })
     }
+}
 
-    fn delete(&mut self, target: &Target, outcome: &mut TargetOutcome) -> Result<(), Stop> {
-        let name = checked(&target.name)?;
-        self.enter(target)?;
-        let now = self.look(target, &name)?;
-        let (Some(parent), Some((_, protected))) = (&mut self.parent, &self.protected) else {
-            return Err(Stop::Cancelled);
-        };
-        self.log.begin(Manner::Delete.name(), target, parent.private.path(), &target.name)?;
-        self.has_begun = true;
-        let made = match parent.mount.has_room() {
-            true => parent.private.make(&parent.held, &parent.stat, &mut self.watcher),
-            false => Err(io::Error::from(ErrorKind::StorageFull).into()),
-        };
-        let random = match made {
-            Ok(()) => None,
+impl CheckedTarget<'_> {
+    fn delete(self, removal: &mut Removal<'_>) -> Result<(), Stop> {
+        let Self { target, name, now, parent, protected } = self;
+        let Parent { directory, private, .. } = parent;
+        let around = &directory.path;
+        let (private_path, inner_path) = (private.path(around), private.inner_path(around));
+        removal.log.begin(DELETE, target, &private_path, &target.name)?;
+        let made = private.make(&directory.held, &directory.stat, removal);
+        let (to, to_path, new, inner) = match made {
+            Ok((held, inner)) => (held, &private_path, name.clone(), Some((inner, &*inner_path))),
             // A new directory needs a block or an inode. Often people delete because there is none left.
-            Err(Stop::Because(error)) if is_full(&error) => Some(random_name()?),
+            Err(Stop::Because(error)) if is_full(&error) => {
+                let new = random_name()?;
+                removal.log.begin(DELETE, target, around, new.as_bytes())?;
+                (&directory.held, around, new, None)
+            }
             Err(stop) => return Err(stop),
         };
-        let (place, place_path, new, inner) = match (&random, parent.private.held()) {
-            (Some(new), _) => (&parent.held, &*parent.path, &**new, None),
-            (None, Some((held, inner))) => (held, parent.private.path(), &*name, Some(inner)),
-            (None, None) => return Err(Stop::Cancelled),
-        };
-        if random.is_some() {
-            self.log.begin(Manner::Delete.name(), target, place_path, new.to_bytes())?;
-        }
-        self.watcher.before(RemovalStep::Move, &target.name)?;
-        parent.held.move_to(&name, place, new)?;
-        let moved = Moved {
-            name: new,
-            before: &now,
-            place,
-            inner,
-            inner_path: &parent.private.inner_path(),
-            around: &parent.path,
-            protected,
-        };
-        let removed = moved.remove(target, &mut self.watcher, &mut self.relinked, outcome);
-        let Err(stop) = removed else {
+        let (from, to) = ((&directory.held, &*name), (to, &*new));
+        let step = Move { from, to, before: &now };
+        let new_path = path::join_all([to_path, new.as_bytes()]);
+        let deleted = step.commit(
+            removal,
+            || new_path,
+            |removal, _| {
+                if now.is_directory() {
+                    Below { inner, around, protected, removal }.remove_content(target, to, &now)?;
+                }
+                step.remove(removal)
+            },
+        );
+        let outcome = &mut removal.outcome;
+        if deleted.is_ok() {
             outcome.fate = Fate::Deleted;
-            outcome.removed += 1;
-            self.watcher.removed += 1;
-            return Ok(());
-        };
-        // This step cannot be cancelled.
-        let _ = self.watcher.before(RemovalStep::PutBack, &target.name);
-        let is_back = place.move_to(new, &parent.held, &name);
-        match is_back {
-            Ok(()) if matches!(outcome.fate, Fate::Left(_)) => {}
-            Ok(()) if outcome.removed > 0 => outcome.fate = Fate::Partly,
-            Ok(()) => {}
-            Err(error) => {
-                let at = path::join_all([place_path, new.to_bytes()]);
-                let why = match error.kind() {
-                    ErrorKind::AlreadyExists => "something else has its name now".to_owned(),
-                    _ => explain(&error, Some(&parent.stat), Some(&now)),
-                };
-                outcome.add_as(at.clone(), &error, format!("it could not be put back: {why}"));
-                outcome.fate = Fate::Left(at);
-            }
+        } else if outcome.removed > 0 && matches!(outcome.fate, Fate::Kept) {
+            outcome.fate = Fate::Partly;
         }
-        Err(stop)
+        deleted
     }
 
-    fn trash(&mut self, target: &Target, outcome: &mut TargetOutcome) -> Result<(), Stop> {
-        let name = checked(&target.name)?;
-        self.enter(target)?;
-        let now = self.look(target, &name)?;
-        self.watcher.before(RemovalStep::Prepare, &target.name)?;
-        let Some(parent) = &mut self.parent else { return Err(Stop::Cancelled) };
-        let trash = match &parent.trash {
-            Some(trash) => Arc::clone(trash),
-            None => {
-                let found =
-                    TrashDirectory::find(&parent.held, &parent.stat, &parent.path, self.places);
-                let found = found.map_err(no_trash)?;
-                Arc::clone(parent.trash.insert(Arc::new(found)))
-            }
-        };
+    fn trash(self, directories: &UserDirectories, removal: &mut Removal<'_>) -> Result<(), Stop> {
+        let Self { target, name, now, parent, .. } = self;
+        removal.before(RemovalStep::Prepare, &target.name)?;
+        let trash = parent.trash(directories).map_err(no_trash)?;
+        let directory = &parent.directory;
         if trash.is_in(&now) {
             return Err(because("it is the trash or contains it"));
         }
-        if trash.is_in(&parent.stat) && parent.path.starts_with(&trash.path) {
+        if trash.is_in(&directory.stat) && directory.path.starts_with(&trash.path) {
             return Err(because("it is already in the trash; D deletes it"));
         }
-        let noted =
-            trash.note(&target.name, &target.path()).map_err(|error| no_trash(error.into()))?;
-        let moved = (|| {
-            self.log.begin(Manner::Trash.name(), target, &trash.path, noted.to_bytes())?;
-            self.has_begun = true;
-            self.watcher.before(RemovalStep::Move, &target.name)?;
-            parent.held.move_to(&name, &trash.files, &noted)?;
-            Ok(())
-        })();
+        let noted = trash.note(&target.name, &target.path());
+        let noted = noted.map_err(|error| no_trash(error.into()))?;
+        let (from, to) = ((&directory.held, &*name), (&trash.files, &*noted));
+        let logged = removal.log.begin(TRASH, target, &trash.path, noted.as_bytes());
+        let new_path = path::join_all([&*trash.path, noted.as_bytes()]);
+        let step = Move { from, to, before: &now };
+        let moved = logged.map_err(Stop::from).and_then(|()| step.complete(removal, || new_path));
         if let Err(stop) = moved {
-            // If this fails, the info file stays, and names a file that is still in its place.
-            let _ = trash.forget(&noted);
-            return Err(no_trash(stop));
-        }
-        let looked = self.watcher.before(RemovalStep::LookAgain, &target.name);
-        let there = trash.files.stat_of(&noted);
-        let is_same = there.as_ref().is_ok_and(|there| there.is_same(&now));
-        if let Ok(there) = &there {
-            self.relinked.note(&now, there);
-        }
-        if let (Ok(()), true) = (looked, is_same) {
-            let (target, stat) = (target.without_content(), now);
-            let trashed = Trashed { trash, name: noted, stat, target };
-            outcome.fate = Fate::Trashed(Box::new(trashed));
-            return Ok(());
-        }
-        let _ = self.watcher.before(RemovalStep::PutBack, &target.name);
-        match trash.files.move_to(&noted, &parent.held, &name) {
-            Ok(()) => {
+            if !matches!(removal.outcome.fate, Fate::Left(_)) {
+                // If this fails, the info file stays, and names a file that is still in its place.
                 let _ = trash.forget(&noted);
             }
-            Err(error) => {
-                let at = path::join_all([&*trash.path, noted.to_bytes()]);
-                let why = explain(&error, Some(&parent.stat), Some(&now));
-                outcome.add_as(at.clone(), &error, format!("it could not be put back: {why}"));
-                outcome.fate = Fate::Left(at);
-            }
+            return Err(no_trash(stop));
         }
-        match is_same {
-            true => Err(Stop::Cancelled),
-            false => Err(because("it was replaced while it was moved")),
-        }
-    }
-
-    fn restore(&mut self, trashed: &Trashed, outcome: &mut TargetOutcome) -> Result<(), Stop> {
-        let Trashed { trash, name, stat, target } = trashed;
-        let old = checked(&target.name)?;
-        self.enter(target)?;
-        let Some(parent) = &self.parent else { return Err(Stop::Cancelled) };
-        self.watcher.before(RemovalStep::Look, name.to_bytes())?;
-        let is_same = |now: &ExactStat| now.is_same(stat);
-        let before = trash.files.stat_of(name).ok().filter(is_same);
-        let Some(before) = before else {
-            return Err(because("it is not in the trash any more, or has changed there"));
-        };
-        // Putting it back loses nothing, even if it cannot be logged.
-        self.has_begun = self.log.begin(RESTORE, target, &parent.path, &target.name).is_ok();
-        self.watcher.before(RemovalStep::Move, name.to_bytes())?;
-        trash.files.move_to(name, &parent.held, &old)?;
-        let after = parent.held.stat_of(&old).ok().filter(is_same);
-        let Some(after) = after else {
-            let _ = self.watcher.before(RemovalStep::PutBack, name.to_bytes());
-            if let Err(error) = parent.held.move_to(&old, &trash.files, name) {
-                let message = format!("it could not be put back: {}", explain(&error, None, None));
-                outcome.add_as(target.path(), &error, message);
-                outcome.fate = Fate::Left(target.path());
-            }
-            return Err(because("it was replaced while it was moved"));
-        };
-        self.relinked.note(&before, &after);
-        outcome.fate = Fate::Restored;
-        // If this fails, the info file stays until the trash is emptied.
-        let _ = trash.forget(name);
+        let target = Target { below: None, ..target.clone() };
+        let trashed = Trashed { trash, name: noted, stat: now, target };
+        removal.outcome.fate = Fate::Trashed(Box::new(trashed));
         Ok(())
-    }
-}
-
-/// A target that was moved.
-struct Moved<'a> {
-    /// Its name at its current place.
-    name: &'a CStr,
-    /// Its attributes before the move.
-    before: &'a ExactStat,
-    /// The directory that it is in now.
-    place: &'a HeldDirectory,
-    /// The private directory for its entries, if there is one.
-    inner: Option<&'a HeldDirectory>,
-    inner_path: &'a [u8],
-    around: &'a [u8],
-    protected: &'a ProtectedPlaces,
-}
-
-impl Moved<'_> {
-    /// Looks at it again, and removes it with its scanned content.
-    fn remove(
-        &self,
-        target: &Target,
-        watcher: &mut Watcher<'_>,
-        relinked: &mut Relinked,
-        outcome: &mut TargetOutcome,
-    ) -> Result<(), Stop> {
-        let Self { name, before, place, inner, inner_path, around, protected } = *self;
-        watcher.before(RemovalStep::LookAgain, &target.name)?;
-        if !place.stat_of(name)?.is_same(before) {
-            return Err(because("it was replaced while it was moved"));
-        }
-        if before.is_directory() {
-            let scanned =
-                target.below.as_ref().ok_or_else(|| because("nothing in it was scanned"))?;
-            let mut below = Below {
-                inner,
-                inner_path,
-                around,
-                protected,
-                watcher,
-                relinked,
-                outcome,
-                left: None,
-            };
-            let removed = below.remove(place, name, before, scanned);
-            if let Some(at) = below.left.take() {
-                outcome.fate = Fate::Left(at);
-            }
-            if !removed? {
-                // The reasons have been reported.
-                return Err(Stop::Cancelled);
-            }
-        }
-        watcher.before(RemovalStep::Remove, &target.name)?;
-        let removed = relinked.remove(place, name, before);
-        Ok(removed.map_err(|error| name_new(place, name, error))?)
     }
 }
 

@@ -1,99 +1,46 @@
 //! A target: where it is, and what tells it from another entry with the same name.
 
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use super::explain::explain;
 use super::held::HeldMount;
-use super::protected::ProtectedPlaces;
+use super::known::{KnownEntry, checked, ensure_here};
+use super::protected::ProtectedLocations;
 use super::relinked::Relinked;
-use crate::inode::{Identity, Links};
-use crate::measure::{Kind, Mode};
 use crate::path;
 use crate::sys::{ExactStat, HeldDirectory};
-use crate::tree::{Child, Place, Tree};
-
-/// What a scan knows of an entry.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KnownEntry {
-    file_type: u16,
-    identity: Option<Identity>,
-    links: Links,
-    fingerprint: Option<u32>,
-}
+use crate::tree::{Place, Tree};
 
 /// An entry to be removed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Target {
     /// The mount that it is on.
-    pub mount: Arc<HeldMount>,
+    pub(super) mount: Arc<HeldMount>,
     /// The names of the directories between the held directory and the target.
     pub way: Vec<Vec<u8>>,
     /// Its name.
     pub name: Vec<u8>,
     /// What the scan knows of its directory.
-    pub directory: KnownEntry,
+    pub(super) directory: KnownEntry,
     /// What the scan knows of the target.
-    pub known: KnownEntry,
+    pub(super) known: KnownEntry,
     /// Its scanned content if it is a directory: a tree whose root is the target.
-    pub below: Option<Tree>,
+    pub(super) below: Option<Arc<Tree>>,
     /// Its attributes in the review. Without them nothing is removed.
     pub seen: Option<ExactStat>,
     /// The number of entries that go with it, and its size, for the question and the log.
     pub totals: (u64, u64),
 }
 
-impl KnownEntry {
-    /// What the tree keeps of `child`.
-    pub fn of(child: &Child<'_>) -> Self {
-        let node = child.node();
-        Self {
-            file_type: node.mode.file_type(),
-            identity: node.inode.map(|inode| inode.identity),
-            links: node.inode.map_or(Links::Alone, |inode| inode.links),
-            fingerprint: node.fingerprint,
-        }
-    }
-
-    fn is_directory(&self) -> bool {
-        Mode(self.file_type).kind() == Kind::Directory
-    }
-
-    /// Checks that `now` is the scanned directory, even if its content has changed.
-    pub(super) fn check_identity(&self, now: &ExactStat) -> io::Result<()> {
-        match self.fingerprint {
-            Some(_) => self.check(now),
-            None => self.check_inode(now),
-        }
-    }
-
-    fn check_inode(&self, now: &ExactStat) -> io::Result<()> {
-        let is_other_mount = |mount: u64| mount != 0 && now.mount != 0 && mount != now.mount;
-        let is_other = self.identity.is_some_and(|identity| {
-            is_other_mount(identity.mount) || identity.on_any_mount() != now.stat.identity()
-        });
-        match is_other || self.file_type != now.stat.mode.file_type() {
-            true => Err(io::Error::other(CHANGED)),
-            false => Ok(()),
-        }
-    }
-
-    /// Checks that `now` is what was scanned.
-    pub(super) fn check(&self, now: &ExactStat) -> io::Result<()> {
-        let Some(fingerprint) = self.fingerprint else {
-            return Err(io::Error::other("it was not read completely"));
-        };
-        if self.links == Links::Unknown {
-            return Err(io::Error::other("symlinks may lead to it"));
-        }
-        self.check_inode(now)?;
-        let is_same = now.stat.fingerprint() == fingerprint;
-        if is_same { Ok(()) } else { Err(io::Error::other(CHANGED)) }
-    }
+/// The directory of a target, held open.
+pub(super) struct TargetDirectory {
+    pub(super) held: HeldDirectory,
+    pub(super) stat: ExactStat,
+    /// Its path now.
+    pub(super) path: Vec<u8>,
 }
-
-const CHANGED: &str = "it has changed since the scan";
 
 impl Target {
     /// Its path.
@@ -110,16 +57,8 @@ impl Target {
 
     /// The same with its scanned content, which is at `place` in `tree`. Without it no directory is deleted.
     pub fn with_content(self, tree: &Tree, place: Place) -> Self {
-        let below = tree.at(place).id().map(|id| tree.part(id));
+        let below = tree.at(place).id().map(|id| Arc::new(tree.part(id)));
         Self { below, ..self }
-    }
-
-    /// The same without its content.
-    pub(super) fn without_content(&self) -> Self {
-        let Self { directory, known, seen, totals, .. } = *self;
-        let (mount, below) = (Arc::clone(&self.mount), None);
-        let (way, name) = (self.way.clone(), self.name.clone());
-        Self { mount, way, name, directory, known, below, seen, totals }
     }
 
     /// The path of its directory.
@@ -129,49 +68,53 @@ impl Target {
     }
 
     /// Opens its directory, which must be the one that was scanned.
-    pub(super) fn enter(&self) -> io::Result<(HeldDirectory, ExactStat)> {
+    pub(super) fn enter(&self) -> io::Result<TargetDirectory> {
         let names = self.way.iter().map(|name| checked(name)).collect::<io::Result<Vec<_>>>()?;
-        let directory = self.mount.held()?.descend(&names).map_err(|error| match error.kind() {
+        let top = self.mount.opened()?;
+        let held = top.held.descend(&names).map_err(|error| match error.kind() {
             ErrorKind::NotFound => io::Error::other("its directory is not there any more"),
             _ => error,
         })?;
-        let stat = directory.stat()?;
-        let top = self.mount.stat()?;
-        if (stat.mount, stat.stat.device) != (top.mount, top.stat.device) {
+        let stat = held.stat()?;
+        if (stat.mount, stat.stat.device) != (top.stat.mount, top.stat.stat.device) {
             return Err(io::Error::other("it is on another mount or subvolume"));
         }
-        if self.directory.fingerprint.is_none() {
+        if !self.directory.is_complete() {
             return Err(io::Error::other("its directory was not read completely"));
         }
-        match self.directory.check(&stat) {
-            Ok(()) => Ok((directory, stat)),
-            Err(_) => Err(io::Error::other("its directory has been replaced")),
+        if self.directory.check(&stat).is_err() {
+            return Err(io::Error::other("its directory has been replaced"));
         }
+        let path = held.path()?;
+        Ok(TargetDirectory { held, stat, path })
     }
 
     /// Returns its attributes, with the time of change from before this run, if it is what was scanned and may be
     /// removed.
     pub(super) fn look(
         &self,
-        directory: &HeldDirectory,
-        around: &ExactStat,
+        directory: &TargetDirectory,
         name: &CStr,
-        protected: &ProtectedPlaces,
+        protected: &ProtectedLocations,
         relinked: &Relinked,
     ) -> io::Result<ExactStat> {
-        let now = relinked.as_before_this_run(directory.stat_of(name)?);
+        let around = &directory.stat;
+        let now = relinked.as_before_this_run(directory.held.stat_of(name)?);
         self.known.check(&now)?;
         ensure_here(around, &now)?;
-        protected.check(directory, name, &now)?;
-        let refuse = |why: &str| Err(io::Error::other(why));
-        // In an append-only directory, weigh could make a private directory but never remove it.
-        match (around, &now) {
-            (ExactStat { is_immutable: true, .. }, _) => refuse("its directory is immutable"),
-            (ExactStat { is_append_only: true, .. }, _) => refuse("its directory is append-only"),
-            (_, ExactStat { is_immutable: true, .. }) => refuse("it is immutable"),
-            (_, ExactStat { is_append_only: true, .. }) => refuse("it is append-only"),
-            _ => Ok(now),
+        let path = path::join_all([&*directory.path, &*self.name]);
+        if let Some(refusal) = protected.refusal(&path, &now) {
+            return Err(io::Error::other(refusal));
         }
+        // In an append-only directory, weigh could make a private directory but never remove it.
+        let refusal = match (around, &now) {
+            (ExactStat { is_immutable: true, .. }, _) => "its directory is immutable",
+            (ExactStat { is_append_only: true, .. }, _) => "its directory is append-only",
+            (_, ExactStat { is_immutable: true, .. }) => "it is immutable",
+            (_, ExactStat { is_append_only: true, .. }) => "it is append-only",
+            _ => return Ok(now),
+        };
+        Err(io::Error::other(refusal))
     }
 }
 
@@ -182,35 +125,10 @@ impl Target {
 pub fn look(target: &mut Target) -> io::Result<()> {
     target.seen = None;
     let name = checked(&target.name)?;
-    let (directory, around) = target.enter()?;
-    let protected = target.mount.protected()?;
-    let seen = target.look(&directory, &around, &name, protected, &Relinked::default()).map_err(
-        |error| {
-            let message = explain(&error, Some(&around), None);
-            io::Error::other(message)
-        },
-    )?;
-    target.seen = Some(seen);
-    Ok(())
-}
-
-/// `name` for a system call, if it can be the name of an entry.
-pub(super) fn checked(name: &[u8]) -> io::Result<CString> {
-    match name {
-        b"" | b"." | b".." => Err(io::Error::other("it has no name of its own")),
-        _ if name.contains(&b'/') => Err(io::Error::other("it is a path, and no name")),
-        _ => CString::new(name).map_err(io::Error::other),
-    }
-}
-
-/// Refuses what is on another mount, or on another device, than the directory `around` it.
-pub(super) fn ensure_here(around: &ExactStat, it: &ExactStat) -> io::Result<()> {
-    if it.stat.mount_point || it.mount != around.mount {
-        return Err(io::Error::other("it is a mount point"));
-    }
-    // What is no directory may have a device number of its own: overlays do that.
-    if it.is_directory() && it.stat.device != around.stat.device {
-        return Err(io::Error::other("it is another subvolume or device"));
-    }
+    let directory = target.enter()?;
+    let protected = &target.mount.opened()?.protected;
+    let seen = target.look(&directory, &name, protected, &Relinked::default());
+    target.seen =
+        Some(seen.map_err(|error| io::Error::other(explain(&error, Some(&directory.stat), None)))?);
     Ok(())
 }

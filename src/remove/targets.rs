@@ -1,13 +1,15 @@
 //! Makes targets of places in a scanned tree.
 
 use std::collections::HashMap;
-use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::{io, iter};
 
 use super::held::HeldMount;
+use super::known::KnownEntry;
 use super::protected::ProtectedPaths;
-use super::target::{KnownEntry, Target};
+use super::target::Target;
+use crate::inode::MountedDevice;
 use crate::path;
 use crate::tree::{Child, DirectoryId, Place, Tree};
 
@@ -22,41 +24,33 @@ pub fn targets(
     protected: &Arc<ProtectedPaths>,
 ) -> Vec<io::Result<Target>> {
     let mut held: HashMap<DirectoryId, Arc<HeldMount>> = HashMap::new();
-    let mut hold = |top: Child<'_>, path: PathBuf| {
-        let id = top.id().unwrap_or_default();
-        if let Some(mount) = held.get(&id) {
-            return Arc::clone(mount);
-        }
-        let mount = Arc::new(HeldMount::new(path, KnownEntry::of(&top), Arc::clone(protected)));
-        held.insert(id, Arc::clone(&mount));
-        mount
+    let mut mount = |top: Child<'_>, path| {
+        let mount = held.entry(top.id().unwrap_or_default()).or_insert_with(|| {
+            Arc::new(HeldMount::new(path, KnownEntry::of(&top), Arc::clone(protected)))
+        });
+        Arc::clone(mount)
     };
-    places.into_iter().map(|place| target(tree, place, &root, &mut hold)).collect()
+    places.into_iter().map(|place| target(tree, place, &root, &mut mount)).collect()
 }
 
 fn target(
     tree: &Tree,
     place: Place,
     root: &impl Fn(&[u8]) -> Option<PathBuf>,
-    hold: &mut impl FnMut(Child<'_>, PathBuf) -> Arc<HeldMount>,
+    mount: &mut impl FnMut(Child<'_>, PathBuf) -> Arc<HeldMount>,
 ) -> io::Result<Target> {
     let child = tree.at(place);
-    let Some(parent) = child.parent().filter(|_| !child.is_root()) else {
+    let Some(parent) = above(&child) else {
         return Err(io::Error::other("it is a root of the scan"));
     };
-    let mount = |child: &Child<'_>| Some(child.inode()?.identity.mounted_device());
     let (mut top, mut way) = (parent, Vec::new());
-    while let Some(above) = top.parent().filter(|_| !top.is_root()) {
-        if mount(&above) != mount(&top) {
-            break;
-        }
+    while let Some(above) = above(&top).filter(|above| device(above) == device(&top)) {
         way.push(top.name().to_vec());
         top = above;
     }
     way.reverse();
-    let mut names = Vec::new();
-    let mut at = top;
-    while let Some(above) = at.parent().filter(|_| !at.is_root()) {
+    let (mut at, mut names) = (top, Vec::new());
+    while let Some(above) = above(&at) {
         names.push(at.name());
         at = above;
     }
@@ -64,10 +58,9 @@ fn target(
         return Err(io::Error::other("the path of its root is not known"));
     };
     let real = real.into_os_string().into_encoded_bytes();
-    let names = names.iter().rev().copied();
-    let path = path::from_vec(path::join_all([&*real].into_iter().chain(names)));
+    let path = path::join_all(iter::once(&*real).chain(names.into_iter().rev()));
     Ok(Target {
-        mount: hold(top, path),
+        mount: mount(top, path::from_vec(path)),
         way,
         name: child.name().to_vec(),
         directory: KnownEntry::of(&parent),
@@ -76,4 +69,14 @@ fn target(
         seen: None,
         totals: (child.removable(), child.size()),
     })
+}
+
+/// The directory of `child`, unless `child` is a root.
+fn above<'t>(child: &Child<'t>) -> Option<Child<'t>> {
+    child.parent().filter(|_| !child.is_root())
+}
+
+/// The mount and the device that `child` is on, if the tree knows them.
+fn device(child: &Child<'_>) -> Option<MountedDevice> {
+    Some(child.inode()?.identity.mounted_device())
 }

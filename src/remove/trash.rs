@@ -8,11 +8,9 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::directories::UserDirectories;
 use super::explain::explain;
-use super::held::ancestors;
-use super::log::Places;
-use super::outcome::{Stop, because};
-use super::target::Target;
+use super::target::{Target, TargetDirectory};
 use crate::inode::Identity;
 use crate::measure::Kind;
 use crate::path;
@@ -23,7 +21,7 @@ use crate::sys::{self, ExactStat, HeldDirectory, user_id};
 #[derive(Debug)]
 pub(super) struct TrashDirectory {
     pub(super) files: HeldDirectory,
-    pub(super) info: HeldDirectory,
+    info: HeldDirectory,
     /// The path of its directory `files`.
     pub(super) path: Vec<u8>,
     /// The directory to which paths in info files are relative; none if they are absolute.
@@ -48,33 +46,31 @@ impl Trashed {
     }
 
     /// Its path in the trash.
-    pub fn place(&self) -> Vec<u8> {
+    pub fn path_in_trash(&self) -> Vec<u8> {
         path::join_all([&*self.trash.path, self.name.to_bytes()])
     }
 }
 
 impl TrashDirectory {
-    /// The trash for entries of the directory `parent` at `path`, whose attributes are `around`. Makes it if needed.
+    /// The trash for entries of `directory`. Makes it if needed.
     pub(super) fn find(
-        parent: &HeldDirectory,
-        around: &ExactStat,
-        path: &[u8],
-        places: &Places,
-    ) -> Result<Self, Stop> {
-        if let Some(data) = &places.data
+        directory: &TargetDirectory,
+        directories: &UserDirectories,
+    ) -> io::Result<Self> {
+        let around = &directory.stat;
+        if let Some(data) = &directories.data
             && let Some(trash) = of_home(data, around)?
         {
             return Ok(trash);
         }
-        let (top, levels) = topmost(parent, around)?;
-        let top_path = without_last(path, levels);
+        let (top, levels) = topmost(&directory.held, around)?;
+        let top_path = without_last(&directory.path, levels);
         let user = user_id();
-        let shared = shared(&top, user);
-        let (held, name) = match shared {
+        let (held, name) = match shared(&top, user) {
             Some(held) => (held, format!(".Trash/{user}")),
             None => {
                 let name = format!(".Trash-{user}");
-                let held = own(&top, &CString::new(&*name).unwrap_or_default(), top_path);
+                let held = own(&top, &CString::new(&*name)?, top_path);
                 (held.map_err(not_allowed)?, name)
             }
         };
@@ -87,11 +83,11 @@ impl TrashDirectory {
         path: &[u8],
         top: Option<Vec<u8>>,
         around: &ExactStat,
-    ) -> Result<Self, Stop> {
+    ) -> io::Result<Self> {
         let (files, info) = (own(held, c"files", path)?, own(held, c"info", path)?);
         for stat in [files.stat()?, info.stat()?] {
             if (stat.mount, stat.stat.device) != (around.mount, around.stat.device) {
-                return Err(because(ELSEWHERE));
+                return Err(io::Error::other(ELSEWHERE));
             }
         }
         let path = path::join_all([path, b"files"]);
@@ -171,7 +167,7 @@ fn not_allowed(error: io::Error) -> io::Error {
 const ELSEWHERE: &str = "there is no trash on its file system or subvolume; D deletes it";
 
 /// The trash in the home directory, if that is on the same mount and belongs to the user.
-fn of_home(data: &Path, around: &ExactStat) -> Result<Option<TrashDirectory>, Stop> {
+fn of_home(data: &Path, around: &ExactStat) -> io::Result<Option<TrashDirectory>> {
     let path = data.as_os_str().as_encoded_bytes();
     let existing = data.ancestors().find_map(|above| {
         let held = HeldDirectory::open(&CString::new(above.as_os_str().as_encoded_bytes()).ok()?);
@@ -189,22 +185,34 @@ fn of_home(data: &Path, around: &ExactStat) -> Result<Option<TrashDirectory>, St
 }
 
 /// The topmost directory of the mount, and the number of levels between it and `parent`.
-fn topmost(parent: &HeldDirectory, around: &ExactStat) -> Result<(HeldDirectory, usize), Stop> {
+fn topmost(parent: &HeldDirectory, around: &ExactStat) -> io::Result<(HeldDirectory, usize)> {
     let (mut at, mut stat, mut levels) = (parent.descend::<CString>(&[])?, *around, 0);
     while !stat.stat.mount_point {
         let above = at.up()?;
         let now = above.stat()?;
-        if now.stat.identity() == stat.stat.identity() {
-            break;
-        }
-        if now.mount != stat.mount {
+        if now.stat.identity() == stat.stat.identity() || now.mount != stat.mount {
             break;
         }
         (at, stat, levels) = (above, now, levels + 1);
     }
     match stat.stat.device == around.stat.device {
         true => Ok((at, levels)),
-        false => Err(because(ELSEWHERE)),
+        false => Err(io::Error::other(ELSEWHERE)),
+    }
+}
+
+/// The identities of the directory `held` and of its ancestors.
+fn ancestors(held: &HeldDirectory) -> io::Result<Vec<Identity>> {
+    let mut found = vec![held.stat()?.stat.identity()];
+    let mut above = held.up()?;
+    loop {
+        let identity = above.stat()?.stat.identity();
+        // The root directory is its own parent.
+        if found.last() == Some(&identity) {
+            return Ok(found);
+        }
+        found.push(identity);
+        above = above.up()?;
     }
 }
 
@@ -233,23 +241,24 @@ fn shared(top: &HeldDirectory, user: u32) -> Option<HeldDirectory> {
 
 /// The user's directory `name` in the one at `path`. Makes it if necessary.
 fn own(parent: &HeldDirectory, name: &CStr, path: &[u8]) -> io::Result<HeldDirectory> {
-    let opened = || {
-        match parent.make_directory(name) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
-            _ => {}
-        }
-        match parent.stat_of(name)?.stat.mode.kind() {
-            Kind::Directory => {}
-            Kind::Symlink => return Err(io::Error::other("it is a symlink")),
-            _ => return Err(io::Error::other("it is not a directory")),
-        }
-        let held = parent.descend(&[name])?;
-        match held.stat()?.stat.owner == user_id() {
-            true => Ok(held),
-            false => Err(io::Error::other("it belongs to somebody else")),
-        }
-    };
-    opened().map_err(|error| unusable(&path::join_all([path, name.to_bytes()]), error))
+    try_own(parent, name).map_err(|error| unusable(&path::join_all([path, name.to_bytes()]), error))
+}
+
+fn try_own(parent: &HeldDirectory, name: &CStr) -> io::Result<HeldDirectory> {
+    match parent.make_directory(name) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    match parent.stat_of(name)?.stat.mode.kind() {
+        Kind::Directory => {}
+        Kind::Symlink => return Err(io::Error::other("it is a symlink")),
+        _ => return Err(io::Error::other("it is not a directory")),
+    }
+    let held = parent.descend(&[name])?;
+    match held.stat()?.stat.owner == user_id() {
+        true => Ok(held),
+        false => Err(io::Error::other("it belongs to somebody else")),
+    }
 }
 
 /// The same error, but names the directory of the trash at `path`, not the entry that was to be moved there.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected, RemovalProgress};
 use weigh::filter::{Filter, Regexes};
 use weigh::path;
-use weigh::remove::{self, Places, Removed};
+use weigh::remove::{self, Removed, UserDirectories};
 use weigh::report::{self, Browsed, Keep, Request};
 use weigh::tally::Inodes;
 use weigh::total::Rules;
@@ -28,7 +28,7 @@ struct Screen {
     root: PathBuf,
     filter: Filter,
     browser: Browser,
-    places: Places,
+    directories: UserDirectories,
 }
 
 fn browsed(root: &Path) -> Browsed {
@@ -48,10 +48,10 @@ impl Screen {
     }
 
     fn with(root: &Path, home: &Path, options: BrowseOptions) -> Self {
-        let places = Places::of(|name| (name == "HOME").then(|| home.to_owned()));
+        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.to_owned()));
         let options = BrowseOptions {
             knows_freed: true,
-            places: Some(places.clone()),
+            directories: Some(directories.clone()),
             homes: vec![home.to_owned()],
             ..options
         };
@@ -59,7 +59,7 @@ impl Screen {
         let mut browser = Browser::new(options, protected, Arc::default(), true);
         browser.resize(20);
         browser.finish(browsed(root));
-        Self { root: root.to_owned(), filter: Filter::default(), browser, places }
+        Self { root: root.to_owned(), filter: Filter::default(), browser, directories }
     }
 
     /// Of what `filter` admits.
@@ -103,7 +103,7 @@ impl Screen {
                 let targets = self.browser.begin_removal(manner);
                 let mut now = RemovalProgress::default();
                 let mut told = Vec::new();
-                let removed = remove::remove(&targets, manner, &self.places, &mut |event| {
+                let removed = remove::remove(&targets, manner, &self.directories, &mut |event| {
                     let is_done = matches!(event, remove::RemovalEvent::Done { .. });
                     now.take(event);
                     if is_done {
@@ -122,7 +122,7 @@ impl Screen {
             }
             Command::Undo => {
                 let trashed = self.browser.begin_undo().unwrap();
-                let removed = remove::undo(&trashed, &self.places, &mut watch);
+                let removed = remove::undo(&trashed, &self.directories, &mut watch);
                 self.browser.undone(&trashed, removed)
             }
             Command::Rescan(path) if self.filter.is_off() => {
@@ -324,7 +324,7 @@ fn with_a_filter_no_directory_counts_after_a_delete_in_it() {
         Fixture::new().dir("home").file("tree/a/x.rs", 10_000).file("tree/a/y.rs", 20_000);
     let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
     screen.press("> dD1\n");
-    assert_eq!(screen.said(), "1 deleted, 1 entries");
+    assert_eq!(screen.said(), "1 deleted, 1 entry");
     screen.check("the first");
     screen.press("h dD1\n");
     assert_eq!(screen.browser.kept().len(), 1);
@@ -356,8 +356,8 @@ fn links_are_deleted_one_after_the_other() {
         ("\x1b/e\n dt", "1 in the trash"),
         ("\x1b/d\n dD2\n", "1 deleted, 2 entries"),
         ("u", "put back"),
-        ("\x1b/f\n dD1\n", "1 deleted, 1 entries"),
-        ("\x1b/e\n dD1\n", "1 deleted, 1 entries"),
+        ("\x1b/f\n dD1\n", "1 deleted, 1 entry"),
+        ("\x1b/e\n dD1\n", "1 deleted, 1 entry"),
     ] {
         screen.press(keys);
         assert!(
@@ -503,7 +503,8 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                         && !screen.said().contains("kept")
                         && !screen.said().contains("lost");
                     let gone = screen.said().replace(',', "");
-                    let is_typed = gone.contains(&format!(" deleted {entries} entries"));
+                    let word = if entries == 1 { "entry" } else { "entries" };
+                    let is_typed = gone.contains(&format!(" deleted {entries} {word}"));
                     assert!(is_typed || !is_all, "{what}: {entries} typed, {gone}");
                     if let (Some(place), Some(before), true) = (place, before, is_all) {
                         place.assert_free(before + freed, &format!("{what}: {marked:?}"));

@@ -5,7 +5,7 @@
 //!   starts the program in a clean environment, [`document`] reads its JSON to any depth,
 //!   [`picture`] its tree, [`oracle`] says what is right by asking `find` and `du`, [`dice`] grows
 //!   trees from a seed, [`rounds`] says how often, [`storage`]
-//!   is slow, or fails, as it is told to.
+//!   is slow, or fails, as it is told to, [`denied`] takes one system call away.
 //! * What is counted: [`random`], [`selection`], [`counting`], [`groups`], [`times`], [`filters`], [`gitignore`],
 //!   [`tracked`], [`roots`], [`follow`], [`mounts`].
 //! * What must not break it: [`churn`], [`deep`], [`wide`], [`names`], [`loaded`], [`bombs`], [`errors`], [`interrupt`],
@@ -29,6 +29,8 @@
 //! `cargo test -- --ignored`.
 #![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 
+#[cfg(target_os = "linux")]
+mod denied;
 mod dice;
 mod document;
 mod fixture;

@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive, unmount};
 use weigh::browse::{BrowseOptions, Browser, Key, Protected};
 use weigh::path;
-use weigh::remove::{self, Fate, Manner, Places, ProtectedPaths, Target};
+use weigh::remove::{self, Fate, Manner, ProtectedPaths, Target, UserDirectories};
 use weigh::report::{self, Browsed, Keep, Request};
 use weigh::tally::Inodes;
 use weigh::tree::Place;
@@ -210,8 +210,8 @@ fn root_logs_nothing_where_a_user_chooses_and_deletes_nothing() {
     ];
     for (what, why, fixture) in cases {
         let home = fixture.at("home");
-        let places = Places::of(|name| (name == "HOME").then(|| home.clone()));
-        let refused = places.check_log().unwrap_err().to_string();
+        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
+        let refused = directories.check_log().unwrap_err().to_string();
         assert_eq!(refused, format!("no log: {why}"), "{what}");
         let mut terminal = Terminal::new();
         let child = screen(&fixture, ":", Some("home"), "tree", &terminal);
@@ -426,11 +426,11 @@ fn round(top: &Path, seed: u64, is_late: bool) -> (usize, usize) {
             *is_kept = world.protected.iter().any(|kept| kept.starts_with(&*name));
         }
     }
-    let places = Places::of(|name| (name == "HOME").then(|| top.join("log")));
+    let directories = UserDirectories::of(|name| (name == "HOME").then(|| top.join("log")));
     let kept: Vec<_> = chosen.iter().map(|(name, is_kept, _)| (name.clone(), *is_kept)).collect();
     let targets: Vec<_> = chosen.into_iter().map(|(.., target)| target).collect();
     let removed =
-        remove::remove(&targets, Manner::Delete, &places, &mut |_| ControlFlow::Continue(()));
+        remove::remove(&targets, Manner::Delete, &directories, &mut |_| ControlFlow::Continue(()));
     let mut expected = world.names.clone();
     let (mut deleted, mut refused) = (0, 0);
     for ((name, is_kept), outcome) in kept.into_iter().zip(&removed.outcomes) {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use weigh::remove::{Fate, Manner, Places, RemovalEvent, Removed, look, remove};
+use weigh::remove::{Fate, Manner, RemovalEvent, Removed, UserDirectories, look, remove};
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;
@@ -148,19 +148,20 @@ fn raced(seed: u64, can_mount: bool, manner: Manner) -> usize {
     let fixture = tree();
     let scanned = Scanned::of(&fixture);
     let canary = inodes(&fixture.at("canary"));
-    let mut targets = scanned.targets(&["a", "c", "d"]);
-    // Every third time as on a file system without room for a private directory.
-    if seed.is_multiple_of(3) {
-        targets.iter_mut().for_each(|target| target.mount = scanned.without_room());
-    }
+    let targets = scanned.targets(&["a", "c", "d"]);
     let mut intruder = Intruder::new(&fixture, seed, can_mount);
     let one_in = [1, 2, 3, 8, 20][intruder.dice.below(5)];
-    let removed = remove(&targets, manner, &scanned.places, &mut |_| {
+    let mut watch = |_: RemovalEvent<'_>| {
         if intruder.dice.below(one_in) == 0 {
             intruder.swap();
         }
         ControlFlow::Continue(())
-    });
+    };
+    // Every third time as on a file system without room for a private directory.
+    let removed = match manner {
+        Manner::Delete if seed.is_multiple_of(3) => scanned.delete_without_room(&targets, watch),
+        _ => remove(&targets, manner, &scanned.directories, &mut watch),
+    };
     let (made, swaps) = (std::mem::take(&mut intruder.made), intruder.swaps);
     drop(intruder);
     assert_eq!(inodes(&fixture.at("canary")), canary, "seed {seed}");
@@ -246,11 +247,11 @@ fn delete_all(top: &Path) {
     // A call that hangs can be cancelled once it has come back.
     let mut calls = 0;
     // Into the trash of the mount, if there is such a file.
-    let (manner, places) = match top.join("to the trash").exists() {
-        true => (Manner::Trash, Places { data: None, ..scanned.places.clone() }),
-        false => (Manner::Delete, scanned.places.clone()),
+    let (manner, directories) = match top.join("to the trash").exists() {
+        true => (Manner::Trash, UserDirectories { data: None, ..scanned.directories.clone() }),
+        false => (Manner::Delete, scanned.directories.clone()),
     };
-    let removed = remove(&targets, manner, &places, &mut |_: RemovalEvent<'_>| {
+    let removed = remove(&targets, manner, &directories, &mut |_: RemovalEvent<'_>| {
         calls += 1;
         ControlFlow::Continue(())
     });

@@ -10,13 +10,14 @@ use std::sync::Arc;
 
 use weigh::path;
 use weigh::remove::{
-    self, Fate, Manner, Places, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target,
-    TargetOutcome, look, remove, undo,
+    self, Fate, Manner, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target, TargetOutcome,
+    UserDirectories, look, remove, undo,
 };
 use weigh::report::{self, Keep, Request};
 use weigh::tally::Inodes;
 use weigh::tree::{Place, Tree};
 
+use crate::denied::{without_openat2, without_room};
 use crate::fixture::Fixture;
 
 /// A scan of a fixture, and what would be deleted of it.
@@ -24,7 +25,7 @@ pub struct Scanned {
     top: PathBuf,
     home: PathBuf,
     pub tree: Tree,
-    pub places: Places,
+    pub directories: UserDirectories,
 }
 
 impl Scanned {
@@ -35,8 +36,8 @@ impl Scanned {
         let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
         let tree = browsed.snapshot.weighed.report.unwrap();
         let home = home.to_owned();
-        let places = Places::of(|name| (name == "HOME").then(|| home.clone()));
-        Self { top: top.to_owned(), tree, home, places }
+        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.clone()));
+        Self { top: top.to_owned(), tree, home, directories }
     }
 
     /// The directory `tree` of `fixture`, with a home directory beside it.
@@ -76,21 +77,6 @@ impl Scanned {
         Arc::new(ProtectedPaths { roots: vec![self.top.clone()], homes: vec![self.home.clone()] })
     }
 
-    fn mount(&self) -> remove::HeldMount {
-        let known = remove::KnownEntry::of(&self.tree.root());
-        remove::HeldMount::new(self.top.clone(), known, self.protected())
-    }
-
-    /// What is held where there is no openat2(2).
-    fn by_steps(&self) -> Arc<remove::HeldMount> {
-        Arc::new(self.mount().by_steps())
-    }
-
-    /// What is held on a file system that is full.
-    pub fn without_room(&self) -> Arc<remove::HeldMount> {
-        Arc::new(self.mount().without_room())
-    }
-
     fn delete(&self, names: &[&str]) -> Removed {
         self.delete_with(&self.targets(names), |_| ControlFlow::Continue(()))
     }
@@ -100,11 +86,22 @@ impl Scanned {
         targets: &[Target],
         mut watch: impl FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
     ) -> Removed {
-        remove(targets, Manner::Delete, &self.places, &mut watch)
+        remove(targets, Manner::Delete, &self.directories, &mut watch)
+    }
+
+    /// The same on a file system that has no room for a private directory.
+    pub fn delete_without_room(
+        &self,
+        targets: &[Target],
+        watch: impl FnMut(RemovalEvent<'_>) -> ControlFlow<()> + Send,
+    ) -> Removed {
+        // The log has to be there.
+        fs::create_dir_all(self.directories.log().unwrap().parent().unwrap()).unwrap();
+        without_room(|| self.delete_with(targets, watch))
     }
 
     pub fn log(&self) -> String {
-        fs::read_to_string(self.places.log().unwrap()).unwrap_or_default()
+        fs::read_to_string(self.directories.log().unwrap()).unwrap_or_default()
     }
 }
 
@@ -161,11 +158,8 @@ fn what_is_marked_is_gone_and_nothing_else() {
         let fixture = tree().hard_link("tree/a/one", "canary/same").fifo("tree/a/pipe");
         let scanned = Scanned::of(&fixture);
         let before = listing(&fixture.at("canary"));
-        let mut targets = scanned.targets(&["a", "c"]);
-        if by_steps {
-            targets.iter_mut().for_each(|target| target.mount = scanned.by_steps());
-        }
-        let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+        let delete = || scanned.delete(&["a", "c"]);
+        let removed = if by_steps { without_openat2(delete) } else { delete() };
         assert!(removed.outcomes.iter().all(|outcome| matches!(outcome.fate, Fate::Deleted)));
         assert_eq!(removed.outcomes[0].removed, 7);
         assert_eq!(listing(&fixture.at("canary")), before);
@@ -192,15 +186,13 @@ fn no_symlink_is_followed() {
         for by_steps in [false, true] {
             let fixture = tree().file("canary/two", 5_000).file("canary/b/two", 5_000);
             let scanned = Scanned::of(&fixture);
-            let mut targets = scanned.targets(&[name]);
-            if by_steps {
-                targets[0].mount = scanned.by_steps();
-            }
+            let targets = scanned.targets(&[name]);
             let replaced = fixture.at("tree").join(replaced);
             fs::rename(&replaced, fixture.at("moved")).unwrap();
             symlink(fixture.at("canary"), &replaced).unwrap();
             let before = (listing(&fixture.at("canary")), listing(&fixture.at("moved")));
-            let removed = scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+            let delete = || scanned.delete_with(&targets, |_| ControlFlow::Continue(()));
+            let removed = if by_steps { without_openat2(delete) } else { delete() };
             assert!(!matches!(removed.outcomes[0].fate, Fate::Deleted), "{name}: {removed:?}");
             let after = (listing(&fixture.at("canary")), listing(&fixture.at("moved")));
             assert_eq!(before, after);
@@ -453,19 +445,19 @@ fn it_can_be_cancelled_between_any_two_calls() {
         ControlFlow::Continue(())
     });
     assert!(calls > 20);
-    for last in (1..=calls).chain(1_001..1_000 + calls - 2) {
+    for (last, has_room) in (1..=calls).flat_map(|last| [(last, true), (last, false)]) {
         let fixture = tree();
         let scanned = Scanned::of(&fixture);
-        let mut targets = scanned.targets(&["a", "c"]);
-        if last > 1_000 {
-            targets.iter_mut().for_each(|target| target.mount = scanned.without_room());
-        }
-        let last = last % 1_000;
+        let targets = scanned.targets(&["a", "c"]);
         let mut call = 0;
-        let removed = scanned.delete_with(&targets, |_| {
+        let watch = |_: RemovalEvent<'_>| {
             call += 1;
             if call < last { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-        });
+        };
+        let removed = match has_room {
+            true => scanned.delete_with(&targets, watch),
+            false => scanned.delete_without_room(&targets, watch),
+        };
         assert!(removed.is_cancelled);
         assert_eq!(removed.left, [], "{last}");
         // What is left is in its place, and whatever is not there is counted as removed.
@@ -485,11 +477,11 @@ fn a_log_that_is_a_pipe_is_none() {
     let fixture = tree().fifo("home/.local/state/weigh/deleted.ndjson");
     let scanned = Scanned::of(&fixture);
     let targets = scanned.targets(&["a"]);
-    let places = scanned.places.clone();
+    let directories = scanned.directories.clone();
     let (sender, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut watch = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-        let _ = sender.send(remove(&targets, Manner::Delete, &places, &mut watch));
+        let _ = sender.send(remove(&targets, Manner::Delete, &directories, &mut watch));
     });
     let removed = told.recv_timeout(crate::run::PATIENCE).expect("it waits for a reader");
     assert_eq!(removed.unlogged.unwrap().message, "it is not a regular file");
@@ -503,11 +495,11 @@ fn what_is_swapped_in_the_trash_is_not_put_back() {
     let scanned = Scanned::of(&fixture);
     let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
     let targets = scanned.targets(&["c"]);
-    let removed = remove(&targets, Manner::Trash, &scanned.places, &mut nothing);
+    let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
     let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
-    let place = path::from_bytes(&trashed.place()).into_owned();
+    let place = path::from_bytes(&trashed.path_in_trash()).into_owned();
     let other = fixture.at("home/other");
-    let removed = undo(&trashed, &scanned.places, &mut |event| {
+    let removed = undo(&trashed, &scanned.directories, &mut |event| {
         if let RemovalEvent::Before { step: RemovalStep::Move, .. } = event {
             fs::rename(&place, &other).unwrap();
             fs::write(&place, "other").unwrap();
@@ -527,13 +519,10 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
     for has_room in [true, false] {
         let fixture = tree();
         let scanned = Scanned::of(&fixture);
-        let mut targets = scanned.targets(&["a"]);
-        if !has_room {
-            targets[0].mount = scanned.without_room();
-        }
+        let targets = scanned.targets(&["a"]);
         let held = fs::File::open(fixture.at("tree/a/b")).unwrap();
         let inode = fs::metadata(fixture.at("tree/a/b/two")).unwrap().ino();
-        let removed = scanned.delete_with(&targets, |event| {
+        let watch = |event: RemovalEvent<'_>| {
             let RemovalEvent::Before { step, name: b"two", .. } = event else {
                 return ControlFlow::Continue(());
             };
@@ -543,12 +532,17 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
             let place = format!("/proc/self/fd/{}/two", std::os::fd::AsRawFd::as_raw_fd(&held));
             fs::write(place, "theirs").unwrap();
             ControlFlow::Break(())
-        });
+        };
+        let removed = match has_room {
+            true => scanned.delete_with(&targets, watch),
+            false => scanned.delete_without_room(&targets, watch),
+        };
         let Fate::Left(at) = &removed.outcomes[0].fate else { panic!("{removed:?}") };
         let left = fs::metadata(path::from_bytes(at)).unwrap();
         assert_eq!(left.ino(), inode, "{removed:?}");
         assert_eq!(fs::read(fixture.at("tree/a/b/two")).unwrap(), b"theirs");
         let at = std::str::from_utf8(at).unwrap();
+        assert_eq!(at.contains("/a/b/.weigh-"), !has_room, "{at}");
         assert!(scanned.log().contains(&format!(r#""at":"{at}","why""#)), "{}", scanned.log());
     }
 }
@@ -580,17 +574,17 @@ fn a_private_directory_that_stays_stops_no_other_target() {
 fn nothing_is_deleted_without_the_log() {
     let full = tree().dir("home/.local/state/weigh");
     symlink("/dev/full", full.at("home/.local/state/weigh/deleted.ndjson")).unwrap();
-    for (fixture, places, why) in [
+    for (fixture, directories, why) in [
         (tree().file("home/.local/state", 1), None, "Not a directory"),
         (full, None, "it is not a regular file"),
-        (tree(), Some(Places::default()), "neither XDG_STATE_HOME nor HOME is set"),
+        (tree(), Some(UserDirectories::default()), "neither XDG_STATE_HOME nor HOME is set"),
     ] {
         let scanned = Scanned::of(&fixture);
         let before = listing(&fixture.at("tree"));
-        let places = places.unwrap_or_else(|| scanned.places.clone());
+        let directories = directories.unwrap_or_else(|| scanned.directories.clone());
         for manner in [Manner::Delete, Manner::Trash] {
             let mut watch = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-            let removed = remove(&scanned.targets(&["a", "c"]), manner, &places, &mut watch);
+            let removed = remove(&scanned.targets(&["a", "c"]), manner, &directories, &mut watch);
             let unlogged = removed.unlogged.unwrap();
             assert_eq!(unlogged.message, why);
             assert!(unlogged.path.ends_with(b"deleted.ndjson"));
@@ -611,7 +605,7 @@ fn the_trash_is_that_of_the_specification_and_gives_back() {
     let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
     for round in 0..3 {
         let targets = scanned.targets(&[name, "a"]);
-        let removed = remove(&targets, Manner::Trash, &scanned.places, &mut nothing);
+        let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
         assert_eq!(removed.left, []);
         assert!(!exists(fixture.at("tree").join(name)) && !exists(fixture.at("tree/a")));
         let trash = fixture.at("home/.local/share/Trash");
@@ -627,11 +621,11 @@ fn the_trash_is_that_of_the_specification_and_gives_back() {
             if round == 1 {
                 // What has its name now is not replaced.
                 fs::write(path::from_bytes(&trashed.path()), "new").unwrap();
-                let why = kept(undo(&trashed, &scanned.places, &mut nothing));
+                let why = kept(undo(&trashed, &scanned.directories, &mut nothing));
                 assert_eq!(why, "something else has its name now");
                 fs::remove_file(path::from_bytes(&trashed.path())).unwrap();
             }
-            let back = one(undo(&trashed, &scanned.places, &mut nothing));
+            let back = one(undo(&trashed, &scanned.directories, &mut nothing));
             assert!(matches!(back.fate, Fate::Restored), "{back:?}");
         }
         assert_eq!(fs::read_dir(trash.join("info")).unwrap().count(), 0);
@@ -653,7 +647,7 @@ fn a_trash_that_cannot_be_used_is_named() {
         let scanned = Scanned::of(&fixture);
         let targets = scanned.targets(&["c"]);
         let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-        let said = kept(remove(&targets, Manner::Trash, &scanned.places, &mut nothing));
+        let said = kept(remove(&targets, Manner::Trash, &scanned.directories, &mut nothing));
         let place = fixture.at("home/.local/share").join(place);
         let place = place.display();
         assert_eq!(said, format!("the trash {place} cannot be used: it {why}; D deletes it"));
@@ -668,11 +662,11 @@ fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
     let scanned = Scanned::of(&fixture);
     let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
     let targets = scanned.targets(&["d/four"]);
-    let removed = remove(&targets, Manner::Trash, &scanned.places, &mut nothing);
+    let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
     let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
     fs::rename(fixture.at("tree"), fixture.at("renamed")).unwrap();
     let place = fixture.at("renamed").canonicalize().unwrap().join("d/four");
-    let back = one(undo(&trashed, &scanned.places, &mut nothing));
+    let back = one(undo(&trashed, &scanned.directories, &mut nothing));
     assert!(matches!(back.fate, Fate::Restored), "{back:?}");
     assert_eq!(path::from_bytes(&trashed.path()), place);
     assert!(exists(&place));
@@ -711,26 +705,27 @@ fn the_trash_has_room_for_several_of_one_name() {
     let scanned = Scanned::of(&fixture);
     let targets = scanned.targets(&["c", "d/c", &long]);
     let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
-    let removed = remove(&targets, Manner::Trash, &scanned.places, &mut nothing);
+    let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
     let files = fixture.at("home/.local/share/Trash/files");
     assert_eq!(fs::metadata(files.join("c")).unwrap().len(), 9_000);
     assert_eq!(fs::metadata(files.join("c.2")).unwrap().len(), 7);
     assert_eq!(fs::metadata(files.join("x".repeat(245))).unwrap().len(), 5);
     for outcome in removed.outcomes {
         let Fate::Trashed(trashed) = outcome.fate else { panic!("{outcome:?}") };
-        one(undo(&trashed, &scanned.places, &mut nothing));
+        one(undo(&trashed, &scanned.directories, &mut nothing));
     }
     assert_eq!(fs::metadata(fixture.at("tree").join(long)).unwrap().len(), 5);
     // The trash itself, and what is in it, is not put into it.
     let scanned = Scanned::new(&fixture.at("home"), &fixture.at("home/nobody"));
     let data = |name: &str| (name == "XDG_DATA_HOME").then(|| fixture.at("home/.local/share"));
-    let places = Places { data: Places::of(data).data, ..scanned.places.clone() };
+    let directories =
+        UserDirectories { data: UserDirectories::of(data).data, ..scanned.directories.clone() };
     for (name, why) in [
         (".local", "it is the trash or contains it"),
         (".local/share/Trash/files", "it is the trash or contains it"),
     ] {
         let targets = scanned.targets(&[name]);
-        let said = kept(remove(&targets, Manner::Trash, &places, &mut nothing));
+        let said = kept(remove(&targets, Manner::Trash, &directories, &mut nothing));
         assert_eq!(said, why, "{name}");
     }
 }

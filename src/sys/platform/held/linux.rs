@@ -128,11 +128,6 @@ impl HeldDirectory {
         Ok(Self { fd, by_steps: false })
     }
 
-    /// From now on, opens directories as on a kernel without openat2(2).
-    pub fn go_by_steps(&mut self) {
-        self.by_steps = true;
-    }
-
     /// Opens the directory below this one that `names` lead to. Follows no symlink and enters no other mount.
     ///
     /// # Errors

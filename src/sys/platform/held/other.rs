@@ -35,11 +35,6 @@ impl HeldDirectory {
     }
 
     /// There is none.
-    pub fn go_by_steps(&mut self) {
-        match *self {}
-    }
-
-    /// There is none.
     ///
     /// # Errors
     /// None.

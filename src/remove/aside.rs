@@ -1,0 +1,103 @@
+//! The rule that protects the files of others. An entry is moved to a name that no other program expects, and looked
+//! at again there. Only if it is what was looked at before, it stays there, or is removed there. In every other case,
+//! it is put back.
+
+use std::ffi::CStr;
+use std::io::{self, ErrorKind};
+
+use super::explain::{Stop, because, explain};
+use super::outcome::{Fate, RemovalStep};
+use super::removal::Removal;
+use crate::render::name::escape;
+use crate::sys::{ExactStat, HeldDirectory};
+
+/// A move of an entry.
+pub(super) struct Move<'a> {
+    /// The directory that the entry is in, and its name there.
+    pub(super) from: (&'a HeldDirectory, &'a CStr),
+    /// The directory that it is moved to, and its name there.
+    pub(super) to: (&'a HeldDirectory, &'a CStr),
+    /// Its attributes before the move.
+    pub(super) before: &'a ExactStat,
+}
+
+impl Move<'_> {
+    /// Moves the entry, looks at it again, and calls `commit` with its attributes if it is the same. If it is another
+    /// entry, if `commit` fails, or after a cancel, puts it back. `path` is that of the moved entry.
+    pub(super) fn commit<'w>(
+        &self,
+        removal: &mut Removal<'w>,
+        path: impl FnOnce() -> Vec<u8>,
+        commit: impl FnOnce(&mut Removal<'w>, &ExactStat) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let ((from, name), (to, new)) = (self.from, self.to);
+        removal.before(RemovalStep::Move, name.to_bytes())?;
+        from.move_to(name, to, new)?;
+        let done = self.look_again(removal).and_then(|now| commit(removal, &now));
+        if done.is_err() {
+            self.put_back(removal, path);
+        }
+        done
+    }
+
+    /// Moves the entry to stay there.
+    pub(super) fn complete(
+        &self,
+        removal: &mut Removal<'_>,
+        path: impl FnOnce() -> Vec<u8>,
+    ) -> Result<(), Stop> {
+        self.commit(removal, path, |removal, now| {
+            removal.relinked.note(self.before, now);
+            Ok(())
+        })
+    }
+
+    fn look_again(&self, removal: &mut Removal<'_>) -> Result<ExactStat, Stop> {
+        let (to, new) = self.to;
+        removal.before(RemovalStep::LookAgain, self.from.1.to_bytes())?;
+        let now = to.stat_of(new)?;
+        if now.is_same(self.before) {
+            Ok(now)
+        } else {
+            Err(because("it was replaced while it was moved"))
+        }
+    }
+
+    fn put_back(&self, removal: &mut Removal<'_>, path: impl FnOnce() -> Vec<u8>) {
+        let ((from, name), (to, new)) = (self.from, self.to);
+        // This step cannot be cancelled.
+        let _ = removal.before(RemovalStep::PutBack, name.to_bytes());
+        let Err(error) = to.move_to(new, from, name) else { return };
+        let why = explain(&error, from.stat().ok().as_ref(), Some(self.before));
+        let path = path();
+        let message = format!("it could not be put back: {why}");
+        removal.outcome.add(path.clone(), &error, message);
+        removal.outcome.fate = Fate::Left(path);
+    }
+
+    /// Removes the entry where it was moved to; a directory only if it is empty. For the commit of a delete.
+    pub(super) fn remove(&self, removal: &mut Removal<'_>) -> Result<(), Stop> {
+        let (to, new) = self.to;
+        removal.before(RemovalStep::Remove, self.from.1.to_bytes())?;
+        let removed = removal.relinked.remove(to, new, self.before);
+        removed.map_err(|error| name_new(to, new, error))?;
+        removal.count();
+        Ok(())
+    }
+}
+
+/// The error of removing a directory, with the names of entries that are still in it.
+fn name_new(around: &HeldDirectory, name: &CStr, error: io::Error) -> io::Error {
+    /// The number of names in the message.
+    const NAMED: usize = 3;
+    if error.kind() != ErrorKind::DirectoryNotEmpty {
+        return error;
+    }
+    let names = around.descend(&[name]).and_then(|held| held.names(NAMED + 1));
+    let Ok(names) = names else { return error };
+    let mut named: Vec<_> = names.iter().take(NAMED).map(|name| escape(name.to_bytes())).collect();
+    if names.len() > NAMED {
+        named.push("…".to_owned());
+    }
+    io::Error::other(format!("it contains entries that were not scanned: {}", named.join(", ")))
+}

@@ -1,0 +1,74 @@
+//! The directory of one or more targets, as long as it is held.
+
+use std::sync::Arc;
+
+use super::directories::UserDirectories;
+use super::explain::{Stop, explain};
+use super::held::HeldMount;
+use super::outcome::{RemovalEvent, RemovalStep};
+use super::private::Private;
+use super::removal::Removal;
+use super::target::{Target, TargetDirectory};
+use super::trash::TrashDirectory;
+use crate::problem::{Operation, Problem};
+
+/// A directory with targets.
+pub(super) struct Parent {
+    pub(super) directory: TargetDirectory,
+    pub(super) private: Private,
+    mount: Arc<HeldMount>,
+    way: Vec<Vec<u8>>,
+    trash: Option<Arc<TrashDirectory>>,
+    /// The number of one target in it.
+    target: usize,
+}
+
+impl Parent {
+    /// Whether it is the directory of `target`, still at the same path.
+    pub(super) fn is_of(&self, target: &Target) -> bool {
+        Arc::ptr_eq(&self.mount, &target.mount)
+            && self.way == target.way
+            && self.directory.held.path().is_ok_and(|now| now == self.directory.path)
+    }
+
+    /// Opens the directory of `target`.
+    pub(super) fn open(target: &Target, removal: &mut Removal<'_>) -> Result<Self, Stop> {
+        let name = target.way.last().map_or(&b""[..], |name| name);
+        removal.before(RemovalStep::Enter, name)?;
+        Ok(Self {
+            directory: target.enter()?,
+            private: Private::new()?,
+            mount: Arc::clone(&target.mount),
+            way: target.way.clone(),
+            trash: None,
+            target: removal.target(),
+        })
+    }
+
+    /// Removes its private directory.
+    pub(super) fn leave(self, removal: &mut Removal<'_>) {
+        let Self { directory, private, target, .. } = self;
+        let path = private.path(&directory.path);
+        let removed = private.remove(&directory.held);
+        if let Ok(stat) = directory.held.stat() {
+            removal.report(RemovalEvent::Left { target, stat: &stat });
+        }
+        let Err(error) = removed else { return };
+        let why = explain(&error, Some(&directory.stat), None);
+        let message = format!("weigh could not remove its private directory: {why}");
+        let (operation, code) = (Operation::Remove, error.raw_os_error());
+        removal.removed.left.push(Problem { path, operation, code, message });
+    }
+
+    /// The trash for its entries.
+    pub(super) fn trash(
+        &mut self,
+        directories: &UserDirectories,
+    ) -> Result<Arc<TrashDirectory>, Stop> {
+        let trash = match &mut self.trash {
+            Some(trash) => trash,
+            none => none.insert(Arc::new(TrashDirectory::find(&self.directory, directories)?)),
+        };
+        Ok(Arc::clone(trash))
+    }
+}
