@@ -59,13 +59,12 @@ fn check(fixture: &Fixture, fill: &str, what: &str) {
     });
     let (format, weigh) = (oracle::FORMAT, weigh.join("; "));
     let script = format!("{fill} >&2; find top -printf '{format}' > listing; {weigh}; rm -f disk");
-    let output = in_namespace(fixture, &script);
-    assert!(output.status.success(), "{what}: {}", String::from_utf8_lossy(&output.stderr));
-    let read = |name: &str| std::fs::read(fixture.at(name)).unwrap();
-    let entries = oracle::read(&read("listing"), b"top");
+    println!("{what}");
+    in_namespace(fixture, &script);
+    let entries = oracle::read(&fixture.bytes("listing"), b"top");
     for (measure, threads) in Measure::ALL.into_iter().flat_map(|one| [(one, 1), (one, 8)]) {
         let what = format!("{what}, {measure:?} on {threads} threads");
-        let document = Document::parse(&read(&format!("weighed {measure:?}{threads}")));
+        let document = Document::parse(&fixture.bytes(&format!("weighed {measure:?}{threads}")));
         let nodes = document.by_path();
         assert_eq!(nodes.len(), entries.len(), "{what}");
         for (path, expected) in oracle::directories(&entries, measure) {

@@ -16,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Timespec, Timestamps};
 use rustix::io::Errno;
+use serde_json::Value;
 use tempfile::TempDir;
 
 /// Where every fixture goes when it is set; [`crate::leftovers`] looks there for what stayed.
@@ -70,6 +71,21 @@ impl Fixture {
     /// The path of `name` in it.
     pub fn at(&self, name: impl AsRef<Path>) -> PathBuf {
         self.path().join(name)
+    }
+
+    /// What is in the file `name`.
+    pub fn bytes(&self, name: impl AsRef<Path>) -> Vec<u8> {
+        fs::read(self.at(name)).unwrap()
+    }
+
+    /// [`Fixture::bytes`] as text.
+    pub fn text(&self, name: impl AsRef<Path>) -> String {
+        String::from_utf8(self.bytes(name)).unwrap()
+    }
+
+    /// [`Fixture::bytes`] as JSON that is not deep.
+    pub fn json(&self, name: impl AsRef<Path>) -> Value {
+        serde_json::from_slice(&self.bytes(name)).unwrap()
     }
 
     /// A directory; missing parents are made, here and in every other of these.

@@ -275,7 +275,7 @@ fn what_a_repository_says_for_itself() {
     let fixture = world();
     let at = |path: &str| fixture.at(path).display().to_string();
     fs::write(fixture.at("top/.git/more"), "[core]\nexcludesFile = ~/c\n").unwrap();
-    let plain = fs::read_to_string(fixture.at("top/.git/config")).unwrap();
+    let plain = fixture.text("top/.git/config");
     for text in [
         "[core]excludesFile=o",
         "[core]excludesFile=sub/../sub/o",

@@ -182,9 +182,7 @@ impl<'f> Run<'f> {
             }
         };
         let status = match end {
-            End::HangUpUnsaid => {
-                fs::read_to_string(fixture.at("status")).unwrap().trim().parse().unwrap()
-            }
+            End::HangUpUnsaid => fixture.text("status").trim().parse().unwrap(),
             _ => status,
         };
         assert_eq!(status, end.status(), "{what}");

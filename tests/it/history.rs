@@ -72,7 +72,7 @@ fn rates_and_the_day_it_is_full_are_right() {
     // In any order.
     names.rotate_left(11);
     let text = history("-j", fixture.path(), &names);
-    let shown: Value = serde_json::from_slice(&text.clean()).unwrap();
+    let shown: Value = text.json();
     assert_eq!(shown["snapshots"].as_array().unwrap().len(), 30);
     for (path, rate, last) in [
         ("t", 2_000_000.0, 7_000_001 + 98_000_000 + 59_000_000),
@@ -146,8 +146,7 @@ fn a_rate_needs_half_a_day() {
             save(&fixture, &names[i], START + time, 50_000_000_000 - 9_000_000 * i as i64);
         }
         let picture = history("", fixture.path(), &names).text();
-        let shown: Value =
-            serde_json::from_slice(&history("-j", fixture.path(), &names).clean()).unwrap();
+        let shown: Value = history("-j", fixture.path(), &names).json();
         let rates = [&line(&shown, "t")["rate"], &shown["file_systems"][0]["rate"]];
         match rate {
             Some(rate) => assert!(rates.iter().all(|found| is_near(found, rate)), "{shown}"),
@@ -178,7 +177,7 @@ fn a_rate_needs_half_a_day() {
 fn a_snapshot_that_cannot_be_read_has_a_line_and_the_others_are_shown() {
     let (fixture, names) = thirty();
     for broken in [&names[0], &names[13], &names[29]] {
-        let whole = fs::read(fixture.at(broken)).unwrap();
+        let whole = fixture.bytes(broken);
         for length in [whole.len() - 5, whole.len() / 2, 10, 0] {
             fs::write(fixture.at(broken), &whole[..length]).unwrap();
             let shown = history("-j", fixture.path(), &names);
@@ -219,8 +218,7 @@ fn what_is_of_something_else_is_said_and_left_out() {
         assert_eq!(json(shown)["snapshots"].as_array().unwrap().len(), 3);
     }
     // One alone has sizes and no rate.
-    let shown: Value =
-        serde_json::from_slice(&history("-j", fixture.path(), &["1".to_owned()]).clean()).unwrap();
+    let shown: Value = history("-j", fixture.path(), &["1".to_owned()]).json();
     assert_eq!(
         shown["directories"],
         serde_json::json!([

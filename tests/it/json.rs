@@ -19,8 +19,7 @@ fn tree() -> Fixture {
 }
 
 fn json(fixture: &Fixture, flags: &str) -> Value {
-    let json = weigh(flags).arg("top").within(fixture.path()).run().clean();
-    serde_json::from_slice(&json).unwrap()
+    weigh(flags).arg("top").within(fixture.path()).run().json()
 }
 
 fn keys(value: &Value) -> Vec<&str> {

@@ -237,7 +237,7 @@ fn siblings_of_one_name_and_size_keep_their_order() {
     let saved = |from: &str, to: &str| {
         let shown = weigh("--save").arg(to).arg("--load").arg(from).within(fixture.path()).run();
         assert_eq!(shown.code(), 0, "{}", shown.complaint());
-        fs::read_to_string(fixture.at(to)).unwrap()
+        fixture.text(to)
     };
     assert_eq!(saved("0", "1"), saved("1", "2"));
 }

@@ -244,7 +244,7 @@ fn what_was_not_scanned_is_kept_and_named() {
     assert_eq!(outcome.removed, 4);
     let messages: Vec<_> = outcome.problems.iter().map(|one| one.message.as_str()).collect();
     assert_eq!(messages, ["it contains entries that were not scanned: new"]);
-    assert_eq!(fs::read(fixture.at("tree/a/b/new")).unwrap(), b"new");
+    assert_eq!(fixture.bytes("tree/a/b/new"), b"new");
     assert!(exists(fixture.at("tree/a/fresh")));
     assert_eq!(fs::read_dir(fixture.at("tree")).unwrap().count(), 3);
     assert!(scanned.log().contains(r#""result":"partly","removed":4,"why":"it contains"#));
@@ -393,7 +393,7 @@ fn links_that_were_secretly_rewritten_are_kept() {
     });
     assert!(matches!(removed.outcomes[1].fate, Fate::Deleted));
     assert!(matches!(removed.outcomes[2].fate, Fate::Kept), "{removed:#?}");
-    assert_eq!(fs::read(fixture.at("tree/e")).unwrap(), [b'S'; 9_000]);
+    assert_eq!(fixture.bytes("tree/e"), [b'S'; 9_000]);
     // In a directory that is deleted, all of them.
     for (top, names) in [("", &["d"][..]), ("c", &["c", "d"])] {
         let fixture = tree().hard_link("tree/d/four", "tree/d/five");
@@ -547,7 +547,7 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
         let Fate::Left(at) = &removed.outcomes[0].fate else { panic!("{removed:?}") };
         let left = fs::metadata(path::from_bytes(at)).unwrap();
         assert_eq!(left.ino(), inode, "{removed:?}");
-        assert_eq!(fs::read(fixture.at("tree/a/b/two")).unwrap(), b"theirs");
+        assert_eq!(fixture.bytes("tree/a/b/two"), b"theirs");
         let at = std::str::from_utf8(at).unwrap();
         assert!(scanned.log().contains(&format!(r#""at":"{at}","why""#)), "{}", scanned.log());
     }

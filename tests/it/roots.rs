@@ -126,7 +126,7 @@ fn rules_are_read_once_however_many_roots_lie_below_them() {
     let weigh = start(&fixture, &format!("-j -s --gitignore top {}", roots.join(" ")));
     // The ten that are left out of it are weighed because they are named.
     assert_eq!(weigh.under(strace).run().document().root().size, 1000 + 3);
-    let log = fs::read_to_string(fixture.at("log")).unwrap();
+    let log = fixture.text("log");
     let times = log.matches(".ignore\"").count();
     assert!((1..10).contains(&times), "{times}");
 }

@@ -161,11 +161,11 @@ fn a_symlink_stays_one() {
     let picture = weigh("top").within(fixture.path()).run().clean();
     let shown = save(&fixture, "").arg("to nothing").run().clean();
     assert_eq!(shown, picture);
-    assert_snapshot(&fixture, &fs::read(fixture.at("place/later")).unwrap());
+    assert_snapshot(&fixture, &fixture.bytes("place/later"));
 
     let before = fixture.at("place/snapshot.zst").metadata().unwrap().ino();
     save(&fixture, "").arg("to a file.zst").run().clean();
-    let saved = fs::read(fixture.at("place/snapshot.zst")).unwrap();
+    let saved = fixture.bytes("place/snapshot.zst");
     assert!(saved.starts_with(&[0x28, 0xb5]));
     assert_ne!(
         fixture.at("place/snapshot.zst").metadata().unwrap().ino(),
@@ -174,7 +174,7 @@ fn a_symlink_stays_one() {
     );
     assert_snapshot(&fixture, &saved);
     save(&fixture, "").arg("place/to what leads to nothing").run().clean();
-    assert_snapshot(&fixture, &fs::read(fixture.at("place/free")).unwrap());
+    assert_snapshot(&fixture, &fixture.bytes("place/free"));
     let links = ["to nothing yet", "to what leads to nothing"];
     assert_eq!(
         names(&fixture.at("place")),
@@ -200,7 +200,7 @@ fn a_symlink_stays_one() {
     assert_snapshot(&fixture, &scripted(&fixture, &long, "").clean());
     let refused = scripted(&fixture, &script("echo thesis"), "");
     assert_eq!((refused.code(), &refused.stdout[..]), (2, &b"thesis\n"[..]));
-    assert_eq!(fs::read_to_string(fixture.at("gone (deleted)")).unwrap(), "another\n");
+    assert_eq!(fixture.text("gone (deleted)"), "another\n");
 
     let links = ["to nothing", "to a file.zst", "to a device", "to what has no name", "itself"];
     assert!(links.iter().all(|link| is_symlink(&fixture.at(link))));
@@ -346,7 +346,7 @@ fn traced(fixture: &Fixture, args: &[&str], code: i32) -> String {
     assert_eq!(shown.code(), code, "{args:?}: {}", shown.complaint());
     if code == 0 {
         assert_eq!(shown.complaint(), "", "{args:?}");
-        assert_snapshot(fixture, &fs::read(fixture.at("place/snapshot")).unwrap());
+        assert_snapshot(fixture, &fixture.bytes("place/snapshot"));
     }
     let calls = fs::read_to_string(&log).unwrap();
     fs::remove_file(log).unwrap();
@@ -382,7 +382,7 @@ fn a_directory_that_may_be_written_to_and_not_read_is_saved_in() {
     let shown = save(&fixture, "-c").arg("place/snapshot").by_nobody(&fixture).run();
     assert_silent(&shown);
     let fixture = fixture.mode("place", 0o700);
-    assert_snapshot(&fixture, &fs::read(fixture.at("place/snapshot")).unwrap());
+    assert_snapshot(&fixture, &fixture.bytes("place/snapshot"));
     assert_eq!(names(&fixture.at("place")), ["snapshot"]);
 }
 
@@ -402,7 +402,7 @@ fn a_file_larger_than_may_be_is_an_error() {
         let expected = format!("weigh: cannot save {to}: File too large\n");
         assert_eq!((shown.complaint(), shown.code()), (expected, 1));
     }
-    assert_eq!(fs::read_to_string(fixture.at("place/snapshot")).unwrap(), CUT_OFF);
+    assert_eq!(fixture.text("place/snapshot"), CUT_OFF);
     // Nothing is left of half a snapshot, not where a symlink leads either.
     assert_eq!(names(&fixture.at("place")), ["snapshot", "to-a-free-name"]);
 }
@@ -437,13 +437,13 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
     }
     let others = names(&fixture.at("place")).into_iter().map(|name| format!("place/{name}"));
     for to in others.chain(["link".into(), "link to link".into()]) {
-        let before = fs::read(fixture.at(&to)).unwrap();
+        let before = fixture.bytes(&to);
         let shown = save(&fixture, "").arg(&to).run();
         let expected = format!(
             "weigh: cannot replace {to}: it is not a snapshot from --save: save to another file, or remove it first\n"
         );
         assert_eq!((shown.code(), shown.complaint(), shown.stdout.len()), (2, expected, 0));
-        assert_eq!(fs::read(fixture.at(&to)).unwrap(), before, "{to}");
+        assert_eq!(fixture.bytes(&to), before, "{to}");
     }
     assert!(is_symlink(&fixture.at("link")));
     // What --save wrote is replaced, also if it is cut off; and so is an empty file.
@@ -451,12 +451,12 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
         for _ in 0..2 {
             save(&fixture, "").arg(name).run().clean();
         }
-        assert_snapshot(&fixture, &fs::read(fixture.at(name)).unwrap());
+        assert_snapshot(&fixture, &fixture.bytes(name));
     }
     for content in [CUT_OFF, ""] {
         fs::write(fixture.at("new.json"), content).unwrap();
         save(&fixture, "").arg("new.json").run().clean();
-        assert_snapshot(&fixture, &fs::read(fixture.at("new.json")).unwrap());
+        assert_snapshot(&fixture, &fixture.bytes("new.json"));
     }
     save(&fixture, "").arg("/dev/null").run().clean();
 }
@@ -484,7 +484,7 @@ fn a_file_that_cannot_be_read_is_not_replaced() {
         (Permission denied): save to another file, or remove it first\n";
     assert_eq!((shown.code(), shown.complaint().as_str(), shown.stdout.len()), (2, expected, 0));
     let fixture = fixture.mode("place/closed", 0o600);
-    assert_eq!(fs::read_to_string(fixture.at("place/closed")).unwrap(), "wwwww");
+    assert_eq!(fixture.text("place/closed"), "wwwww");
 }
 
 /// A file that came there during the walk is as safe as one that was there before. The walk waits for a pipe.

@@ -271,7 +271,7 @@ fn ctrl_z_stops_it_once() {
     terminal.type_in(b"q");
     terminal.wait_for("it ended: 0");
     end(child);
-    assert_eq!(fs::read_to_string(fixture.at("stopped")).unwrap(), before);
+    assert_eq!(fixture.text("stopped"), before);
     assert_eq!(terminal.settings(), before);
 }
 

@@ -27,7 +27,7 @@ fn the_source_that_is_named_lists_directories() {
         let strace = ["strace", "-f", "-q", "-o", "calls", "-e", "trace=statx", PROGRAM];
         let output = run(&fixture, &[&strace, source, &["tree"]].concat());
         assert!(output.status.success(), "{output:?}");
-        let calls = std::fs::read_to_string(fixture.at("calls")).unwrap();
+        let calls = fixture.text("calls");
         let asked = calls.lines().filter(|call| call.contains("file\""));
         assert_eq!(asked.clone().count(), 1, "{source:?}: {calls}");
         assert_eq!(asked.filter(|call| call.contains(name)).count(), 1, "{source:?}: {calls}");
