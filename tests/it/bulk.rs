@@ -14,7 +14,7 @@ use crate::run::{in_namespace, try_in_namespace, weigh};
 /// The numbers of images, of which a quarter cannot be made or mounted, and of walks in a storm.
 const IMAGES: (usize, usize) = (10, 700);
 const STORMS: (usize, usize) = (6, 200);
-const DAMAGED: (usize, usize) = (60, 2_000);
+const DAMAGED: (usize, usize) = (30, 2_000);
 
 /// Options of mkfs.ext4. Those of one group exclude each other, and the first is the usual one.
 const OPTIONS: [&[&str]; 9] = [
@@ -201,18 +201,16 @@ if refused < len(damages) / 4:
 #[ignore = "needs root, loop devices and strace"]
 fn what_the_kernel_refuses_is_refused() {
     native_only!("bulk is of the native source");
-    let fixture = Fixture::new().dir("top");
-    fs::write(fixture.at("damage.py"), DAMAGE).unwrap();
-    for (seed, options) in
-        ["", "-O ^metadata_csum", "-t ext3 -I 256", "-b 4096 -O metadata_csum_seed"]
-            .iter()
-            .enumerate()
-    {
+    let options = ["", "-O ^metadata_csum", "-t ext3 -I 256", "-b 4096 -O metadata_csum_seed"];
+    for_seeds(options.len(), |seed| {
+        let fixture = Fixture::new().dir("top");
+        fs::write(fixture.at("damage.py"), DAMAGE).unwrap();
+        let options = options[usize::try_from(seed).unwrap()];
         let rounds = rounds(DAMAGED.0, DAMAGED.1);
         let script = format!("python3 damage.py {rounds} {seed} \"$0\" {options}");
         let output = in_namespace(&fixture, &script);
         println!("{options}: {}", String::from_utf8_lossy(&output.stdout));
-    }
+    });
 }
 
 /// Mounts below it count in their place, and what they hide does not.
