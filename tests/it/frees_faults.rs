@@ -39,9 +39,10 @@ fn child<'a>(node: &'a Value, name: &str) -> &'a Value {
 fn files_that_cannot_be_mapped_are_in_doubt_and_counted() {
     native_only!("only the native source asks what files share");
     for error in ["EOPNOTSUPP", "EIO", "ENOTTY"] {
-        let fixture = after(&(mounted("xfs")
-            + &format!(
-                r#"
+        let fixture = after(
+            &(mounted("xfs")
+                + &format!(
+                    r#"
             head -c 100K /dev/zero > top/one; ln top/one top/other
             head -c 200K /dev/zero > top/alone; head -c 4K /dev/zero > top/small; sync -f top
             timeout 60 strace -f -qq -o /dev/null -e trace=ioctl -e inject=ioctl:error={error} \
@@ -49,7 +50,8 @@ fn files_that_cannot_be_mapped_are_in_doubt_and_counted() {
             grep -q 'could not check 2 files (300Ki)' said
             grep -q 'did not check 1 file below 64 KiB' said
         "#
-            )));
+                )),
+        );
         let [size, least, most] = bounds(&fixture.json("json"));
         assert_eq!([size - least, most], [(100 + 200 + 4) << 10, size], "{error}");
     }
@@ -60,14 +62,16 @@ fn files_that_cannot_be_mapped_are_in_doubt_and_counted() {
 #[ignore = "needs root, loop devices and strace"]
 fn nothing_is_certain_on_other_file_systems() {
     native_only!("only the native source asks what files share");
-    let fixture = after(r#"
+    let fixture = after(
+        r#"
         set -e
         mount -t ramfs none top
         head -c 100K /dev/zero > top/one; head -c 4K /dev/zero > top/small
         strace -f -qq -o calls -e trace=openat "$0" --frees -j top > json 2> said
         ! grep -E 'one|small' calls
         grep -q 'could not check 2 files (104Ki)' said
-    "#);
+    "#,
+    );
     assert_eq!(bounds(&fixture.json("json")), [104 << 10, 0, 104 << 10]);
 }
 
@@ -126,7 +130,7 @@ fn files_may_change_while_they_are_asked() {
             );
         let fixture = after(&script);
         for i in 1..=rounds(20, 1_000) {
-            let whole = fixture.json(&format!("json{i}"));
+            let whole = fixture.json(format!("json{i}"));
             let [size, least, most] = bounds(&whole);
             assert!(least <= most && most <= size, "{kind}: {least} <= {most} <= {size}");
             // Nobody changes this one, though others become its clones.
