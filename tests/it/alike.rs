@@ -9,7 +9,7 @@ use crate::fixture::Fixture;
 use crate::run::{Shown, weigh};
 
 /// Something for each flag to leave out, or to count differently.
-fn tree() -> Fixture {
+fn one_for_each_flag() -> Fixture {
     Fixture::new()
         .dir("top/.git")
         .file("top/.gitignore", 0)
@@ -110,7 +110,7 @@ const CASES: &[(&str, &str, &str)] = &[
 
 #[test]
 fn what_does_not_count_alike_is_refused_and_says_why() {
-    let fixture = tree();
+    let fixture = one_for_each_flag();
     fs::write(fixture.at("rules"), "*.o\n").unwrap();
     fs::write(fixture.at("top/.gitignore"), "src\n").unwrap();
     for (saved, given, why) in CASES {
@@ -135,7 +135,7 @@ fn what_does_not_count_alike_is_refused_and_says_why() {
 
 #[test]
 fn two_snapshots_are_compared_if_they_count_alike() {
-    let fixture = tree();
+    let fixture = one_for_each_flag();
     let save = |flags: &str, file: &str| {
         run(&fixture, &format!("{flags} top --save {file}")).clean();
     };
@@ -163,7 +163,7 @@ fn two_snapshots_are_compared_if_they_count_alike() {
 
 #[test]
 fn what_the_config_file_says_counts_too() {
-    let fixture = tree();
+    let fixture = one_for_each_flag();
     fs::write(fixture.at("config"), "ignore-directory = ['cache']\ncount-links = true").unwrap();
     run(&fixture, "--config config top --save snapshot").clean();
     same(run(&fixture, "-j --config config top --since snapshot"), "config file");
@@ -176,7 +176,7 @@ fn what_the_config_file_says_counts_too() {
 /// What it says too little for is not shown as gone.
 #[test]
 fn what_cannot_be_left_out_of_the_earlier_snapshot_is_refused() {
-    let fixture = tree();
+    let fixture = one_for_each_flag();
     fs::write(fixture.at("snapshot"), run(&fixture, "-j top").clean()).unwrap();
     let shown = run(&fixture, "-j -X src top --since snapshot");
     assert_eq!((shown.code(), shown.stdout.len()), (1, 0));
@@ -187,7 +187,7 @@ fn what_cannot_be_left_out_of_the_earlier_snapshot_is_refused() {
 /// What `-j` prints, and ncdu, does not say how it was counted.
 #[test]
 fn what_does_not_say_how_it_counts_is_compared() {
-    let fixture = tree();
+    let fixture = one_for_each_flag();
     for (printed, given) in [
         ("-j -l", "-l"),
         ("-j --unique", "--unique"),
@@ -207,7 +207,7 @@ fn what_does_not_say_how_it_counts_is_compared() {
 /// What is saved may take the place of what it is compared with.
 #[test]
 fn a_snapshot_is_compared_before_it_is_replaced() {
-    let fixture = tree();
+    let fixture = one_for_each_flag();
     run(&fixture, "-s top --save snapshot").clean();
     let fixture = fixture.file("top/new", 12_345);
     let shown = run(&fixture, "-s -j top --since snapshot --save snapshot").clean();

@@ -249,7 +249,7 @@ fn hurried(fixture: &Fixture, flags: &str) -> Shown {
     weigh(flags).within(fixture.path()).limited("-t 60").run()
 }
 
-fn listed(items: impl Iterator<Item = String>) -> String {
+fn joined(items: impl Iterator<Item = String>) -> String {
     items.collect::<Vec<_>>().join(",")
 }
 
@@ -300,7 +300,7 @@ fn many_options_are_compared_at_once() {
     const MANY: usize = 300_000;
     let fixture = Fixture::new();
     let snapshot = |name: &str, flag: &dyn Fn(usize) -> String| {
-        let options = listed((0..MANY).map(|i| format!("\"{}\"", flag(i))));
+        let options = joined((0..MANY).map(|i| format!("\"{}\"", flag(i))));
         let options = format!(r#""options":[{options}]"#);
         write_snapshot(&fixture, name, &[ORIGIN.to_owned(), options, directory("r", &file("f"))]);
     };
@@ -332,16 +332,16 @@ fn roots_and_errors_are_found_at_once() {
         write_snapshot(&fixture, name, &members);
     };
     let many = || (0..MANY).map(|i| format!("r/{i}"));
-    let opened = || listed(many().map(|path| format!("{{{}}}", directory(&path, &file("f")))));
+    let opened = || joined(many().map(|path| format!("{{{}}}", directory(&path, &file("f")))));
     let total =
         |nodes: &str| format!(r#""name":"(total)","kind":"total","size":9,"children":[{nodes}]"#);
-    let errors = || listed(many().map(|path| error(&(path + "/g"))));
-    snapshot("many", listed(many().map(|path| root(&path))), &total(&opened()), errors());
-    let inner = listed((0..MANY).map(|i| format!("{{{}}}", directory(&i.to_string(), &file("f")))));
-    let roots = listed(many().chain(["r".to_owned()]).map(|path| root(&path)));
+    let errors = || joined(many().map(|path| error(&(path + "/g"))));
+    snapshot("many", joined(many().map(|path| root(&path))), &total(&opened()), errors());
+    let inner = joined((0..MANY).map(|i| format!("{{{}}}", directory(&i.to_string(), &file("f")))));
+    let roots = joined(many().chain(["r".to_owned()]).map(|path| root(&path)));
     snapshot("inner", roots, &directory("r", &inner), errors());
     let long = "/a".repeat(300_000);
-    let roots = listed([root("r"), root(&long)].into_iter());
+    let roots = joined([root("r"), root(&long)].into_iter());
     snapshot("long", roots, &directory("r", &file("f")), error(&format!("r{long}")));
 
     for (name, codes) in [("many", [1, 0]), ("inner", [1, 0]), ("long", [1, 1])] {
@@ -352,7 +352,7 @@ fn roots_and_errors_are_found_at_once() {
     }
     // What is marked in a picture, and compared.
     let slashes = "/".repeat(100_000);
-    let in_slashes = listed((0..100).map(|i| error(&format!("{slashes}{i}"))));
+    let in_slashes = joined((0..100).map(|i| error(&format!("{slashes}{i}"))));
     snapshot("slashes", root(&slashes), &directory(&slashes, &file("f")), in_slashes);
     for flags in [
         "-n 100000 --load many",

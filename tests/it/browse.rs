@@ -158,7 +158,7 @@ impl Mounted {
 
     fn tmpfs_at(path: &Path) -> Self {
         let args = ["-t", "tmpfs", "-o", "size=256m", "tmpfs"].map(std::ffi::OsString::from);
-        run("mount", args.into_iter().chain([path.into()]));
+        succeed("mount", args.into_iter().chain([path.into()]));
         Self::at(path.to_owned(), None)
     }
 
@@ -204,8 +204,8 @@ impl Mounted {
         let dir = tempfile::tempdir().unwrap();
         let image = dir.path().with_extension("image");
         fs::File::create(&image).unwrap().set_len(size).unwrap();
-        run(mkfs, ["-q".into(), image.clone().into()]);
-        run("mount", ["-o".into(), "loop".into(), image.clone().into(), dir.path().into()]);
+        succeed(mkfs, ["-q".into(), image.clone().into()]);
+        succeed("mount", ["-o".into(), "loop".into(), image.clone().into(), dir.path().into()]);
         fs::remove_file(image).unwrap();
         Self::at(dir.path().to_owned(), Some(dir))
     }
@@ -214,11 +214,11 @@ impl Mounted {
 impl Drop for Mounted {
     fn drop(&mut self) {
         // Something may be open in it for a moment longer.
-        run("umount", ["-l".into(), self.path.clone().into()]);
+        succeed("umount", ["-l".into(), self.path.clone().into()]);
     }
 }
 
-fn run(program: &str, args: impl IntoIterator<Item = std::ffi::OsString>) {
+fn succeed(program: &str, args: impl IntoIterator<Item = std::ffi::OsString>) {
     let status = std::process::Command::new(program).args(args).status().unwrap();
     assert!(status.success(), "{program}: {status}");
 }

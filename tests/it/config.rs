@@ -77,8 +77,7 @@ fn a_snapshot_says_what_counted_in_it() {
     let saved = |flags| {
         let fixture = home(config);
         within(&fixture, flags).arg("--save").arg(fixture.at("snapshot")).run().clean();
-        let snapshot: serde_json::Value =
-            serde_json::from_slice(&std::fs::read(fixture.at("snapshot")).unwrap()).unwrap();
+        let snapshot: serde_json::Value = fixture.json("snapshot");
         snapshot["options"].to_string()
     };
     let own = "\"--apparent-size\"";

@@ -11,18 +11,11 @@ use crate::document::{Document, exact};
 use crate::fixture::{Fixture, raw};
 use crate::run::weigh;
 
-fn tree() -> Fixture {
-    Fixture::new()
-        .file("top/big", 70_000)
-        .file("top/a/f", 5000)
-        .hard_link("top/a/f", "top/b/g")
-        .hard_link("top/a/f", "outside")
+fn exported() -> Fixture {
+    Fixture::of_each_kind()
         .file("top/b/h", 9000)
         .hard_link("top/b/h", "top/b/i")
-        .symlink("../a", "top/b/link")
-        .fifo("top/b/pipe")
         .file(raw(b"top/c/not utf-8 \xff\n\"\\\x1b\x7f"), 700)
-        .dir("top/empty")
 }
 
 /// ncdu with `args`; none if there is no ncdu.
@@ -45,7 +38,7 @@ fn sizes(json: &[u8]) -> Vec<(Vec<u8>, u64, Option<u64>, u64)> {
 
 #[test]
 fn what_ncdu_exports_is_what_weigh_weighs() {
-    let mut fixtures = vec![tree()];
+    let mut fixtures = vec![exported()];
     fixtures.extend((0..8).map(|seed| Dice::new(seed).tree(Fixture::new(), Names::Hostile)));
     for fixture in fixtures {
         let place = Fixture::new();
@@ -73,7 +66,7 @@ fn what_ncdu_exports_is_what_weigh_weighs() {
 #[test]
 fn what_weigh_exports_is_what_ncdu_loads() {
     for (seed, counting) in [(0, ""), (1, "-s"), (2, "")] {
-        let fixture = Dice::new(seed).tree(tree(), Names::Hostile);
+        let fixture = Dice::new(seed).tree(exported(), Names::Hostile);
         let place = Fixture::new();
         let run = |flags: &str| weigh(&format!("{flags} {counting}")).arg(fixture.path());
         let direct = run("-j").run().clean();
@@ -144,7 +137,7 @@ fn an_export_as_deep_as_it_may_be_is_read() {
 
 #[test]
 fn rows_are_what_json_says() {
-    let fixture = tree();
+    let fixture = exported();
     let run = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run();
     let document = run("-j -s").document();
     let lines = String::from_utf8(run("--as ndjson -s").clean()).unwrap();
@@ -243,7 +236,7 @@ fn what_does_not_fit_a_form_is_said() {
 /// What a snapshot counts is known once it is loaded.
 #[test]
 fn counts_that_were_saved_are_no_bytes_for_ncdu() {
-    let fixture = tree();
+    let fixture = exported();
     let file = fixture.at("snapshot");
     for counting in ["-f", "--inodes"] {
         weigh(counting).arg("--save").arg(&file).arg(fixture.at("top")).run().clean();

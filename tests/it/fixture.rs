@@ -16,10 +16,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, Timespec, Timestamps};
 use rustix::io::Errno;
+use serde_json::Value;
 use tempfile::TempDir;
-
-/// Where every fixture goes when it is set; [`crate::leftovers`] looks there for what stayed.
-pub const PLACE: &str = "WEIGH_TEST_PLACE";
 
 /// A temporary tree. It is removed, whatever its depth and permissions, when this is dropped.
 pub struct Fixture {
@@ -37,18 +35,26 @@ pub fn raw(bytes: &[u8]) -> &Path {
 impl Fixture {
     /// An empty tree on the file system of the temporary directory.
     pub fn new() -> Self {
-        Self::within(&std::env::var_os(PLACE).map_or_else(std::env::temp_dir, PathBuf::from))
+        Self::within(&std::env::temp_dir())
     }
 
     /// An empty tree in memory where that is to be had: quick to build, but on tmpfs, where a
     /// directory takes no blocks.
     pub fn in_memory() -> Self {
         let shm = Path::new("/dev/shm");
-        if std::env::var_os(PLACE).is_none() && shm.is_dir() {
-            Self::within(shm)
-        } else {
-            Self::new()
-        }
+        if shm.is_dir() { Self::within(shm) } else { Self::new() }
+    }
+
+    /// `top`, with links inside and outside of it, and an entry of each kind.
+    pub fn of_each_kind() -> Self {
+        Self::new()
+            .file("top/big", 70_000)
+            .file("top/a/f", 5_000)
+            .hard_link("top/a/f", "top/b/g")
+            .hard_link("top/a/f", "outside")
+            .symlink("../a", "top/b/link")
+            .fifo("top/b/pipe")
+            .dir("top/empty")
     }
 
     /// An empty tree in the directory `place`, readable by every user.
@@ -70,6 +76,29 @@ impl Fixture {
     /// The path of `name` in it.
     pub fn at(&self, name: impl AsRef<Path>) -> PathBuf {
         self.path().join(name)
+    }
+
+    /// What is in the file `name`.
+    pub fn bytes(&self, name: impl AsRef<Path>) -> Vec<u8> {
+        fs::read(self.at(name)).unwrap()
+    }
+
+    /// [`Fixture::bytes`] as text.
+    pub fn text(&self, name: impl AsRef<Path>) -> String {
+        String::from_utf8(self.bytes(name)).unwrap()
+    }
+
+    /// [`Fixture::bytes`] as JSON that is not deep.
+    pub fn json(&self, name: impl AsRef<Path>) -> Value {
+        serde_json::from_slice(&self.bytes(name)).unwrap()
+    }
+
+    /// The names in the directory `name`, sorted.
+    pub fn names(&self, name: impl AsRef<Path>) -> Vec<String> {
+        let names = fs::read_dir(self.at(name)).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     /// A directory; missing parents are made, here and in every other of these.

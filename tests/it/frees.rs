@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;
-use crate::frees_faults::{bounds, json, run};
+use crate::frees_faults::{after, bounds};
 use crate::rounds::rounds;
 use crate::run::{in_namespace, weigh};
 
@@ -89,12 +89,10 @@ fn deleted_at_once(make: &str, trees: usize, seed: u64, is_synced: bool) -> Vec<
         );
         wholes.push((is_whole, picked));
     }
-    let output = in_namespace(&fixture, &script);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let read = |name: String| std::fs::read(fixture.at(name)).unwrap();
+    in_namespace(&fixture, &script);
     let one = |(tree, (is_whole, picked)): (usize, (bool, String))| {
-        let said: Value = serde_json::from_slice(&read(format!("said{tree}"))).unwrap();
-        let freed = String::from_utf8(read(format!("freed{tree}"))).unwrap();
+        let said: Value = fixture.json(format!("said{tree}"));
+        let freed = fixture.text(format!("freed{tree}"));
         let figure = |name: &str| said[name].as_u64().unwrap_or_else(|| panic!("no {name}"));
         let what = format!("{make}: tree {}, {picked}", seed + tree as u64);
         Deleted {
@@ -234,8 +232,8 @@ fn snapshots_share_on_btrfs() {
         head -c 2M /dev/urandom > top/sub/new; sync -f top
         "$0" --frees -j top/sub > sub; "$0" --frees -j top > all
     "#;
-    let fixture = run(script);
-    let bounds = |name: &str| bounds(&json(&fixture, name));
+    let fixture = after(script);
+    let bounds = |name: &str| bounds(&fixture.json(name));
     let [size, least, most] = bounds("sub");
     assert!(size >= 3 << 20, "{size}");
     assert_eq!([least, most], [size - (1 << 20), size]);
@@ -269,8 +267,8 @@ fn it_is_the_same_on_any_number_of_threads_and_when_loaded() {
         grep -q 'could not check 1 file (100Ki)' said
         "#
     );
-    let fixture = run(&script);
-    let [by_root, by_nobody] = ["json1", "by-nobody"].map(|name| bounds(&json(&fixture, name)));
+    let fixture = after(&script);
+    let [by_root, by_nobody] = ["json1", "by-nobody"].map(|name| bounds(&fixture.json(name)));
     assert_eq!(by_nobody[1..], [by_root[1] - (100 << 10), by_root[2]]);
 }
 
@@ -288,8 +286,8 @@ fn paths_may_be_files_and_links_are_asked_once() {
         strace -f -qq -o ../calls -e trace=ioctl "$0" --frees -j one links > ../linked
         [ $(grep -c FIEMAP ../calls) = 1 ]
     "#;
-    let fixture = run(script);
-    let bounds = |name: &str| bounds(&json(&fixture, name)).map(|bytes| bytes >> 10);
+    let fixture = after(script);
+    let bounds = |name: &str| bounds(&fixture.json(name)).map(|bytes| bytes >> 10);
     assert_eq!(bounds("own"), [200; 3]);
     assert_eq!(bounds("other"), [1_024, 0, 1_024]);
     assert_eq!(bounds("both"), [1_224, 200, 1_224]);

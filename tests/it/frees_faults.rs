@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::fixture::Fixture;
 use crate::rounds::rounds;
-use crate::run::in_namespace;
+use crate::run::try_in_namespace;
 
 /// Makes a file system of this kind, and mounts it at `top`.
 fn mounted(kind: &str) -> String {
@@ -15,17 +15,13 @@ fn mounted(kind: &str) -> String {
     )
 }
 
-/// Runs `script` within a fixture with a mount point `top`, where `program` is a copy of the program.
-pub fn run(script: &str) -> Fixture {
+/// A fixture with a mount point `top` after `script` ran within it.
+pub fn after(script: &str) -> Fixture {
     let fixture = Fixture::new().dir("top");
-    let output = in_namespace(&fixture, script);
+    let output = try_in_namespace(&fixture, script);
     let said = std::fs::read_to_string(fixture.at("said")).unwrap_or_default();
     assert!(output.status.success(), "{}{said}", String::from_utf8_lossy(&output.stderr));
     fixture
-}
-
-pub fn json(fixture: &Fixture, name: &str) -> Value {
-    serde_json::from_slice(&std::fs::read(fixture.at(name)).unwrap()).unwrap()
 }
 
 /// The size of `node`, and what deleting it frees, at least and at most.
@@ -43,9 +39,10 @@ fn child<'a>(node: &'a Value, name: &str) -> &'a Value {
 fn files_that_cannot_be_mapped_are_in_doubt_and_counted() {
     native_only!("only the native source asks what files share");
     for error in ["EOPNOTSUPP", "EIO", "ENOTTY"] {
-        let fixture = run(&(mounted("xfs")
-            + &format!(
-                r#"
+        let fixture = after(
+            &(mounted("xfs")
+                + &format!(
+                    r#"
             head -c 100K /dev/zero > top/one; ln top/one top/other
             head -c 200K /dev/zero > top/alone; head -c 4K /dev/zero > top/small; sync -f top
             timeout 60 strace -f -qq -o /dev/null -e trace=ioctl -e inject=ioctl:error={error} \
@@ -53,8 +50,9 @@ fn files_that_cannot_be_mapped_are_in_doubt_and_counted() {
             grep -q 'could not check 2 files (300Ki)' said
             grep -q 'did not check 1 file below 64 KiB' said
         "#
-            )));
-        let [size, least, most] = bounds(&json(&fixture, "json"));
+                )),
+        );
+        let [size, least, most] = bounds(&fixture.json("json"));
         assert_eq!([size - least, most], [(100 + 200 + 4) << 10, size], "{error}");
     }
 }
@@ -64,15 +62,17 @@ fn files_that_cannot_be_mapped_are_in_doubt_and_counted() {
 #[ignore = "needs root, loop devices and strace"]
 fn nothing_is_certain_on_other_file_systems() {
     native_only!("only the native source asks what files share");
-    let fixture = run(r#"
+    let fixture = after(
+        r#"
         set -e
         mount -t ramfs none top
         head -c 100K /dev/zero > top/one; head -c 4K /dev/zero > top/small
         strace -f -qq -o calls -e trace=openat "$0" --frees -j top > json 2> said
         ! grep -E 'one|small' calls
         grep -q 'could not check 2 files (104Ki)' said
-    "#);
-    assert_eq!(bounds(&json(&fixture, "json")), [104 << 10, 0, 104 << 10]);
+    "#,
+    );
+    assert_eq!(bounds(&fixture.json("json")), [104 << 10, 0, 104 << 10]);
 }
 
 /// A program holds a lease (fcntl(2)), for which others wait up to 45 seconds to open the file.
@@ -93,7 +93,7 @@ END
         python3 lease.py "$0" --frees -j top > json 2> said
         grep -q 'could not check 1 file (100Ki)' said
     "#;
-    let [size, least, most] = bounds(&json(&run(&script), "json"));
+    let [size, least, most] = bounds(&after(&script).json("json"));
     assert_eq!([size - least, most], [100 << 10, size]);
 }
 
@@ -128,9 +128,9 @@ fn files_may_change_while_they_are_asked() {
         "#,
                 rounds(20, 1_000)
             );
-        let fixture = run(&script);
+        let fixture = after(&script);
         for i in 1..=rounds(20, 1_000) {
-            let whole = json(&fixture, &format!("json{i}"));
+            let whole = fixture.json(format!("json{i}"));
             let [size, least, most] = bounds(&whole);
             assert!(least <= most && most <= size, "{kind}: {least} <= {most} <= {size}");
             // Nobody changes this one, though others become its clones.
@@ -167,15 +167,15 @@ fn a_million_extents_have_a_bound() {
             timeout 120 "$0" --frees -j top/small > json-small 2> said
         "#
             );
-        let fixture = run(&script);
-        let all = json(&fixture, "json1");
+        let fixture = after(&script);
+        let all = fixture.json("json1");
         let large = child(&all, "large");
         let [size, least, most] = bounds(large);
         assert_eq!((most, &large["frees_exact"]), (size, &Value::Bool(false)), "{kind}");
         // The map of the file is its own.
         assert!(least < size / 64, "{kind}: {least}");
         assert_eq!(all["frees_exact"], false, "{kind}");
-        let (small, alone) = (child(&all, "small"), json(&fixture, "json-small"));
+        let (small, alone) = (child(&all, "small"), fixture.json("json-small"));
         assert_eq!(
             (bounds(small), &small["children"]),
             (bounds(&alone), &alone["children"]),

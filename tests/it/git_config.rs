@@ -43,7 +43,7 @@ fn by_git(fixture: &Fixture, dir: &str, env: Env) -> Output {
 
 /// Holds `--ignored` against git. Where git refuses to say, so must we: as a usage error if it is not a
 /// repository's fault, and with all files counted as ones that are not ignored else.
-fn check(fixture: &Fixture, env: Env, what: &str) {
+fn agrees_with_git(fixture: &Fixture, env: Env, what: &str) {
     let git = by_git(fixture, "top", env);
     let mut run = weigh("-j --ignored top").within(fixture.path()).env("HOME", fixture.at("home"));
     run = run.env("GIT_CONFIG_SYSTEM", "");
@@ -113,7 +113,7 @@ fn every_way_to_write_a_value() {
         "",
     ] {
         fs::write(fixture.at("home/.gitconfig"), text).unwrap();
-        check(&fixture, &[], &format!("{text:?}"));
+        agrees_with_git(&fixture, &[], &format!("{text:?}"));
     }
     let said = {
         fs::write(fixture.at("home/.gitconfig"), "\n[core]\n\nexcludesFile\n").unwrap();
@@ -149,7 +149,7 @@ fn every_way_to_write_a_truth() {
     ] {
         let text = format!("[core]\nignoreCase {value}\n");
         fs::write(fixture.at("home/.gitconfig"), &text).unwrap();
-        check(&fixture, &[], &text);
+        agrees_with_git(&fixture, &[], &text);
     }
 }
 
@@ -206,7 +206,7 @@ fn every_variable_of_the_environment() {
             write(written, "o");
         }
         for env in cases {
-            check(&fixture, env, &format!("{env:?} with {written}"));
+            agrees_with_git(&fixture, env, &format!("{env:?} with {written}"));
         }
     }
 }
@@ -238,7 +238,7 @@ fn every_file_that_is_included() {
         {
             let text = format!("{before}\n[include]\npath = {path}\n{after}\n");
             fs::write(home.join(".gitconfig"), &text).unwrap();
-            check(&fixture, &[], &text);
+            agrees_with_git(&fixture, &[], &text);
         }
     }
     // Ten files in one another, and eleven.
@@ -252,7 +252,7 @@ fn every_file_that_is_included() {
             .unwrap();
         }
         fs::write(home.join(deepest.to_string()), "[core]\nexcludesFile = o\n").unwrap();
-        check(&fixture, &[], &format!("{deepest} levels"));
+        agrees_with_git(&fixture, &[], &format!("{deepest} levels"));
     }
 }
 
@@ -275,7 +275,7 @@ fn what_a_repository_says_for_itself() {
     let fixture = world();
     let at = |path: &str| fixture.at(path).display().to_string();
     fs::write(fixture.at("top/.git/more"), "[core]\nexcludesFile = ~/c\n").unwrap();
-    let plain = fs::read_to_string(fixture.at("top/.git/config")).unwrap();
+    let plain = fixture.text("top/.git/config");
     for text in [
         "[core]excludesFile=o",
         "[core]excludesFile=sub/../sub/o",
@@ -296,7 +296,7 @@ fn what_a_repository_says_for_itself() {
             fs::write(fixture.at("top/.git/config.worktree"), worktree).unwrap();
             for user in ["", "[core]excludesFile=sub/o\nignoreCase=yes"] {
                 fs::write(fixture.at("home/.gitconfig"), user).unwrap();
-                check(&fixture, &[], &format!("{text} {worktree} {user}"));
+                agrees_with_git(&fixture, &[], &format!("{text} {worktree} {user}"));
             }
         }
     }
@@ -361,10 +361,10 @@ fn names_that_differ_in_case_alone() {
     fs::rename(top.join("Deep/Er"), top.join("Deep/er")).unwrap();
     fs::rename(top.join("Deep"), top.join("deep")).unwrap();
     let fixture = fixture.file("top/deep/er/other.o", 0).file("top/sub/.Git/x.o", 0);
-    check(&fixture, &[], "ignoreCase");
+    agrees_with_git(&fixture, &[], "ignoreCase");
     git(&fixture, &top, &["config", "core.ignoreCase", "false"]);
     fs::remove_dir_all(top.join("sub/.Git")).unwrap();
-    check(&fixture, &[], "no ignoreCase");
+    agrees_with_git(&fixture, &[], "no ignoreCase");
 }
 
 #[test]
@@ -394,7 +394,7 @@ fn rules_thrown_by_dice_without_heed_of_case() {
         let add = ["--literal-pathspecs", "add", "-f", "--pathspec-file-nul"];
         git(&fixture, &top, &[&add[..], &["--pathspec-from-file=../tracked"]].concat());
         git(&fixture, &top, &["config", "core.ignoreCase", "true"]);
-        check(&fixture, &[], &format!("seed {seed}: {}", text.escape_ascii()));
+        agrees_with_git(&fixture, &[], &format!("seed {seed}: {}", text.escape_ascii()));
     });
 }
 
@@ -406,5 +406,5 @@ fn a_configuration_may_be_a_symlink() {
     symlink(fixture.at("home/c"), top.join("named")).unwrap();
     fs::rename(top.join(".git/config"), fixture.at("config")).unwrap();
     symlink(fixture.at("config"), top.join(".git/config")).unwrap();
-    check(&fixture, &[], "symlinks");
+    agrees_with_git(&fixture, &[], "symlinks");
 }

@@ -17,7 +17,7 @@ type Groups = BTreeMap<String, (u64, u64)>;
 
 /// Files in directories in one another; every other one is a link to another, under whatever
 /// ending, and some have links outside.
-fn tree(dice: &mut Dice) -> Fixture {
+fn thrown(dice: &mut Dice) -> Fixture {
     let mut fixture = Fixture::in_memory().dir("elsewhere");
     let mut files: Vec<String> = Vec::new();
     for i in 0..60 {
@@ -82,7 +82,7 @@ fn found(document: &Document, what: &str) -> Groups {
 #[test]
 fn every_inode_is_of_one_type() {
     for_seeds(60, |seed| {
-        let fixture = tree(&mut Dice::new(seed + 5_000_000));
+        let fixture = thrown(&mut Dice::new(seed + 5_000_000));
         let root = fixture.at("tree");
         let entries = oracle::find(&root, Eyes::Mine);
         for measure in Measure::ALL {

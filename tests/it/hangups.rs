@@ -90,7 +90,7 @@ impl End {
 }
 
 /// [`ENTRIES`] in 40 lines.
-fn tree() -> Fixture {
+fn thousand_entries() -> Fixture {
     let mut fixture = Fixture::in_memory().dir("home");
     for i in 0..30 {
         for j in 0..40 {
@@ -182,9 +182,7 @@ impl<'f> Run<'f> {
             }
         };
         let status = match end {
-            End::HangUpUnsaid => {
-                fs::read_to_string(fixture.at("status")).unwrap().trim().parse().unwrap()
-            }
+            End::HangUpUnsaid => fixture.text("status").trim().parse().unwrap(),
             _ => status,
         };
         assert_eq!(status, end.status(), "{what}");
@@ -247,7 +245,7 @@ fn it_ends_in_every_state_of_the_screen() {
     for_seeds(rounds(cases, 384), |seed| {
         let case = seed as usize % cases;
         let (State { name, keys }, end) = (&STATES[case / ENDS.len()], ENDS[case % ENDS.len()]);
-        let fixture = tree();
+        let fixture = thousand_entries();
         let mut run = Run::start(&fixture, end, format!("{name}, {end:?}, seed {seed}"), &[]);
         // The last line: the list is complete.
         run.terminal.type_until(b"", "in 1,241 entries");
@@ -266,7 +264,7 @@ fn it_ends_in_every_state_of_the_screen() {
 fn it_ends_during_the_scan() {
     for_seeds(rounds(8, 60), |seed| {
         let end = ENDS[seed as usize % ENDS.len()];
-        let fixture = tree();
+        let fixture = thousand_entries();
         let run = Run::start(&fixture, end, format!("scanning, {end:?}, seed {seed}"), &[]);
         run.terminal.wait_for("\x1b[?1049h");
         std::thread::sleep(Duration::from_micros(Dice::new(seed).below(40_000) as u64));
@@ -281,7 +279,7 @@ fn it_ends_during_the_scan() {
 fn it_ends_while_a_delete_hangs() {
     for_seeds(rounds(8, 60), |seed| {
         let end = ENDS[seed as usize % ENDS.len()];
-        let fixture = tree();
+        let fixture = thousand_entries();
         let call = 2 + Dice::new(seed).below(100);
         let hang = format!("inject=unlinkat:delay_enter=2000000:when={call}");
         let trace = fixture.at("trace").to_string_lossy().into_owned();

@@ -185,7 +185,7 @@ fn the_first_ctrl_c_ends_saving_and_leaves_no_draft() {
         names.any(|name| name.to_string_lossy().starts_with(".weigh-draft-of-"))
     };
     end(weigh("large --save first").within(place.path()).spawn());
-    let old = fs::read(place.at("first")).unwrap();
+    let old = place.bytes("first");
     let mut reached = 0;
     for file in ["saved", "saved.zst", "saved.gz"] {
         for _ in 0..RUNS {
@@ -197,7 +197,7 @@ fn the_first_ctrl_c_ends_saving_and_leaves_no_draft() {
             interrupt(&mut child);
             let (code, stdout, stderr) = end(child);
             assert!(!is_draft(), "{stderr}");
-            let is_old = fs::read(place.at(file)).unwrap() == old;
+            let is_old = place.bytes(file) == old;
             if code == Some(0) {
                 assert!(!is_old && stderr.is_empty());
                 continue;

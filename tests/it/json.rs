@@ -6,7 +6,7 @@ use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::run::weigh;
 
-fn tree() -> Fixture {
+fn small() -> Fixture {
     Fixture::new()
         .file("top/big", 70_000)
         .file("top/dir/f", 5000)
@@ -19,8 +19,7 @@ fn tree() -> Fixture {
 }
 
 fn json(fixture: &Fixture, flags: &str) -> Value {
-    let json = weigh(flags).arg("top").within(fixture.path()).run().clean();
-    serde_json::from_slice(&json).unwrap()
+    weigh(flags).arg("top").within(fixture.path()).run().json()
 }
 
 fn keys(value: &Value) -> Vec<&str> {
@@ -34,7 +33,7 @@ fn names(node: &Value) -> Vec<&str> {
 
 #[test]
 fn the_header_stands_beside_the_root() {
-    let fixture = tree();
+    let fixture = small();
     let root = json(&fixture, "-j -s");
     let mut found = keys(&root);
     found.sort_unstable();
@@ -57,7 +56,7 @@ fn the_header_stands_beside_the_root() {
 
 #[test]
 fn the_measure_and_its_unit_are_named() {
-    let fixture = tree();
+    let fixture = small();
     for (flag, measure, unit) in [
         ("", "disk", "bytes"),
         ("-s", "apparent", "bytes"),
@@ -71,7 +70,7 @@ fn the_measure_and_its_unit_are_named() {
 
 #[test]
 fn a_node_has_what_its_kind_has_and_no_more() {
-    let fixture = tree();
+    let fixture = small();
     let root = json(&fixture, "-j -s");
     let mut kinds = Vec::new();
     let mut left: Vec<&Value> = root["children"].as_array().unwrap().iter().collect();
@@ -138,7 +137,7 @@ fn a_default_number_of_lines_does_not_cut_it() {
 
 #[test]
 fn limits_cut_it_and_leave_sizes_alone() {
-    let fixture = tree();
+    let fixture = small();
     let paths = |flags: &str| -> Vec<String> {
         let json = weigh(flags).arg("top").within(fixture.path()).run().clean();
         let document = Document::parse(&json);
@@ -190,7 +189,7 @@ fn sizes_are_read_as_they_are_written_elsewhere() {
 
 #[test]
 fn full_paths_are_the_root_and_what_is_below_it() {
-    let fixture = tree();
+    let fixture = small();
     let document = weigh("-j -s -p").arg("./top/").within(fixture.path()).run().document();
     assert_eq!(document.root().name, b"./top/");
     let found: Vec<&[u8]> = document.nodes.iter().map(|node| &*node.name).collect();
@@ -200,7 +199,7 @@ fn full_paths_are_the_root_and_what_is_below_it() {
 
 #[test]
 fn it_is_one_line_and_not_coloured() {
-    let fixture = tree();
+    let fixture = small();
     for flags in ["-j", "-j -C", "-j -r", "-j -w 20", "-j -b"] {
         let json = weigh(flags).arg("top").within(fixture.path()).run().clean();
         assert_eq!(json, weigh("-j").arg("top").within(fixture.path()).run().clean(), "{flags}");

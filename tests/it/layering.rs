@@ -1,5 +1,6 @@
-//! The house stays in order: imports run one way, nothing is called `util`, no `unsafe`. Reads the
-//! source as text; what may use what stands in `lib.rs`.
+//! Imports run one way, nothing is called `util`, no two types have one name, and
+//! every file of tests is compiled. Reads the source as text. The table in
+//! `lib.rs` says which part may use which.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -117,21 +118,16 @@ fn nobody_reaches_past_its_part() {
     }
 }
 
+/// A file of tests that no `mod` names is not compiled, and nobody notices.
 #[test]
-fn nothing_is_unsafe() {
-    for (path, text) in sources() {
-        assert!(!words(&code_of(&text)).contains(&"unsafe"), "{}", path.display());
-    }
-    // In the manifest it holds for every target of the crate, this one included.
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
-    let manifest = std::fs::read_to_string(manifest).unwrap();
-    assert!(manifest.contains("\n[lints.rust]\nunsafe_code = \"forbid\"\n"), "nothing forbids it");
-}
-
-#[test]
-fn files_say_what_they_are() {
-    for (path, text) in sources() {
-        assert!(text.starts_with("//! "), "{} does not open with //!", path.display());
+fn every_file_of_tests_is_compiled() {
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");
+    let main = std::fs::read_to_string(place.join("main.rs")).unwrap();
+    for entry in std::fs::read_dir(place).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if let Some(module) = name.strip_suffix(".rs").filter(|module| *module != "main") {
+            assert!(main.contains(&format!("\nmod {module};\n")), "{name} is no module of main.rs");
+        }
     }
 }
 

@@ -44,7 +44,7 @@ const SHOWN: &[&str] = &[
 ];
 
 /// Runs weigh on `snapshots`, and looks at all that it prints. Colours are its own.
-fn check(place: &Fixture, flags: &str, snapshots: &[&str]) {
+fn is_harmless(place: &Fixture, flags: &str, snapshots: &[&str]) {
     let limits = if flags.contains("--as") { "" } else { "-n 1000" };
     let mut run = weigh(limits).within(place.path()).env("LS_COLORS", "ex=32");
     for arg in flags.split_whitespace().chain(snapshots.iter().copied()) {
@@ -163,10 +163,10 @@ fn no_string_of_a_snapshot_reaches_a_terminal_as_it_is() {
         fs::write(place.at(&one), snapshot(TEXT, bytes, 40).to_string()).unwrap();
         fs::write(place.at(&two), snapshot(TEXT, bytes, 4000).to_string()).unwrap();
         for flags in SHOWN {
-            check(&place, flags, &["--load", &one]);
+            is_harmless(&place, flags, &["--load", &one]);
         }
         for flags in ["", "-p", "-C", "-j", "--as csv", "--as ndjson", "--print-errors"] {
-            check(&place, flags, &["--load", &two, "--since", &one]);
+            is_harmless(&place, flags, &["--load", &two, "--since", &one]);
         }
     }
 }
@@ -178,7 +178,7 @@ fn no_string_of_an_export_reaches_a_terminal_as_it_is() {
         let file = format!("export{number}");
         fs::write(place.at(&file), export(TEXT, name)).unwrap();
         for flags in ["", "-p", "-F", "--print-errors", "-j", "--as csv", "--as ncdu"] {
-            check(&place, flags, &["--load", &file]);
+            is_harmless(&place, flags, &["--load", &file]);
         }
     }
 }
@@ -237,7 +237,7 @@ fn siblings_of_one_name_and_size_keep_their_order() {
     let saved = |from: &str, to: &str| {
         let shown = weigh("--save").arg(to).arg("--load").arg(from).within(fixture.path()).run();
         assert_eq!(shown.code(), 0, "{}", shown.complaint());
-        fs::read_to_string(fixture.at(to)).unwrap()
+        fixture.text(to)
     };
     assert_eq!(saved("0", "1"), saved("1", "2"));
 }

@@ -5,13 +5,13 @@
 
 use crate::document::Document;
 use crate::fixture::Fixture;
-use crate::run::{in_namespace, weigh};
+use crate::run::{in_namespace, try_in_namespace, weigh};
 use std::collections::BTreeSet;
 
 /// Runs `weigh FLAGS top` within `fixture` after the shell has done `mounts` there.
 fn with_mounts(fixture: &Fixture, mounts: &str, flags: &str) -> (Document, String, Option<i32>) {
     let script = format!("set -e; {mounts}; exec \"$0\" {flags} top");
-    let output = in_namespace(fixture, &script);
+    let output = try_in_namespace(fixture, &script);
     let complaint = String::from_utf8(output.stderr).unwrap();
     assert!(!output.stdout.is_empty(), "{complaint}");
     (Document::parse(&output.stdout), complaint, output.status.code())
@@ -84,8 +84,7 @@ fn a_root_that_is_not_mounted_yet_is_weighed() {
         mount -t autofs -o fd=3,pgrp=$group,minproto=5,maxproto=5,direct none sys/kernel/debug
         exec "$0" -j -s sys/kernel sys/kernel/debug"#;
     let output = in_namespace(&fixture, script);
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    assert_eq!((complaint.as_ref(), output.status.code()), ("", Some(0)));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     let document = Document::parse(&output.stdout);
     assert!(document.by_path().contains_key(b"sys/kernel/debug".as_slice()));
 }
@@ -146,7 +145,6 @@ fn what_is_mounted_on_links_in_another_namespace_is_weighed() {
         "$0" -j -s -T 1 /proc/$!/root$PWD/top; echo > wait; wait"#
     );
     let output = in_namespace(&fixture, &script);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(Document::parse(&output.stdout).root().size, 10 * 9000 + 70);
 }
 
@@ -246,7 +244,6 @@ fn following_takes_the_same_way_through_mounts_every_time() {
         "$0" -j -L top; du -LsB1 top"#
     );
     let output = in_namespace(&fixture, &script);
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let lines: Vec<_> = text.lines().collect();
     let [runs @ .., disk, du] = lines.as_slice() else { panic!("{text}") };

@@ -45,7 +45,7 @@ pub fn check_text(bytes: &[u8], what: &str) {
     }
 }
 
-fn check(shown: &Shown, what: &str) {
+fn check_streams(shown: &Shown, what: &str) {
     check_text(&shown.stdout, what);
     check_text(&shown.stderr, what);
 }
@@ -57,7 +57,7 @@ fn a_picture_holds_no_control_but_its_own() {
     for flags in ["", "-p", "-r", "-b", "-B", "-R", "-p -R", "-F", "-D", "-F -p", "-w 30", "-i"] {
         let flags = format!("-c -n 1000 -s {flags}");
         let shown = weigh(&flags).arg(fixture.at("top")).run();
-        check(&shown, &flags);
+        check_streams(&shown, &flags);
         assert_eq!(shown.code(), 0, "weigh {flags}");
         if flags.ends_with("-s -p") {
             // A line feed in a name would make more lines of it.
@@ -83,7 +83,7 @@ fn a_root_that_is_missing_is_named_without_its_controls() {
     for name in HOSTILE {
         let shown = weigh("-c --").arg(raw(name)).run();
         assert_eq!(shown.code(), 1, "{name:?}");
-        check(&shown, "a missing root");
+        check_streams(&shown, "a missing root");
     }
 }
 
@@ -93,7 +93,7 @@ fn a_root_with_a_hostile_name_is_drawn_without_its_controls() {
     for name in HOSTILE {
         for flags in ["-c -s --", "-c -s -p --", "-c -s -R --"] {
             let shown = weigh(flags).arg(raw(name)).within(fixture.at("top/dirs")).run();
-            check(&shown, flags);
+            check_streams(&shown, flags);
             shown.clean();
         }
     }
@@ -105,14 +105,14 @@ fn a_usage_error_holds_no_control() {
         for name in HOSTILE {
             let shown = weigh(flag).arg(raw(name)).run();
             assert_eq!(shown.code(), 2, "{flag} {name:?}");
-            check(&shown, flag);
+            check_streams(&shown, flag);
         }
     }
     for name in HOSTILE {
         let flag = [b"--no-such-flag".as_slice(), name].concat();
         let shown = weigh("").arg(raw(&flag)).run();
         assert_eq!(shown.code(), 2, "{name:?}");
-        check(&shown, "an unknown flag");
+        check_streams(&shown, "an unknown flag");
     }
 }
 
@@ -150,7 +150,7 @@ fn json_gives_back_every_name() {
 fn json_holds_no_control_either() {
     let fixture = hostile();
     for flags in ["-j", "-j -p", "-j -n 1000"] {
-        check(&weigh(flags).arg(fixture.at("top")).run(), flags);
+        check_streams(&weigh(flags).arg(fixture.at("top")).run(), flags);
     }
 }
 
@@ -239,12 +239,12 @@ fn a_thousand_names_are_shown_without_a_control_and_given_back_exactly() {
     for flags in ["-c", "-c -p", "-c -F -p", "-c -R", "-c -w 30"] {
         let flags = format!("{flags} -s -n 5000");
         let shown = weigh(&flags).arg(fixture.at("top")).run();
-        check(&shown, &flags);
+        check_streams(&shown, &flags);
         assert_eq!(shown.text().lines().count(), COUNT + 1, "weigh {flags}");
     }
     for flags in ["-j", "-j -n 5000"] {
         let shown = weigh(&format!("{flags} -s")).arg(fixture.at("top")).run();
-        check(&shown, flags);
+        check_streams(&shown, flags);
         let document = shown.document();
         let back: BTreeSet<&[u8]> =
             document.nodes[1..].iter().map(|node| node.name.as_slice()).collect();
@@ -261,7 +261,7 @@ fn a_thousand_names_are_complained_of_without_a_control() {
     });
     for flags in ["-c", "-c --print-errors", "-j --print-errors"] {
         let shown = weigh(flags).arg("top").within(fixture.path()).by_nobody(&fixture).run();
-        check(&shown, flags);
+        check_streams(&shown, flags);
         assert_eq!(shown.code(), 1);
         if flags.contains("--print-errors") {
             let told =

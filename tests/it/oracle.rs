@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::document::{Document, Node};
 use crate::run::become_nobody;
 
 /// What `find` says of one entry.
@@ -75,6 +76,14 @@ impl Measure {
     }
 }
 
+impl Weight {
+    /// What the program says of a directory.
+    pub fn of(node: &Node) -> Self {
+        let entries = node.entries.expect("a directory has entries");
+        Weight { size: node.size, entries, shared: node.shared }
+    }
+}
+
 impl Entry {
     /// The `kind` that schema 1 gives it.
     pub fn kind(&self) -> &'static str {
@@ -115,6 +124,24 @@ pub fn read(listing: &[u8], root: &[u8]) -> Vec<Entry> {
 pub fn directories(entries: &[Entry], measure: Measure) -> BTreeMap<Vec<u8>, Weight> {
     let directories = entries.iter().filter(|entry| entry.kind == b'd');
     directories.map(|dir| (dir.path.clone(), weight(entries, &dir.path, measure))).collect()
+}
+
+/// Every entry is there once, and every directory weighs what the oracle says.
+pub fn compare(document: &Document, entries: &[Entry], measure: Measure, what: &str) {
+    let nodes = document.by_path();
+    let weights = directories(entries, measure);
+    for entry in entries {
+        let path = String::from_utf8_lossy(&entry.path);
+        let Some(node) = nodes.get(&entry.path) else { panic!("{what}: {path} is missing") };
+        assert_eq!(node.kind, entry.kind(), "{what}: {path}");
+        match weights.get(&entry.path) {
+            Some(&expected) => {
+                assert_eq!(Weight::of(node), expected, "{what}: {path}/");
+            }
+            None => assert_eq!(node.size, measure.of(entry), "{what}: {path}"),
+        }
+    }
+    assert_eq!(nodes.len(), entries.len(), "{what}: something is listed that is not there");
 }
 
 /// What `du` says of `root` when asked with `flags`.

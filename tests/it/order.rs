@@ -75,7 +75,7 @@ fn unique_where_links_are_elsewhere() {
     assert_eq!(sizes("out/four")["out/four"], 0);
 }
 
-fn tree() -> Fixture {
+fn dated() -> Fixture {
     Fixture::in_memory()
         .file("top/b/1", 10)
         .file("top/b/2", 10)
@@ -89,7 +89,7 @@ fn tree() -> Fixture {
 }
 
 fn names(flags: &str) -> Vec<String> {
-    let fixture = tree();
+    let fixture = dated();
     let flags = format!("-s -b -c -d 1 {flags}");
     let text = weigh(&flags).arg("top").within(fixture.path()).run().text();
     text.lines().map(|line| line.rsplit(' ').next().unwrap().to_owned()).collect()
@@ -110,7 +110,7 @@ fn siblings_come_in_the_order_asked_for() {
 
 #[test]
 fn children_come_in_the_order_asked_for() {
-    let fixture = tree();
+    let fixture = dated();
     let children = |flags: &str| {
         let json = weigh(&format!("-j -s {flags}")).arg("top").within(fixture.path()).run();
         let document = json.document();
@@ -126,7 +126,7 @@ fn children_come_in_the_order_asked_for() {
 /// As dust has it; but where there are no colours there is no grey either.
 #[test]
 fn dim_bars_are_grey() {
-    let fixture = tree();
+    let fixture = dated();
     let shown = |flags: &str| weigh(flags).arg("top").within(fixture.path()).run().text();
     let dim = shown("-s -C --dim -d 0");
     assert!(dim.contains("\u{2502}\u{1b}[90m\u{2588}"), "{dim:?}");

@@ -23,7 +23,7 @@ fn at(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-fn check(path: &str, flags: &str) {
+fn is_checked_in(path: &str, flags: &str) {
     let printed = weigh(flags).run().text();
     if std::env::var_os("UPDATE_GENERATED").is_some() {
         std::fs::create_dir_all(at(path).parent().unwrap()).unwrap();
@@ -37,9 +37,9 @@ fn check(path: &str, flags: &str) {
 #[test]
 fn what_is_checked_in_is_what_is_printed() {
     for (shell, path) in SHELLS {
-        check(path, &format!("--completions {shell}"));
+        is_checked_in(path, &format!("--completions {shell}"));
     }
-    check(MAN, "--man");
+    is_checked_in(MAN, "--man");
 }
 
 /// Runs `program` if it is installed, which must succeed and have nothing to say.

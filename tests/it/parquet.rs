@@ -62,9 +62,9 @@ fn its_rows_are_those_of_the_other_tables() {
                 let run = weigh(&format!("{flags} {threads} --as parquet {several}"));
                 fs::write(place.at(threads), run.within(fixture.path()).run().clean()).unwrap();
             }
-            let table = fs::read(place.at("-T 1")).unwrap();
+            let table = place.bytes("-T 1");
             // But for the time, which is when it was written.
-            assert_eq!(table.len(), fs::read(place.at("-T 8")).unwrap().len());
+            assert_eq!(table.len(), place.bytes("-T 8").len());
             fs::write(&file, table).unwrap();
             let other = weigh(&format!("{flags} --as ndjson {several}")).within(fixture.path());
             let other = other.run().text();

@@ -149,7 +149,7 @@ u:x:1000:1000::$PWD/homes/u:/bin/sh\" > passwd; mount --bind passwd /etc/passwd"
     terminal.type_until(b"D", "many");
     terminal.type_in(b"\x1b\x1b");
     quit(terminal, child);
-    let trace = fs::read_to_string(fixture.at("trace")).unwrap();
+    let trace = fixture.text("trace");
     assert!(trace.contains("homes/u\"") && !trace.contains("far/"), "{trace}");
 }
 
@@ -221,7 +221,7 @@ fn root_logs_nothing_where_a_user_chooses_and_deletes_nothing() {
         terminal.type_in(b"\x1b\x1b");
         quit(terminal, child);
         assert!(fixture.at("tree/first").exists(), "{what}");
-        assert_eq!(fs::read(fixture.at("victim")).unwrap(), b"wwwwwww", "{what}");
+        assert_eq!(fixture.bytes("victim"), b"wwwwwww", "{what}");
         assert!(!fixture.at("etc/deleted.ndjson").exists(), "{what}");
     }
 }

@@ -126,7 +126,7 @@ fn inodes(top: &Path) -> BTreeMap<u64, Vec<u8>> {
     found
 }
 
-fn tree() -> Fixture {
+fn with_canary() -> Fixture {
     Fixture::in_memory()
         .dir("home")
         .dir("stash")
@@ -145,7 +145,7 @@ fn tree() -> Fixture {
 
 /// Deletes while something is swapped before one call in `one_in`. Returns how many swaps there were.
 fn raced(seed: u64, can_mount: bool, manner: Manner) -> usize {
-    let fixture = tree();
+    let fixture = with_canary();
     let scanned = Scanned::of(&fixture);
     let canary = inodes(&fixture.at("canary"));
     let targets = scanned.targets(&["a", "c", "d"]);

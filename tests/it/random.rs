@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::dice::{Dice, Names};
 use crate::document::Document;
 use crate::fixture::{Fixture, raw};
-use crate::oracle::{self, Entry, Eyes, Measure, Weight};
+use crate::oracle::{self, Entry, Eyes, Measure};
 use crate::rounds::{for_seeds, rounds};
 use crate::run::weigh;
 
@@ -35,7 +35,12 @@ fn every_directory_is_what_find_says() {
             for threads in [1, 2, 8] {
                 let flags = format!("-j -T {threads} {}", measure.flag());
                 let document = weigh(&flags).arg(&root).run().document();
-                compare(&document, &entries, measure, &format!("seed {seed}, weigh {flags}"));
+                oracle::compare(
+                    &document,
+                    &entries,
+                    measure,
+                    &format!("seed {seed}, weigh {flags}"),
+                );
             }
         }
     });
@@ -65,7 +70,7 @@ fn what_a_plain_user_cannot_read_leaves_the_rest_right() {
                 let all_read = entries.len() == all.len() && document.errors().is_empty();
                 assert_eq!(shown.code() == 0, all_read, "{what}: {}", shown.complaint());
                 assert_eq!(document.header["complete"], all_read, "{what}");
-                compare(&document, &entries, measure, &what);
+                oracle::compare(&document, &entries, measure, &what);
             }
         }
     });
@@ -123,24 +128,4 @@ pub fn spelled(dice: &mut Dice, plain: &Path, is_directory: bool, fixture: &Fixt
         6 if is_directory => raw(&[bytes, b"/."].concat()).to_owned(),
         _ => plain.to_owned(),
     }
-}
-
-/// Every entry is there once, and every directory weighs what the oracle says.
-fn compare(document: &Document, entries: &[Entry], measure: Measure, what: &str) {
-    let nodes = document.by_path();
-    let weights = oracle::directories(entries, measure);
-    for entry in entries {
-        let path = String::from_utf8_lossy(&entry.path);
-        let Some(node) = nodes.get(&entry.path) else { panic!("{what}: {path} is missing") };
-        assert_eq!(node.kind, entry.kind(), "{what}: {path}");
-        match weights.get(&entry.path) {
-            Some(&expected) => {
-                let entries = node.entries.expect("a directory has entries");
-                let found = Weight { size: node.size, entries, shared: node.shared };
-                assert_eq!(found, expected, "{what}: {path}/");
-            }
-            None => assert_eq!(node.size, measure.of(entry), "{what}: {path}"),
-        }
-    }
-    assert_eq!(nodes.len(), entries.len(), "{what}: something is listed that is not there");
 }

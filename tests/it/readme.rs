@@ -294,7 +294,7 @@ fn completions_and_the_man_page_are_installed_in_a_fresh_home() {
         (".local/share/man/man1/weigh.1", "man/weigh.1"),
     ] {
         let kept = Path::new(TOP).join(file);
-        assert_eq!(fs::read(home.at(place)).unwrap(), fs::read(kept).unwrap(), "{place}");
+        assert_eq!(home.bytes(place), fs::read(kept).unwrap(), "{place}");
     }
     let finds =
         "fpath+=~/.zfunc; autoload -Uz compinit && compinit -u && [[ $_comps[weigh] == _weigh ]]";

@@ -140,7 +140,7 @@ fn exists(path: impl AsRef<Path>) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
 
-fn tree() -> Fixture {
+fn with_canary() -> Fixture {
     Fixture::new()
         .dir("home")
         .file("tree/a/one", 10_000)
@@ -155,7 +155,7 @@ fn tree() -> Fixture {
 #[test]
 fn what_is_marked_is_gone_and_nothing_else() {
     for by_steps in [false, true] {
-        let fixture = tree().hard_link("tree/a/one", "canary/same").fifo("tree/a/pipe");
+        let fixture = with_canary().hard_link("tree/a/one", "canary/same").fifo("tree/a/pipe");
         let scanned = Scanned::of(&fixture);
         let before = listing(&fixture.at("canary"));
         let delete = || scanned.delete(&["a", "c"]);
@@ -174,7 +174,7 @@ fn what_is_marked_is_gone_and_nothing_else() {
 /// dua #24: a symlink was followed, and what it leads to was lost.
 #[test]
 fn no_symlink_is_followed() {
-    let fixture = tree().symlink("canary", "tree/s").symlink("../canary/bird", "tree/t");
+    let fixture = with_canary().symlink("canary", "tree/s").symlink("../canary/bird", "tree/t");
     let scanned = Scanned::of(&fixture);
     let before = listing(&fixture.at("canary"));
     assert_eq!(scanned.delete(&["s", "t", "a"]).outcomes.len(), 3);
@@ -184,7 +184,7 @@ fn no_symlink_is_followed() {
     // A directory becomes a symlink: as the target, on the way to it, and in it.
     for (name, replaced) in [("a", "a"), ("a/b/two", "a"), ("a/b/two", "a/b"), ("a", "a/b")] {
         for by_steps in [false, true] {
-            let fixture = tree().file("canary/two", 5_000).file("canary/b/two", 5_000);
+            let fixture = with_canary().file("canary/two", 5_000).file("canary/b/two", 5_000);
             let scanned = Scanned::of(&fixture);
             let targets = scanned.targets(&[name]);
             let replaced = fixture.at("tree").join(replaced);
@@ -204,7 +204,7 @@ fn no_symlink_is_followed() {
 /// gdu #22: `..` could be deleted, up to `/`.
 #[test]
 fn nothing_that_is_no_name_of_an_entry_is_removed() {
-    let fixture = tree();
+    let fixture = with_canary();
     let scanned = Scanned::of(&fixture);
     let before = listing(&fixture.at(""));
     for name in ["..", ".", "", "b/two", "../../canary", "/", "/etc", "a\0b"] {
@@ -226,7 +226,7 @@ fn nothing_that_is_no_name_of_an_entry_is_removed() {
 /// btdu #51: what was never shown was deleted.
 #[test]
 fn what_was_not_scanned_is_kept_and_named() {
-    let fixture = tree();
+    let fixture = with_canary();
     let scanned = Scanned::of(&fixture);
     let targets = scanned.targets(&["a"]);
     fs::write(fixture.at("tree/a/b/new"), "new").unwrap();
@@ -236,7 +236,7 @@ fn what_was_not_scanned_is_kept_and_named() {
     assert_eq!(outcome.removed, 4);
     let messages: Vec<_> = outcome.problems.iter().map(|one| one.message.as_str()).collect();
     assert_eq!(messages, ["it contains entries that were not scanned: new"]);
-    assert_eq!(fs::read(fixture.at("tree/a/b/new")).unwrap(), b"new");
+    assert_eq!(fixture.bytes("tree/a/b/new"), b"new");
     assert!(exists(fixture.at("tree/a/fresh")));
     assert_eq!(fs::read_dir(fixture.at("tree")).unwrap().count(), 3);
     assert!(scanned.log().contains(r#""result":"partly","removed":4,"why":"it contains"#));
@@ -263,7 +263,7 @@ fn what_has_changed_since_the_scan_is_kept() {
         ("gone", |file| fs::remove_file(file).unwrap()),
     ];
     for (what, change) in changes {
-        let fixture = tree().modified("tree/c", 1_000_000);
+        let fixture = with_canary().modified("tree/c", 1_000_000);
         let scanned = Scanned::of(&fixture);
         // Before the review, and after it.
         let mut reviewed = scanned.targets(&["c"]);
@@ -282,7 +282,7 @@ fn what_has_changed_since_the_scan_is_kept() {
 /// Of what is in a marked directory, only the scan is known. Within one second, only nanoseconds tell.
 #[test]
 fn what_is_written_again_in_the_same_second_is_kept() {
-    let fixture = tree();
+    let fixture = with_canary();
     let scanned = Scanned::of(&fixture);
     let reviewed = scanned.targets(&["a"]);
     // So that a file system with a coarse clock has another time.
@@ -318,7 +318,7 @@ fn find_file(directory: &Path) -> PathBuf {
 /// The home directory, and whatever holds it, by any path.
 #[test]
 fn home_and_what_holds_it_are_refused() {
-    let fixture = tree();
+    let fixture = with_canary();
     let scanned = Scanned::new(&fixture.at("tree"), &fixture.at("tree/a/b"));
     for (name, refusal) in [
         ("a/b", Err("it is your home directory")),
@@ -332,7 +332,7 @@ fn home_and_what_holds_it_are_refused() {
 
 #[test]
 fn links_of_one_inode_go_one_after_the_other() {
-    let fixture = tree()
+    let fixture = with_canary()
         .hard_link("tree/c", "tree/d/c")
         .hard_link("tree/c", "tree/e")
         .hard_link("tree/c", "tree/f")
@@ -360,7 +360,7 @@ fn rewrite_secretly(file: &Path) {
 /// A file with several links was deleted with what had been written to it after the review.
 #[test]
 fn links_that_were_secretly_rewritten_are_kept() {
-    let linked = || tree().hard_link("tree/c", "tree/d/c").hard_link("tree/c", "tree/e");
+    let linked = || with_canary().hard_link("tree/c", "tree/d/c").hard_link("tree/c", "tree/e");
     for names in [&["c", "d/c", "e"][..], &["c"], &["d/c", "e"]] {
         let fixture = linked();
         let scanned = Scanned::of(&fixture);
@@ -385,10 +385,10 @@ fn links_that_were_secretly_rewritten_are_kept() {
     });
     assert!(matches!(removed.outcomes[1].fate, Fate::Deleted));
     assert!(matches!(removed.outcomes[2].fate, Fate::Kept), "{removed:#?}");
-    assert_eq!(fs::read(fixture.at("tree/e")).unwrap(), [b'S'; 9_000]);
+    assert_eq!(fixture.bytes("tree/e"), [b'S'; 9_000]);
     // In a directory that is deleted, all of them.
     for (top, names) in [("", &["d"][..]), ("c", &["c", "d"])] {
-        let fixture = tree().hard_link("tree/d/four", "tree/d/five");
+        let fixture = with_canary().hard_link("tree/d/four", "tree/d/five");
         let fixture = if top == "c" { fixture.hard_link("tree/d/four", "tree/f") } else { fixture };
         let scanned = Scanned::of(&fixture);
         let targets = scanned.targets(names);
@@ -437,7 +437,7 @@ fn a_tree_that_is_deeper_than_any_path_is_removed_with_few_handles() {
 
 #[test]
 fn it_can_be_cancelled_between_any_two_calls() {
-    let fixture = tree();
+    let fixture = with_canary();
     let scanned = Scanned::of(&fixture);
     let mut calls = 0;
     scanned.delete_with(&scanned.targets(&["a", "c"]), |event| {
@@ -446,7 +446,7 @@ fn it_can_be_cancelled_between_any_two_calls() {
     });
     assert!(calls > 20);
     for (last, has_room) in (1..=calls).flat_map(|last| [(last, true), (last, false)]) {
-        let fixture = tree();
+        let fixture = with_canary();
         let scanned = Scanned::of(&fixture);
         let targets = scanned.targets(&["a", "c"]);
         let mut call = 0;
@@ -474,7 +474,7 @@ fn it_can_be_cancelled_between_any_two_calls() {
 /// A log that nobody reads, and that would block, is none: nothing is deleted.
 #[test]
 fn a_log_that_is_a_pipe_is_none() {
-    let fixture = tree().fifo("home/.local/state/weigh/deleted.ndjson");
+    let fixture = with_canary().fifo("home/.local/state/weigh/deleted.ndjson");
     let scanned = Scanned::of(&fixture);
     let targets = scanned.targets(&["a"]);
     let directories = scanned.directories.clone();
@@ -491,7 +491,7 @@ fn a_log_that_is_a_pipe_is_none() {
 /// What has come to be in the trash under that name between the look and the move goes back there.
 #[test]
 fn what_is_swapped_in_the_trash_is_not_put_back() {
-    let fixture = tree();
+    let fixture = with_canary();
     let scanned = Scanned::of(&fixture);
     let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
     let targets = scanned.targets(&["c"]);
@@ -517,7 +517,7 @@ fn what_is_swapped_in_the_trash_is_not_put_back() {
 #[test]
 fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
     for has_room in [true, false] {
-        let fixture = tree();
+        let fixture = with_canary();
         let scanned = Scanned::of(&fixture);
         let targets = scanned.targets(&["a"]);
         let held = fs::File::open(fixture.at("tree/a/b")).unwrap();
@@ -540,7 +540,7 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
         let Fate::Left(at) = &removed.outcomes[0].fate else { panic!("{removed:?}") };
         let left = fs::metadata(path::from_bytes(at)).unwrap();
         assert_eq!(left.ino(), inode, "{removed:?}");
-        assert_eq!(fs::read(fixture.at("tree/a/b/two")).unwrap(), b"theirs");
+        assert_eq!(fixture.bytes("tree/a/b/two"), b"theirs");
         let at = std::str::from_utf8(at).unwrap();
         assert_eq!(at.contains("/a/b/.weigh-"), !has_room, "{at}");
         assert!(scanned.log().contains(&format!(r#""at":"{at}","why""#)), "{}", scanned.log());
@@ -550,7 +550,7 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
 /// What cannot be tidied up in one directory is said with its own path, and stops nothing in another.
 #[test]
 fn a_private_directory_that_stays_stops_no_other_target() {
-    let fixture = tree();
+    let fixture = with_canary();
     let scanned = Scanned::of(&fixture);
     let removed = scanned.delete_with(&scanned.targets(&["a/one", "d/four", "c"]), |event| {
         if let RemovalEvent::Before { step: RemovalStep::Remove, target: 0, .. } = event {
@@ -572,12 +572,12 @@ fn a_private_directory_that_stays_stops_no_other_target() {
 
 #[test]
 fn nothing_is_deleted_without_the_log() {
-    let full = tree().dir("home/.local/state/weigh");
+    let full = with_canary().dir("home/.local/state/weigh");
     symlink("/dev/full", full.at("home/.local/state/weigh/deleted.ndjson")).unwrap();
     for (fixture, directories, why) in [
-        (tree().file("home/.local/state", 1), None, "Not a directory"),
+        (with_canary().file("home/.local/state", 1), None, "Not a directory"),
         (full, None, "it is not a regular file"),
-        (tree(), Some(UserDirectories::default()), "neither XDG_STATE_HOME nor HOME is set"),
+        (with_canary(), Some(UserDirectories::default()), "neither XDG_STATE_HOME nor HOME is set"),
     ] {
         let scanned = Scanned::of(&fixture);
         let before = listing(&fixture.at("tree"));
@@ -599,7 +599,7 @@ fn nothing_is_deleted_without_the_log() {
 #[test]
 fn the_trash_is_that_of_the_specification_and_gives_back() {
     let name = "ä b%\n";
-    let fixture = tree().file(format!("tree/{name}/x"), 4);
+    let fixture = with_canary().file(format!("tree/{name}/x"), 4);
     let scanned = Scanned::of(&fixture);
     let before = listing(&fixture.at("tree"));
     let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
@@ -643,7 +643,7 @@ fn a_trash_that_cannot_be_used_is_named() {
         ("Trash/info", "is not a directory", |it| it.file("home/.local/share/Trash/info", 1)),
     ];
     for (place, why, made) in cases {
-        let fixture = made(tree());
+        let fixture = made(with_canary());
         let scanned = Scanned::of(&fixture);
         let targets = scanned.targets(&["c"]);
         let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
@@ -658,7 +658,7 @@ fn a_trash_that_cannot_be_used_is_named() {
 /// The path was still said to be the one before.
 #[test]
 fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
-    let fixture = tree();
+    let fixture = with_canary();
     let scanned = Scanned::of(&fixture);
     let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
     let targets = scanned.targets(&["d/four"]);
@@ -676,7 +676,7 @@ fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
 
     // While several entries of it are deleted.
     for (old, new, is_kept) in [("tree", "renamed", false), ("tree/d", "tree/new", true)] {
-        let fixture = tree().file("tree/d/five", 2);
+        let fixture = with_canary().file("tree/d/five", 2);
         let scanned = Scanned::of(&fixture);
         let removed = scanned.delete_with(&scanned.targets(&["d/five", "d/four"]), |event| {
             if matches!(event, RemovalEvent::Done { target: 0, .. }) {
@@ -701,7 +701,7 @@ fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
 #[test]
 fn the_trash_has_room_for_several_of_one_name() {
     let long = "x".repeat(255);
-    let fixture = tree().file("tree/d/c", 7).file(format!("tree/{long}"), 5);
+    let fixture = with_canary().file("tree/d/c", 7).file(format!("tree/{long}"), 5);
     let scanned = Scanned::of(&fixture);
     let targets = scanned.targets(&["c", "d/c", &long]);
     let mut nothing = |_: RemovalEvent<'_>| ControlFlow::Continue(());
@@ -747,7 +747,7 @@ fn what_may_not_be_removed_is_refused_with_the_reason() {
         ("+a", "", "its directory is append-only"),
     ];
     for (flag, name, why) in cases {
-        let fixture = tree();
+        let fixture = with_canary();
         fs::create_dir_all(fixture.at("home/.local/state/weigh")).unwrap();
         let scanned = Scanned::of(&fixture);
         let reviewed = scanned.targets(&["c"]);
@@ -763,7 +763,7 @@ fn what_may_not_be_removed_is_refused_with_the_reason() {
     }
     // In a directory that is removed, all else goes.
     for flag in ["i", "a"] {
-        let fixture = tree();
+        let fixture = with_canary();
         chattr(&format!("+{flag}"), fixture.at("tree/a/b/two"));
         let scanned = Scanned::of(&fixture);
         let outcome = one(scanned.delete(&["a"]));

@@ -21,7 +21,7 @@ fn two() -> Fixture {
         .symlink("../a/sub", "b/to-sub")
 }
 
-fn run(fixture: &Fixture, roots: &[&str]) -> crate::document::Document {
+fn weighed(fixture: &Fixture, roots: &[&str]) -> crate::document::Document {
     roots.iter().fold(start(fixture, "-j -s"), |weigh, root| weigh.arg(root)).run().document()
 }
 
@@ -40,7 +40,7 @@ fn the_same_root_is_weighed_once() {
         ["a", "b/../to-a/."],
         ["a", "a//"],
     ] {
-        let document = run(&fixture, &roots);
+        let document = weighed(&fixture, &roots);
         let root = document.root();
         assert_eq!(root.name, b"a", "{roots:?}");
         assert_eq!((root.size, root.entries), (5300, Some(4)), "{roots:?}");
@@ -126,7 +126,7 @@ fn rules_are_read_once_however_many_roots_lie_below_them() {
     let weigh = start(&fixture, &format!("-j -s --gitignore top {}", roots.join(" ")));
     // The ten that are left out of it are weighed because they are named.
     assert_eq!(weigh.under(strace).run().document().root().size, 1000 + 3);
-    let log = fs::read_to_string(fixture.at("log")).unwrap();
+    let log = fixture.text("log");
     let times = log.matches(".ignore\"").count();
     assert!((1..10).contains(&times), "{times}");
 }
@@ -200,7 +200,7 @@ fn a_root_inside_another_is_weighed_once_at_any_depth() {
 #[test]
 fn distinct_roots_stand_below_a_total() {
     let fixture = two();
-    let document = run(&fixture, &["b", "./a/"]);
+    let document = weighed(&fixture, &["b", "./a/"]);
     let root = document.root();
     assert_eq!((root.kind.as_str(), root.name.as_slice()), ("total", b"(total)".as_slice()));
     // 5000 and 300 in `a`, 20 and the link's 8 in `b`; `f` is in both and counts once.
@@ -216,12 +216,12 @@ fn distinct_roots_stand_below_a_total() {
 #[test]
 fn a_file_is_a_root_too() {
     let fixture = two();
-    let document = run(&fixture, &["a/f"]);
+    let document = weighed(&fixture, &["a/f"]);
     let root = document.root();
     assert_eq!((root.kind.as_str(), root.size, root.name.as_slice()), ("file", 5000, &b"a/f"[..]));
     assert!(!root.listed && root.entries.is_none());
 
-    let document = run(&fixture, &["b/h", "a/sub"]);
+    let document = weighed(&fixture, &["b/h", "a/sub"]);
     assert_eq!((document.root().kind.as_str(), document.root().size), ("total", 320));
 
     let picture = start(&fixture, "-s -c -b -o b").arg("b/h").run().text();
@@ -233,7 +233,7 @@ fn a_file_is_a_root_too() {
 #[test]
 fn two_links_to_one_file_count_once() {
     let fixture = two();
-    let document = run(&fixture, &["a/f", "b/f"]);
+    let document = weighed(&fixture, &["a/f", "b/f"]);
     assert_eq!(document.root().size, 5000);
 }
 

@@ -11,6 +11,8 @@ use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use crate::document::Document;
 use crate::fixture::Fixture;
 #[cfg(target_os = "linux")]
@@ -249,6 +251,11 @@ impl Shown {
         String::from_utf8(self.clean()).expect("text is UTF-8")
     }
 
+    /// [`Shown::clean`] as JSON that is not deep.
+    pub fn json(self) -> Value {
+        serde_json::from_slice(&self.clean()).unwrap()
+    }
+
     /// [`Shown::clean`] as a document.
     pub fn document(self) -> Document {
         Document::parse(&self.clean())
@@ -267,10 +274,19 @@ pub fn become_nobody(command: &mut Command) {
     }
 }
 
-/// Runs a shell `script` within `fixture`, as root, where `$0` is the program. What it mounts is seen
-/// by nobody else and ends with it.
+/// Runs a shell `script`, which must succeed, within `fixture`, as root, where `$0` is the program. What it mounts is
+/// seen by nobody else and ends with it.
 #[cfg(target_os = "linux")]
 pub fn in_namespace(fixture: &Fixture, script: &str) -> Output {
+    let output = try_in_namespace(fixture, script);
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|it| String::from_utf8_lossy(it));
+    assert!(output.status.success(), "{}: {stderr}\n{stdout}", output.status);
+    output
+}
+
+/// [`in_namespace`], where `script` may also fail.
+#[cfg(target_os = "linux")]
+pub fn try_in_namespace(fixture: &Fixture, script: &str) -> Output {
     let script = script.replace("\"$0\"", &format!("\"$0\" {}", source().join(" ")));
     Command::new("unshare")
         .args(["--mount", "--propagation", "private", "sh", "-c", &script])

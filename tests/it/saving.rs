@@ -14,7 +14,7 @@ use crate::run::{Shown, Weigh, weigh};
 /// The user and the group called nobody.
 const NOBODY: u32 = 65534;
 
-fn tree() -> Fixture {
+fn small() -> Fixture {
     Fixture::new().file("top/big", 70_000).file("top/a/f", 5000).dir("top/empty").dir("place")
 }
 
@@ -46,21 +46,13 @@ fn is_symlink(path: &Path) -> bool {
     path.symlink_metadata().unwrap().is_symlink()
 }
 
-fn names(place: &Path) -> Vec<String> {
-    let entries = fs::read_dir(place).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
 fn mode(path: &Path) -> u32 {
     path.metadata().unwrap().mode() & 0o7777
 }
 
 #[test]
 fn what_is_saved_to_standard_output_is_all_there_is_on_it() {
-    let fixture = tree().symlink("/proc/self/fd/1", "link");
+    let fixture = small().symlink("/proc/self/fd/1", "link");
     for to in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"] {
         assert_snapshot(&fixture, &save(&fixture, "").arg(to).run().clean());
     }
@@ -88,12 +80,12 @@ fn what_is_saved_to_standard_output_is_all_there_is_on_it() {
         assert_snapshot(&fixture, &content);
     }
     assert!(is_symlink(&fixture.at("link")));
-    assert_eq!(names(fixture.path()), ["link", "named", "place", "top"]);
+    assert_eq!(fixture.names(""), ["link", "named", "place", "top"]);
 }
 
 #[test]
 fn what_is_saved_to_standard_output_is_compressed_as_its_name_says() {
-    let fixture = tree().symlink("/proc/self/fd/1", "link.zst").symlink("/dev/stdout", "link.gz");
+    let fixture = small().symlink("/proc/self/fd/1", "link.zst").symlink("/dev/stdout", "link.gz");
     for (to, magic) in [("link.zst", &[0x28, 0xb5][..]), ("link.gz", &[0x1f, 0x8b])] {
         let saved = save(&fixture, "").arg(to).run().clean();
         assert!(saved.starts_with(magic), "{to}");
@@ -103,7 +95,7 @@ fn what_is_saved_to_standard_output_is_compressed_as_its_name_says() {
 
 #[test]
 fn standard_output_is_for_one_thing() {
-    let fixture = tree();
+    let fixture = small();
     for flags in ["-j", "--as csv", "--as ndjson", "--as ncdu"] {
         for to in ["-", "/dev/stdout"] {
             let shown = save(&fixture, flags).arg(to).run();
@@ -120,7 +112,7 @@ fn standard_output_is_for_one_thing() {
 
 #[test]
 fn a_terminal_is_shown_no_compressed_snapshot() {
-    let fixture = tree().symlink("/dev/stdout", "link.zst").symlink("/dev/stdout", "link");
+    let fixture = small().symlink("/dev/stdout", "link.zst").symlink("/dev/stdout", "link");
     let run = |to| {
         let terminal = Terminal::new();
         let status = save(&fixture, "-P").arg(to).on(&terminal).spawn().wait().unwrap();
@@ -136,7 +128,7 @@ fn a_terminal_is_shown_no_compressed_snapshot() {
 
 #[test]
 fn a_reader_of_the_snapshot_who_leaves_ends_it_quietly() {
-    let fixture = tree();
+    let fixture = small();
     for to in ["-", "/dev/stdout"] {
         let mut child = save(&fixture, "").arg(to).spawn();
         drop(child.stdout.take().unwrap());
@@ -148,7 +140,7 @@ fn a_reader_of_the_snapshot_who_leaves_ends_it_quietly() {
 
 #[test]
 fn a_symlink_stays_one() {
-    let fixture = tree()
+    let fixture = small()
         .symlink("place/later", "to nothing")
         .symlink("place/snapshot.zst", "to a file.zst")
         .file("place/snapshot.zst", 0)
@@ -161,11 +153,11 @@ fn a_symlink_stays_one() {
     let picture = weigh("top").within(fixture.path()).run().clean();
     let shown = save(&fixture, "").arg("to nothing").run().clean();
     assert_eq!(shown, picture);
-    assert_snapshot(&fixture, &fs::read(fixture.at("place/later")).unwrap());
+    assert_snapshot(&fixture, &fixture.bytes("place/later"));
 
     let before = fixture.at("place/snapshot.zst").metadata().unwrap().ino();
     save(&fixture, "").arg("to a file.zst").run().clean();
-    let saved = fs::read(fixture.at("place/snapshot.zst")).unwrap();
+    let saved = fixture.bytes("place/snapshot.zst");
     assert!(saved.starts_with(&[0x28, 0xb5]));
     assert_ne!(
         fixture.at("place/snapshot.zst").metadata().unwrap().ino(),
@@ -174,12 +166,9 @@ fn a_symlink_stays_one() {
     );
     assert_snapshot(&fixture, &saved);
     save(&fixture, "").arg("place/to what leads to nothing").run().clean();
-    assert_snapshot(&fixture, &fs::read(fixture.at("place/free")).unwrap());
+    assert_snapshot(&fixture, &fixture.bytes("place/free"));
     let links = ["to nothing yet", "to what leads to nothing"];
-    assert_eq!(
-        names(&fixture.at("place")),
-        [&["free", "later", "snapshot.zst"][..], &links].concat()
-    );
+    assert_eq!(fixture.names("place"), [&["free", "later", "snapshot.zst"][..], &links].concat());
     assert!(links.iter().all(|link| is_symlink(&fixture.at("place").join(link))));
 
     let full = save(&fixture, "").arg("to a device").run();
@@ -200,7 +189,7 @@ fn a_symlink_stays_one() {
     assert_snapshot(&fixture, &scripted(&fixture, &long, "").clean());
     let refused = scripted(&fixture, &script("echo thesis"), "");
     assert_eq!((refused.code(), &refused.stdout[..]), (2, &b"thesis\n"[..]));
-    assert_eq!(fs::read_to_string(fixture.at("gone (deleted)")).unwrap(), "another\n");
+    assert_eq!(fixture.text("gone (deleted)"), "another\n");
 
     let links = ["to nothing", "to a file.zst", "to a device", "to what has no name", "itself"];
     assert!(links.iter().all(|link| is_symlink(&fixture.at(link))));
@@ -208,7 +197,7 @@ fn a_symlink_stays_one() {
 
 #[test]
 fn a_file_that_is_replaced_keeps_its_permissions() {
-    let fixture = tree();
+    let fixture = small();
     let file = fixture.at("place/snapshot");
     for umask in ["022", "077", "000"] {
         let script = format!("umask {umask}; exec \"$0\" \"$@\"");
@@ -227,13 +216,13 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
         }
         fs::remove_file(&file).unwrap();
     }
-    assert!(names(&fixture.at("place")).is_empty());
+    assert!(fixture.names("place").is_empty());
 }
 
 #[test]
 #[ignore = "needs root"]
 fn a_file_that_is_replaced_keeps_its_owner_or_lets_nobody_else_in() {
-    let fixture = tree().mode("place", 0o777).mode("top/empty", 0o755);
+    let fixture = small().mode("place", 0o777).mode("top/empty", 0o755);
     let file = fixture.at("place/snapshot");
     let saved = |user, group, bits, is_root| {
         fs::write(&file, "").unwrap();
@@ -290,7 +279,7 @@ fn a_file_that_is_replaced_keeps_its_access_list() {
     use rustix::fs::{XattrFlags, getxattr, setxattr};
     const OF_FILE: &str = "system.posix_acl_access";
     const OF_NEW_FILES: &str = "system.posix_acl_default";
-    let fixture = tree().mode("place", 0o777).mode("top/empty", 0o755);
+    let fixture = small().mode("place", 0o777).mode("top/empty", 0o755);
     let file = fixture.at("place/snapshot");
     let set = |path: &Path, name, list: &[u8]| {
         setxattr(path, name, list, XattrFlags::empty()).unwrap();
@@ -324,7 +313,7 @@ fn a_file_that_is_replaced_keeps_its_access_list() {
 #[test]
 #[ignore = "needs strace"]
 fn a_draft_is_never_more_readable_than_the_file() {
-    let fixture = tree();
+    let fixture = small();
     let file = fixture.at("place/snapshot");
     for (bits, created) in [(0o600, "0600"), (0o644, "0600"), (0o400, "0400")] {
         fs::write(&file, "").unwrap();
@@ -346,7 +335,7 @@ fn traced(fixture: &Fixture, args: &[&str], code: i32) -> String {
     assert_eq!(shown.code(), code, "{args:?}: {}", shown.complaint());
     if code == 0 {
         assert_eq!(shown.complaint(), "", "{args:?}");
-        assert_snapshot(fixture, &fs::read(fixture.at("place/snapshot")).unwrap());
+        assert_snapshot(fixture, &fixture.bytes("place/snapshot"));
     }
     let calls = fs::read_to_string(&log).unwrap();
     fs::remove_file(log).unwrap();
@@ -357,7 +346,7 @@ fn traced(fixture: &Fixture, args: &[&str], code: i32) -> String {
 #[test]
 #[ignore = "needs strace"]
 fn a_file_system_without_locks_or_syncing_is_saved_to() {
-    let fixture = tree();
+    let fixture = small();
     for error in ["ENOSYS", "EOPNOTSUPP", "ENOLCK"] {
         let calls = traced(&fixture, &["-e", &format!("inject=flock:error={error}")], 0);
         assert!(calls.contains("(INJECTED)"), "{calls}");
@@ -370,25 +359,25 @@ fn a_file_system_without_locks_or_syncing_is_saved_to() {
     traced(&fixture, &["-e", "inject=fsync:error=EINVAL:when=1"], 0);
     // That what was written may be lost is another matter.
     traced(&fixture, &["-e", "inject=fsync:error=EIO:when=1"], 1);
-    assert_eq!(names(&fixture.at("place")), ["snapshot"]);
+    assert_eq!(fixture.names("place"), ["snapshot"]);
 }
 
 #[test]
 fn a_directory_that_may_be_written_to_and_not_read_is_saved_in() {
-    let fixture = tree();
+    let fixture = small();
     // Where this is not allowed, no root runs it, and the directory is ours already.
     let _ = chown(fixture.at("place"), Some(NOBODY), Some(NOBODY));
     let fixture = fixture.mode("place", 0o300);
     let shown = save(&fixture, "-c").arg("place/snapshot").by_nobody(&fixture).run();
     assert_silent(&shown);
     let fixture = fixture.mode("place", 0o700);
-    assert_snapshot(&fixture, &fs::read(fixture.at("place/snapshot")).unwrap());
-    assert_eq!(names(&fixture.at("place")), ["snapshot"]);
+    assert_snapshot(&fixture, &fixture.bytes("place/snapshot"));
+    assert_eq!(fixture.names("place"), ["snapshot"]);
 }
 
 #[test]
 fn a_file_larger_than_may_be_is_an_error() {
-    let mut fixture = tree().dir("place").symlink("free", "place/to-a-free-name");
+    let mut fixture = small().dir("place").symlink("free", "place/to-a-free-name");
     fs::write(fixture.at("place/snapshot"), CUT_OFF).unwrap();
     for i in 0..1000 {
         fixture = fixture.sparse(format!("top/{i}"), 1);
@@ -402,9 +391,9 @@ fn a_file_larger_than_may_be_is_an_error() {
         let expected = format!("weigh: cannot save {to}: File too large\n");
         assert_eq!((shown.complaint(), shown.code()), (expected, 1));
     }
-    assert_eq!(fs::read_to_string(fixture.at("place/snapshot")).unwrap(), CUT_OFF);
+    assert_eq!(fixture.text("place/snapshot"), CUT_OFF);
     // Nothing is left of half a snapshot, not where a symlink leads either.
-    assert_eq!(names(&fixture.at("place")), ["snapshot", "to-a-free-name"]);
+    assert_eq!(fixture.names("place"), ["snapshot", "to-a-free-name"]);
 }
 
 /// The beginning of a snapshot, cut off after its header.
@@ -415,7 +404,7 @@ pub const CUT_OFF: &str =
 /// the way out.
 #[test]
 fn only_a_snapshot_or_an_empty_file_is_replaced() {
-    let fixture = tree()
+    let fixture = small()
         .file("place/thesis.txt", 5000)
         .symlink("place/thesis.txt", "link")
         .symlink("link", "link to link")
@@ -435,15 +424,15 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
     ] {
         fs::write(fixture.at("place").join(name), content).unwrap();
     }
-    let others = names(&fixture.at("place")).into_iter().map(|name| format!("place/{name}"));
+    let others = fixture.names("place").into_iter().map(|name| format!("place/{name}"));
     for to in others.chain(["link".into(), "link to link".into()]) {
-        let before = fs::read(fixture.at(&to)).unwrap();
+        let before = fixture.bytes(&to);
         let shown = save(&fixture, "").arg(&to).run();
         let expected = format!(
             "weigh: cannot replace {to}: it is not a snapshot from --save: save to another file, or remove it first\n"
         );
         assert_eq!((shown.code(), shown.complaint(), shown.stdout.len()), (2, expected, 0));
-        assert_eq!(fs::read(fixture.at(&to)).unwrap(), before, "{to}");
+        assert_eq!(fixture.bytes(&to), before, "{to}");
     }
     assert!(is_symlink(&fixture.at("link")));
     // What --save wrote is replaced, also if it is cut off; and so is an empty file.
@@ -451,12 +440,12 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
         for _ in 0..2 {
             save(&fixture, "").arg(name).run().clean();
         }
-        assert_snapshot(&fixture, &fs::read(fixture.at(name)).unwrap());
+        assert_snapshot(&fixture, &fixture.bytes(name));
     }
     for content in [CUT_OFF, ""] {
         fs::write(fixture.at("new.json"), content).unwrap();
         save(&fixture, "").arg("new.json").run().clean();
-        assert_snapshot(&fixture, &fs::read(fixture.at("new.json")).unwrap());
+        assert_snapshot(&fixture, &fixture.bytes("new.json"));
     }
     save(&fixture, "").arg("/dev/null").run().clean();
 }
@@ -465,7 +454,7 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
 #[test]
 #[ignore = "needs root and loop devices"]
 fn a_disk_is_not_written_to() {
-    let fixture = tree();
+    let fixture = small();
     let script = "truncate -s 1M disk; at=$(losetup -f --show disk) || exit
         \"$0\" top --save $at; code=$?; losetup -d $at; tr -d '\\0' < disk; exit $code";
     let shown = scripted(&fixture, script, "");
@@ -477,20 +466,20 @@ fn a_disk_is_not_written_to() {
 /// A file that cannot be read may be anything.
 #[test]
 fn a_file_that_cannot_be_read_is_not_replaced() {
-    let fixture = tree().mode("place", 0o777).mode("top/empty", 0o755).file("place/closed", 5);
+    let fixture = small().mode("place", 0o777).mode("top/empty", 0o755).file("place/closed", 5);
     let fixture = fixture.mode("place/closed", 0o000);
     let shown = save(&fixture, "").arg("place/closed").by_nobody(&fixture).run();
     let expected = "weigh: cannot replace place/closed: it cannot be read to see whether it is a snapshot \
         (Permission denied): save to another file, or remove it first\n";
     assert_eq!((shown.code(), shown.complaint().as_str(), shown.stdout.len()), (2, expected, 0));
     let fixture = fixture.mode("place/closed", 0o600);
-    assert_eq!(fs::read_to_string(fixture.at("place/closed")).unwrap(), "wwwww");
+    assert_eq!(fixture.text("place/closed"), "wwwww");
 }
 
 /// A file that came there during the walk is as safe as one that was there before. The walk waits for a pipe.
 #[test]
 fn what_comes_during_the_walk_is_not_replaced_either() {
-    let fixture = tree().fifo("earlier").symlink("place/later", "link");
+    let fixture = small().fifo("earlier").symlink("place/later", "link");
     for (to, place) in [("place/later", "place/later"), ("link", "place/later")] {
         for is_there in [false, true] {
             let fixture_at = fixture.at(place);
@@ -509,7 +498,7 @@ fn what_comes_during_the_walk_is_not_replaced_either() {
             assert!(complaint.starts_with(&format!("weigh: cannot replace {to}: ")), "{complaint}");
             assert_eq!((output.status.code(), output.stdout.is_empty()), (Some(2), false));
             assert_eq!(fs::read_to_string(&fixture_at).unwrap(), "a thesis");
-            assert_eq!(names(&fixture.at("place")), ["later"], "no draft is left");
+            assert_eq!(fixture.names("place"), ["later"], "no draft is left");
             fs::remove_file(&fixture_at).unwrap();
         }
     }

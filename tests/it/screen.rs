@@ -14,9 +14,10 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process, waitpid};
 
 use crate::fixture::{Fixture, raw};
 use crate::pty::Terminal;
+use crate::rounds::for_each;
 use crate::run::{PATIENCE, weigh};
 
-fn tree() -> Fixture {
+fn three_files() -> Fixture {
     let fixture = Fixture::new().file("tree/one", 30_000).file("tree/two", 20_000);
     fixture.file("tree/three/four", 10_000).hard_link("tree/one", "tree/three/link")
 }
@@ -32,7 +33,7 @@ fn end(mut child: Child) -> (Vec<u8>, ExitStatus) {
 
 #[test]
 fn marked_paths_are_printed_and_the_terminal_is_as_it_was() {
-    let fixture = tree();
+    let fixture = three_files();
     for (flags, end_of_path) in [("--ui", '\n'), ("-u --print0", '\0')] {
         let mut terminal = Terminal::new();
         let before = terminal.settings();
@@ -90,7 +91,7 @@ fn printed_paths_cannot_command_the_terminal() {
 /// With q nothing is printed, whatever is marked.
 #[test]
 fn nothing_is_printed_without_being_asked() {
-    let fixture = tree();
+    let fixture = three_files();
     let mut terminal = Terminal::new();
     let child = weigh("-u tree").within(fixture.path()).on(&terminal).into_pipe().spawn();
     terminal.wait_for("one");
@@ -102,7 +103,7 @@ fn nothing_is_printed_without_being_asked() {
 
 #[test]
 fn what_could_not_be_read_is_a_status() {
-    let fixture = tree().unreadable("tree/closed");
+    let fixture = three_files().unreadable("tree/closed");
     let mut terminal = Terminal::new();
     let child =
         weigh("-u").arg("tree").within(fixture.path()).by_nobody(&fixture).on(&terminal).spawn();
@@ -119,7 +120,7 @@ fn what_could_not_be_read_is_a_status() {
 #[test]
 fn what_could_not_be_read_counts_once_after_another_scan() {
     // No walk gets to what is in a directory that cannot be listed; so this root stays apart.
-    let fixture = tree().unreadable("tree/listless/root/closed").unreadable("tree/closed");
+    let fixture = three_files().unreadable("tree/listless/root/closed").unreadable("tree/closed");
     let listless = fs::Permissions::from_mode(0o711);
     fs::set_permissions(fixture.at("tree/listless"), listless).unwrap();
     let mut terminal = Terminal::new();
@@ -147,7 +148,7 @@ fn what_could_not_be_read_counts_once_after_another_scan() {
 
 #[test]
 fn a_signal_ends_it_and_the_terminal_is_as_it_was() {
-    let fixture = tree();
+    let fixture = three_files();
     for signal in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
         let terminal = Terminal::new();
         let before = terminal.settings();
@@ -174,7 +175,7 @@ fn a_signal_ends_it_while_a_snapshot_is_awaited() {
 /// It read from a terminal that is gone for ever, and took a core for that.
 #[test]
 fn it_ends_with_its_terminal() {
-    let fixture = tree();
+    let fixture = three_files();
     for start in ["exec", "exec env --ignore-signal=HUP"] {
         let pid = fixture.at("pid");
         let script = format!("stty cols 72 rows 20; echo $$ > pid; {start} \"$WEIGH\" -u tree");
@@ -211,7 +212,7 @@ fn it_ends_with_its_terminal() {
 #[test]
 #[ignore = "runs an example, which cargo test builds if no target is named"]
 fn a_panic_leaves_the_terminal_as_it_was() {
-    let fixture = tree();
+    let fixture = three_files();
     let terminal = Terminal::new();
     let before = terminal.settings();
     let program = env::current_exe().unwrap();
@@ -226,7 +227,7 @@ fn a_panic_leaves_the_terminal_as_it_was() {
 /// It leads its session, so that nobody could continue it after Ctrl-Z; but whoever stops it may.
 #[test]
 fn while_it_is_stopped_the_terminal_is_as_it_was() {
-    let fixture = tree();
+    let fixture = three_files();
     let mut terminal = Terminal::new();
     let before = terminal.settings();
     let child = weigh("-u tree").within(fixture.path()).on(&terminal).spawn();
@@ -253,7 +254,7 @@ fn while_it_is_stopped_the_terminal_is_as_it_was() {
 /// It stopped a second time once it was continued.
 #[test]
 fn ctrl_z_stops_it_once() {
-    let fixture = tree();
+    let fixture = three_files();
     let mut terminal = Terminal::new();
     let before = terminal.settings();
     let script =
@@ -271,14 +272,14 @@ fn ctrl_z_stops_it_once() {
     terminal.type_in(b"q");
     terminal.wait_for("it ended: 0");
     end(child);
-    assert_eq!(fs::read_to_string(fixture.at("stopped")).unwrap(), before);
+    assert_eq!(fixture.text("stopped"), before);
     assert_eq!(terminal.settings(), before);
 }
 
 /// The snapshot comes from a pipe, and keys from the terminal.
 #[test]
 fn a_snapshot_from_a_pipe_is_browsed() {
-    let fixture = tree();
+    let fixture = three_files();
     let saved = fixture.at("saved.json");
     weigh("-P --save").arg(&saved).arg("tree").within(fixture.path()).run();
     let mut terminal = Terminal::new();
@@ -292,7 +293,7 @@ fn a_snapshot_from_a_pipe_is_browsed() {
 
 #[test]
 fn without_a_terminal_it_says_so() {
-    let fixture = tree();
+    let fixture = three_files();
     let shown = weigh("-u tree").within(fixture.path()).under(["setsid", "--wait"]).run();
     assert_eq!(shown.code(), 1);
     assert!(shown.complaint().contains("cannot open the terminal"), "{}", shown.complaint());
@@ -356,7 +357,7 @@ fn delete_on_screen(fixture: &Fixture, flags: &str, mark: &str, entries: u32) ->
 #[test]
 fn what_is_deleted_on_the_screen_is_gone() {
     for flags in ["--ui", "--ui --details"] {
-        let fixture = tree().dir("home");
+        let fixture = three_files().dir("home");
         let log = delete_on_screen(&fixture, flags, "n ", 1);
         assert!(!fixture.at("tree/one").exists() && fixture.at("tree/three/link").exists());
         assert!(log.contains(r#""result":"deleted","removed":1"#), "{log}");
@@ -366,7 +367,7 @@ fn what_is_deleted_on_the_screen_is_gone() {
 /// What a filter leaves out is neither deleted nor put in the trash with the directory that it is in.
 #[test]
 fn what_a_filter_leaves_out_stays() {
-    let fixture = tree().dir("home").file("tree/three/kept", 10);
+    let fixture = three_files().dir("home").file("tree/three/kept", 10);
     let mut terminal = Terminal::new();
     let child = weigh("--ui --exclude kept").arg("tree").within(fixture.path());
     let child = child.env("HOME", fixture.at("home")).on(&terminal).spawn();
@@ -399,22 +400,28 @@ fn deletes_one(fixture: &Fixture, terminal: &mut Terminal, fault: &str) -> Child
     child
 }
 
+/// Waits until `tree/one` has been moved, and then long enough for the call that removes it.
+fn wait_until_removal_hangs(fixture: &Fixture) {
+    let limit = Instant::now() + PATIENCE;
+    while fixture.at("tree/one").exists() {
+        assert!(Instant::now() < limit, "it is not moved");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    std::thread::sleep(Duration::from_millis(500));
+}
+
 /// A call that hangs: the screen goes on, and the end does not wait for it for ever. The log says where the file is.
 #[test]
 #[ignore = "needs strace"]
 fn a_delete_that_hangs_is_left_and_the_log_says_where_it_is() {
-    for signal in [None, Some(Signal::TERM)] {
-        let fixture = tree().dir("home");
+    for_each(&[None, Some(Signal::TERM)], |&signal| {
+        let fixture = three_files().dir("home");
         let mut terminal = Terminal::new();
         let before = terminal.settings();
         // strace lets go of it only after that.
         let child = deletes_one(&fixture, &mut terminal, "inject=unlinkat:delay_enter=20000000");
         let log = fixture.at("home/.local/state/weigh/deleted.ndjson");
-        let limit = Instant::now() + PATIENCE;
-        while fs::read_to_string(&log).map_or(0, |log| log.lines().count()) < 1 {
-            assert!(Instant::now() < limit, "nothing is deleted");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+        wait_until_removal_hangs(&fixture);
         // Keys are answered meanwhile.
         terminal.type_in(b"?");
         terminal.wait_for("PgUp");
@@ -436,24 +443,18 @@ fn a_delete_that_hangs_is_left_and_the_log_says_where_it_is() {
         let line: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(line["event"], "begin");
         assert_eq!(fs::metadata(line["at"].as_str().unwrap()).unwrap().len(), 30_000);
-    }
+    });
 }
 
 /// What a removal keeps after `q` can no longer be shown on the screen, and comes to standard error.
 #[test]
 #[ignore = "needs strace"]
 fn what_is_kept_after_the_end_is_said() {
-    let fixture = tree().dir("home");
+    let fixture = three_files().dir("home");
     let mut terminal = Terminal::new();
     let fault = "inject=unlinkat:error=EIO:delay_enter=3000000:when=1";
     let child = deletes_one(&fixture, &mut terminal, fault);
-    // Once it has been moved, its removal hangs.
-    let limit = Instant::now() + PATIENCE;
-    while fixture.at("tree/one").exists() {
-        assert!(Instant::now() < limit, "it is not moved");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    std::thread::sleep(Duration::from_millis(500));
+    wait_until_removal_hangs(&fixture);
     terminal.type_in(b"q");
     terminal.wait_for("cannot remove");
     terminal.wait_for("tree/one: Input/output error");
@@ -464,7 +465,7 @@ fn what_is_kept_after_the_end_is_said() {
 /// With --read-only, nothing is.
 #[test]
 fn nothing_is_deleted_with_read_only() {
-    let fixture = tree().dir("home");
+    let fixture = three_files().dir("home");
     let mut terminal = Terminal::new();
     let child = weigh("--ui --read-only").arg("tree").within(fixture.path()).on(&terminal).spawn();
     terminal.wait_for("three");

@@ -171,7 +171,7 @@ fn shares_of_two_hosts_are_two_trees() {
     for number in ["1", "2"] {
         load = load.arg("--load").arg(two.at(number));
     }
-    let shown: Value = serde_json::from_slice(&load.run().clean()).unwrap();
+    let shown: Value = load.run().json();
     assert_eq!((&shown["kind"], &shown["size"]), (&"total".into(), &400.into()));
     assert_eq!(shown["children"].as_array().unwrap().len(), 2);
 }
@@ -209,8 +209,7 @@ done
 "$0" -j --load 1 --load 2 --load 3 --load 4 > loaded
 cmp whole loaded
 "#;
-    let done = crate::run::in_namespace(&fixture, script);
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    let whole: Value = serde_json::from_slice(&fs::read(fixture.at("whole")).unwrap()).unwrap();
+    crate::run::in_namespace(&fixture, script);
+    let whole: Value = fixture.json("whole");
     assert_eq!(whole["size"], 2000);
 }

@@ -15,23 +15,16 @@ use crate::run::in_namespace;
 use crate::run::{Shown, weigh};
 
 /// Links inside and outside, every kind, odd names and modes that colours tell apart.
-fn tree() -> Fixture {
-    Fixture::new()
-        .file("top/big", 70_000)
-        .file("top/a/f", 5000)
-        .hard_link("top/a/f", "top/b/g")
-        .hard_link("top/a/f", "outside")
+fn varied() -> Fixture {
+    Fixture::of_each_kind()
         .file("top/b/program", 30)
         .mode("top/b/program", 0o4755)
         .file("top/b/script", 9000)
         .mode("top/b/script", 0o755)
-        .symlink("../a", "top/b/link")
-        .fifo("top/b/pipe")
         .socket("top/b/socket")
         .mode("top/sticky", 0o1777)
         .file(raw(b"top/sticky/not utf-8 \xff\n\"\\\x1b"), 700)
         .file("top/.hidden/日本語", 70)
-        .dir("top/empty")
         .file("other/x", 3000)
 }
 
@@ -53,7 +46,7 @@ pub fn same(shown: &Shown, expected: &Shown, what: &str) {
 
 #[test]
 fn every_picture_of_a_snapshot_is_the_one_of_the_tree() {
-    let fixture = tree();
+    let fixture = varied();
     let pictures = [
         "",
         "-j",
@@ -140,7 +133,7 @@ fn what_was_not_read_is_remembered() {
 
 #[test]
 fn json_written_by_hand_or_by_another_tool_is_read() {
-    let fixture = tree();
+    let fixture = varied();
     let json = weigh("-j").arg("top").within(fixture.path()).run().clean();
     let file = fixture.at("snapshot");
     fs::write(&file, &json).unwrap();
@@ -160,7 +153,7 @@ fn json_written_by_hand_or_by_another_tool_is_read() {
 
 #[test]
 fn what_is_no_snapshot_is_refused_in_one_line() {
-    let fixture = tree();
+    let fixture = varied();
     let file = fixture.at("snapshot");
     let load = || weigh("--load").arg(&file).run();
     let good = weigh("-j").arg("top").within(fixture.path()).run().clean();
@@ -201,7 +194,7 @@ fn what_is_no_snapshot_is_refused_in_one_line() {
 
 #[test]
 fn another_measure_than_the_saved_one_is_refused() {
-    let fixture = tree();
+    let fixture = varied();
     let file = fixture.at("snapshot");
     weigh("-s").arg("top").within(fixture.path()).arg("--save").arg(&file).run().clean();
     let shown = weigh("--inodes --load").arg(&file).run();
@@ -211,7 +204,7 @@ fn another_measure_than_the_saved_one_is_refused() {
 
 #[test]
 fn groups_are_made_of_what_was_saved() {
-    let fixture = tree();
+    let fixture = varied();
     let (plain, detailed, json) = (fixture.at("plain"), fixture.at("detailed"), fixture.at("json"));
     let top = |flags| weigh(flags).arg("top").within(fixture.path());
     weigh("top --save").arg(&plain).within(fixture.path()).run().clean();
@@ -234,7 +227,7 @@ fn groups_are_made_of_what_was_saved() {
 /// Birth and change times and groups are what `stat` says, and come back from the file.
 #[test]
 fn details_are_what_the_system_says() {
-    let fixture = tree();
+    let fixture = varied();
     let (file, again) = (fixture.at("snapshot.json"), fixture.at("again.json"));
     weigh("top --details --save").arg(&file).within(fixture.path()).run().clean();
     weigh("--details --load").arg(&file).arg("--save").arg(&again).run().clean();
@@ -257,7 +250,7 @@ fn details_are_what_the_system_says() {
 #[test]
 fn the_file_system_is_the_one_that_df_knows() {
     native_only!("which mount it is cannot be told there");
-    let fixture = tree();
+    let fixture = varied();
     let (file, again) = (fixture.at("scan.json"), fixture.at("again.json"));
     weigh("top other/x --save").arg(&file).within(fixture.path()).run().clean();
     weigh("--load").arg(&file).arg("--save").arg(&again).run().clean();
@@ -313,7 +306,7 @@ fn what_an_older_snapshot_does_not_say_is_not_made_up() {
 #[test]
 fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
     let count = rounds(60, 1_000);
-    let fixture = tree();
+    let fixture = varied();
     let mut dice = Dice::new(7);
     for ending in ENDINGS {
         let file = fixture.at(format!("snapshot.{ending}"));
@@ -358,7 +351,7 @@ fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
 /// Where only the checksum was cut off, nothing told a damaged snapshot from a whole one.
 #[test]
 fn a_compressed_snapshot_ends_where_it_ended() {
-    let fixture = tree();
+    let fixture = varied();
     for ending in &ENDINGS[1..] {
         let file = fixture.at(format!("snapshot.{ending}"));
         weigh("top --save").arg(&file).within(fixture.path()).run().clean();
@@ -429,7 +422,7 @@ fn kill(count: usize) {
 
 #[test]
 fn only_what_is_left_behind_is_cleared() {
-    let fixture = tree();
+    let fixture = varied();
     let file = fixture.at("snapshot");
     let stale = fixture.at(".weigh-draft-of-snapshot-abcdef");
     let other = fixture.at(".weigh-draft-of-another-abcdef");
@@ -445,7 +438,7 @@ fn only_what_is_left_behind_is_cleared() {
 
 #[test]
 fn a_snapshot_that_cannot_be_saved_is_shown_and_said() {
-    let fixture = tree();
+    let fixture = varied();
     for (file, is_shown) in
         [("/dev/full", true), ("/no/such/place/snapshot", false), ("/usr", false)]
     {
@@ -464,7 +457,7 @@ fn a_snapshot_that_cannot_be_saved_is_shown_and_said() {
 #[cfg(target_os = "linux")]
 #[ignore = "needs root"]
 fn a_full_file_system_leaves_the_old_file_whole() {
-    let mut fixture = tree().dir("small");
+    let mut fixture = varied().dir("small");
     for i in 0..1000 {
         fixture = fixture.sparse(format!("top/{i}"), 1);
     }
@@ -482,7 +475,7 @@ fn a_full_file_system_leaves_the_old_file_whole() {
 
 #[test]
 fn a_pipe_is_written_to_and_read_from() {
-    let fixture = tree().fifo("pipe");
+    let fixture = varied().fifo("pipe");
     let direct = weigh("-j").arg(fixture.at("top")).run().clean();
     let (from, to) = (fixture.at("pipe"), fixture.at("pipe"));
     let saving = weigh("-j --save").arg(to).arg(fixture.at("top")).spawn();

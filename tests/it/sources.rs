@@ -8,7 +8,7 @@ use crate::fixture::Fixture;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_weigh");
 
 /// Runs `words` within `fixture`.
-fn run(fixture: &Fixture, words: &[&str]) -> Output {
+fn ended(fixture: &Fixture, words: &[&str]) -> Output {
     let mut command = Command::new(words[0]);
     let command = command.args(&words[1..]).env_clear().env("PATH", "/usr/bin:/bin");
     command.current_dir(fixture.path()).output().unwrap()
@@ -25,9 +25,9 @@ fn the_source_that_is_named_lists_directories() {
         (&["--source", "portable"], "\"tree/d/file\""),
     ] {
         let strace = ["strace", "-f", "-q", "-o", "calls", "-e", "trace=statx", PROGRAM];
-        let output = run(&fixture, &[&strace, source, &["tree"]].concat());
+        let output = ended(&fixture, &[&strace, source, &["tree"]].concat());
         assert!(output.status.success(), "{output:?}");
-        let calls = std::fs::read_to_string(fixture.at("calls")).unwrap();
+        let calls = fixture.text("calls");
         let asked = calls.lines().filter(|call| call.contains("file\""));
         assert_eq!(asked.clone().count(), 1, "{source:?}: {calls}");
         assert_eq!(asked.filter(|call| call.contains(name)).count(), 1, "{source:?}: {calls}");
@@ -40,12 +40,12 @@ fn exact_links_change_nothing_here() {
     let fixture = Fixture::new().file("tree/a", 5_000).hard_link("tree/a", "tree/b");
     let [usual, exact] = [&[PROGRAM, "-j", "tree"][..], &[PROGRAM, "-j", "--exact-links", "tree"]]
         .map(|words| {
-            let output = run(&fixture, words);
+            let output = ended(&fixture, words);
             assert!(output.status.success(), "{output:?}");
             output.stdout
         });
     assert_eq!(usual, exact);
-    let refused = run(&fixture, &[PROGRAM, "-l", "--exact-links", "tree"]);
+    let refused = ended(&fixture, &[PROGRAM, "-l", "--exact-links", "tree"]);
     assert_eq!(refused.status.code(), Some(2), "{refused:?}");
 }
 
@@ -53,7 +53,7 @@ fn exact_links_change_nothing_here() {
 fn a_source_that_is_unknown_is_named() {
     let fixture = Fixture::new();
     for (source, named) in [("elsewhere", "elsewhere"), ("", ""), ("a\x1b[2Jb", "a\\x1b[2Jb")] {
-        let output = run(&fixture, &[PROGRAM, "--source", source]);
+        let output = ended(&fixture, &[PROGRAM, "--source", source]);
         let complaint = String::from_utf8(output.stderr).unwrap();
         let expected = format!("error: --source is native or portable, not {named}\n");
         assert_eq!((output.status.code(), complaint), (Some(2), expected));

@@ -86,7 +86,7 @@ fn what_a_storm_leaves_alone_is_exact_and_nothing_outside_counts() {
             let flags = format!("-j -s -T {}", [1, 2, 8, 64][walk % 4]);
             let start = weigh(&flags).arg(fixture.at("top"));
             let start = if walk % 3 == 0 { start.limited("-n 16") } else { start };
-            check(&start.run(), &still, &format!("walk {walk}, weigh {flags}"));
+            what_is_still_is_exact(&start.run(), &still, &format!("walk {walk}, weigh {flags}"));
         }
         drop(over);
     });
@@ -94,7 +94,7 @@ fn what_a_storm_leaves_alone_is_exact_and_nothing_outside_counts() {
     assert_eq!(fs::metadata(fixture.at("outside/secret")).unwrap().len(), OUTSIDE);
 }
 
-fn check(shown: &Shown, still: &[Entry], what: &str) {
+fn what_is_still_is_exact(shown: &Shown, still: &[Entry], what: &str) {
     assert!(matches!(shown.code(), 0 | 1), "{what}: {}", shown.complaint());
     let document = Document::parse(&shown.stdout);
     assert_eq!(document.header["complete"], shown.code() == 0, "{what}");

@@ -86,7 +86,7 @@ fn press(browser: &mut Browser, keys: &str) {
     }
 }
 
-fn tree() -> Fixture {
+fn screenful() -> Fixture {
     let mut fixture = Fixture::in_memory()
         .file(
             "tree/cache/deb.debian.org_debian_dists_stable_main_binary-amd64_Packages.yml",
@@ -108,7 +108,7 @@ const SIZES: [(u16, u16); 5] = [(20, 5), (40, 10), (80, 24), (120, 30), (400, 10
 
 #[test]
 fn screens() {
-    let fixture = tree();
+    let fixture = screenful();
     let mut browser = browser(&saved(&fixture));
     let mut shown = String::new();
     for (what, keys) in [

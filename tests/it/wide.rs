@@ -2,12 +2,11 @@
 //! or counted twice at the seams.
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
 
 use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::rounds::rounds;
-use crate::run::weigh;
+use crate::run::{Weigh, weigh};
 
 const COUNT: (usize, usize) = (20_000, 2_000_000);
 /// Inodes with two links each.
@@ -15,27 +14,10 @@ const LINKED: (usize, usize) = (20_000, 500_000);
 /// Links to one inode. Only in memory may there be so many (65,000 on ext4).
 const LINKS: (usize, usize) = (20_000, 1_000_000);
 
-/// Grows a tree by `grow`, and says how much longer the whole of it takes than its first half: no
-/// more than twice as long, if nothing is looked for among all that was met before.
-fn grown(mut fixture: Fixture, count: usize, grow: impl Fn(Fixture, usize) -> Fixture) -> Fixture {
-    let mut took = Vec::new();
-    for half in [0..count / 2, count / 2..count] {
-        fixture = half.fold(fixture, &grow);
-        took.push(quickest(&fixture));
-    }
-    println!("{count}: {:?}, {:.2} × half of it", took[1], took[1].div_duration_f64(took[0]));
-    fixture
-}
-
-/// The quickest of a few runs, on a machine that may have more to do.
-fn quickest(fixture: &Fixture) -> Duration {
-    let run = |_| {
-        let weigh = weigh("-s -n 10").arg(fixture.at("top"));
-        let start = Instant::now();
-        weigh.run().clean();
-        start.elapsed()
-    };
-    (0..3).map(run).min().unwrap()
+/// `weigh` with a minute of the processor, which is not enough if each entry is compared with all before it: for two
+/// million entries, that would take hours.
+fn hurried(flags: &str) -> Weigh {
+    weigh(flags).limited("-t 60")
 }
 
 /// Large enough that its JSON is written in parts, by several threads: directories that are one part,
@@ -77,24 +59,24 @@ fn json_of_many_directories_is_in_order() {
 #[test]
 fn a_directory_of_many_files_is_exact() {
     let count = rounds(COUNT.0, COUNT.1);
-    let fixture = grown(Fixture::in_memory(), count, |fixture, i| {
+    let fixture = (0..count).fold(Fixture::in_memory(), |fixture, i| {
         fixture.sparse(format!("top/{i}{}", "x".repeat(i % 60)), i as u64)
     });
     let count = count as u64;
     let sum = (0..count).sum();
     for threads in [1, 2, 8] {
         let document =
-            weigh(&format!("-j -s -T {threads}")).arg(fixture.at("top")).run().document();
+            hurried(&format!("-j -s -T {threads}")).arg(fixture.at("top")).run().document();
         assert_eq!(document.root().size, sum, "{threads} threads");
         assert_eq!(document.root().entries, Some(count + 1), "{threads} threads");
         let sizes: Vec<u64> =
             document.root().children.iter().map(|&i| document.nodes[i].size).collect();
         assert!(sizes.iter().copied().eq((0..count).rev()), "{threads} threads");
-        let files = weigh(&format!("-j -f -T {threads} -d 0")).arg(fixture.at("top")).run();
+        let files = hurried(&format!("-j -f -T {threads} -d 0")).arg(fixture.at("top")).run();
         assert_eq!(files.document().root().size, count, "{threads} threads");
 
         let flags = format!("-s -b -c -o b -n 5 -T {threads}");
-        let picture = weigh(&flags).arg(fixture.at("top")).run().text();
+        let picture = hurried(&flags).arg(fixture.at("top")).run().text();
         let sizes: Vec<u64> =
             crate::picture::lines(&picture).into_iter().map(|line| line.size).collect();
         let largest: Vec<u64> = (count - 5..count).chain([sum]).collect();
@@ -106,13 +88,13 @@ fn a_directory_of_many_files_is_exact() {
 #[test]
 fn many_links_across_two_directories_count_once() {
     let count = rounds(LINKED.0, LINKED.1);
-    let fixture = grown(Fixture::in_memory(), count, |fixture, i| {
+    let fixture = (0..count).fold(Fixture::in_memory(), |fixture, i| {
         let name = format!("top/a/{i}");
         fixture.sparse(&name, 1).hard_link(&name, format!("top/b/{i}"))
     });
     for threads in [1, 2, 8] {
         let flags = format!("-j -s -d 1 -T {threads}");
-        let document = weigh(&flags).arg(fixture.at("top")).run().document();
+        let document = hurried(&flags).arg(fixture.at("top")).run().document();
         let of = |path| {
             let node = document.node(path);
             (node.size, node.shared, node.entries.unwrap())
@@ -139,7 +121,7 @@ fn many_links_within_a_directory_count_once() {
     let count = inodes as u64;
     for threads in [1, 2, 8] {
         let document =
-            weigh(&format!("-j -s -T {threads}")).arg(fixture.at("top")).run().document();
+            hurried(&format!("-j -s -T {threads}")).arg(fixture.at("top")).run().document();
         let root = document.root();
         assert_eq!((root.size, root.shared, root.entries), (count, 0, Some(count + 1)));
         assert_eq!(root.children.len(), 2 * inodes);
@@ -150,12 +132,12 @@ fn many_links_within_a_directory_count_once() {
 #[test]
 fn many_links_to_one_inode_count_once() {
     let links = rounds(LINKS.0, LINKS.1);
-    let fixture = grown(Fixture::in_memory().file("top/f", 5000), links, |fixture, i| {
+    let fixture = (0..links).fold(Fixture::in_memory().file("top/f", 5000), |fixture, i| {
         fixture.hard_link("top/f", format!("top/{}/{i}", i % 3))
     });
     for threads in [1, 2, 8] {
         let flags = format!("-j -s -n 10 -T {threads}");
-        let document = weigh(&flags).arg(fixture.at("top")).run().document();
+        let document = hurried(&flags).arg(fixture.at("top")).run().document();
         let root = document.root();
         assert_eq!((root.size, root.shared, root.entries), (5000, 0, Some(5)), "{threads} threads");
         // The three directories, and the file under the first of its names.
