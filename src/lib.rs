@@ -54,7 +54,7 @@
 //! cli        browse remove report snapshot walk tally tree render filter sys measure problem path terminal interrupt
 //! remove     render tree sys inode measure problem path
 //! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt stats weighed
-//! terminal   walk render
+//! terminal   walk render sys
 //! render     diff history snapshot tree inode measure problem bounds path stats weighed
 //! history    diff snapshot tally tree measure problem
 //! diff       sys total tally tree inode path
@@ -70,11 +70,11 @@
 //! inode
 //! measure
 //! weighed    tree problem
-//! problem
+//! problem    sys
 //! parallel
 //! path
 //! stats
-//! interrupt
+//! interrupt  sys
 //! ```
 //!
 //! # Invariants

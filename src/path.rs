@@ -1,19 +1,15 @@
-//! Paths as bytes, built only to be shown. Only here bytes become paths of the system; the other way is std's
-//! `as_encoded_bytes`. Each platform has a file with the same items.
+//! Paths as bytes, built only to be shown. In `sys`, bytes become paths of the system.
 
 use std::path::Path;
 
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
-#[cfg(any(windows, test))]
-mod wtf8;
+/// No path that can be opened is longer, in bytes: on Unix PATH_MAX (limits.h), on Windows 32,767 units of at most three
+/// bytes ("Maximum Path Length Limitation"). A joined path may be, and so may one in a snapshot.
+pub const LONGEST: usize = if cfg!(windows) { 3 * 32_767 } else { 4096 };
 
-#[cfg(unix)]
-pub use unix::{LONGEST, from_bytes, from_vec, is_absolute};
-#[cfg(windows)]
-pub use windows::{LONGEST, from_bytes, from_vec, is_absolute};
+/// Whether a path does not depend on the current directory; on Windows, except for its drive.
+pub fn is_absolute(path: &[u8]) -> bool {
+    Path::new(&*String::from_utf8_lossy(path)).has_root()
+}
 
 /// Adds `name` to `path`, with a slash between if there is none yet.
 pub fn join(path: &mut Vec<u8>, name: &[u8]) {

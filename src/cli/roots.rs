@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use crate::path;
 use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys;
@@ -91,7 +90,7 @@ fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::R
         path.pop_if(|last| *last == end);
         // No file has an empty name.
         if !path.is_empty() {
-            roots.push(path::from_vec(path).into());
+            roots.push(sys::into_path(path).into());
         }
     }
 }

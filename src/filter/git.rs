@@ -97,7 +97,7 @@ impl Git {
     /// The rules for the root at `path`, including those from directories above it.
     pub(super) fn root(&self, path: &[u8]) -> DirectoryRules {
         let mut rules = DirectoryRules::default();
-        let Ok(root) = sys::real_path(&path::from_bytes(path), Symlinks::Follow) else {
+        let Ok(root) = sys::real_path(&sys::to_path(path), Symlinks::Follow) else {
             return rules;
         };
         let open = |path: &Path| {

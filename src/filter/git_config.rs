@@ -85,7 +85,7 @@ impl GitConfig {
     pub fn with_excludes(mut self) -> Self {
         let named = self.strong.excludes_file.as_ref().or(self.weak.excludes_file.as_ref());
         if let Some(path) = named.filter(|path| path::is_absolute(path)) {
-            let text = sys::read_file(&path::from_bytes(path)).unwrap_or_default();
+            let text = sys::read_file(&sys::to_path(path)).unwrap_or_default();
             self.excludes = Some((path.clone(), Arc::new(IgnoreRules::parse(&text))));
         }
         self
@@ -216,7 +216,7 @@ fn expanded(path: &[u8], home: Option<&[u8]>) -> Vec<u8> {
 
 /// The content of a file that a user named.
 fn text_of_named(path: &[u8]) -> Text {
-    Ok(sys::read_file(&path::from_bytes(path)).ok())
+    Ok(sys::read_file(&sys::to_path(path)).ok())
 }
 
 /// The content of the file at `path`, relative to `top`, which a repository named. Only a regular file is read.

@@ -164,7 +164,7 @@ impl Filter {
 
     /// What filters know about the root at `path`; nothing if there are no filters.
     pub fn root(&self, path: &[u8]) -> Option<Arc<Scope>> {
-        let root = path::from_bytes(path);
+        let root = sys::to_path(path);
         let real =
             || sys::real_path(&root, Symlinks::Follow).unwrap_or_else(|_| root.to_path_buf());
         self.root_at(path, real)

@@ -9,6 +9,7 @@ use super::held::HeldMount;
 use super::protected::ProtectedPaths;
 use super::target::{KnownEntry, Target};
 use crate::path;
+use crate::sys;
 use crate::tree::{Child, DirectoryId, Place, Tree};
 
 /// A target for each of `places` in `tree`, or the reason why there is none. `root` returns the real path of the root
@@ -69,7 +70,7 @@ fn target(
     };
     let real = real.into_os_string().into_encoded_bytes();
     let names = names.iter().rev().copied();
-    let path = path::from_vec(path::join_all([&*real].into_iter().chain(names)));
+    let path = sys::into_path(path::join_all([&*real].into_iter().chain(names)));
     Ok(Target {
         mount: hold(top, path),
         way,

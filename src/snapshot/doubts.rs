@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use super::{GivenRoot, Snapshot};
-use crate::path;
 use crate::problem::Problem;
+use crate::sys;
 
 /// Why an apparent change may be none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,9 +91,9 @@ impl<'a> Roots<'a> {
         let places = outermost(given.iter().map(GivenRoot::place).collect());
         let names = match &snapshot.weighed.report {
             Some(tree) if tree.is_above_roots() => {
-                tree.root().unsorted().map(|root| path::from_bytes(root.name())).collect()
+                tree.root().unsorted().map(|root| sys::to_path(root.name())).collect()
             }
-            Some(tree) => BTreeSet::from([path::from_bytes(tree.root().name())]),
+            Some(tree) => BTreeSet::from([sys::to_path(tree.root().name())]),
             None => BTreeSet::new(),
         };
         Self { places, names: outermost(names) }

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use rustix::fs::{major, minor};
 
-use crate::path;
 use crate::sys::mount_table::unescape;
 
 /// The block device with the number `device`, whose ext2, ext3 or ext4 is mounted as `mount`, from its root on.
@@ -35,7 +34,7 @@ pub(in crate::sys) fn device_of(device: u64, mount: u64) -> io::Result<PathBuf> 
     let is_it = |path: &PathBuf| {
         fs::metadata(path).is_ok_and(|it| it.file_type().is_block_device() && it.rdev() == device)
     };
-    let found = [path::from_bytes(&source).into_owned(), by_number].into_iter().find(is_it);
+    let found = [crate::sys::to_path(&source).into_owned(), by_number].into_iter().find(is_it);
     found.ok_or_else(|| io::Error::other("its device was not found"))
 }
 
