@@ -115,6 +115,8 @@ pub mod bounds;
 pub mod browse;
 pub mod cli;
 pub mod diff;
+#[cfg(target_os = "linux")]
+mod ext4;
 pub mod filter;
 pub mod history;
 pub mod inode;

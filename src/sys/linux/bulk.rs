@@ -10,13 +10,15 @@ use std::fs::File;
 use std::io;
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Advice, fadvise};
 
-use super::{Handle, bulk_listing};
+use super::{Handle, bulk_listing, device};
+use crate::ext4::{self, Budget, InodePacker, Kept, PackedInodes, RawVolume, Run};
 use crate::inode::Identity;
-use crate::sys::ext4::{self, Budget, PackedInodes, RawVolume, Run};
+use crate::measure::Mode;
+use crate::parallel;
 use crate::sys::{Mount, MountTable, Query, Stat, Storage, now};
 
 /// A file system whose inodes have been read.
@@ -28,15 +30,38 @@ pub struct Bulk {
 
 /// Its inodes, and what is needed to read directories.
 #[derive(Debug)]
-pub(in crate::sys) struct Records {
-    pub(in crate::sys) volume: RawVolume,
-    pub(in crate::sys) inodes: PackedInodes,
-    pub(in crate::sys) budget: Budget,
-    pub(in crate::sys) mounts: MountTable,
-    pub(in crate::sys) mount: u64,
-    pub(in crate::sys) device: u64,
+pub(super) struct Records {
+    pub(super) volume: RawVolume,
+    pub(super) inodes: PackedInodes,
+    pub(super) budget: Budget,
+    pub(super) mounts: MountTable,
+    pub(super) mount: u64,
+    pub(super) device: u64,
     /// The kernel lists directories that changed at or after this time, in seconds since the epoch.
-    pub(in crate::sys) since: i64,
+    pub(super) since: i64,
+}
+
+impl Records {
+    /// The attributes of the inode with this number; none if it was free, or if the kernel must be asked.
+    pub(super) fn stat(&self, inode: u64) -> Option<Stat> {
+        let its = self.inodes.attributes(inode)?;
+        Some(Stat {
+            device: self.device,
+            inode,
+            links: its.links.into(),
+            mode: Mode(its.mode),
+            mount_point: false,
+            blocks: its.blocks,
+            length: its.length,
+            accessed: its.accessed,
+            modified: its.modified,
+            changed: its.changed,
+            changed_nanos: its.changed_nanos,
+            born: its.born,
+            owner: its.owner,
+            group: Some(its.group),
+        })
+    }
 }
 
 impl Bulk {
@@ -60,16 +85,17 @@ impl Bulk {
         if stat.inode != ext4::ROOT || mount.storage != Storage::Local {
             return Err(io::Error::other("no ext2, ext3 or ext4 is mounted there"));
         }
-        if query.owner && ext4::are_owners_mapped() {
+        if query.owner && device::are_owners_mapped() {
             return Err(io::Error::other("this user namespace maps owners"));
         }
-        let device = ext4::device_of(stat.device, mount.id)?;
+        let device = device::device_of(stat.device, mount.id)?;
         let at_device = |error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}", device.display()))
         };
         let volume = File::open(&device).and_then(RawVolume::open).map_err(at_device)?;
-        let needed = volume.groups.used().saturating_mul(PackedInodes::bytes_an_inode(query));
-        let spare = ext4::memory_to_spare().unwrap_or(u64::MAX);
+        let kept = Kept { times: query.times, owners: query.owner };
+        let needed = volume.groups.used().saturating_mul(PackedInodes::bytes_an_inode(kept));
+        let spare = device::memory_to_spare().unwrap_or(u64::MAX);
         if needed > spare / SHARE {
             let message = format!("that needs {} MiB of memory", needed >> 20);
             return Err(io::Error::other(message));
@@ -78,12 +104,15 @@ impl Bulk {
         let top = rustix::fs::open(path, rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty())?;
         rustix::fs::syncfs(&top)?;
         let since = now() - STEP;
-        let read = AtomicU64::new(0);
+        let packer = InodePacker::new(&volume, kept, is_stopped);
         let _ = fadvise(volume.device(), 0, None, Advice::Sequential);
-        let found =
-            PackedInodes::read(&volume, query, threads, is_stopped, &read).map_err(at_device)?;
+        let groups = 0..volume.groups.len();
+        let found: io::Result<Vec<_>> =
+            parallel::collect(threads, groups, |group| packer.group(group));
         let _ = fadvise(volume.device(), 0, None, Advice::Normal);
-        let (inodes, runs) = found;
+        let (groups, runs): (Vec<_>, Vec<_>) = found.map_err(at_device)?.into_iter().unzip();
+        let (runs, bytes) = (runs.into_iter().flatten().collect::<Vec<_>>(), packer.bytes());
+        let inodes = packer.packed(groups);
         if !are_cached(&volume, &runs) {
             announce(&volume, runs, spare / SHARE, is_stopped);
         }
@@ -96,7 +125,7 @@ impl Bulk {
             device: stat.device,
             since,
         };
-        Ok(Self { records: Arc::new(records), bytes: read.into_inner() })
+        Ok(Self { records: Arc::new(records), bytes })
     }
 
     /// Whether the root with this `stat` and `mount` is that file system.

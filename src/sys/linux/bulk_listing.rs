@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::bulk::Records;
 use super::listing;
+use crate::ext4::{self, ContiguousDirectory, DirectoryEntry, RawInode};
 use crate::inode::Identity;
-use crate::sys::ext4::{self, ContiguousDirectory, DirectoryEntry, RawInode};
 use crate::sys::{Listed, Listing, Mount, Query, Stat, Symlinks, not_found};
 
 /// An open directory.
@@ -61,7 +61,7 @@ const DEEPEST: usize = 64;
 
 impl Handle {
     /// The root directory, which is open as `root`.
-    pub(in crate::sys) fn root(records: Arc<Records>, root: listing::Handle) -> Self {
+    pub(super) fn root(records: Arc<Records>, root: listing::Handle) -> Self {
         let place = Location { above: None, name: CString::default(), depth: 0, root: Some(root) };
         Self::new(records, Arc::new(place), ext4::ROOT)
     }
@@ -74,13 +74,13 @@ impl Handle {
     /// The directory called `name` in this one, whose attributes are `stat`, if it can be read in bulk, too. That takes no
     /// system call.
     pub fn below(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> Option<Self> {
-        let Records { inodes, mounts, mount, device, .. } = &*self.records;
+        let Records { mounts, mount, device, .. } = &*self.records;
         let is_here = symlinks == Symlinks::Stay
             && stat.device == *device
             && !stat.mount_point
             && self.location.depth < DEEPEST
             && mounts.is_bare(*mount, name.to_bytes())
-            && inodes.stat(stat.inode, *device).is_some_and(|known| known.is_directory());
+            && self.records.stat(stat.inode).is_some_and(|known| known.is_directory());
         is_here.then(|| {
             let (above, depth) = (Some(Arc::clone(&self.location)), self.location.depth + 1);
             let place = Location { above, name: name.into(), depth, root: None };
@@ -172,17 +172,18 @@ impl Handle {
     /// # Errors
     /// An error if a block is damaged.
     fn list(&self, blocks: &[u8], names: &mut Listing) -> io::Result<()> {
-        let Records { volume, inodes, mounts, mount, device, .. } = &*self.records;
+        let Records { volume, mounts, mount, .. } = &*self.records;
         let mut name = Vec::new();
         let mut push = |entry: DirectoryEntry<'_>| {
-            let DirectoryEntry { inode, kind, name: bytes } = entry;
+            let DirectoryEntry { inode, file_type, name: bytes } = entry;
+            let kind = file_type.and_then(listing::kind);
             name.clear();
             name.extend_from_slice(bytes);
             name.push(0);
             let Ok(name) = CStr::from_bytes_with_nul(&name) else { return Ok(()) };
             // The kernel is asked where something may be mounted, and if the type has changed. It refuses names of
             // reserved inodes, and that of the directory itself.
-            let known = inodes.stat(inode, *device).filter(|stat| {
+            let known = self.records.stat(inode).filter(|stat| {
                 kind.is_none_or(|kind| kind == stat.mode.kind())
                     && mounts.is_bare(*mount, bytes)
                     && inode > ext4::RESERVED

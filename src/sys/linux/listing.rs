@@ -168,7 +168,7 @@ fn at(symlinks: Symlinks) -> AtFlags {
 }
 
 /// The kind that a listing tells. Not every file system does.
-fn kind(listed: FileType) -> Option<Kind> {
+pub(super) fn kind(listed: FileType) -> Option<Kind> {
     match listed {
         FileType::Directory => Some(Kind::Directory),
         FileType::RegularFile => Some(Kind::File),

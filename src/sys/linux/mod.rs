@@ -3,6 +3,7 @@
 
 mod bulk;
 mod bulk_listing;
+mod device;
 mod extents;
 mod file_systems;
 mod held;

@@ -12,7 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::fs::{Advice, fadvise};
 
-use crate::sys::ext4::{self, RawVolume, Run};
+use super::device;
+use crate::ext4::{self, RawVolume, Run};
 use crate::sys::{Mount, Stat, Storage};
 
 /// A file system to prefetch.
@@ -40,7 +41,7 @@ impl Prefetch {
         if stat.inode != ext4::ROOT || mount.storage != Storage::Local {
             return None;
         }
-        let device = ext4::device_of(stat.device, mount.id).ok()?;
+        let device = device::device_of(stat.device, mount.id).ok()?;
         let volume = RawVolume::open(File::open(&device).ok()?).ok()?;
         let space = rustix::fs::statvfs(path).ok()?;
         let used = space.f_files.saturating_sub(space.f_ffree);
@@ -48,7 +49,7 @@ impl Prefetch {
         let inode = volume.layout.inode_size() as u64;
         // How large directories are is known only later. Mostly they are smaller than the inode tables.
         let bytes = inodes.saturating_mul(inode);
-        let most = ext4::memory_to_spare()? / SHARE / roots.max(1) as u64;
+        let most = device::memory_to_spare()? / SHARE / roots.max(1) as u64;
         let pays = used >= FEW && inodes / SPARSE <= used;
         (pays && bytes <= most / 2).then_some(Self { volume, bytes, most })
     }

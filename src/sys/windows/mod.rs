@@ -1,10 +1,10 @@
 //! Windows, through std, winapi-util and fs4.
 
 pub mod errors;
-pub(super) mod listing;
 mod path;
 pub mod signals;
 pub mod snapshot_file;
+pub(super) mod source;
 pub mod time_zone;
 
 use std::env;
@@ -33,9 +33,9 @@ pub enum Source {
 
 handles! {
     /// Of [`Source::Listing`].
-    Listing(listing::listing::Handle),
+    Listing(source::listing::Handle),
     /// Of [`Source::Exact`].
-    Exact(listing::exact::Handle),
+    Exact(source::exact::Handle),
 }
 
 impl Source {
@@ -56,11 +56,11 @@ macro_rules! by_source {
     ($source:expr, $module:ident => $asked:expr) => {
         match $source {
             Source::Listing => {
-                use $crate::sys::windows::listing::listing as $module;
+                use $crate::sys::windows::source::listing as $module;
                 $asked
             }
             Source::Exact => {
-                use $crate::sys::windows::listing::exact as $module;
+                use $crate::sys::windows::source::exact as $module;
                 $asked
             }
         }

@@ -5,24 +5,44 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use indexmap::IndexSet;
+use rustix::fs::FileType;
 
-use super::{Layout, MOST_RUNS, RawInode, RawVolume, Run, each_inode, runs};
-use crate::measure::{Kind, Mode};
-use crate::parallel;
-use crate::sys::{Query, Stat};
+use super::{Attributes, Budget, Layout, MOST_RUNS, RawInode, RawVolume, Run, each_inode, runs};
 
 /// The attributes of all inodes when they were read.
 #[derive(Debug)]
-pub(in crate::sys) struct PackedInodes {
+pub struct PackedInodes {
     groups: Vec<PackedGroup>,
     inodes_per_group: u64,
     block_size: u64,
     owners: IndexSet<(u32, u32)>,
 }
 
-/// Those of one group.
+/// Which attributes are kept, beside type, links, length and blocks. The others are 0.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// All times.
+    pub times: bool,
+    /// The owner: user and group.
+    pub owners: bool,
+}
+
+/// Reads the inodes of one group after the other, on any number of threads.
+pub struct InodePacker<'a> {
+    volume: &'a RawVolume,
+    kept: Kept,
+    is_stopped: &'a AtomicBool,
+    owners: Owners,
+    budget: Budget,
+    /// How many runs of blocks directories have so far, and how many bytes were read. Both are only added to, and guard
+    /// no other data.
+    runs: AtomicUsize,
+    bytes: AtomicU64,
+}
+
+/// The inodes of one group.
 #[derive(Debug, Default)]
-struct PackedGroup {
+pub struct PackedGroup {
     /// None if the inode is free or damaged, or if the kernel must be asked about it.
     base: Vec<Option<PackedBase>>,
     times: Vec<PackedTimes>,
@@ -46,10 +66,10 @@ enum PackedSize {
 
 /// A directory whose blocks are contiguous, and whose names need no key.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sys) struct ContiguousDirectory {
-    pub(in crate::sys) run: Run,
+pub struct ContiguousDirectory {
+    pub run: Run,
     /// What [`RawInode::state`] was.
-    pub(in crate::sys) state: u32,
+    pub state: u32,
 }
 
 /// The times of the last read, write and change, and of creation: 34 bits each, in seconds since 2^31 seconds before
@@ -68,69 +88,72 @@ struct Owners {
     known: Mutex<IndexSet<(u32, u32)>>,
 }
 
-impl PackedInodes {
-    /// Reads all inodes, and returns also the blocks of directories. Adds the number of bytes to `read`. Ends early if it
-    /// `is_stopped`.
+impl<'a> InodePacker<'a> {
+    /// Reads nothing yet. Ends early if it `is_stopped`.
+    pub fn new(volume: &'a RawVolume, kept: Kept, is_stopped: &'a AtomicBool) -> Self {
+        Self {
+            volume,
+            kept,
+            is_stopped,
+            owners: Owners::default(),
+            budget: volume.budget(),
+            runs: AtomicUsize::new(0),
+            bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// Reads the inodes of the group with this number, and the blocks of its directories.
     ///
     /// # Errors
     /// The system's, an error if a table is damaged, and [`io::ErrorKind::Interrupted`].
-    pub(in crate::sys) fn read(
-        volume: &RawVolume,
-        query: Query,
-        threads: usize,
-        is_stopped: &AtomicBool,
-        read: &AtomicU64,
-    ) -> io::Result<(Self, Vec<Run>)> {
-        let (owners, budget) = (Owners::default(), volume.budget());
-        let number_of_runs = AtomicUsize::new(0);
-        let group = |group: usize| {
-            let (mut found, mut directories) = (PackedGroup::default(), Vec::new());
-            let (mut buffer, mut last) = (Vec::new(), None);
-            let bytes = each_inode(volume, group, &mut buffer, |number, inode| {
-                if is_stopped.load(Ordering::Relaxed) {
-                    return Err(io::ErrorKind::Interrupted.into());
-                }
-                let owner =
-                    if query.owner { owners.number(&inode, volume, &mut last) } else { Some(0) };
-                let before = directories.len();
-                if inode.has_entries_in_blocks()
-                    && number_of_runs.load(Ordering::Relaxed) < MOST_RUNS
-                {
-                    // An error is found again when the directory is listed.
-                    let found = runs(volume, &inode, &budget).unwrap_or_default();
-                    number_of_runs.fetch_add(found.len(), Ordering::Relaxed);
-                    directories.extend(found);
-                }
-                found.push(number, &inode, volume, query, owner, &directories[before..]);
-                Ok(())
-            })?;
-            read.fetch_add(bytes, Ordering::Relaxed);
-            found.shrink();
-            Ok((found, directories))
-        };
-        let count = volume.groups.len();
-        let all: io::Result<Vec<_>> = parallel::collect(threads, 0..count, group);
-        let (mut groups, mut directories) = (Vec::with_capacity(count), Vec::new());
-        for (group, some) in all? {
-            groups.push(group);
-            directories.extend(some);
-        }
-        let Layout { inodes_per_group, block_size, .. } = volume.layout;
-        let owners = owners.known.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((Self { groups, inodes_per_group, block_size, owners }, directories))
+    pub fn group(&self, group: usize) -> io::Result<(PackedGroup, Vec<Run>)> {
+        let Self { volume, kept, .. } = *self;
+        let (mut found, mut directories) = (PackedGroup::default(), Vec::new());
+        let (mut buffer, mut last) = (Vec::new(), None);
+        let bytes = each_inode(volume, group, &mut buffer, |number, inode| {
+            if self.is_stopped.load(Ordering::Relaxed) {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            let owner =
+                if kept.owners { self.owners.number(&inode, volume, &mut last) } else { Some(0) };
+            let before = directories.len();
+            if inode.has_entries_in_blocks() && self.runs.load(Ordering::Relaxed) < MOST_RUNS {
+                // An error is found again when the directory is listed.
+                let found = runs(volume, &inode, &self.budget).unwrap_or_default();
+                self.runs.fetch_add(found.len(), Ordering::Relaxed);
+                directories.extend(found);
+            }
+            found.push(number, &inode, volume, kept, owner, &directories[before..]);
+            Ok(())
+        })?;
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        found.shrink();
+        Ok((found, directories))
     }
 
+    /// How many bytes have been read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    /// All inodes, which are in these `groups`, in order.
+    pub fn packed(self, groups: Vec<PackedGroup>) -> PackedInodes {
+        let Layout { inodes_per_group, block_size, .. } = self.volume.layout;
+        let owners = self.owners.known.into_inner().unwrap_or_else(PoisonError::into_inner);
+        PackedInodes { groups, inodes_per_group, block_size, owners }
+    }
+}
+
+impl PackedInodes {
     /// How much memory it needs for each inode, in bytes.
-    pub(in crate::sys) fn bytes_an_inode(query: Query) -> u64 {
-        let (base, times) = (
-            size_of::<Option<PackedBase>>(),
-            if query.times { size_of::<PackedTimes>() } else { 0 },
-        );
-        (base + times + if query.owner { size_of::<u16>() } else { 0 }) as u64
+    pub fn bytes_an_inode(kept: Kept) -> u64 {
+        let times = if kept.times { size_of::<PackedTimes>() } else { 0 };
+        let owner = if kept.owners { size_of::<u16>() } else { 0 };
+        (size_of::<Option<PackedBase>>() + times + owner) as u64
     }
 
-    /// The attributes of the inode with this number on `device`; none if it was free, or if the kernel must be asked.
-    pub(in crate::sys) fn stat(&self, number: u64, device: u64) -> Option<Stat> {
+    /// The attributes of the inode with this number; none if it was free, or if the kernel must be asked.
+    pub fn attributes(&self, number: u64) -> Option<Attributes> {
         let (group, within) = self.place(number)?;
         let PackedBase { mode, links, size } = (*group.base.get(within)?)?;
         let (length, blocks) = match size {
@@ -145,12 +168,9 @@ impl PackedInodes {
         let owner = owner.and_then(|owner| self.owners.get_index(usize::from(*owner)));
         let (owner, group) = owner.copied().unwrap_or_default();
         let [accessed, modified, changed, born] = times.map_or([0; 4], PackedTimes::unpacked);
-        Some(Stat {
-            device,
-            inode: number,
-            links: links.into(),
-            mode: Mode(mode),
-            mount_point: false,
+        Some(Attributes {
+            mode,
+            links,
             blocks,
             length,
             accessed,
@@ -159,12 +179,12 @@ impl PackedInodes {
             changed_nanos: times.map_or(0, PackedTimes::changed_nanos),
             born,
             owner,
-            group: Some(group),
+            group,
         })
     }
 
     /// The directory with this inode number, if it is such a one.
-    pub(in crate::sys) fn directory(&self, number: u64) -> Option<ContiguousDirectory> {
+    pub fn directory(&self, number: u64) -> Option<ContiguousDirectory> {
         let (group, within) = self.place(number)?;
         match (*group.base.get(within)?)?.size {
             PackedSize::Contiguous { state: [low, high], count, start } => {
@@ -188,20 +208,25 @@ impl PackedInodes {
 impl PackedBase {
     /// An inode with these attributes. If it is a directory, it has these `runs` of blocks. None if a number has more than
     /// 48 bits.
-    fn packed(stat: &Stat, inode: &RawInode<'_>, block_size: u64, runs: &[Run]) -> Option<Self> {
+    fn packed(
+        its: &Attributes,
+        inode: &RawInode<'_>,
+        block_size: u64,
+        runs: &[Run],
+    ) -> Option<Self> {
         let bytes = |run: &Run| run.count.checked_mul(block_size);
         let size = if let [run] = runs
             && !inode.is_encrypted()
-            && bytes(run).is_some_and(|bytes| (bytes, bytes / 512) == (stat.length, stat.blocks))
+            && bytes(run).is_some_and(|bytes| (bytes, bytes / 512) == (its.length, its.blocks))
             && let Ok(count) = u16::try_from(run.count)
         {
             let state = inode.state();
             let state = [state as u16, (state >> 16) as u16];
             PackedSize::Contiguous { state, count, start: packed(run.start)? }
         } else {
-            PackedSize::Stored { length: packed(stat.length)?, blocks: packed(stat.blocks)? }
+            PackedSize::Stored { length: packed(its.length)?, blocks: packed(its.blocks)? }
         };
-        Some(Self { mode: stat.mode.0, links: stat.links as u16, size })
+        Some(Self { mode: its.mode, links: its.links, size })
     }
 }
 
@@ -211,22 +236,22 @@ impl PackedGroup {
         number: u64,
         inode: &RawInode<'_>,
         volume: &RawVolume,
-        query: Query,
+        kept: Kept,
         owner: Option<u16>,
         runs: &[Run],
     ) {
-        let stat = inode.stat(number, &volume.layout);
+        let its = inode.attributes(&volume.layout);
         // For an encrypted symlink, the kernel returns the length of the decrypted target.
-        let is_hidden = inode.is_encrypted() && stat.mode.kind() == Kind::Symlink;
-        let times = [stat.accessed, stat.modified, stat.changed, stat.born];
+        let is_hidden = inode.is_encrypted() && its.file_type() == FileType::Symlink;
+        let times = [its.accessed, its.modified, its.changed, its.born];
         let is_known =
             inode.is_used() && !is_hidden && owner.is_some() && inode.is_sound(number, volume);
-        let base = || PackedBase::packed(&stat, inode, volume.layout.block_size, runs);
+        let base = || PackedBase::packed(&its, inode, volume.layout.block_size, runs);
         self.base.push(is_known.then(base).flatten());
-        if query.times {
-            self.times.push(PackedTimes::packed(times, stat.changed_nanos));
+        if kept.times {
+            self.times.push(PackedTimes::packed(times, its.changed_nanos));
         }
-        if query.owner {
+        if kept.owners {
             self.owners.push(owner.unwrap_or_default());
         }
     }
@@ -286,8 +311,8 @@ impl Owners {
         volume: &RawVolume,
         last: &mut Option<((u32, u32), u16)>,
     ) -> Option<u16> {
-        let stat = inode.stat(0, &volume.layout);
-        let pair = (stat.owner, stat.group.unwrap_or_default());
+        let its = inode.attributes(&volume.layout);
+        let pair = (its.owner, its.group);
         if let Some((known, number)) = *last
             && known == pair
         {

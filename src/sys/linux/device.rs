@@ -13,7 +13,7 @@ use crate::sys::mount_table::unescape;
 ///
 /// # Errors
 /// The system's, and an error if there is no such mount or device.
-pub(in crate::sys) fn device_of(device: u64, mount: u64) -> io::Result<PathBuf> {
+pub(super) fn device_of(device: u64, mount: u64) -> io::Result<PathBuf> {
     let number = format!("{}:{}", major(device), minor(device));
     let table = fs::read("/proc/self/mountinfo")?;
     let mount = mount.to_string();
@@ -39,14 +39,14 @@ pub(in crate::sys) fn device_of(device: u64, mount: u64) -> io::Result<PathBuf> 
 }
 
 /// Whether this process sees other user or group IDs than those on devices (user_namespaces(7)).
-pub(in crate::sys) fn are_owners_mapped() -> bool {
+pub(super) fn are_owners_mapped() -> bool {
     let is_same = |map: String| map.split_whitespace().eq(["0", "0", "4294967295"]);
     let is_mapped = |path| !fs::read_to_string(path).is_ok_and(is_same);
     ["/proc/self/uid_map", "/proc/self/gid_map"].into_iter().any(is_mapped)
 }
 
 /// How much memory a process could get, in bytes (proc_meminfo(5)).
-pub(in crate::sys) fn memory_to_spare() -> Option<u64> {
+pub(super) fn memory_to_spare() -> Option<u64> {
     let table = fs::read_to_string("/proc/meminfo").ok()?;
     let line = table.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.trim().strip_suffix(" kB")?.parse::<u64>().ok()?.checked_mul(1024)

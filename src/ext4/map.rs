@@ -6,22 +6,18 @@ use super::{Budget, RawInode, RawVolume, damaged, u16_at, u32_at, wide};
 
 /// Adjacent blocks, in the order of the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sys) struct Run {
+pub struct Run {
     /// The first block.
-    pub(in crate::sys) start: u64,
+    pub start: u64,
     /// The number of blocks.
-    pub(in crate::sys) count: u64,
+    pub count: u64,
 }
 
 /// The blocks of the directory `inode`, in order. They, and the blocks of its map, are taken from `budget`.
 ///
 /// # Errors
 /// The system's, and an error if the map is damaged.
-pub(in crate::sys) fn runs(
-    volume: &RawVolume,
-    inode: &RawInode<'_>,
-    budget: &Budget,
-) -> io::Result<Vec<Run>> {
+pub fn runs(volume: &RawVolume, inode: &RawInode<'_>, budget: &Budget) -> io::Result<Vec<Run>> {
     let length = inode.length(&volume.layout);
     let map = BlockMap {
         volume,
@@ -40,10 +36,10 @@ impl Run {
 }
 
 /// A gap that is faster to read than to skip, in bytes.
-pub(in crate::sys) const GAP: u64 = 64 << 10;
+pub const GAP: u64 = 64 << 10;
 
 /// `runs` in the order of the device, joined across gaps of so many blocks.
-pub(in crate::sys) fn joined(mut runs: Vec<Run>, gap: u64) -> Vec<Run> {
+pub fn joined(mut runs: Vec<Run>, gap: u64) -> Vec<Run> {
     let mut joined: Vec<Run> = Vec::new();
     runs.sort_unstable_by_key(|run| run.start);
     for run in runs {
@@ -59,7 +55,7 @@ pub(in crate::sys) fn joined(mut runs: Vec<Run>, gap: u64) -> Vec<Run> {
 
 /// No more runs than this are collected, of 16 bytes each, so that a damaged file system cannot take all memory. A file
 /// system with 8 million directories has so many.
-pub(in crate::sys) const MOST_RUNS: usize = 1 << 23;
+pub const MOST_RUNS: usize = 1 << 23;
 
 /// No more runs than this are collected of one directory. One of 64 MiB, the largest that is listed in bulk, has 65,536 at
 /// most.

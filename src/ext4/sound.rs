@@ -3,10 +3,10 @@
 
 use std::mem;
 
+use rustix::fs::FileType;
 use smallvec::SmallVec;
 
 use super::{Layout, RawInode, RawVolume, u16_at, u32_at, wide};
-use crate::measure::Kind;
 
 // Flags of inodes (i_flags).
 const IMMUTABLE: u32 = 0x10;
@@ -29,8 +29,8 @@ impl RawInode<'_> {
         // Without extents, three levels of blocks full of pointers are the largest map. Some limits are lower.
         let longest_map = (block_size / 4).pow(3).saturating_mul(block_size).min(1 << 40);
         let length = self.length(&volume.layout);
-        let is_link = self.mode().kind() == Kind::Symlink;
-        matches!(self.mode().0 >> 12, 0x1 | 0x2 | 0x4 | 0x6 | 0x8 | 0xa | 0xc)
+        let is_link = self.file_type() == FileType::Symlink;
+        matches!(self.mode() >> 12, 0x1 | 0x2 | 0x4 | 0x6 | 0x8 | 0xa | 0xc)
             && flags & ATTRIBUTE == 0
             && (flags & CASEFOLD == 0 || volume.layout.has_case_insensitive_names())
             && (flags & INDEX == 0 || volume.layout.has_indexes())
@@ -84,17 +84,17 @@ impl RawInode<'_> {
     /// Whether its map of blocks, or the target of a symlink in its place, is valid.
     fn has_sound_map(&self, volume: &RawVolume, length: u64, has_acl: bool) -> bool {
         let map = self.map();
-        match self.mode().kind() {
-            Kind::Other => return true,
+        match self.file_type() {
             _ if self.is_inline() => return true,
-            Kind::Symlink if !self.is_encrypted() => {
+            FileType::Symlink if !self.is_encrypted() => {
                 let acl = if has_acl { volume.layout.block_size / 512 } else { 0 };
                 if self.sectors(&volume.layout) == acl {
                     let end = map.iter().position(|byte| *byte == 0);
                     return length > 0 && end.is_some_and(|end| end as u64 == length);
                 }
             }
-            Kind::Symlink | Kind::File | Kind::Directory => {}
+            FileType::Symlink | FileType::RegularFile | FileType::Directory => {}
+            _ => return true,
         }
         if !self.has_extents() {
             let mut pointers = map.chunks_exact(4).map(|pointer| u64::from(u32_at(pointer, 0)));
@@ -126,12 +126,7 @@ impl RawInode<'_> {
     }
 
     /// Whether all `blocks` of the directory with this `number` have the right checksums, and a hash tree has a root.
-    pub(in crate::sys) fn has_sound_blocks(
-        &self,
-        number: u64,
-        layout: &Layout,
-        blocks: &[u8],
-    ) -> bool {
+    pub fn has_sound_blocks(&self, number: u64, layout: &Layout, blocks: &[u8]) -> bool {
         let size = layout.block_size as usize;
         let seed = layout.checksum_seed.map(|seed| self.seed(number, seed));
         let is_sound = |block| seed.is_none_or(|seed| has_checksum(block, seed));

@@ -3,25 +3,26 @@
 
 use std::io;
 
+use rustix::fs::FileType;
+
 use super::{Layout, damaged, u16_at, u32_at};
-use crate::measure::Kind;
 
 /// A directory entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::sys) struct DirectoryEntry<'a> {
+pub struct DirectoryEntry<'a> {
     /// Its inode number.
-    pub(in crate::sys) inode: u64,
+    pub inode: u64,
     /// Its type, if entries have one.
-    pub(in crate::sys) kind: Option<Kind>,
+    pub file_type: Option<FileType>,
     /// Its name: not `.` or `..`, and without a slash or a NUL.
-    pub(in crate::sys) name: &'a [u8],
+    pub name: &'a [u8],
 }
 
 /// Calls `look` with each entry in a block of a directory.
 ///
 /// # Errors
 /// An error if the block is damaged (fs/ext4/dir.c, ext4_check_dir_entry), and those of `look`.
-pub(in crate::sys) fn entries<'a>(
+pub fn entries<'a>(
     layout: &Layout,
     block: &'a [u8],
     mut look: impl FnMut(DirectoryEntry<'a>) -> io::Result<()>,
@@ -41,12 +42,11 @@ pub(in crate::sys) fn entries<'a>(
         let inode = u64::from(u32_at(entry, 0));
         let lengths = u16_at(entry, 6);
         // Without a type in entries, the kernel does not look at the upper byte either.
-        let (name, kind) =
-            (lengths & 0xff, layout.has_kinds().then(|| kind(lengths >> 8)).flatten());
+        let file_type = layout.has_kinds().then(|| file_type(lengths >> 8)).flatten();
         if inode == 0 {
             continue;
         }
-        let name = entry[HEAD..].get(..usize::from(name)).filter(|name| !name.is_empty());
+        let name = entry[HEAD..].get(..usize::from(lengths & 0xff)).filter(|name| !name.is_empty());
         let Some(name) = name.filter(|_| inode <= layout.inodes) else {
             return Err(damaged("an entry of a directory"));
         };
@@ -56,7 +56,7 @@ pub(in crate::sys) fn entries<'a>(
         if name.iter().any(|byte| matches!(byte, 0 | b'/')) {
             return Err(damaged("a name"));
         }
-        look(DirectoryEntry { inode, kind, name })?;
+        look(DirectoryEntry { inode, file_type, name })?;
     }
     Ok(())
 }
@@ -74,12 +74,15 @@ fn length(stored: u16, block: usize) -> usize {
 }
 
 /// The type with this number in an entry.
-fn kind(number: u16) -> Option<Kind> {
+fn file_type(number: u16) -> Option<FileType> {
     match number {
-        1 => Some(Kind::File),
-        2 => Some(Kind::Directory),
-        7 => Some(Kind::Symlink),
-        3..=6 => Some(Kind::Other),
+        1 => Some(FileType::RegularFile),
+        2 => Some(FileType::Directory),
+        3 => Some(FileType::CharacterDevice),
+        4 => Some(FileType::BlockDevice),
+        5 => Some(FileType::Fifo),
+        6 => Some(FileType::Socket),
+        7 => Some(FileType::Symlink),
         _ => None,
     }
 }

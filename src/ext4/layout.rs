@@ -10,13 +10,13 @@ use super::{damaged, u16_at, u32_at, wide};
 
 /// What the superblock says, as far as it is needed here.
 #[derive(Clone, Debug)]
-pub(in crate::sys) struct Layout {
+pub struct Layout {
     /// In bytes, from 1 to 64 KiB.
-    pub(in crate::sys) block_size: u64,
+    pub block_size: u64,
     /// How many blocks there are.
-    pub(in crate::sys) blocks: u64,
+    pub blocks: u64,
     /// How many inodes there are.
-    pub(in crate::sys) inodes: u64,
+    pub inodes: u64,
     pub(super) inode_size: usize,
     pub(super) inodes_per_group: u64,
     blocks_per_group: u64,
@@ -35,7 +35,7 @@ pub(in crate::sys) struct Layout {
 
 /// The inode tables of all groups.
 #[derive(Debug)]
-pub(in crate::sys) struct InodeTables {
+pub struct InodeTables {
     pub(super) groups: Vec<InodeTable>,
     /// The blocks that the file system needs for itself, in order.
     pub(super) own: Vec<Run>,
@@ -192,7 +192,7 @@ impl Layout {
     }
 
     /// The size of an inode on the device, in bytes.
-    pub(in crate::sys) fn inode_size(&self) -> usize {
+    pub fn inode_size(&self) -> usize {
         self.inode_size
     }
 
@@ -273,12 +273,12 @@ impl Layout {
 
 impl InodeTables {
     /// The number of groups.
-    pub(in crate::sys) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.groups.len()
     }
 
     /// How many inodes the used parts of all inode tables have.
-    pub(in crate::sys) fn used(&self) -> u64 {
+    pub fn used(&self) -> u64 {
         self.groups.iter().map(|group| group.used).fold(0, u64::saturating_add)
     }
 

@@ -3,15 +3,48 @@
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
+use rustix::fs::FileType;
 
 use super::{Layout, u16_at, u32_at, wide};
-use crate::measure::{Kind, Mode};
-use crate::sys::Stat;
 
 /// An inode in its table.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sys) struct RawInode<'a> {
+pub struct RawInode<'a> {
     pub(super) bytes: &'a [u8],
+}
+
+/// The attributes of an inode, as statx(2) returns them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Attributes {
+    /// File type and permissions.
+    pub mode: u16,
+    /// The number of hard links.
+    pub links: u16,
+    /// Allocated blocks of 512 bytes.
+    pub blocks: u64,
+    /// Length in bytes.
+    pub length: u64,
+    /// When it was last read, in seconds since the epoch, like the next three.
+    pub accessed: i64,
+    /// When its content was last written.
+    pub modified: i64,
+    /// When it was last written, renamed, linked, or changed in owner or mode.
+    pub changed: i64,
+    /// The nanoseconds of that second.
+    pub changed_nanos: u32,
+    /// When it was created; 0 if the inode does not tell.
+    pub born: i64,
+    /// The user id of its owner.
+    pub owner: u32,
+    /// The group id of its owner.
+    pub group: u32,
+}
+
+impl Attributes {
+    /// The type of the file.
+    pub fn file_type(&self) -> FileType {
+        FileType::from_raw_mode(self.mode.into())
+    }
 }
 
 /// Its map of blocks is a tree of extents.
@@ -28,29 +61,35 @@ impl<'a> RawInode<'a> {
     }
 
     /// Whether it is in use: it has links and a type.
-    pub(in crate::sys) fn is_used(&self) -> bool {
-        self.links() > 0 && self.mode().0 >> 12 != 0
+    pub fn is_used(&self) -> bool {
+        self.links() > 0 && self.mode() >> 12 != 0
     }
 
-    pub(in crate::sys) fn mode(&self) -> Mode {
-        Mode(u16_at(self.bytes, 0))
+    /// File type and permissions.
+    pub(super) fn mode(&self) -> u16 {
+        u16_at(self.bytes, 0)
     }
 
-    pub(in crate::sys) fn is_directory(&self) -> bool {
-        self.mode().kind() == Kind::Directory
+    /// The type of the file.
+    pub(super) fn file_type(&self) -> FileType {
+        FileType::from_raw_mode(self.mode().into())
+    }
+
+    pub fn is_directory(&self) -> bool {
+        self.file_type() == FileType::Directory
     }
 
     /// Whether its names, or the length of a symlink, need a key.
-    pub(in crate::sys) fn is_encrypted(&self) -> bool {
+    pub fn is_encrypted(&self) -> bool {
         self.flags() & ENCRYPTED != 0
     }
 
-    pub(in crate::sys) fn is_inline(&self) -> bool {
+    pub fn is_inline(&self) -> bool {
         self.flags() & INLINE != 0
     }
 
     /// Whether it is a directory in use whose entries are in blocks.
-    pub(in crate::sys) fn has_entries_in_blocks(&self) -> bool {
+    pub fn has_entries_in_blocks(&self) -> bool {
         self.is_used() && self.is_directory() && !self.is_inline()
     }
 
@@ -65,7 +104,7 @@ impl<'a> RawInode<'a> {
 
     /// A hash of everything in the inode of a directory that changes with its entries: times to the nanosecond, size and
     /// links.
-    pub(in crate::sys) fn state(&self) -> u32 {
+    pub fn state(&self) -> u32 {
         let extra = |at| if self.fits(at) { u32_at(self.bytes, at) } else { 0 };
         let four = |at| u32_at(self.bytes, at);
         let links = self.links().into();
@@ -75,30 +114,27 @@ impl<'a> RawInode<'a> {
     }
 
     /// The time of its last change, in seconds since the epoch.
-    pub(in crate::sys) fn changed(&self) -> i64 {
+    pub fn changed(&self) -> i64 {
         self.time(0xc, 0x84)
     }
 
     /// Its length in bytes (fs/ext4/ext4.h, ext4_isize).
-    pub(in crate::sys) fn length(&self, layout: &Layout) -> u64 {
-        let is_long = layout.has_large_directories() || self.mode().kind() == Kind::File;
+    pub fn length(&self, layout: &Layout) -> u64 {
+        let is_long = layout.has_large_directories() || self.file_type() == FileType::RegularFile;
         wide(if is_long { u32_at(self.bytes, 0x6c) } else { 0 }, u32_at(self.bytes, 0x4))
     }
 
-    /// Its attributes as statx(2) returns them (fs/ext4/inode.c, ext4_getattr and ext4_file_getattr), without the device.
-    pub(in crate::sys) fn stat(&self, number: u64, layout: &Layout) -> Stat {
+    /// Its attributes (fs/ext4/inode.c, ext4_getattr and ext4_file_getattr).
+    pub fn attributes(&self, layout: &Layout) -> Attributes {
         let length = self.length(layout);
-        let is_inline_file = self.is_inline() && self.mode().kind() == Kind::File;
+        let is_inline_file = self.is_inline() && self.file_type() == FileType::RegularFile;
         let inline = if is_inline_file { length.div_ceil(512) } else { 0 };
         let id = |low, high| {
             u32::from(u16_at(self.bytes, high)) << 16 | u32::from(u16_at(self.bytes, low))
         };
-        Stat {
-            device: 0,
-            inode: number,
-            links: self.links().into(),
+        Attributes {
             mode: self.mode(),
-            mount_point: false,
+            links: self.links(),
             blocks: self.sectors(layout).saturating_add(inline),
             length,
             accessed: self.time(0x8, 0x8c),
@@ -107,7 +143,7 @@ impl<'a> RawInode<'a> {
             changed_nanos: if self.fits(0x84) { u32_at(self.bytes, 0x84) >> 2 } else { 0 },
             born: if self.fits(0x90) { self.time(0x90, 0x94) } else { 0 },
             owner: id(0x2, 0x78),
-            group: Some(id(0x18, 0x7a)),
+            group: id(0x18, 0x7a),
         }
     }
 

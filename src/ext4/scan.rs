@@ -12,7 +12,7 @@ const CHUNK: usize = 1 << 20;
 ///
 /// # Errors
 /// The system's, an error if the table is damaged, and those of `look`.
-pub(in crate::sys) fn each_inode(
+pub fn each_inode(
     volume: &RawVolume,
     group: usize,
     buffer: &mut Vec<u8>,
@@ -43,7 +43,7 @@ pub(in crate::sys) fn each_inode(
 ///
 /// # Errors
 /// The system's, and an error if there is no such inode.
-pub(in crate::sys) fn inode<'b>(
+pub fn inode<'b>(
     volume: &RawVolume,
     number: u64,
     buffer: &'b mut Vec<u8>,

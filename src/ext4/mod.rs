@@ -7,16 +7,16 @@
 //! * `directory`: the names in a block.
 //! * `sound`: whether the kernel may refuse an inode.
 //! * `scan`: all inodes, group by group; `packed_inodes`: the attributes of all inodes, packed.
-//! * `device`: the device of a mount.
 //!
 //! Written from Documentation/filesystems/ext4 and fs/ext4 of Linux 6.18. The device is never written. If the
 //! file system is mounted, reads see the kernel's cache of the device.
+//!
+//! This part imports nothing else of weigh, and could be a crate of its own.
 //!
 //! Nothing that is read is trusted. Every offset is checked, trees have a limit of levels, and each reference to
 //! blocks is charged to a [`Budget`]: a block belongs to one directory, so all directories together have no more blocks
 //! than the device. On an error the caller asks the kernel instead.
 
-mod device;
 mod directory;
 mod inode;
 mod layout;
@@ -32,41 +32,40 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::io::{ReadWriteFlags, pread, preadv2, retry_on_intr};
 
-pub(super) use device::{are_owners_mapped, device_of, memory_to_spare};
-pub(super) use directory::{DirectoryEntry, entries};
-pub(super) use inode::RawInode;
-pub(super) use layout::{InodeTables, Layout};
-pub(super) use map::{GAP, MOST_RUNS, Run, joined, runs};
-pub(super) use packed_inodes::{ContiguousDirectory, PackedInodes};
-pub(super) use scan::{each_inode, inode};
+pub use directory::{DirectoryEntry, entries};
+pub use inode::{Attributes, RawInode};
+pub use layout::{InodeTables, Layout};
+pub use map::{GAP, MOST_RUNS, Run, joined, runs};
+pub use packed_inodes::{ContiguousDirectory, InodePacker, Kept, PackedInodes};
+pub use scan::{each_inode, inode};
 
 /// The inode number of the root directory.
-pub(super) const ROOT: u64 = 2;
+pub const ROOT: u64 = 2;
 
 /// No name leads to inodes up to this one, except that of the root.
-pub(super) const RESERVED: u64 = 10;
+pub const RESERVED: u64 = 10;
 
 /// That of the journal.
 const JOURNAL: u64 = 8;
 
 /// A device, or a file, with a file system on it.
 #[derive(Debug)]
-pub(super) struct RawVolume {
+pub struct RawVolume {
     device: File,
-    pub(super) layout: Layout,
-    pub(super) groups: InodeTables,
+    pub layout: Layout,
+    pub groups: InodeTables,
 }
 
 /// How many more blocks directories may have.
 #[derive(Debug)]
-pub(super) struct Budget(AtomicU64);
+pub struct Budget(AtomicU64);
 
 impl RawVolume {
     /// The file system on `device`.
     ///
     /// # Errors
     /// The system's, and an error if the file system is damaged or has features that are not known here.
-    pub(super) fn open(device: File) -> io::Result<Self> {
+    pub fn open(device: File) -> io::Result<Self> {
         let layout = Layout::read(&device)?;
         let groups = InodeTables::read(&device, &layout)?;
         let mut volume = Self { device, layout, groups };
@@ -88,12 +87,12 @@ impl RawVolume {
     }
 
     /// The device that it is on.
-    pub(super) fn device(&self) -> &File {
+    pub fn device(&self) -> &File {
         &self.device
     }
 
     /// Fills `buffer` from block number `block` on.
-    pub(super) fn read_blocks(&self, block: u64, buffer: &mut [u8]) -> io::Result<()> {
+    pub fn read_blocks(&self, block: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.read_at(block, 0, buffer)
     }
 
@@ -122,21 +121,21 @@ impl RawVolume {
     }
 
     /// Whether `block` can be read without waiting for the device.
-    pub(super) fn is_cached(&self, block: u64) -> bool {
+    pub fn is_cached(&self, block: u64) -> bool {
         let mut byte = [0];
         let (mut buffers, start) = ([IoSliceMut::new(&mut byte)], block * self.layout.block_size);
         preadv2(&self.device, &mut buffers, start, ReadWriteFlags::NOWAIT).is_ok()
     }
 
     /// A budget for all blocks of all directories.
-    pub(super) fn budget(&self) -> Budget {
+    pub fn budget(&self) -> Budget {
         Budget(AtomicU64::new(self.layout.blocks))
     }
 }
 
 impl Budget {
     /// Takes `blocks` from it. Relaxed, because it is only a bound and guards no other data.
-    pub(super) fn take(&self, blocks: u64) -> io::Result<()> {
+    pub fn take(&self, blocks: u64) -> io::Result<()> {
         let less = |left: u64| left.checked_sub(blocks);
         let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
         taken.map(drop).map_err(|_| damaged("more blocks of directories than it has"))
@@ -144,7 +143,7 @@ impl Budget {
 }
 
 /// The error for a damaged file system.
-pub(super) fn damaged(what: &str) -> io::Error {
+pub fn damaged(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("the file system is damaged: {what}"))
 }
 

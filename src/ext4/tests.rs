@@ -9,15 +9,13 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
+use rustix::fs::FileType;
 use tempfile::TempDir;
 
 use super::*;
-use crate::sys::Stat;
 
 /// Everything in an image, by its path: inode, type, length, links.
-type Found = BTreeMap<Vec<u8>, (u64, Kind, u64, u32)>;
-
-use crate::measure::Kind;
+type Found = BTreeMap<Vec<u8>, (u64, FileType, u64, u16)>;
 
 /// Numbers from a seed (splitmix64).
 struct Random(u64);
@@ -39,13 +37,16 @@ impl Random {
 
 /// What names lead to from the root on, in short, and how many inodes and directories are damaged.
 fn all_in(volume: &RawVolume) -> (Found, usize) {
-    let (found, wrong) = stats(volume);
-    let short = |stat: Stat| (stat.inode, stat.mode.kind(), stat.length, stat.links);
-    (found.into_iter().map(|(path, stat)| (path, short(stat))).collect(), wrong)
+    let (found, wrong) = inodes(volume);
+    let short = |(number, its): (u64, Attributes)| (number, its.file_type(), its.length, its.links);
+    (found.into_iter().map(|(path, inode)| (path, short(inode))).collect(), wrong)
 }
 
+/// Inodes with their numbers, by path.
+type Inodes = BTreeMap<Vec<u8>, (u64, Attributes)>;
+
 /// Everything that names lead to from the root on, and how many inodes and directories are damaged.
-fn stats(volume: &RawVolume) -> (BTreeMap<Vec<u8>, Stat>, usize) {
+fn inodes(volume: &RawVolume) -> (Inodes, usize) {
     let (mut found, mut wrong, mut seen) = (BTreeMap::new(), 0, HashSet::new());
     let budget = volume.budget();
     let mut ahead = vec![(Vec::new(), ROOT)];
@@ -55,8 +56,7 @@ fn stats(volume: &RawVolume) -> (BTreeMap<Vec<u8>, Stat>, usize) {
             wrong += 1;
             continue;
         };
-        let stat = raw.stat(number, &volume.layout);
-        found.insert(path.clone(), stat);
+        found.insert(path.clone(), (number, raw.attributes(&volume.layout)));
         wrong += usize::from(!raw.is_sound(number, volume));
         if !raw.is_directory() || raw.is_inline() || raw.is_encrypted() || !seen.insert(number) {
             continue;
@@ -88,14 +88,14 @@ fn walked(top: &Path) -> Found {
     let mut ahead = vec![(Vec::new(), top.to_owned())];
     while let Some((path, at)) = ahead.pop() {
         let data = fs::symlink_metadata(&at).unwrap();
-        let mode = crate::measure::Mode(data.mode() as u16);
-        if mode.kind() == Kind::Directory {
+        let file_type = FileType::from_raw_mode(data.mode());
+        if file_type == FileType::Directory {
             for entry in fs::read_dir(&at).unwrap().flatten() {
                 let name = entry.file_name().into_encoded_bytes();
                 ahead.push(([&path, &b"/"[..], &name].concat(), entry.path()));
             }
         }
-        found.insert(path, (0, mode.kind(), data.len(), data.nlink() as u32));
+        found.insert(path, (0, file_type, data.len(), data.nlink() as u16));
     }
     found
 }
@@ -163,14 +163,14 @@ fn images_have_what_was_put_on_them() {
         let mut inodes = BTreeMap::new();
         for (inode, _, _, links) in found.values() {
             *inodes.entry(*inode).or_insert((0, *links)) =
-                (inodes.get(inode).map_or(1, |it: &(u32, u32)| it.0 + 1), *links);
+                (inodes.get(inode).map_or(1, |it: &(u32, u16)| it.0 + 1), *links);
         }
         assert!(inodes.values().any(|(met, _)| *met == 41), "{options}");
         for (path, (_, kind, length, links)) in &expected {
             let (_, is, long, linked) =
                 found.remove(path).unwrap_or_else(|| panic!("{options}: {path:?}"));
             // The length and links of a directory depend on the file system.
-            let is_directory = *kind == Kind::Directory;
+            let is_directory = *kind == FileType::Directory;
             assert!(
                 is == *kind && (is_directory || (long, linked) == (*length, *links)),
                 "{options}: {path:?}"
@@ -222,27 +222,30 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
                 opened += 1;
                 let mut buffer = Vec::new();
                 for group in 0..volume.groups.len() {
-                    let _ = each_inode(&volume, group, &mut buffer, |number, raw| {
-                        std::hint::black_box((raw.stat(number, &volume.layout), raw.state()));
+                    let _ = each_inode(&volume, group, &mut buffer, |_, raw| {
+                        std::hint::black_box((raw.attributes(&volume.layout), raw.state()));
                         Ok(())
                     });
                 }
-                let query = crate::sys::Query { times: true, owner: true, cached: false };
-                let (stop, read) = (AtomicBool::new(false), AtomicU64::new(0));
-                if let Ok((all, runs)) = PackedInodes::read(&volume, query, 1, &stop, &read) {
+                let (kept, stop) = (Kept { times: true, owners: true }, AtomicBool::new(false));
+                let packer = InodePacker::new(&volume, kept, &stop);
+                let groups = (0..volume.groups.len()).map(|group| packer.group(group));
+                if let Ok(found) = groups.collect::<io::Result<Vec<_>>>() {
+                    let (groups, runs): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+                    let (read, runs) = (packer.bytes(), runs.concat());
+                    let all = packer.packed(groups);
                     let size = volume.layout.block_size;
                     let blocks: u64 = runs.iter().map(|run| run.count).sum();
-                    assert!(
-                        blocks <= volume.layout.blocks && read.into_inner() <= whole.len() as u64
-                    );
+                    assert!(blocks <= volume.layout.blocks && read <= whole.len() as u64);
                     for number in 0..2_002 {
                         let Some(directory) = all.directory(number) else { continue };
                         let Run { start, count } = directory.run;
                         assert!(start > 0 && start + count <= volume.layout.blocks);
-                        let stat = all.stat(number, 1).unwrap();
-                        assert!(stat.is_directory() && stat.length == count * size);
+                        let its = all.attributes(number).unwrap();
+                        assert_eq!(its.file_type(), FileType::Directory);
+                        assert_eq!(its.length, count * size);
                     }
-                    std::hint::black_box((all.stat(ROOT, 1), joined(runs, GAP / size)));
+                    std::hint::black_box((all.attributes(ROOT), joined(runs, GAP / size)));
                 }
                 complained += usize::from(all_in(&volume).1 > 0);
             }
@@ -353,8 +356,8 @@ sif e/short atime_extra 2
         output.split("debugfs: ").filter(|said| said.contains('\n')).map(str::to_owned).collect()
     }
 
-    /// Everything in the image: the same as `stats`.
-    fn listed(image: &Path) -> BTreeMap<Vec<u8>, Stat> {
+    /// Everything in the image: the same as `inodes`.
+    fn listed(image: &Path) -> Inodes {
         let mut found = BTreeMap::new();
         let mut ahead = vec![(Vec::new(), ROOT)];
         while !ahead.is_empty() {
@@ -364,11 +367,11 @@ sif e/short atime_extra 2
             assert_eq!(stats.len(), ahead.len());
             let mut directories = Vec::new();
             for ((path, inode), said) in ahead.into_iter().zip(stats) {
-                let stat = stat(inode, &said);
-                if stat.is_directory() {
+                let its = attributes(inode, &said);
+                if its.file_type() == FileType::Directory {
                     directories.push((path.clone(), inode));
                 }
-                found.insert(path, stat);
+                found.insert(path, (inode, its));
             }
             let lists: String =
                 directories.iter().map(|(_, inode)| format!("ls -p <{inode}>\n")).collect();
@@ -391,7 +394,7 @@ sif e/short atime_extra 2
     }
 
     /// What `stat` of debugfs says of an inode.
-    fn stat(inode: u64, said: &str) -> Stat {
+    fn attributes(inode: u64, said: &str) -> Attributes {
         let after = |label: &str| {
             let rest = &said[said.find(label).unwrap_or_else(|| panic!("{label}{said}"))..];
             rest[label.len()..].split_whitespace().next().unwrap().to_owned()
@@ -417,12 +420,9 @@ sif e/short atime_extra 2
             other => panic!("{other}: {said}"),
         };
         let mode = u16::from_str_radix(&after("Mode: "), 8).unwrap();
-        Stat {
-            device: 0,
-            inode,
-            links: number("Links: ") as u32,
-            mode: crate::measure::Mode(kind | mode),
-            mount_point: false,
+        Attributes {
+            links: number("Links: ") as u16,
+            mode: kind | mode,
             blocks: number("Blockcount: "),
             length: number("Size: "),
             accessed: time("atime: "),
@@ -432,7 +432,7 @@ sif e/short atime_extra 2
             changed_nanos: 0,
             born: time("crtime: "),
             owner: number("User: ") as u32,
-            group: Some(number("Group: ") as u32),
+            group: number("Group: ") as u32,
         }
     }
 
@@ -458,13 +458,13 @@ sif e/short atime_extra 2
             let checked_said = String::from_utf8_lossy(&checked.stdout);
             assert!(matches!(checked.status.code(), Some(0 | 1)), "{options}: {checked_said}");
             let volume = RawVolume::open(File::open(&at).unwrap()).unwrap();
-            let ((found, wrong), expected) = (stats(&volume), listed(&at));
+            let ((found, wrong), expected) = (inodes(&volume), listed(&at));
             assert!(wrong == 0 && found.len() > 1_500, "{options}: {} {wrong}", found.len());
-            let is_late = expected.values().any(|stat| stat.modified > 1 << 32);
+            let is_late = expected.values().any(|(_, its)| its.modified > 1 << 32);
             // Old inodes have no room for that.
             assert_eq!(is_late, !options.contains("-I 128"), "{options}");
-            for (path, stat) in &expected {
-                assert_eq!(found.get(path), Some(stat), "{options}: {}", path.escape_ascii());
+            for (path, inode) in &expected {
+                assert_eq!(found.get(path), Some(inode), "{options}: {}", path.escape_ascii());
             }
             assert_eq!(found.len(), expected.len(), "{options}");
         }
