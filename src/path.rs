@@ -6,11 +6,6 @@ use std::path::Path;
 /// bytes ("Maximum Path Length Limitation"). A joined path may be, and so may one in a snapshot.
 pub const LONGEST: usize = if cfg!(windows) { 3 * 32_767 } else { 4096 };
 
-/// Whether a path does not depend on the current directory; on Windows, except for its drive.
-pub fn is_absolute(path: &[u8]) -> bool {
-    Path::new(&*String::from_utf8_lossy(path)).has_root()
-}
-
 /// Adds `name` to `path`, with a slash between if there is none yet.
 pub fn join(path: &mut Vec<u8>, name: &[u8]) {
     if !path.is_empty() && !path.ends_with(b"/") {
@@ -43,11 +38,6 @@ pub fn below<'p>(path: &'p [u8], above: &[u8]) -> Option<&'p [u8]> {
 /// `path` with slashes between its names, whatever separators the system has.
 pub fn with_slashes(path: &Path) -> Vec<u8> {
     join_all(path.components().map(|part| part.as_os_str().as_encoded_bytes()))
-}
-
-/// `path` as it is if it is absolute, and else relative to `base`.
-pub fn resolve(base: &[u8], path: &[u8]) -> Vec<u8> {
-    if is_absolute(path) { path.to_vec() } else { join_all([base, path]) }
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use ratatui_crossterm::CrosstermBackend;
 
 use super::update::Command;
 use super::{BrowseOptions, Browser, Ended, Key, Protected, RemovalProgress, view};
-use crate::filter::{Git, Ignored};
+use crate::git::{Git, Ignored};
 use crate::interrupt::{self, HANGUP, ScreenSignals};
 use crate::measure::Measure;
 use crate::problem::{Operation, Problem};

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use weigh::cli::config;
-use weigh::filter::{Days, Filter, IgnoreRules, Names, Regexes};
+use weigh::filter::{Days, Filter, Names, Regexes};
+use weigh::git::IgnoreRules;
 use weigh::render::size::Format;
 use weigh::render::tree::{self, Bars};
 use weigh::render::{json, name};

@@ -7,11 +7,10 @@ use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
 
-use super::git_syntax::Variables;
 use super::repository::{self, Repository};
 use super::rules::IgnoreRules;
-use crate::path;
-use crate::sys::{self, Handle, Symlinks};
+use super::syntax::Variables;
+use super::{WorkTreeDirectory, is_absolute, resolve, within};
 
 /// The configuration that holds in every repository.
 #[derive(Clone, Debug, Default)]
@@ -46,7 +45,7 @@ pub(super) struct InWorkTree {
 }
 
 /// The content of a file; none if there is no such file.
-type Text = io::Result<Option<Vec<u8>>>;
+pub type Text = io::Result<Option<Vec<u8>>>;
 
 /// The path of a file of git's configuration that is invalid or cannot be read, and the error.
 pub type BadFile = (Vec<u8>, io::Error);
@@ -58,34 +57,39 @@ impl GitConfig {
         Self { home, weak, ..Self::default() }
     }
 
-    /// Adds the settings in the system's or user's file at `path`. Like git, it skips a file that cannot be read.
+    /// Adds the settings in the system's or user's file at `path`, and in those that it includes. `open` reads a file.
     ///
     /// # Errors
-    /// If git refuses the file, too.
-    pub fn read(&mut self, path: &[u8]) -> Result<(), BadFile> {
-        self.weak.read(path, self.home.as_deref(), &text_of_named)
+    /// Those of `open`, and if git refuses the file, too.
+    pub fn read(&mut self, path: &[u8], open: &dyn Fn(&[u8]) -> Text) -> Result<(), BadFile> {
+        self.weak.read(path, self.home.as_deref(), open)
     }
 
-    /// Sets the variable called `name` to `value`, which overrides all files.
+    /// Sets the variable called `name` to `value`, which overrides all files. `open` reads a file that it includes.
     ///
     /// # Errors
-    /// If git refuses the variable, too.
-    pub fn overrule(&mut self, name: &[u8], value: &[u8]) -> Result<(), BadFile> {
+    /// Those of `open`, and if git refuses the variable, too.
+    pub fn overrule(
+        &mut self,
+        name: &[u8],
+        value: &[u8],
+        open: &dyn Fn(&[u8]) -> Text,
+    ) -> Result<(), BadFile> {
         let (name, home) = (name.to_ascii_lowercase(), self.home.as_deref());
         if name == INCLUDE {
-            return self.strong.read(&expanded(value, home), home, &text_of_named);
+            return self.strong.read(&expanded(value, home), home, open);
         }
         let is_sense = self.strong.set(&name, Some(value), home).is_some();
         if is_sense { Ok(()) } else { Err((name, invalid("its value makes no sense"))) }
     }
 
-    /// Reads the excludes file once, for all repositories that do not name another. Like git, it uses none if the
-    /// file cannot be read.
+    /// Reads the excludes file once, for all repositories that do not name another. `open` reads a file. Like git, it uses
+    /// none if the file cannot be read.
     #[must_use]
-    pub fn with_excludes(mut self) -> Self {
+    pub fn with_excludes(mut self, open: &dyn Fn(&[u8]) -> Text) -> Self {
         let named = self.strong.excludes_file.as_ref().or(self.weak.excludes_file.as_ref());
-        if let Some(path) = named.filter(|path| path::is_absolute(path)) {
-            let text = sys::read_file(&sys::to_path(path)).unwrap_or_default();
+        if let Some(path) = named.filter(|path| is_absolute(path)) {
+            let text = open(path).ok().flatten().unwrap_or_default();
             self.excludes = Some((path.clone(), Arc::new(IgnoreRules::parse(&text))));
         }
         self
@@ -95,7 +99,7 @@ impl GitConfig {
     /// change nothing.
     pub(super) fn in_work_tree(
         &self,
-        top: &Handle,
+        top: &impl WorkTreeDirectory,
         repository: &Repository,
         mut report: impl FnMut(&[u8], &io::Error),
     ) -> InWorkTree {
@@ -107,9 +111,9 @@ impl GitConfig {
                 Err((path, error)) => report(&path, &error),
             }
         };
-        read(&mut said, path::join_all([&*repository.common, b"config"]));
+        read(&mut said, within(&repository.common, b"config"));
         if said.worktree_config == Some(true) {
-            read(&mut said, path::join_all([&*repository.own, b"config.worktree"]));
+            read(&mut said, within(&repository.own, b"config.worktree"));
         }
 
         let folds = self.strong.ignore_case.or(said.ignore_case).unwrap_or(false);
@@ -118,7 +122,7 @@ impl GitConfig {
             (Some(path), Some((known, rules))) if path == known && !folds => Arc::clone(rules),
             (Some(path), _) => {
                 let path = CString::new(&**path).unwrap_or_default();
-                let rules = IgnoreRules::in_file(top, &path, Symlinks::Follow, folds);
+                let rules = IgnoreRules::in_file(top, &path, true, folds);
                 Arc::new(rules.ok().flatten().unwrap_or_default())
             }
             (None, _) => Arc::default(),
@@ -165,7 +169,7 @@ impl Settings {
                 Some((name, Some(value))) if name == INCLUDE => {
                     let directory =
                         path.iter().rposition(|byte| *byte == b'/').map_or(0, |at| at + 1);
-                    next = Some(path::resolve(&path[..directory], &expanded(&value, home)));
+                    next = Some(resolve(&path[..directory], &expanded(&value, home)));
                 }
                 Some((name, value)) if self.set(&name, value.as_deref(), home).is_some() => {}
                 _ => {
@@ -214,13 +218,8 @@ fn expanded(path: &[u8], home: Option<&[u8]>) -> Vec<u8> {
     }
 }
 
-/// The content of a file that a user named.
-fn text_of_named(path: &[u8]) -> Text {
-    Ok(sys::read_file(&sys::to_path(path)).ok())
-}
-
 /// The content of the file at `path`, relative to `top`, which a repository named. Only a regular file is read.
-fn text_of(top: &Handle, path: &[u8]) -> Text {
+fn text_of(top: &impl WorkTreeDirectory, path: &[u8]) -> Text {
     /// A branch with its remote takes about 100 bytes, so there is room for 100,000 of them.
     const MOST: u64 = 10 << 20;
     repository::text_of(top, &CString::new(path)?, MOST)

@@ -8,8 +8,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use crate::path;
-use crate::sys::{self, Symlinks};
+use super::{WorkTreeDirectory, within};
 
 /// The tracked files of a work tree.
 #[derive(Debug)]
@@ -31,12 +30,12 @@ impl Tracked {
     }
 
     /// Reads the index once. Without an index, nothing is tracked.
-    pub(super) fn read(&self) -> io::Result<()> {
+    pub(super) fn read<D: WorkTreeDirectory>(&self) -> io::Result<()> {
         if self.index.get().is_some() {
             return Ok(());
         }
-        let repository = sys::Source::default().open(&CString::new(&*self.repository)?)?;
-        let file = repository.open_file_at(c"index", Symlinks::Follow, u64::MAX)?;
+        let repository = D::open(&CString::new(&*self.repository)?)?;
+        let file = repository.file_at(c"index", true, u64::MAX)?;
         let mut index = file.map_or(Ok(Index::default()), Index::read)?;
         if self.folds {
             index.fold();
@@ -53,7 +52,7 @@ impl Tracked {
 
     /// The path of the index.
     pub(super) fn index_path(&self) -> Vec<u8> {
-        path::join_all([&*self.repository, b"index"])
+        within(&self.repository, b"index")
     }
 
     /// Whether the entry at `path`, in lower case if case is ignored, is tracked or contains something tracked. True

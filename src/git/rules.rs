@@ -4,8 +4,8 @@ use std::ffi::CStr;
 use std::io::{self, BufRead, BufReader, Read};
 use std::mem;
 
+use super::WorkTreeDirectory;
 use super::glob::Glob;
-use crate::sys::{Handle, Symlinks};
 
 /// The rules of one file, or of one list of flags.
 #[derive(Clone, Debug, Default)]
@@ -46,14 +46,14 @@ impl IgnoreRules {
     /// # Errors
     /// The system's, and if the file is too large.
     pub(super) fn in_file(
-        dir: &Handle,
+        dir: &impl WorkTreeDirectory,
         path: &CStr,
-        symlinks: Symlinks,
+        follows: bool,
         folds: bool,
     ) -> io::Result<Option<Self>> {
         /// Git ignores a larger file (dir.c, PATTERN_MAX_FILE_SIZE, 2.45).
         const MOST: u64 = 100 << 20;
-        let file = dir.open_file_at(path, symlinks, MOST)?;
+        let file = dir.file_at(path, follows, MOST)?;
         file.map(|file| Self::read(BufReader::new(file.take(MOST)), folds)).transpose()
     }
 

@@ -1,7 +1,7 @@
 //! What git ignores: the rules that hold in a directory, and what they decide.
 //!
 //! In a work tree the rules are, from the weakest to the strongest: the excludes file that the configuration names
-//! ([`git_config`]), the repository's `info/exclude`, and every `.gitignore` from the top of the work tree down. Of
+//! ([`config`]), the repository's `info/exclude`, and every `.gitignore` from the top of the work tree down. Of
 //! the rules that match an entry, those of the nearest file count, and of these the last one decides. Everything
 //! inside an ignored directory is ignored, and rules there are not read. But tracked files are never ignored,
 //! wherever they are ([`index`]). A work tree inside another one has its own rules, unless the outer one ignores it.
@@ -14,21 +14,64 @@
 //! is ignored in 4,945; ours never. On 290,000 entries they take 240 ms in user mode and ours 204. They give up
 //! beyond 64 levels of asterisks.
 //!
-//! [`index`]: super::index
-//! [`git_config`]: super::git_config
+//! This part imports nothing else of weigh, and could be a crate of its own. The walk hands in its open directories
+//! ([`WorkTreeDirectory`]), and whoever reads the configuration hands in how files are read.
+
+mod config;
+mod glob;
+mod index;
+mod repository;
+mod rules;
+mod syntax;
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
-use std::io;
+use std::io::{self, Read, Seek};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::git_config::GitConfig;
-use super::index::Tracked;
-use super::repository::Repository;
-use super::rules::IgnoreRules;
-use crate::path;
-use crate::sys::{self, Handle, Source, Symlinks};
+pub use config::{BadFile, GitConfig, Text, truth};
+pub use rules::IgnoreRules;
+
+use index::Tracked;
+use repository::Repository;
+
+/// An open directory.
+pub trait WorkTreeDirectory: Sized {
+    /// Opens the directory at `path`, which is absolute or relative to the current directory.
+    ///
+    /// # Errors
+    /// The system's.
+    fn open(path: &CStr) -> io::Result<Self>;
+
+    /// The kind of what is at `path`, relative to this directory, if anything is there. If it `follows`, that is the target
+    /// of a symlink.
+    fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind>;
+
+    /// Opens the file at `path`, relative to this directory; none if there is no regular file.
+    ///
+    /// # Errors
+    /// The system's, and if it has more than `most` bytes.
+    fn file_at(
+        &self,
+        path: &CStr,
+        follows: bool,
+        most: u64,
+    ) -> io::Result<Option<impl Read + Seek>>;
+}
+
+/// What an entry is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EntryKind {
+    /// A directory.
+    Directory,
+    /// A regular file.
+    File,
+    /// A symlink.
+    Symlink,
+    /// Anything else.
+    Other,
+}
 
 /// What to do with files that git ignores.
 #[derive(Clone, Debug, Default)]
@@ -53,10 +96,10 @@ pub enum Ignored {
 
 /// The rules that hold in a directory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct DirectoryRules {
+pub struct DirectoryRules {
     /// The path from the top of the work tree to the root, with a slash at the end; empty if the root is not below
     /// that top. The rules' paths begin with it.
-    pub(super) base: Arc<[u8]>,
+    pub base: Arc<[u8]>,
     treatment: Treatment,
     /// Whether git ignores case here.
     folds: bool,
@@ -90,19 +133,17 @@ struct RuleFile {
 }
 
 impl Git {
-    pub(super) fn is_off(&self) -> bool {
+    /// Whether ignored files count like all others.
+    pub fn is_off(&self) -> bool {
         self.ignored == Ignored::Counts
     }
 
-    /// The rules for the root at `path`, including those from directories above it.
-    pub(super) fn root(&self, path: &[u8]) -> DirectoryRules {
+    /// The rules for the root at the real path `root`, including those from directories above it.
+    pub fn root<D: WorkTreeDirectory>(&self, root: &Path) -> DirectoryRules {
         let mut rules = DirectoryRules::default();
-        let Ok(root) = sys::real_path(&sys::to_path(path), Symlinks::Follow) else {
-            return rules;
-        };
         let open = |path: &Path| {
             let path = CString::new(path.as_os_str().as_encoded_bytes()).ok()?;
-            Source::default().open(&path).ok()
+            D::open(&path).ok()
         };
         // If the root is the top of a work tree, rules from above do not matter.
         let mut above = root.ancestors();
@@ -119,10 +160,10 @@ impl Git {
                 let here = self.enter(&rules, &dir, path, || way.len(), |_, _| ());
                 rules = here.unwrap_or(rules);
                 // If this fails, entering the root reports it.
-                let _ = rules.read_index();
+                let _ = rules.read_index::<D>();
             }
             at.push(name);
-            path::join(&mut way, name.as_encoded_bytes());
+            way.extend_from_slice(name.as_encoded_bytes());
             rules = rules.below(&way, name.as_encoded_bytes()).unwrap_or(rules);
             way.push(b'/');
         }
@@ -132,10 +173,10 @@ impl Git {
 
     /// The rules for the directory at `path`, open as `dir`, with those that it adds; none if it adds nothing. Paths
     /// of entries in it begin with `from` bytes that lead to it. Unreadable files are reported with their paths.
-    pub(super) fn enter(
+    pub fn enter<D: WorkTreeDirectory>(
         &self,
         above: &DirectoryRules,
-        dir: &Handle,
+        dir: &D,
         path: impl Fn() -> Vec<u8>,
         from: impl FnOnce() -> usize,
         mut report: impl FnMut(Vec<u8>, &io::Error),
@@ -144,23 +185,23 @@ impl Git {
             return None;
         }
         let mut report = |place: &[u8], error: &io::Error| {
-            report(path::resolve(&path(), place), error);
+            report(resolve(&path(), place), error);
         };
         let repository = Repository::of(dir);
         let config = repository
             .as_ref()
             .map(|repository| self.config.in_work_tree(dir, repository, &mut report));
         let folds = config.as_ref().map_or(above.folds, |config| config.folds);
-        let mut read = |name: &CStr, symlinks, folds| {
-            IgnoreRules::in_file(dir, name, symlinks, folds).unwrap_or_else(|error| {
+        let mut read = |name: &CStr, follows, folds| {
+            IgnoreRules::in_file(dir, name, follows, folds).unwrap_or_else(|error| {
                 report(name.to_bytes(), &error);
                 None
             })
         };
         let is_in_work_tree = above.tracked.is_some() || repository.is_some();
-        let rules = if is_in_work_tree { read(c".gitignore", Symlinks::Stay, folds) } else { None };
+        let rules = if is_in_work_tree { read(c".gitignore", false, folds) } else { None };
         let is_left_out = self.ignored == Ignored::LeftOut;
-        let stronger = if is_left_out { read(c".ignore", Symlinks::Stay, false) } else { None };
+        let stronger = if is_left_out { read(c".ignore", false, false) } else { None };
         if repository.is_none() && rules.is_none() && stronger.is_none() {
             return None;
         }
@@ -170,11 +211,11 @@ impl Git {
             here.rules = None;
             here.folds = folds;
             add(&mut here.rules, config.excludes, from);
-            let exclude = CString::new(path::join_all([&*repository.common, b"info/exclude"])).ok();
-            if let Some(rules) = exclude.and_then(|name| read(&name, Symlinks::Follow, folds)) {
+            let exclude = CString::new(within(&repository.common, b"info/exclude")).ok();
+            if let Some(rules) = exclude.and_then(|name| read(&name, true, folds)) {
                 add(&mut here.rules, Arc::new(rules), from);
             }
-            let own = path::resolve(&path(), &repository.own);
+            let own = resolve(&path(), &repository.own);
             here.tracked = Some(Arc::new(Tracked::new(own, from, folds)));
         }
         if let Some(rules) = rules {
@@ -189,7 +230,7 @@ impl Git {
 
 impl DirectoryRules {
     /// Whether the entry called `name` is ignored. `path` is its path from the base.
-    pub(super) fn ignores(&self, path: &[u8], name: &[u8], is_directory: bool) -> bool {
+    pub fn ignores(&self, path: &[u8], name: &[u8], is_directory: bool) -> bool {
         self.is_against(path, name, is_directory) && !self.is_tracked(path, is_directory)
     }
 
@@ -213,17 +254,17 @@ impl DirectoryRules {
     }
 
     /// Whether nothing inside the directory called `name` is ever ignored.
-    pub(super) fn is_free_of_ignored(&self, name: &[u8]) -> bool {
+    pub fn is_free_of_ignored(&self, name: &[u8]) -> bool {
         self.treatment == Treatment::Repository || self.is_repository(name)
     }
 
     /// Whether the directory itself is ignored.
-    pub(super) fn is_ignored(&self) -> bool {
+    pub fn is_ignored(&self) -> bool {
         self.treatment == Treatment::Ignored && self.tracked.is_none()
     }
 
     /// The rules for the directory called `name`; none if they are the same as here.
-    pub(super) fn below(&self, path: &[u8], name: &[u8]) -> Option<DirectoryRules> {
+    pub fn below(&self, path: &[u8], name: &[u8]) -> Option<DirectoryRules> {
         let has_submodule = |tracked: &Arc<Tracked>| tracked.has_submodule(&self.folded(path));
         let treatment = match self.treatment {
             Treatment::ByRules if self.is_repository(name) => Treatment::Repository,
@@ -250,16 +291,19 @@ impl DirectoryRules {
     }
 
     /// Reads the index, if there is any rule that it may overrule. If that fails, it is reported once.
-    pub(super) fn read_index_or_report(&self, report: impl FnOnce(Vec<u8>, &io::Error)) {
-        if let (Err(error), Some(tracked)) = (self.read_index(), &self.tracked) {
+    pub fn read_index_or_report<D: WorkTreeDirectory>(
+        &self,
+        report: impl FnOnce(Vec<u8>, &io::Error),
+    ) {
+        if let (Err(error), Some(tracked)) = (self.read_index::<D>(), &self.tracked) {
             report(tracked.index_path(), &error);
             tracked.give_up();
         }
     }
 
-    fn read_index(&self) -> io::Result<()> {
+    fn read_index<D: WorkTreeDirectory>(&self) -> io::Result<()> {
         match (&self.tracked, &self.rules) {
-            (Some(tracked), Some(_)) => tracked.read(),
+            (Some(tracked), Some(_)) => tracked.read::<D>(),
             _ => Ok(()),
         }
     }
@@ -279,6 +323,22 @@ impl Drop for RuleFile {
             above = file.above.take();
         }
     }
+}
+
+/// The path of the entry called `name` in `directory`.
+fn within(directory: &[u8], name: &[u8]) -> Vec<u8> {
+    let slash: &[u8] = if directory.is_empty() || directory.ends_with(b"/") { b"" } else { b"/" };
+    [directory, slash, name].concat()
+}
+
+/// `path` as it is if it is absolute, and else relative to `base`.
+fn resolve(base: &[u8], path: &[u8]) -> Vec<u8> {
+    if is_absolute(path) { path.to_vec() } else { within(base, path) }
+}
+
+/// Whether a path does not depend on the current directory; on Windows, except for its drive.
+fn is_absolute(path: &[u8]) -> bool {
+    Path::new(&*String::from_utf8_lossy(path)).has_root()
 }
 
 fn add(chain: &mut Option<Arc<RuleFile>>, rules: Arc<IgnoreRules>, from: usize) {

@@ -3,9 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::io::{self, Read};
 
-use crate::measure::Kind;
-use crate::path;
-use crate::sys::{Handle, Query, Stat, Symlinks};
+use super::{EntryKind, WorkTreeDirectory, resolve};
 
 /// The repository of a work tree. Paths are from the top of the work tree, or absolute.
 pub(super) struct Repository {
@@ -18,12 +16,11 @@ pub(super) struct Repository {
 impl Repository {
     /// The repository of the work tree whose top is open as `dir`, if it is one. Like git, it asks for a valid HEAD,
     /// and for objects and refs.
-    pub(super) fn of(dir: &Handle) -> Option<Self> {
-        let stat = |path: &CStr, symlinks| dir.stat_at(path, symlinks, Query::default()).ok();
-        let own = match stat(c".git", Symlinks::Follow)?.mode.kind() {
-            Kind::Directory => b".git".to_vec(),
+    pub(super) fn of(dir: &impl WorkTreeDirectory) -> Option<Self> {
+        let own = match dir.kind_at(c".git", true)? {
+            EntryKind::Directory => b".git".to_vec(),
             // In a linked work tree or a submodule, `.git` is a file that names the repository.
-            Kind::File => {
+            EntryKind::File => {
                 let text = note(dir, c".git")?;
                 without_newlines(text.strip_prefix(b"gitdir: ")?).to_vec()
             }
@@ -31,16 +28,16 @@ impl Repository {
         };
         let head = within(&own, b"HEAD")?;
         // Before 2005, HEAD was a symlink to a branch that need not exist yet.
-        let is_symlink = stat(&head, Symlinks::Stay)?.mode.kind() == Kind::Symlink;
+        let is_symlink = dir.kind_at(&head, false)? == EntryKind::Symlink;
         if !is_symlink && !is_head(&note(dir, &head)?) {
             return None;
         }
         let common = match note(dir, &within(&own, b"commondir")?) {
-            Some(common) => path::resolve(&own, without_newlines(&common)),
+            Some(common) => resolve(&own, without_newlines(&common)),
             None => own.clone(),
         };
         for name in [&b"objects"[..], b"refs"] {
-            stat(&within(&common, name)?, Symlinks::Follow).filter(Stat::is_directory)?;
+            dir.kind_at(&within(&common, name)?, true).filter(|it| *it == EntryKind::Directory)?;
         }
         Some(Self { own, common })
     }
@@ -64,7 +61,7 @@ fn without_newlines(mut text: &[u8]) -> &[u8] {
 }
 
 /// The content of a file of git's that names another path, if it can be read.
-fn note(dir: &Handle, name: &CStr) -> Option<Vec<u8>> {
+fn note(dir: &impl WorkTreeDirectory, name: &CStr) -> Option<Vec<u8>> {
     /// Git refuses a larger `.git` file (setup.c, read_gitfile_gently).
     const MOST: u64 = 1 << 20;
     text_of(dir, name, MOST).ok()?
@@ -72,13 +69,17 @@ fn note(dir: &Handle, name: &CStr) -> Option<Vec<u8>> {
 
 /// The content of the file at `path`, relative to `dir`, of at most `most` bytes; nothing if it is not a regular
 /// file.
-pub(super) fn text_of(dir: &Handle, path: &CStr, most: u64) -> io::Result<Option<Vec<u8>>> {
-    let Some(file) = dir.open_file_at(path, Symlinks::Follow, most)? else { return Ok(None) };
+pub(super) fn text_of(
+    dir: &impl WorkTreeDirectory,
+    path: &CStr,
+    most: u64,
+) -> io::Result<Option<Vec<u8>>> {
+    let Some(file) = dir.file_at(path, true, most)? else { return Ok(None) };
     let mut text = Vec::new();
     file.take(most).read_to_end(&mut text)?;
     Ok(Some(text))
 }
 
 fn within(directory: &[u8], name: &[u8]) -> Option<CString> {
-    CString::new(path::join_all([directory, name])).ok()
+    CString::new(super::within(directory, name)).ok()
 }
