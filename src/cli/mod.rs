@@ -11,7 +11,6 @@ mod filters;
 mod flags;
 mod git;
 mod near;
-mod numbers;
 mod options;
 mod output;
 mod pages;

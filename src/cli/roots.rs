@@ -28,11 +28,6 @@ pub(super) struct RootFlags {
 }
 
 impl RootFlags {
-    /// Only these paths, and none from a file.
-    pub(super) fn only(paths: &[OsString]) -> Self {
-        Self { paths: paths.to_vec(), ..Self::default() }
-    }
-
     /// Whether a file names paths; it may be long.
     pub(super) fn are_listed(&self) -> bool {
         self.files0_from.is_some() || self.files_from.is_some()
