@@ -1,18 +1,11 @@
 //! Ctrl-C ends the program at once, except during a walk and while saving a snapshot. Those two end soon after it,
 //! because there is something to show or to clean up. A second Ctrl-C ends them at once.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
-
-#[cfg(unix)]
-pub use unix::{listen, listen_for_screen, outlive_size_limit, stop};
-#[cfg(windows)]
-pub use windows::{listen, listen_for_screen, outlive_size_limit, stop};
+use crate::sys::signals;
 
 /// The number of the signal for a terminal that is gone.
 pub const HANGUP: u8 = 1;
@@ -40,6 +33,14 @@ impl Interrupt {
         Self { is_asked: Arc::default(), ends_at_once }
     }
 
+    /// From now on, Ctrl-C sets it, and the program ends with `status`.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn listen(&self, status: u8) -> io::Result<()> {
+        signals::listen(&self.is_asked, &self.ends_at_once, status)
+    }
+
     /// Runs `step`, which checks for an interrupt itself, and returns its result.
     pub fn put_off<T>(&self, step: impl FnOnce() -> T) -> T {
         self.ends_at_once.store(self.is_asked(), Ordering::SeqCst);
@@ -64,8 +65,32 @@ pub struct ScreenSignals {
 }
 
 impl ScreenSignals {
+    /// From now on, records the signals that concern the screen.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn listen(&self) -> io::Result<()> {
+        signals::listen_for_screen(&self.ended, &self.is_stopped)
+    }
+
     /// The number of the signal that ends the program, if one has come.
     pub fn ended_by(&self) -> Option<u8> {
         u8::try_from(self.ended.load(Ordering::SeqCst)).ok().filter(|signal| *signal > 0)
     }
+}
+
+/// From now on, writing past RLIMIT_FSIZE fails with EFBIG and does not end the process.
+///
+/// # Errors
+/// The system's.
+pub fn outlive_size_limit() -> io::Result<()> {
+    signals::outlive_size_limit()
+}
+
+/// Stops the process until it is continued.
+///
+/// # Errors
+/// The system's.
+pub fn stop() -> io::Result<()> {
+    signals::stop()
 }

@@ -17,9 +17,10 @@
 //! ```
 //!
 //! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flags and no terminal.
-//! * [`sys`] lists directories and examines entries, through the source for the root or the mount. It also reads ext4
-//!   from its device. Nothing else touches the file system.
+//! * [`sys`] lists directories and examines entries, through the source for the root or the mount. Nothing else
+//!   touches the file system.
 //! * [`filter`] decides what counts. It changes totals.
+//! * [`git`] knows what git ignores and tracks, and `ext4` reads ext4 from its device. Both import nothing else of ours.
 //! * [`walk`] visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept.
 //! * [`sum`] adds up inodes, each once.
@@ -50,31 +51,33 @@
 //!
 //! ```text
 //! main       cli browse remove report render terminal problem interrupt
-//! browse     remove report filter snapshot walk total tally sum tree render sys inode measure problem path interrupt
-//! cli        browse remove report snapshot walk tally tree render filter sys measure problem path terminal interrupt
+//! browse     remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt
+//! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt
 //! remove     render tree sys inode measure problem path
 //! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt stats weighed
-//! terminal   walk render
+//! terminal   walk render sys
 //! render     history snapshot tree inode measure problem bounds path stats weighed
 //! history    diff snapshot tally tree measure problem
 //! diff       sys total tally tree inode measure
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed
 //! walk       sys filter total tally tree inode measure problem path stats weighed
-//! filter     sys measure path
+//! filter     git sys measure path
 //! total      tally sum sys tree inode measure
 //! tally      sum sys tree inode measure path
 //! sum        sys tree inode measure
 //! tree       sys inode measure path
-//! sys        inode measure parallel path
+//! sys        ext4 inode measure parallel path
 //! bounds     measure
+//! git
+//! ext4
 //! inode
 //! measure
 //! weighed    tree problem
-//! problem
+//! problem    sys
 //! parallel
 //! path
 //! stats
-//! interrupt
+//! interrupt  sys
 //! ```
 //!
 //! # Invariants
@@ -115,7 +118,10 @@ pub mod bounds;
 pub mod browse;
 pub mod cli;
 pub mod diff;
+#[cfg(target_os = "linux")]
+mod ext4;
 pub mod filter;
+pub mod git;
 pub mod history;
 pub mod inode;
 pub mod interrupt;

@@ -36,7 +36,7 @@ fn main() -> ExitCode {
     if let Some(browse) = plan.browse {
         return look_around(request, browse, &plan.messages);
     }
-    if let Err(error) = interrupt::listen(&request.interrupt, INTERRUPTED) {
+    if let Err(error) = request.interrupt.listen(INTERRUPTED) {
         say([format!("cannot listen for Ctrl-C: {error}")]);
     }
     if request.save.is_some() {

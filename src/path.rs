@@ -1,19 +1,10 @@
-//! Paths as bytes, built only to be shown. Only here bytes become paths of the system; the other way is std's
-//! `as_encoded_bytes`. Each platform has a file with the same items.
+//! Paths as bytes, built only to be shown. In `sys`, bytes become paths of the system.
 
 use std::path::Path;
 
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
-#[cfg(any(windows, test))]
-mod wtf8;
-
-#[cfg(unix)]
-pub use unix::{LONGEST, from_bytes, from_vec, is_absolute};
-#[cfg(windows)]
-pub use windows::{LONGEST, from_bytes, from_vec, is_absolute};
+/// No path that can be opened is longer, in bytes: on Unix PATH_MAX (limits.h), on Windows 32,767 units of at most three
+/// bytes ("Maximum Path Length Limitation"). A joined path may be, and so may one in a snapshot.
+pub const LONGEST: usize = if cfg!(windows) { 3 * 32_767 } else { 4096 };
 
 /// Adds `name` to `path`, with a slash between if there is none yet.
 pub fn join(path: &mut Vec<u8>, name: &[u8]) {
@@ -47,11 +38,6 @@ pub fn below<'p>(path: &'p [u8], above: &[u8]) -> Option<&'p [u8]> {
 /// `path` with slashes between its names, whatever separators the system has.
 pub fn with_slashes(path: &Path) -> Vec<u8> {
     join_all(path.components().map(|part| part.as_os_str().as_encoded_bytes()))
-}
-
-/// `path` as it is if it is absolute, and else relative to `base`.
-pub fn resolve(base: &[u8], path: &[u8]) -> Vec<u8> {
-    if is_absolute(path) { path.to_vec() } else { join_all([base, path]) }
 }
 
 #[cfg(test)]

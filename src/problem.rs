@@ -2,19 +2,7 @@
 
 use std::io;
 
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
-
-#[cfg(unix)]
-pub use unix::codes;
-#[cfg(unix)]
-use unix::{TIMED_OUT, is_closed, symbol};
-#[cfg(windows)]
-pub use windows::codes;
-#[cfg(windows)]
-use windows::{TIMED_OUT, is_closed, symbol};
+use crate::sys::errors::{TIMED_OUT, is_closed, symbol};
 
 /// An error, or something that was skipped on purpose.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,17 +8,8 @@ use terminal_size::{Height, Width, terminal_size};
 
 use crate::render::progress;
 use crate::render::size::Format;
+use crate::sys::is_capable_terminal;
 use crate::walk::Progress;
-
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
-
-#[cfg(unix)]
-use unix::is_capable;
-#[cfg(windows)]
-use windows::is_capable;
 
 /// The columns and lines of the terminal, if any.
 pub fn size() -> Option<(usize, usize)> {
@@ -40,17 +31,17 @@ pub fn wants_colors() -> bool {
     if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") {
         return true;
     }
-    is_stdout() && is_capable()
+    is_stdout() && is_capable_terminal()
 }
 
 /// Whether drawings on the terminal itself may have colours: unless NO_COLOR forbids it.
 pub fn allows_colors() -> bool {
-    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_capable()
+    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_capable_terminal()
 }
 
 /// Whether stderr can show a line that is redrawn.
 pub fn wants_progress() -> bool {
-    io::stderr().is_terminal() && is_capable()
+    io::stderr().is_terminal() && is_capable_terminal()
 }
 
 /// The progress line, on stderr.

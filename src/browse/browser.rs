@@ -11,7 +11,7 @@ use super::pattern::NamePattern;
 use super::protected::Protected;
 use super::removal::Removals;
 use super::sorting::Sorting;
-use crate::filter::Git;
+use crate::git::Git;
 use crate::measure::{Measure, View};
 use crate::path;
 use crate::problem::Problem;

@@ -1,6 +1,7 @@
 //! A typed pattern that filters a list or selects what to mark: a glob, a size or an age.
 
-use crate::filter::{Days, IgnoreRules};
+use crate::filter::Days;
+use crate::git::IgnoreRules;
 use crate::measure::parse_size;
 use crate::tree::{Details, Totals};
 

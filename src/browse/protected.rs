@@ -25,11 +25,11 @@ impl Protected {
     /// Asks the system, once. `homes` are the home directories of the user.
     pub fn ask<'r>(roots: impl IntoIterator<Item = &'r [u8]>, homes: &[PathBuf]) -> Self {
         let real = |root: &'r [u8]| {
-            let real = sys::real_path(&path::from_bytes(root), Symlinks::Follow).ok()?;
+            let real = sys::real_path(&sys::to_path(root), Symlinks::Follow).ok()?;
             Some((root.to_vec(), real.into_os_string().into_encoded_bytes()))
         };
         let roots: HashMap<_, _> = roots.into_iter().filter_map(real).collect();
-        let real_roots = roots.values().map(|root| path::from_vec(root.clone())).collect();
+        let real_roots = roots.values().map(|root| sys::into_path(root.clone())).collect();
         let paths = Arc::new(ProtectedPaths { roots: real_roots, homes: homes.to_vec() });
         // Where mounts are not listed, nothing is removed, but marked paths can be printed.
         let locations = paths.ask(None).unwrap_or_default();

@@ -9,13 +9,12 @@ use super::browser::{Browser, Dialog, PendingWork, Watched};
 use super::follow::Gone;
 use super::marks::{descend, names};
 use super::update::Command;
-use crate::path;
 use crate::problem::Problem;
 use crate::remove::{self, Fate, Manner, RemovalEvent, Removed, Target, Trashed, UserDirectories};
 use crate::render::errors;
 use crate::render::name::escape;
 use crate::render::size::Format;
-use crate::sys::ExactStat;
+use crate::sys::{self, ExactStat};
 use crate::total::Rules;
 use crate::tree::Place;
 
@@ -185,7 +184,7 @@ impl Browser {
         let (tree, protected) = (&scan.tree, &self.protected);
         let root = |name: &[u8]| {
             let real = protected.roots().get(name)?;
-            Some(PathBuf::from(path::from_bytes(real)))
+            Some(PathBuf::from(sys::to_path(real)))
         };
         let targets = remove::targets(tree, places.iter().copied(), root, protected.paths());
         let marks = places.iter().zip(targets).map(|(place, target)| {

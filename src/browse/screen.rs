@@ -30,10 +30,9 @@ use ratatui_crossterm::CrosstermBackend;
 
 use super::update::Command;
 use super::{BrowseOptions, Browser, Ended, Key, Protected, RemovalProgress, view};
-use crate::filter::{Git, Ignored};
+use crate::git::{Git, Ignored};
 use crate::interrupt::{self, HANGUP, ScreenSignals};
 use crate::measure::Measure;
-use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::remove::{self, Manner, Removed, Target, Trashed};
 use crate::render::errors;
@@ -83,7 +82,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     let on_screen =
         |error: io::Error| Problem::new(b"the terminal".to_vec(), Operation::Open, &error);
     let signals = ScreenSignals::default();
-    interrupt::listen_for_screen(&signals).map_err(on_screen)?;
+    signals.listen().map_err(on_screen)?;
     let mut screen = Screen::open().map_err(on_screen)?;
     let top = Arc::<LiveDirectory>::default();
     let (roots, is_walk) = match &request.source {
@@ -351,7 +350,7 @@ impl Work<'_> {
 
     /// A walk of the directory at `path`.
     fn of(&self, path: Vec<u8>, walk: WalkOptions) -> Request {
-        let source = Input::Roots(vec![path::from_vec(path).into()]);
+        let source = Input::Roots(vec![sys::into_path(path).into()]);
         Request { source, walk, since: None, file_systems: false, ..self.request.clone() }
     }
 

@@ -10,8 +10,9 @@ use super::git;
 use super::near::nearest;
 use super::roots::unreadable;
 use crate::filter::{
-    BadPattern, Days, Filter, Git, Globs, Ignored, Names, Paths, Regexes, Times, Types, known_types,
+    BadPattern, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, known_types,
 };
+use crate::git::{Git, Ignored};
 use crate::render::name::escape;
 use crate::sys;
 

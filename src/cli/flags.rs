@@ -3,12 +3,11 @@
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
 
-use clap::builder::PossibleValuesParser;
-use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint};
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
 use clap_complete::Shell;
 
 use super::filters::FilterFlags;
-use super::numbers;
 use super::roots::RootFlags;
 use super::screen::ScreenFlags;
 use super::snapshots::SnapshotFlags;
@@ -96,6 +95,11 @@ pub(super) struct CountFlags {
     pub(super) dereference_links: bool,
 }
 
+/// A number of 1 or more.
+pub(super) fn positive() -> impl TypedValueParser<Value = NonZeroUsize> {
+    RangedU64ValueParser::<usize>::new().range(1..).try_map(NonZeroUsize::try_from)
+}
+
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "What to show")]
 pub(super) struct ShowFlags {
@@ -105,7 +109,6 @@ pub(super) struct ShowFlags {
     /// everything within those limits, and in JSON it is everything. The last line sums up what has no line of its own:
     /// the inodes that are neither shown nor inside a directory that is shown without its content.
     #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
-    #[arg(value_parser = numbers::lines)]
     pub(super) number_of_lines: Option<usize>,
 
     /// Show DEPTH levels below each PATH
@@ -118,7 +121,6 @@ pub(super) struct ShowFlags {
         value_name = "DEPTH",
         allow_negative_numbers = true
     )]
-    #[arg(value_parser = numbers::levels)]
     pub(super) depth: Option<u32>,
 
     /// Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G
@@ -245,7 +247,7 @@ pub(super) struct PrintFlags {
 
     /// Draw for a terminal that is WIDTH columns wide
     #[arg(short = 'w', long, value_name = "WIDTH", allow_negative_numbers = true)]
-    #[arg(value_parser = numbers::columns)]
+    #[arg(value_parser = value_parser!(u16).range(1..))]
     pub(super) terminal_width: Option<u16>,
 
     /// Print no colours
@@ -279,7 +281,7 @@ pub(super) struct PrintFlags {
 
     /// Walk with NUMBER threads [default: as many as the storage keeps busy]
     #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
-    #[arg(value_parser = numbers::positive)]
+    #[arg(value_parser = positive())]
     pub(super) threads: Option<NonZeroUsize>,
 
     /// Do not read the inode tables of a slow ext4 disk before the walk

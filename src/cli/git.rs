@@ -6,9 +6,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::HOME;
-use crate::filter::{BadFile, GitConfig, truth};
+use crate::git::{BadFile, GitConfig, Text, truth};
 use crate::problem::reason;
 use crate::render::name::escape;
+use crate::sys;
 
 /// Reads the configuration.
 ///
@@ -31,7 +32,7 @@ pub(super) fn config() -> Result<GitConfig, String> {
     let bytes = |path: PathBuf| path.into_os_string().into_encoded_bytes();
     let mut config = GitConfig::new(home.clone().map(bytes), in_own("ignore").map(bytes));
     for file in [system.map(PathBuf::from)].into_iter().chain(users).flatten() {
-        config.read(&bytes(file)).map_err(blame)?;
+        config.read(&bytes(file), &text_of).map_err(blame)?;
     }
     for number in 0..count()? {
         let of = |what| {
@@ -39,9 +40,14 @@ pub(super) fn config() -> Result<GitConfig, String> {
             let value = env::var_os(&name).map(OsString::into_encoded_bytes);
             value.ok_or(format!("GIT_CONFIG_COUNT is more than {number}, but {name} is not set"))
         };
-        config.overrule(&of("KEY")?, &of("VALUE")?).map_err(blame)?;
+        config.overrule(&of("KEY")?, &of("VALUE")?, &text_of).map_err(blame)?;
     }
-    Ok(config.with_excludes())
+    Ok(config.with_excludes(&text_of))
+}
+
+/// The content of a file of the user's or the system's. Like git, weigh skips one that cannot be read.
+fn text_of(path: &[u8]) -> Text {
+    Ok(sys::read_file(&sys::to_path(path)).ok())
 }
 
 fn count() -> Result<u32, String> {

@@ -11,7 +11,6 @@ mod filters;
 mod flags;
 mod git;
 mod near;
-mod numbers;
 mod options;
 mod output;
 mod pages;
@@ -35,12 +34,9 @@ use crate::render::Output;
 use crate::render::name::escape;
 use crate::render::size::Formats;
 use crate::report::{Bounds, Input, Request};
-use crate::sys;
+use crate::sys::{self, HOME};
 use crate::terminal;
 use flags::Flags;
-
-/// The environment variable with the user's home directory.
-const HOME: &str = if cfg!(windows) { "USERPROFILE" } else { "HOME" };
 
 /// What to do, and how to show it.
 #[derive(Debug)]

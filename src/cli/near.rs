@@ -6,7 +6,8 @@ use clap::{Arg, Command, Error};
 use super::elsewhere;
 
 /// The one of `names` that is nearest to `typed`, if one is near: a name that begins with it, or that differs in at
-/// most a third of its letters. clap is more generous: it suggests `--no-print-errors` for `--nope`.
+/// most a third of its letters. clap is more generous: it suggests `--no-print-errors` for `--nope`, and knows no
+/// keys of the config file.
 pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     /// Too many names begin with fewer letters.
     const BEGINNING: usize = 3;

@@ -13,7 +13,6 @@ use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMa
 use super::config::{self, Setting};
 use super::flags::Flags;
 use super::near;
-use super::roots::RootFlags;
 use super::{HOME, snapshots};
 use crate::problem::reason;
 use crate::render::name::escape;
@@ -26,7 +25,7 @@ pub(super) fn flags<T>(
 ) -> Result<T, Error> {
     let (source, args) = &source(args)?;
     let make = |flags| make(Flags { source: *source, ..flags });
-    let flags = paths_alone(args).map_or_else(|| parse(args), Ok)?;
+    let flags = parse(args)?;
     if flags.is_question() {
         return make(flags).map_err(bad);
     }
@@ -53,15 +52,6 @@ fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), Error> {
         }
         _ => Ok((Source::default(), args.into())),
     }
-}
-
-/// The flags for arguments that are only paths. To tell clap about some sixty flags takes a seventh of the time of
-/// weighing an empty directory.
-fn paths_alone(args: &[OsString]) -> Option<Flags> {
-    let paths = args.get(1..)?;
-    let is_path = |arg: &OsString| !arg.is_empty() && !arg.as_encoded_bytes().starts_with(b"-");
-    let flags = || Flags { roots: RootFlags::only(paths), ..Flags::default() };
-    paths.iter().all(is_path).then(flags)
 }
 
 fn parse(args: &[OsString]) -> Result<Flags, Error> {
@@ -224,21 +214,4 @@ fn bad(message: String) -> Error {
 
 fn printable(path: &Path) -> String {
     escape(path.as_os_str().as_encoded_bytes())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn paths_alone_are_what_clap_makes_of_them() {
-        for args in [&["weigh"][..], &["weigh", "a"], &["weigh", "b", "a", "a=b", "/"]] {
-            let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-            let [alone, parsed] = [paths_alone(&args), parse(&args).ok()];
-            assert_eq!(format!("{alone:?}"), format!("{parsed:?}"));
-        }
-        for other in ["-d", "--", "-", ""] {
-            assert!(paths_alone(&["weigh".into(), "a".into(), other.into()]).is_none(), "{other}");
-        }
-    }
 }

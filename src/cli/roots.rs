@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
-use crate::path;
 use crate::problem::reason;
 use crate::render::name::escape;
 use crate::sys;
@@ -29,11 +28,6 @@ pub(super) struct RootFlags {
 }
 
 impl RootFlags {
-    /// Only these paths, and none from a file.
-    pub(super) fn only(paths: &[OsString]) -> Self {
-        Self { paths: paths.to_vec(), ..Self::default() }
-    }
-
     /// Whether a file names paths; it may be long.
     pub(super) fn are_listed(&self) -> bool {
         self.files0_from.is_some() || self.files_from.is_some()
@@ -91,7 +85,7 @@ fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::R
         path.pop_if(|last| *last == end);
         // No file has an empty name.
         if !path.is_empty() {
-            roots.push(path::from_vec(path).into());
+            roots.push(sys::into_path(path).into());
         }
     }
 }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::flags::{Flags, Sort};
 use super::{HOME, git};
 use crate::browse::{self, BrowseOptions, SortKey, Sorting};
-use crate::filter::{Git, GitConfig, Ignored};
+use crate::git::{Git, GitConfig, Ignored};
 use crate::remove::UserDirectories;
 use crate::render::colors::Colors;
 use crate::render::size::Formats;

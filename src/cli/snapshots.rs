@@ -6,8 +6,7 @@ use std::path::{self, PathBuf};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, ValueHint};
 
-use super::flags::Flags;
-use super::numbers;
+use super::flags::{Flags, positive};
 use crate::measure::parse_size;
 use crate::render::name::escape;
 use crate::report::Growth;
@@ -31,7 +30,7 @@ pub(super) struct SnapshotFlags {
     /// Only snapshots of the same PATHs and host are removed, and only those that were saved with --save DIR/. The last
     /// one that is complete always stays. A line on stderr says what was removed.
     #[arg(long, value_name = "N", requires = "save", allow_negative_numbers = true)]
-    #[arg(value_parser = numbers::positive)]
+    #[arg(value_parser = positive())]
     pub(super) keep: Option<NonZeroUsize>,
 
     /// Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet

@@ -1,6 +1,6 @@
 //! Filters by globs in the syntax of gitignore(5), relative to each root.
 
-use super::rules::IgnoreRules;
+use crate::git::IgnoreRules;
 
 /// Which paths below a root count.
 #[derive(Clone, Debug, Default)]

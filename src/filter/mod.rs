@@ -9,17 +9,11 @@
 //!
 //! A directory's [`Scope`] is what filters know about it from its parents. Without filters there is none.
 
-mod git;
-mod git_config;
-mod git_syntax;
-mod glob;
+mod git_files;
 mod globs;
-mod index;
 mod names;
 mod paths;
 mod regexes;
-mod repository;
-mod rules;
 mod share;
 mod times;
 mod types;
@@ -28,20 +22,17 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use git::{Git, Ignored};
-pub use git_config::{BadFile, GitConfig, truth};
 pub use globs::Globs;
 pub use names::Names;
 pub use paths::Paths;
 pub use regexes::{BadPattern, Regexes};
-pub use rules::IgnoreRules;
 pub use share::{MANY, Share};
 pub use times::{Days, Times};
 pub use types::{Types, known_types};
 
+use crate::git::{DirectoryRules, Git, Ignored};
 use crate::path;
 use crate::sys::{self, Handle, Stat, Symlinks};
-use git::DirectoryRules;
 use paths::Ends;
 use share::AboveShares;
 
@@ -164,7 +155,7 @@ impl Filter {
 
     /// What filters know about the root at `path`; nothing if there are no filters.
     pub fn root(&self, path: &[u8]) -> Option<Arc<Scope>> {
-        let root = path::from_bytes(path);
+        let root = sys::to_path(path);
         let real =
             || sys::real_path(&root, Symlinks::Follow).unwrap_or_else(|_| root.to_path_buf());
         self.root_at(path, real)
@@ -179,11 +170,17 @@ impl Filter {
         if self.is_off() {
             return None;
         }
-        let rules = if self.git.is_off() { DirectoryRules::default() } else { self.git.root(path) };
+        let rules = if self.git.is_off() { DirectoryRules::default() } else { self.rules_of(path) };
         let (left_out, collapsed) =
             (self.paths.below(path, &is_at), self.collapse.below(path, &is_at));
         let above_shares = self.share.map(|_| AboveShares::ROOT);
         Some(Arc::new(Scope { left_out, collapsed, above_shares, rules, ..Scope::default() }))
+    }
+
+    /// Git's rules for the root at `path`; none if it is not there any more.
+    fn rules_of(&self, path: &[u8]) -> DirectoryRules {
+        let real = sys::real_path(&sys::to_path(path), Symlinks::Follow);
+        real.map_or_else(|_| DirectoryRules::default(), |real| self.git.root::<Handle>(&real))
     }
 
     /// What there is still to be known of a directory: nothing, where all in it is in one share and nothing else
@@ -211,7 +208,7 @@ impl Filter {
         };
         let path = || path::join_all(names());
         let rules = self.git.enter(&scope.rules, dir, path, from, &mut report);
-        rules.as_ref().unwrap_or(&scope.rules).read_index_or_report(report);
+        rules.as_ref().unwrap_or(&scope.rules).read_index_or_report::<Handle>(report);
         Some(match rules {
             Some(rules) => Arc::new(Scope { rules, ..(**scope).clone() }),
             None => Arc::clone(scope),

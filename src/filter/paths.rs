@@ -60,7 +60,7 @@ impl Paths {
         if self.absolute.is_empty() {
             return Ends::default();
         }
-        let (root, place) = (path::from_bytes(path), is_at());
+        let (root, place) = (sys::to_path(path), is_at());
         let absolute = self.absolute.iter().filter_map(|path| path.strip_prefix(&place).ok());
         // A path may be spelled like the root and not exist any more.
         let spelled = self.relative.iter().filter_map(|path| path.strip_prefix(&root).ok());

@@ -2,7 +2,7 @@
 
 use ignore::types::{self, TypesBuilder};
 
-use crate::path;
+use crate::sys;
 
 /// Which types of files count. A directory is of no type.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +67,7 @@ fn any_of(names: &[String]) -> Result<Option<types::Types>, &str> {
 }
 
 fn is_of(types: &types::Types, name: &[u8], is_directory: bool) -> bool {
-    !is_directory && types.matched(path::from_bytes(name), false).is_whitelist()
+    !is_directory && types.matched(sys::to_path(name), false).is_whitelist()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use super::protected::ProtectedPaths;
 use super::target::Target;
 use crate::inode::MountedDevice;
 use crate::path;
+use crate::sys;
 use crate::tree::{Child, DirectoryId, Place, Tree};
 
 /// A target for each of `places` in `tree`, or the reason why there is none. `root` returns the real path of the root
@@ -60,7 +61,7 @@ fn target(
     let real = real.into_os_string().into_encoded_bytes();
     let path = path::join_all(iter::once(&*real).chain(names.into_iter().rev()));
     Ok(Target {
-        mount: mount(top, path::from_vec(path)),
+        mount: mount(top, sys::into_path(path)),
         way,
         name: child.name().to_vec(),
         directory: KnownEntry::of(&parent),

@@ -8,8 +8,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use super::{GivenRoot, Snapshot};
-use crate::path;
 use crate::problem::Problem;
+use crate::sys;
 use crate::tree::Tree;
 
 /// Why an apparent change may be none.
@@ -91,7 +91,7 @@ impl<'a> Roots<'a> {
         let given = snapshot.origin.as_ref().map_or(&[][..], |origin| &origin.roots);
         let places = outermost(given.iter().map(GivenRoot::place).collect());
         let roots = snapshot.weighed.report.iter().flat_map(Tree::roots);
-        let names = roots.map(|root| path::from_bytes(root.name())).collect();
+        let names = roots.map(|root| sys::to_path(root.name())).collect();
         Self { places, names: outermost(names) }
     }
 

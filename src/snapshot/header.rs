@@ -9,7 +9,8 @@ use super::tokens::Tokens;
 use super::{GivenRoot, Origin, Snapshot};
 use crate::filter::Share;
 use crate::measure::{Measure, Time, View};
-use crate::problem::{self, Operation, Problem};
+use crate::problem::{Operation, Problem};
+use crate::sys::errors::codes;
 use crate::tree::Tree;
 use crate::weighed::Weighed;
 
@@ -50,7 +51,7 @@ impl Header {
             }
             b"complete" => self.is_complete = Some(tokens.boolean()?),
             b"errors" => {
-                let codes = LazyCell::new(problem::codes);
+                let codes = LazyCell::new(codes);
                 self.problems = list(tokens, usize::MAX, |tokens| read_problem(tokens, &codes))?;
             }
             b"time" => self.origin().time = tokens.signed()?,

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use super::tokens::Tokens;
 use crate::filter::Share;
-use crate::path;
 use crate::sys::{self, MountTable, Query, Source, Symlinks};
 
 /// When and where a snapshot was made, and what counts in it.
@@ -94,7 +93,7 @@ impl Origin {
     /// The place of the root called `name`, in a snapshot that has no names of roots: the only place, or the first
     /// one whose path ends in `name`.
     pub(super) fn likely_place(&self, name: &[u8]) -> PathBuf {
-        let name = path::from_bytes(name);
+        let name = sys::to_path(name);
         let mut places = self.roots.iter().map(GivenRoot::place);
         let only = self.roots.len() == 1;
         places.find(|place| only || place.ends_with(&name)).unwrap_or(name).into_owned()
@@ -149,7 +148,7 @@ impl Share {
 impl GivenRoot {
     /// Its absolute path.
     pub(super) fn place(&self) -> Cow<'_, Path> {
-        path::from_bytes(&self.path)
+        sys::to_path(&self.path)
     }
 
     /// Reads one of the header's roots.

@@ -14,6 +14,7 @@ use crate::filter::{DirectoryFilter, Filter, Verdict};
 use crate::measure::Mode;
 use crate::path::{self, LONGEST};
 use crate::problem::{Operation, Problem};
+use crate::sys;
 use crate::tally::{Inodes, Whole};
 use crate::total::{Replay, Rules, Shown};
 use crate::tree::{Child, Content, Named, Node, Shape, Step, Traversal, Tree};
@@ -191,7 +192,7 @@ impl<'s> Reweigher<'s> {
         if met.given.contains(problem.path.as_slice()) || !self.leaves_out_at(root, way, problem) {
             return Some(problem.clone());
         }
-        let met_at = root.place.join(path::from_bytes(way));
+        let met_at = root.place.join(sys::to_path(way));
         let mut inside: Vec<_> = met.inside_of(&met_at).collect();
         // Outer roots come first.
         inside.reverse();

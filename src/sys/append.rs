@@ -1,10 +1,10 @@
 //! A file to which lines are appended.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::platform::open_to_append;
+use super::system::open_to_append;
 
 /// A log. Several processes may write to it at once: each line is one write.
 #[derive(Debug)]
@@ -29,23 +29,4 @@ impl AppendedFile {
     pub fn append(&mut self, line: &[u8]) -> io::Result<()> {
         self.file.write_all(line)
     }
-}
-
-/// Makes the directory at `path` and its parents, for its owner alone.
-///
-/// # Errors
-/// The system's. That they exist is no error.
-#[cfg(unix)]
-pub fn make_directories(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
-}
-
-/// Makes the directory at `path` and its parents.
-///
-/// # Errors
-/// The system's. That they exist is no error.
-#[cfg(windows)]
-pub fn make_directories(path: &Path) -> io::Result<()> {
-    fs::create_dir_all(path)
 }

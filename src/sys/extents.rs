@@ -1,18 +1,6 @@
 //! Which parts of a file share their space with others, as the file system maps them (FIEMAP). Only on Linux: on
 //! other systems weigh never knows what is shared.
 
-#[cfg(target_os = "linux")]
-mod linux;
-/// Compiled for tests on Linux, too, to find mistakes in it.
-#[cfg(any(test, not(target_os = "linux")))]
-#[cfg_attr(target_os = "linux", allow(dead_code))]
-mod other;
-
-#[cfg(target_os = "linux")]
-pub use linux::map_extents;
-#[cfg(not(target_os = "linux"))]
-pub use other::map_extents;
-
 /// What a file has besides the extents that it may share, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mapped {

@@ -1,26 +1,27 @@
 //! The only module that touches the file system: it opens, lists and stats, relative to an open directory.
 //!
-//! * [`Source`]: what lists directories and stats entries. Each is a file in `source` with the same items. The choice
-//!   for a root or a mount is made at run time, and stored in its [`Mount`]. If a source lists an entry with its
-//!   attributes ([`Listed`]), no stat is needed.
+//! * [`Source`]: what lists directories and stats entries. The choice for a root or a mount is made at run time, and
+//!   stored in its [`Mount`]. If a source lists an entry with its attributes ([`Listed`]), no stat is needed.
 //! * [`Handle`]: an open directory, of any source.
 //! * The same everywhere: `real_path`, [`MountTable`], [`space`], `now` and `time_zone`.
-//! * One file for each platform, in `platform`, with the same items:
-//!   * `is_vanished`, `is_out_of_handles`, `not_found`: what the system's errors mean.
+//! * `system`: Linux, another Unix, or Windows, chosen here and nowhere else. Each has the same items; `unix` has what
+//!   Linux and the others do in the same way, and `refused` what only Linux does.
+//!   * The sources of listings, and paths from bytes (`to_path`, `into_path`; the other way is std's `as_encoded_bytes`).
+//!   * `is_vanished`, `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
 //!   * `is_rotational`: whether a device is a rotating disk.
-//!   * `terminal`, `stop_others`: the terminal of the process, and Ctrl-Z on it.
+//!   * `terminal`, `is_capable_terminal`, `stop_others`, `signals`: the terminal of the process, Ctrl-C and Ctrl-Z on it.
 //!   * `usage`, `host`, `user_name`, `user_home`, `user_homes`: what the process has used, the names of the machine and
 //!     its users, and their home directories.
 //!   * `is_root`: whether no other user may read more.
 //!   * On Unix, `access_list`: who else may access a file (acl(5)), empty if there is no list or the system does not
 //!     tell; `set_access_list`, for an open file.
-//! * `map_extents`: which parts of a file share their space with others. It opens regular files, but reads none.
-//! * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes. Also a
-//!   file for each platform; only Linux has more than a refusal, for ext4 (`ext4`).
-//! * [`Prefetch`]: reads a file system's metadata from its device before a walk; likewise.
-//! * The platform's part of saving snapshots, in `snapshot_file`: who may read one, and who is writing it.
+//!   * `snapshot_file`: who may read a snapshot, and who is writing it.
+//!   * `map_extents`: which parts of a file share their space with others. It opens regular files, but reads none.
+//!   * [`HeldDirectory`]: a directory that is held open to move and remove its entries by name, never by a path.
+//!   * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes.
+//!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 ([`ext4`](crate::ext4)).
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
@@ -40,38 +41,53 @@ use crate::inode::Identity;
 use crate::measure::{Figures, Kind, Mode, Time};
 
 mod append;
-mod bulk;
 mod exact;
-#[cfg(target_os = "linux")]
-mod ext4;
 mod extents;
 mod listing;
 mod mount_table;
-mod platform;
-mod prefetch;
 mod snapshot_file;
 mod source;
 mod space;
 mod time_zone;
 mod usage;
+/// Names of Windows; its tests run everywhere.
+#[cfg(any(windows, test))]
+mod wtf8;
 
-pub use append::{AppendedFile, make_directories};
-pub use bulk::Bulk;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(all(unix, not(target_os = "linux")))]
+mod other;
+#[cfg(not(target_os = "linux"))]
+mod refused;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(all(unix, not(target_os = "linux")))]
+use other as system;
+#[cfg(windows)]
+use windows as system;
+
+pub use append::AppendedFile;
 pub use exact::{ExactStat, Moment};
-pub use extents::{Mapped, map_extents};
+pub use extents::Mapped;
 pub use listing::{Listed, Listing};
 pub use mount_table::{Location, MountTable};
-pub use platform::{
-    HeldDirectory, free_handles, host, is_out_of_handles, is_root, is_rotational, is_vanished,
-    not_found, space_around, stop_others, terminal, threads_with_room, usage, user_home,
-    user_homes, user_id, user_name,
-};
-pub use prefetch::Prefetch;
 pub use snapshot_file::{
     Destination, Draft, files_in, has_content, is_directory, open as open_snapshot, remove_file,
 };
 pub use source::{Handle, Source};
 pub use space::{Space, space};
+pub use system::{
+    Bulk, HOME, HeldDirectory, Prefetch, errors, free_handles, host, into_path,
+    is_capable_terminal, is_out_of_handles, is_root, is_rotational, is_vanished, make_directories,
+    map_extents, not_found, signals, space_around, stop_others, terminal, threads_with_room,
+    to_path, usage, user_home, user_homes, user_id, user_name,
+};
 pub use time_zone::time_zone;
 pub use usage::Usage;
 

@@ -207,7 +207,7 @@ impl MountTable {
             let on = self.topmost(*mount, &next);
             let may_touch = *may_touch && is_near(on);
             let target = match may_touch && on == *mount {
-                true => fs::read_link(path::from_bytes(&next)).ok(),
+                true => fs::read_link(super::to_path(&next)).ok(),
                 false => None,
             };
             let Some(target) = target else {

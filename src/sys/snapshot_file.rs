@@ -9,17 +9,8 @@ use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
-
-#[cfg(unix)]
-use unix as platform;
-#[cfg(windows)]
-use windows as platform;
-
-use crate::path;
+use super::system::snapshot_file as platform;
+use super::to_path;
 
 /// Opens the snapshot at `path`, standard input for `-`, and returns its size in bytes; 0 if the size is unknown
 /// before its end.
@@ -301,7 +292,7 @@ fn prefix(path: &Path) -> OsString {
     const MOST: usize = 200;
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let mut prefix = OsString::from(".weigh-draft-of-");
-    prefix.push(path::from_bytes(&name[..name.len().min(MOST)]).as_os_str());
+    prefix.push(to_path(&name[..name.len().min(MOST)]).as_os_str());
     prefix.push("-");
     prefix
 }

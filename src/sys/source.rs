@@ -1,173 +1,43 @@
 //! Where listings come from: which source serves a root or a mount is decided at run time, and stands in its
 //! [`Mount`].
 //!
-//! A source is a file here with the same items as the others: its `Handle`, `stat` and `mount_of`. A new one gets a
-//! variant, and an arm in each `match` below. A `match` avoids a call through a pointer for each file.
+//! A source is a module of a system, with the same items as the others: its `Handle`, `stat` and `mount_of`. A system
+//! lists its sources in `Source` and `Handle`, and has an arm for each in `by_source!` and `by_handle!`. A `match` avoids a
+//! call through a pointer for each file.
 
 use std::ffi::CStr;
 use std::fs::{DirEntry, File, ReadDir};
 use std::sync::{Mutex, PoisonError};
 use std::{io, iter};
 
+pub use super::system::{Handle, Source};
+
+use super::system::{by_handle, by_source, known_below};
 use super::{Listing, Mount, Query, Stat, Symlinks, is_vanished, too_large};
 use crate::inode::Identity;
 use crate::measure::Kind;
 
-#[cfg(target_os = "linux")]
-pub(super) mod bulk;
-#[cfg(target_os = "linux")]
-mod linux;
-#[cfg(unix)]
-mod portable;
-#[cfg(windows)]
-mod windows;
-
-#[cfg(target_os = "linux")]
-pub(super) use linux::{convert as linux_stat, open_file as open_linux_file};
-
-/// What lists directories and stats entries; by default, the best for the system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Source {
-    /// Linux' own calls, relative to an open directory.
-    #[cfg(target_os = "linux")]
-    #[default]
-    Linux,
-    /// `std::fs` alone, by paths; on any Unix.
-    #[cfg(unix)]
-    #[cfg_attr(not(target_os = "linux"), default)]
-    Portable,
-    /// Windows' listings for files; only directories are asked for links and allocated size.
-    #[cfg(windows)]
-    #[default]
-    Listing,
-    /// Windows, which asks every file for what no listing has.
-    #[cfg(windows)]
-    Exact,
-}
-
-/// The sources that can be chosen by name, besides the default.
-#[cfg(unix)]
-const OTHERS: &[(&str, Source)] = &[("portable", Source::Portable)];
-#[cfg(windows)]
-const OTHERS: &[(&str, Source)] = &[];
-
-/// An open directory, of any source.
-#[derive(Debug)]
-pub enum Handle {
-    /// Of [`Source::Linux`].
-    #[cfg(target_os = "linux")]
-    Linux(linux::Handle),
-    /// Of [`Source::Linux`], in a file system that is read in bulk.
-    #[cfg(target_os = "linux")]
-    Bulk(bulk::Handle),
-    /// Of [`Source::Portable`].
-    #[cfg(unix)]
-    Portable(portable::Handle),
-    /// Of [`Source::Listing`].
-    #[cfg(windows)]
-    Listing(windows::listing::Handle),
-    /// Of [`Source::Exact`].
-    #[cfg(windows)]
-    Exact(windows::exact::Handle),
-}
-
-/// Evaluates `$asked`, where `$module` is the module of the source `$source`.
-macro_rules! by_source {
-    ($source:expr, $module:ident => $asked:expr) => {
-        match $source {
-            #[cfg(target_os = "linux")]
-            Source::Linux => {
-                use self::linux as $module;
-                $asked
-            }
-            #[cfg(unix)]
-            Source::Portable => {
-                use self::portable as $module;
-                $asked
-            }
-            #[cfg(windows)]
-            Source::Listing => {
-                use self::windows::listing as $module;
-                $asked
-            }
-            #[cfg(windows)]
-            Source::Exact => {
-                use self::windows::exact as $module;
-                $asked
-            }
+/// Declares a system's [`Handle`]: an open directory of any of these sources.
+macro_rules! handles {
+    ($($(#[$about:meta])* $source:ident($handle:ty),)*) => {
+        /// An open directory, of any source.
+        #[derive(Debug)]
+        pub enum Handle {
+            $($(#[$about])* $source($handle),)*
         }
+        $(impl From<$handle> for Handle {
+            fn from(handle: $handle) -> Self {
+                Handle::$source(handle)
+            }
+        })*
     };
 }
-
-/// Evaluates `$asked`, where `$dir` is the source's own handle in `$handle`.
-macro_rules! by_handle {
-    ($handle:expr, $dir:ident => $asked:expr) => {
-        match $handle {
-            #[cfg(target_os = "linux")]
-            Handle::Linux($dir) => $asked,
-            #[cfg(target_os = "linux")]
-            Handle::Bulk($dir) => $asked,
-            #[cfg(unix)]
-            Handle::Portable($dir) => $asked,
-            #[cfg(windows)]
-            Handle::Listing($dir) => $asked,
-            #[cfg(windows)]
-            Handle::Exact($dir) => $asked,
-        }
-    };
-}
-
-#[cfg(target_os = "linux")]
-impl From<linux::Handle> for Handle {
-    fn from(handle: linux::Handle) -> Self {
-        Handle::Linux(handle)
-    }
-}
-
-#[cfg(target_os = "linux")]
-impl From<bulk::Handle> for Handle {
-    fn from(handle: bulk::Handle) -> Self {
-        Handle::Bulk(handle)
-    }
-}
-
-#[cfg(unix)]
-impl From<portable::Handle> for Handle {
-    fn from(handle: portable::Handle) -> Self {
-        Handle::Portable(handle)
-    }
-}
-
-#[cfg(windows)]
-impl From<windows::listing::Handle> for Handle {
-    fn from(handle: windows::listing::Handle) -> Self {
-        Handle::Listing(handle)
-    }
-}
-
-#[cfg(windows)]
-impl From<windows::exact::Handle> for Handle {
-    fn from(handle: windows::exact::Handle) -> Self {
-        Handle::Exact(handle)
-    }
-}
+pub(super) use handles;
 
 impl Source {
-    /// Whether the system's default source knows how many links a file has, and which inode it is.
-    pub const LISTS_LINKS: bool = cfg!(unix);
-
     /// The sources that can be chosen by name; native is the system's default.
     pub fn named() -> impl Iterator<Item = (&'static str, Self)> {
-        iter::once(("native", Self::default())).chain(OTHERS.iter().copied())
-    }
-
-    /// The source that knows how many links a file has, and which inode it is.
-    pub fn with_links(self) -> Self {
-        match self {
-            #[cfg(windows)]
-            Self::Listing => Self::Exact,
-            other => other,
-        }
+        iter::once(("native", Self::default())).chain(Self::OTHERS.iter().copied())
     }
 
     /// Opens the directory at `path`, a root, following symlinks.
@@ -216,15 +86,11 @@ impl Handle {
     ///
     /// # Errors
     /// The system's.
-    #[cfg_attr(not(target_os = "linux"), allow(unused_variables))]
     pub fn open_known_at(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> io::Result<Self> {
-        #[cfg(target_os = "linux")]
-        if let Handle::Bulk(dir) = self
-            && let Some(below) = dir.below(name, stat, symlinks)
-        {
-            return Ok(below.into());
+        match known_below(self, name, stat, symlinks) {
+            Some(below) => Ok(below),
+            None => self.open_at(name, symlinks),
         }
-        self.open_at(name, symlinks)
     }
 
     /// Opens the parent directory without reading it; the uppermost directory is its own parent.
@@ -310,7 +176,7 @@ impl Handle {
 ///
 /// # Errors
 /// The system's, and those of `look`.
-fn each_of_next(
+pub(super) fn each_of_next(
     entries: Option<&Mutex<ReadDir>>,
     mut look: impl FnMut(DirEntry) -> io::Result<()>,
 ) -> io::Result<()> {

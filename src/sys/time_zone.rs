@@ -7,15 +7,7 @@ use std::env;
 
 use jiff::tz::TimeZone;
 
-#[cfg(unix)]
-mod unix;
-#[cfg(windows)]
-mod windows;
-
-#[cfg(unix)]
-use unix::{named, of_system};
-#[cfg(windows)]
-use windows::{named, of_system};
+use super::system::time_zone::{named, of_system};
 
 /// The time zone according to the variable TZ or the system (tzset(3)); UTC if neither tells.
 pub fn time_zone() -> TimeZone {

@@ -5,7 +5,9 @@
 //! and in however many parts they are added.
 //!
 //! Segments take 16 bytes each, in sorted chunks. One sorted list would be moved for each segment that is added, and a
-//! `BTreeMap` takes about 28 bytes.
+//! `BTreeMap` takes about 28 bytes. The set of the crate rangemap 1 joins what touches. For a million extents, each added
+//! twice, it takes 0.64 s and 35 MB in order, and 2.7 s and 25 MB at random places that hardly overlap; this takes 0.07 s and
+//! 15 MB, and 1.2 s and 20 MB. Only where nearly all overlap, it is faster: 1.1 s and 2 MB, and this 2.8 s and 17 MB.
 //!
 //! One limit holds for all sets of a walk. It counts extents, whose number does not depend on threads or order. The
 //! number of segments does.

@@ -68,7 +68,7 @@ fn dir_above(root: &Root, start: &Start) -> io::Result<Handle> {
     }
     dir.up().or_else(|_| {
         // A directory may forbid searching, even for `..`.
-        let path = path::from_bytes(root.path.to_bytes());
+        let path = sys::to_path(root.path.to_bytes());
         let path = sys::real_path(&path, Symlinks::Follow)?;
         let above = path.parent().ok_or_else(sys::not_found)?;
         root.mount.source.look(&CString::new(above.as_os_str().as_encoded_bytes())?)
@@ -89,7 +89,7 @@ impl Start {
         if root.stat.is_directory() {
             return whole();
         }
-        let spelled = path::from_bytes(root.path.to_bytes());
+        let spelled = sys::to_path(root.path.to_bytes());
         // The path may be that of a symlink, and the root its target.
         let path = if options.follow { real_path(root) } else { spelled.into_owned() };
         let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return whole() };
@@ -323,6 +323,6 @@ fn name_of(
 
 /// The real path of a root, as far as a path can tell.
 fn real_path(root: &Root) -> PathBuf {
-    let path = path::from_bytes(root.path.to_bytes());
+    let path = sys::to_path(root.path.to_bytes());
     sys::real_path(&path, standing_for(&root.stat)).unwrap_or_else(|_| path.into_owned())
 }

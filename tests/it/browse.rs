@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected};
-use weigh::path;
 use weigh::report::{self, Browsed, Keep, Request};
+use weigh::sys;
 use weigh::tally::{Directory, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
 use weigh::total::Rules;
 use weigh::tree::{Step, Totals, Traversal, Tree};
@@ -113,7 +113,7 @@ fn removed_is_freed(place: &Mounted, seed: u64) -> u64 {
     mark_at_random(&mut browser, &mut dice);
     let (count, marked) = browser.marked();
     let (totals, freed) = marked.unwrap();
-    let paths: Vec<PathBuf> = browser.marked_paths().into_iter().map(path::from_vec).collect();
+    let paths: Vec<PathBuf> = browser.marked_paths().into_iter().map(sys::into_path).collect();
     assert_eq!(paths.len(), count);
     let weighed: u64 = weight_of(&paths);
     assert_eq!(totals.size, weighed, "seed {seed}: what is marked weighs something else");
@@ -342,7 +342,7 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
         mark_at_random(&mut browser, &mut dice);
         let marked = sorted(browser.marked_paths());
         let Some(Command::Rescan(path)) = browser.press(Key::Char('r')) else { continue };
-        let directory = path::from_vec(path);
+        let directory = sys::into_path(path);
         for new in 0..3 {
             fs::write(directory.join(format!("new {new}")), vec![0; 5_000 * new]).unwrap();
         }
@@ -365,7 +365,7 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
         let still = sorted(browser.marked_paths());
         assert!(still.iter().all(|path| marked.contains(path)), "seed {seed}");
         let (_, Some((totals, freed))) = browser.marked() else { panic!("it is whole") };
-        let paths: Vec<_> = still.into_iter().map(path::from_vec).collect();
+        let paths: Vec<_> = still.into_iter().map(sys::into_path).collect();
         assert_eq!(totals.size, weight_of(&paths), "seed {seed}");
         let before = freed.unwrap().most;
         assert!(before <= totals.size);

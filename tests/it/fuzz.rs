@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use weigh::cli::config;
-use weigh::filter::{Days, Filter, IgnoreRules, Names, Regexes};
+use weigh::filter::{Days, Filter, Names, Regexes};
+use weigh::git::IgnoreRules;
 use weigh::measure::{Time, View};
 use weigh::render::size::Format;
 use weigh::render::time::{Style, TimeFormat};

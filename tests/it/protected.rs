@@ -15,9 +15,9 @@ use std::sync::Arc;
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive, unmount};
 use weigh::browse::{BrowseOptions, Browser, Key, Protected};
-use weigh::path;
 use weigh::remove::{self, Fate, Manner, ProtectedPaths, Target, UserDirectories};
 use weigh::report::{self, Browsed, Keep, Request};
+use weigh::sys;
 use weigh::tally::Inodes;
 use weigh::tree::Place;
 
@@ -387,11 +387,11 @@ fn round(top: &Path, seed: u64, is_late: bool) -> (usize, usize) {
     let tree = world.browsed().snapshot.weighed.report.unwrap();
     let (mut all, mut ahead) = (Vec::<(PathBuf, Place)>::new(), vec![tree.root()]);
     while let Some(child) = ahead.pop() {
-        let path = path::from_vec(child.path());
+        let path = sys::into_path(child.path());
         all.extend(child.place().filter(|_| path.is_absolute()).map(|place| (path, place)));
         ahead.extend(child.unsorted());
     }
-    let root = |name: &[u8]| path::from_bytes(name).canonicalize().ok();
+    let root = |name: &[u8]| sys::to_path(name).canonicalize().ok();
     let places = all.iter().map(|(_, place)| *place);
     let targets = remove::targets(&tree, places, root, &paths);
     let mut reviewed: Vec<(PathBuf, Target)> = Vec::new();
@@ -465,7 +465,7 @@ fn marked_on_screen(world: &mut World, what: &impl Fn(&Path) -> String) {
         browser.press(*world.dice.of(&keys));
     }
     for path in browser.marked_paths() {
-        let path = path::from_vec(path);
+        let path = sys::into_path(path);
         assert!(!world.is_protected(&path), "marked: {}", what(&path));
     }
 }

@@ -8,12 +8,12 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use weigh::path;
 use weigh::remove::{
     self, Fate, Manner, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target, TargetOutcome,
     UserDirectories, look, remove, undo,
 };
 use weigh::report::{self, Keep, Request};
+use weigh::sys;
 use weigh::tally::Inodes;
 use weigh::tree::{Place, Tree};
 
@@ -497,7 +497,7 @@ fn what_is_swapped_in_the_trash_is_not_put_back() {
     let targets = scanned.targets(&["c"]);
     let removed = remove(&targets, Manner::Trash, &scanned.directories, &mut nothing);
     let Fate::Trashed(trashed) = one(removed).fate else { panic!() };
-    let place = path::from_bytes(&trashed.path_in_trash()).into_owned();
+    let place = sys::to_path(&trashed.path_in_trash()).into_owned();
     let other = fixture.at("home/other");
     let removed = undo(&trashed, &scanned.directories, &mut |event| {
         if let RemovalEvent::Before { step: RemovalStep::Move, .. } = event {
@@ -538,7 +538,7 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
             false => scanned.delete_without_room(&targets, watch),
         };
         let Fate::Left(at) = &removed.outcomes[0].fate else { panic!("{removed:?}") };
-        let left = fs::metadata(path::from_bytes(at)).unwrap();
+        let left = fs::metadata(sys::to_path(at)).unwrap();
         assert_eq!(left.ino(), inode, "{removed:?}");
         assert_eq!(fixture.bytes("tree/a/b/two"), b"theirs");
         let at = std::str::from_utf8(at).unwrap();
@@ -565,7 +565,7 @@ fn a_private_directory_that_stays_stops_no_other_target() {
         assert!(matches!(outcome.fate, Fate::Deleted), "{removed:#?}");
     }
     let [left] = &removed.left[..] else { panic!("{removed:#?}") };
-    let place = path::from_bytes(&left.path);
+    let place = sys::to_path(&left.path);
     assert!(place.starts_with(fixture.at("tree/a").canonicalize().unwrap()), "{left:?}");
     assert_eq!(fs::read(place.join("theirs")).unwrap(), b"x");
 }
@@ -620,10 +620,10 @@ fn the_trash_is_that_of_the_specification_and_gives_back() {
             let Fate::Trashed(trashed) = outcome.fate else { panic!("{outcome:?}") };
             if round == 1 {
                 // What has its name now is not replaced.
-                fs::write(path::from_bytes(&trashed.path()), "new").unwrap();
+                fs::write(sys::to_path(&trashed.path()), "new").unwrap();
                 let why = kept(undo(&trashed, &scanned.directories, &mut nothing));
                 assert_eq!(why, "something else has its name now");
-                fs::remove_file(path::from_bytes(&trashed.path())).unwrap();
+                fs::remove_file(sys::to_path(&trashed.path())).unwrap();
             }
             let back = one(undo(&trashed, &scanned.directories, &mut nothing));
             assert!(matches!(back.fate, Fate::Restored), "{back:?}");
@@ -668,7 +668,7 @@ fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
     let place = fixture.at("renamed").canonicalize().unwrap().join("d/four");
     let back = one(undo(&trashed, &scanned.directories, &mut nothing));
     assert!(matches!(back.fate, Fate::Restored), "{back:?}");
-    assert_eq!(path::from_bytes(&trashed.path()), place);
+    assert_eq!(sys::to_path(&trashed.path()), place);
     assert!(exists(&place));
     let log = scanned.log();
     let said = format!(r#""action":"restore","path":"{}""#, place.display());

@@ -1,0 +1,37 @@
+//! How git's rules, configuration and index are reached: through the directories that the walk has open.
+
+use std::ffi::CStr;
+use std::io::{self, Read, Seek};
+
+use crate::git::{EntryKind, WorkTreeDirectory};
+use crate::measure::Kind;
+use crate::sys::{Handle, Query, Source, Symlinks};
+
+impl WorkTreeDirectory for Handle {
+    fn open(path: &CStr) -> io::Result<Self> {
+        Source::default().open(path)
+    }
+
+    fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind> {
+        let stat = self.stat_at(path, symlinks(follows), Query::default()).ok()?;
+        Some(match stat.mode.kind() {
+            Kind::Directory => EntryKind::Directory,
+            Kind::File => EntryKind::File,
+            Kind::Symlink => EntryKind::Symlink,
+            Kind::Other => EntryKind::Other,
+        })
+    }
+
+    fn file_at(
+        &self,
+        path: &CStr,
+        follows: bool,
+        most: u64,
+    ) -> io::Result<Option<impl Read + Seek>> {
+        self.open_file_at(path, symlinks(follows), most)
+    }
+}
+
+fn symlinks(follows: bool) -> Symlinks {
+    if follows { Symlinks::Follow } else { Symlinks::Stay }
+}

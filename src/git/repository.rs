@@ -1,0 +1,85 @@
+//! Finds the repository of a work tree, by git's rules (setup.c, is_git_directory).
+
+use std::ffi::{CStr, CString};
+use std::io::{self, Read};
+
+use super::{EntryKind, WorkTreeDirectory, resolve};
+
+/// The repository of a work tree. Paths are from the top of the work tree, or absolute.
+pub(super) struct Repository {
+    /// The directory that belongs to this work tree alone.
+    pub(super) own: Vec<u8>,
+    /// The directory that it shares with other work trees, which git calls the common directory.
+    pub(super) common: Vec<u8>,
+}
+
+impl Repository {
+    /// The repository of the work tree whose top is open as `dir`, if it is one. Like git, it asks for a valid HEAD,
+    /// and for objects and refs.
+    pub(super) fn of(dir: &impl WorkTreeDirectory) -> Option<Self> {
+        let own = match dir.kind_at(c".git", true)? {
+            EntryKind::Directory => b".git".to_vec(),
+            // In a linked work tree or a submodule, `.git` is a file that names the repository.
+            EntryKind::File => {
+                let text = note(dir, c".git")?;
+                without_newlines(text.strip_prefix(b"gitdir: ")?).to_vec()
+            }
+            _ => return None,
+        };
+        let head = within(&own, b"HEAD")?;
+        // Before 2005, HEAD was a symlink to a branch that need not exist yet.
+        let is_symlink = dir.kind_at(&head, false)? == EntryKind::Symlink;
+        if !is_symlink && !is_head(&note(dir, &head)?) {
+            return None;
+        }
+        let common = match note(dir, &within(&own, b"commondir")?) {
+            Some(common) => resolve(&own, without_newlines(&common)),
+            None => own.clone(),
+        };
+        for name in [&b"objects"[..], b"refs"] {
+            dir.kind_at(&within(&common, name)?, true).filter(|it| *it == EntryKind::Directory)?;
+        }
+        Some(Self { own, common })
+    }
+}
+
+/// Whether `text` is a valid HEAD: a branch or a commit.
+fn is_head(text: &[u8]) -> bool {
+    /// The hexadecimal digits of a SHA-1 id; SHA-256 ids have more.
+    const ID: usize = 40;
+    match text.strip_prefix(b"ref:") {
+        Some(branch) => branch.trim_ascii_start().starts_with(b"refs/"),
+        None => text.len() >= ID && text[..ID].iter().all(u8::is_ascii_hexdigit),
+    }
+}
+
+fn without_newlines(mut text: &[u8]) -> &[u8] {
+    while let [rest @ .., b'\n' | b'\r'] = text {
+        text = rest;
+    }
+    text
+}
+
+/// The content of a file of git's that names another path, if it can be read.
+fn note(dir: &impl WorkTreeDirectory, name: &CStr) -> Option<Vec<u8>> {
+    /// Git refuses a larger `.git` file (setup.c, read_gitfile_gently).
+    const MOST: u64 = 1 << 20;
+    text_of(dir, name, MOST).ok()?
+}
+
+/// The content of the file at `path`, relative to `dir`, of at most `most` bytes; nothing if it is not a regular
+/// file.
+pub(super) fn text_of(
+    dir: &impl WorkTreeDirectory,
+    path: &CStr,
+    most: u64,
+) -> io::Result<Option<Vec<u8>>> {
+    let Some(file) = dir.file_at(path, true, most)? else { return Ok(None) };
+    let mut text = Vec::new();
+    file.take(most).read_to_end(&mut text)?;
+    Ok(Some(text))
+}
+
+fn within(directory: &[u8], name: &[u8]) -> Option<CString> {
+    CString::new(super::within(directory, name)).ok()
+}

@@ -1,0 +1,177 @@
+//! Reads ext2, ext3 and ext4 in bulk: first all inodes in the order in which they are stored, on all cores; then the blocks
+//! of each directory when the walk comes to it.
+//!
+//! An inode may change before a name leads to it. So the kernel is asked about names whose inode was free when it was read,
+//! or has another type now. A directory is listed by the kernel if it changed since shortly before the start, or
+//! since its inode was read.
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::fs::{Advice, fadvise};
+
+use super::{Handle, bulk_listing, device};
+use crate::ext4::{self, Budget, InodePacker, Kept, PackedInodes, RawVolume, Run};
+use crate::inode::Identity;
+use crate::measure::Mode;
+use crate::parallel;
+use crate::sys::{Mount, MountTable, Query, Stat, Storage, now};
+
+/// A file system whose inodes have been read.
+#[derive(Clone, Debug)]
+pub struct Bulk {
+    records: Arc<Records>,
+    bytes: u64,
+}
+
+/// Its inodes, and what is needed to read directories.
+#[derive(Debug)]
+pub(super) struct Records {
+    pub(super) volume: RawVolume,
+    pub(super) inodes: PackedInodes,
+    pub(super) budget: Budget,
+    pub(super) mounts: MountTable,
+    pub(super) mount: u64,
+    pub(super) device: u64,
+    /// The kernel lists directories that changed at or after this time, in seconds since the epoch.
+    pub(super) since: i64,
+}
+
+impl Records {
+    /// The attributes of the inode with this number; none if it was free, or if the kernel must be asked.
+    pub(super) fn stat(&self, inode: u64) -> Option<Stat> {
+        let its = self.inodes.attributes(inode)?;
+        Some(Stat {
+            device: self.device,
+            inode,
+            links: its.links.into(),
+            mode: Mode(its.mode),
+            mount_point: false,
+            blocks: its.blocks,
+            length: its.length,
+            accessed: its.accessed,
+            modified: its.modified,
+            changed: its.changed,
+            changed_nanos: its.changed_nanos,
+            born: its.born,
+            owner: its.owner,
+            group: Some(its.group),
+        })
+    }
+}
+
+impl Bulk {
+    /// Reads all inodes of the file system that is mounted at `path`, with the attributes that the [`Query`] asks for, on so
+    /// many `threads`; 0 is one for each core. Ends early if it `is_stopped`.
+    ///
+    /// # Errors
+    /// The system's, and the reason if it cannot be read in bulk.
+    pub fn read(
+        path: &CStr,
+        stat: &Stat,
+        mount: Mount,
+        query: Query,
+        threads: usize,
+        is_stopped: &AtomicBool,
+    ) -> io::Result<Self> {
+        /// In seconds: the clock for times in inodes is up to 10 milliseconds slow.
+        const STEP: i64 = 2;
+        /// The largest part of the available memory that may be used.
+        const SHARE: u64 = 4;
+        if stat.inode != ext4::ROOT || mount.storage != Storage::Local {
+            return Err(io::Error::other("no ext2, ext3 or ext4 is mounted there"));
+        }
+        if query.owner && device::are_owners_mapped() {
+            return Err(io::Error::other("this user namespace maps owners"));
+        }
+        let device = device::device_of(stat.device, mount.id)?;
+        let at_device = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}", device.display()))
+        };
+        let volume = File::open(&device).and_then(RawVolume::open).map_err(at_device)?;
+        let kept = Kept { times: query.times, owners: query.owner };
+        let needed = volume.groups.used().saturating_mul(PackedInodes::bytes_an_inode(kept));
+        let spare = device::memory_to_spare().unwrap_or(u64::MAX);
+        if needed > spare / SHARE {
+            let message = format!("that needs {} MiB of memory", needed >> 20);
+            return Err(io::Error::other(message));
+        }
+        // Sizes of files that were just written, and times on a lazytime mount, are in inode tables only after this.
+        let top = rustix::fs::open(path, rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty())?;
+        rustix::fs::syncfs(&top)?;
+        let since = now() - STEP;
+        let packer = InodePacker::new(&volume, kept, is_stopped);
+        let _ = fadvise(volume.device(), 0, None, Advice::Sequential);
+        let groups = 0..volume.groups.len();
+        let found: io::Result<Vec<_>> =
+            parallel::collect(threads, groups, |group| packer.group(group));
+        let _ = fadvise(volume.device(), 0, None, Advice::Normal);
+        let (groups, runs): (Vec<_>, Vec<_>) = found.map_err(at_device)?.into_iter().unzip();
+        let (runs, bytes) = (runs.into_iter().flatten().collect::<Vec<_>>(), packer.bytes());
+        let inodes = packer.packed(groups);
+        if !are_cached(&volume, &runs) {
+            announce(&volume, runs, spare / SHARE, is_stopped);
+        }
+        let records = Records {
+            budget: volume.budget(),
+            volume,
+            inodes,
+            mounts: MountTable::read(),
+            mount: mount.id,
+            device: stat.device,
+            since,
+        };
+        Ok(Self { records: Arc::new(records), bytes })
+    }
+
+    /// Whether the root with this `stat` and `mount` is that file system.
+    pub fn is_of(&self, stat: &Stat, mount: Mount) -> bool {
+        let Records { mount: id, device, .. } = *self.records;
+        stat.identity_on(mount.id) == Identity { mount: id, device, number: ext4::ROOT }
+    }
+
+    /// How many bytes of inodes were read.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Its root directory, which is open as `handle`. Directories that are opened from there are read in bulk, too.
+    pub fn open(&self, handle: Handle) -> Handle {
+        match handle {
+            Handle::Linux(root) => {
+                bulk_listing::Handle::root(Arc::clone(&self.records), root).into()
+            }
+            other => other,
+        }
+    }
+}
+
+/// Whether `runs` of blocks are in memory, as far as a sample tells.
+fn are_cached(volume: &RawVolume, runs: &[Run]) -> bool {
+    const SAMPLE: usize = 64;
+    let step = runs.len().div_ceil(SAMPLE).max(1);
+    runs.iter().step_by(step).all(|run| volume.is_cached(run.start))
+}
+
+/// Asks the kernel to read `runs` of blocks in order, before the walk asks for them in another order; not more than
+/// `most` bytes.
+fn announce(volume: &RawVolume, runs: Vec<Run>, most: u64, is_stopped: &AtomicBool) {
+    /// The kernel ignores the rest of a longer range (mm/readahead.c).
+    const ADVICE: usize = 128 << 10;
+    let (size, mut left) = (volume.layout.block_size, most);
+    for run in ext4::joined(runs, ext4::GAP / size) {
+        let (start, end) = (run.start * size, (run.start + run.count) * size);
+        for at in (start..end).step_by(ADVICE) {
+            let length = (end - at).min(ADVICE as u64);
+            if is_stopped.load(Ordering::Relaxed) || left < length {
+                return;
+            }
+            left -= length;
+            let _ = fadvise(volume.device(), at, NonZeroU64::new(length), Advice::WillNeed);
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Directories of a file system that is read in bulk. Names are read from the directory's blocks; the attributes of all
+//! inodes were read before. For everything else the kernel is asked, through a handle that is opened when it is needed.
+
+use std::ffi::{CStr, CString};
+use std::fs::File;
+use std::io;
+use std::mem;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use super::bulk::Records;
+use super::listing;
+use crate::ext4::{self, ContiguousDirectory, DirectoryEntry, RawInode};
+use crate::inode::Identity;
+use crate::sys::{Listed, Listing, Mount, Query, Stat, Symlinks, not_found};
+
+/// An open directory.
+#[derive(Debug)]
+pub struct Handle {
+    records: Arc<Records>,
+    location: Arc<Location>,
+    inode: u64,
+    /// The kernel's handle, if it was needed.
+    opened: OnceLock<listing::Handle>,
+    /// Guards what is left of the listing. Blocks are read under it, by the one thread that lists.
+    listing: Mutex<Unlisted>,
+}
+
+/// The path of a directory.
+#[derive(Debug)]
+struct Location {
+    above: Option<Arc<Location>>,
+    name: CString,
+    depth: usize,
+    /// The kernel's handle of the root.
+    root: Option<listing::Handle>,
+}
+
+/// What is left of a listing.
+#[derive(Debug)]
+enum Unlisted {
+    /// Everything.
+    All,
+    /// The rest of these blocks, from this byte on.
+    Blocks(Vec<u8>, usize),
+    /// What the kernel has not listed yet.
+    Kernels,
+    /// Nothing.
+    None,
+}
+
+/// The kernel lists a directory of more bytes than this, because that needs less memory.
+const LARGEST: u64 = 64 << 20;
+
+/// How many bytes of blocks are listed at a time, about as many as one call of the kernel returns.
+const PART: usize = 64 << 10;
+
+/// Directories at a greater depth are opened and listed by the kernel. To open one whose parents are not open takes a
+/// call for each level, so a long chain of directories that changed would take a number of calls that grows with the
+/// square of its length.
+const DEEPEST: usize = 64;
+
+impl Handle {
+    /// The root directory, which is open as `root`.
+    pub(super) fn root(records: Arc<Records>, root: listing::Handle) -> Self {
+        let place = Location { above: None, name: CString::default(), depth: 0, root: Some(root) };
+        Self::new(records, Arc::new(place), ext4::ROOT)
+    }
+
+    fn new(records: Arc<Records>, location: Arc<Location>, inode: u64) -> Self {
+        let listing = Mutex::new(Unlisted::All);
+        Self { records, location, inode, opened: OnceLock::new(), listing }
+    }
+
+    /// The directory called `name` in this one, whose attributes are `stat`, if it can be read in bulk, too. That takes no
+    /// system call.
+    pub fn below(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> Option<Self> {
+        let Records { mounts, mount, device, .. } = &*self.records;
+        let is_here = symlinks == Symlinks::Stay
+            && stat.device == *device
+            && !stat.mount_point
+            && self.location.depth < DEEPEST
+            && mounts.is_bare(*mount, name.to_bytes())
+            && self.records.stat(stat.inode).is_some_and(|known| known.is_directory());
+        is_here.then(|| {
+            let (above, depth) = (Some(Arc::clone(&self.location)), self.location.depth + 1);
+            let place = Location { above, name: name.into(), depth, root: None };
+            Self::new(Arc::clone(&self.records), Arc::new(place), stat.inode)
+        })
+    }
+
+    /// Opens the directory called `name` in this one.
+    pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<listing::Handle> {
+        self.opened()?.open_at(name, symlinks)
+    }
+
+    /// Opens the parent directory without reading it.
+    pub fn up(&self) -> io::Result<listing::Handle> {
+        self.opened()?.up()
+    }
+
+    /// The attributes of the entry called `name`. Not inlined, because it would be beside that of the Linux source.
+    #[inline(never)]
+    pub fn stat_at(&self, name: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
+        self.opened()?.stat_at(name, symlinks, query)
+    }
+
+    /// Its device and inode number.
+    pub fn identity(&self) -> io::Result<Identity> {
+        Ok(Identity { mount: 0, ..self.place()? })
+    }
+
+    /// Its mount, device and inode number.
+    pub fn place(&self) -> io::Result<Identity> {
+        let Records { mount, device, .. } = *self.records;
+        Ok(Identity { mount, device, number: self.inode })
+    }
+
+    /// The mount of the entry called `name`.
+    pub fn mount_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
+        self.opened()?.mount_at(name, symlinks)
+    }
+
+    /// Opens the file at `path`, relative to this directory, for reading.
+    pub fn open_file_at(&self, path: &CStr, symlinks: Symlinks) -> io::Result<File> {
+        self.opened()?.open_file_at(path, symlinks)
+    }
+
+    /// Appends the next names to `names`, with their attributes. Returns whether there may be more.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn read(
+        &self,
+        buffer: &mut Vec<u8>,
+        names: &mut Listing,
+        end: Option<u64>,
+    ) -> io::Result<bool> {
+        let mut listing = self.listing.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Unlisted::All = *listing {
+            let before = names.len();
+            buffer.clear();
+            if self.read_blocks(buffer, names).is_none() {
+                names.truncate(before);
+                *listing = Unlisted::Kernels;
+            } else if buffer.len() <= PART {
+                *listing = Unlisted::None;
+            } else {
+                *listing = Unlisted::Blocks(mem::take(buffer), 0);
+            }
+            // Other sources read into the capacity beyond its length.
+            buffer.clear();
+        }
+        match &mut *listing {
+            Unlisted::All | Unlisted::None => Ok(false),
+            Unlisted::Kernels => self.opened()?.read(buffer, names, end),
+            Unlisted::Blocks(blocks, at) => {
+                let rest = blocks.get(*at..).unwrap_or_default();
+                let part = &rest[..rest.len().min(PART)];
+                *at += part.len();
+                let is_more = part.len() < rest.len();
+                self.list(part, names)?;
+                if !is_more {
+                    *listing = Unlisted::None;
+                }
+                Ok(is_more)
+            }
+        }
+    }
+
+    /// Appends the names in `blocks`.
+    ///
+    /// # Errors
+    /// An error if a block is damaged.
+    fn list(&self, blocks: &[u8], names: &mut Listing) -> io::Result<()> {
+        let Records { volume, mounts, mount, .. } = &*self.records;
+        let mut name = Vec::new();
+        let mut push = |entry: DirectoryEntry<'_>| {
+            let DirectoryEntry { inode, file_type, name: bytes } = entry;
+            let kind = file_type.and_then(listing::kind);
+            name.clear();
+            name.extend_from_slice(bytes);
+            name.push(0);
+            let Ok(name) = CStr::from_bytes_with_nul(&name) else { return Ok(()) };
+            // The kernel is asked where something may be mounted, and if the type has changed. It refuses names of
+            // reserved inodes, and that of the directory itself.
+            let known = self.records.stat(inode).filter(|stat| {
+                kind.is_none_or(|kind| kind == stat.mode.kind())
+                    && mounts.is_bare(*mount, bytes)
+                    && inode > ext4::RESERVED
+                    && inode != self.inode
+            });
+            names.push(Listed { name, kind, inode, stat: known.as_ref() });
+            Ok(())
+        };
+        let mut blocks = blocks.chunks_exact(volume.layout.block_size as usize);
+        blocks.try_for_each(|block| ext4::entries(&volume.layout, block, &mut push))
+    }
+
+    /// Reads all of its blocks into `blocks`, which is empty. If they are few, appends their names. None if the kernel has
+    /// to list the directory: it changed since its inode was read or since shortly before the start, it is large or
+    /// damaged, its names are in the inode, or they need a key.
+    fn read_blocks(&self, blocks: &mut Vec<u8>, names: &mut Listing) -> Option<()> {
+        let Records { volume, inodes, budget, since, .. } = &*self.records;
+        let (size, mut buffer) = (volume.layout.block_size, Vec::new());
+        let is_listed_here = |raw: &RawInode<'_>| {
+            raw.has_entries_in_blocks() && !raw.is_encrypted() && raw.changed() < *since
+        };
+        let (runs, state) = match inodes.directory(self.inode) {
+            Some(ContiguousDirectory { run, .. }) if run.count > LARGEST / size => return None,
+            Some(ContiguousDirectory { run, state }) => {
+                budget.take(run.count).ok()?;
+                (vec![run], state)
+            }
+            None => {
+                let raw = ext4::inode(volume, self.inode, &mut buffer).ok()?;
+                if !is_listed_here(&raw) || raw.length(&volume.layout) > LARGEST {
+                    return None;
+                }
+                let runs = ext4::runs(volume, &raw, budget).ok()?;
+                // The kernel refuses directories with holes.
+                let count: u64 = runs.iter().map(|run| run.count).sum();
+                if count == 0 || count != raw.length(&volume.layout).div_ceil(size) {
+                    return None;
+                }
+                (runs, raw.state())
+            }
+        };
+        for run in runs {
+            let start = blocks.len();
+            blocks.resize(start + usize::try_from(run.count * size).ok()?, 0);
+            volume.read_blocks(run.start, &mut blocks[start..]).ok()?;
+        }
+        let now = ext4::inode(volume, self.inode, &mut buffer).ok()?;
+        let is_sound =
+            |raw: &RawInode<'_>| raw.has_sound_blocks(self.inode, &volume.layout, blocks);
+        if !is_listed_here(&now) || now.state() != state || !is_sound(&now) {
+            return None;
+        }
+        if blocks.len() <= PART {
+            return self.list(blocks, names).ok();
+        }
+        // If one part is damaged, the kernel has to list all of them.
+        let is_sound = |block| ext4::entries(&volume.layout, block, |_| Ok(())).is_ok();
+        blocks.chunks_exact(size as usize).all(is_sound).then_some(())
+    }
+
+    /// The kernel's handle of this directory.
+    ///
+    /// # Errors
+    /// The system's, also if another directory is there by now.
+    fn opened(&self) -> io::Result<&listing::Handle> {
+        if let Some(opened) = self.opened.get() {
+            return Ok(opened);
+        }
+        let opened = self.location.open()?;
+        if opened.identity()? != self.identity()? {
+            return Err(not_found());
+        }
+        Ok(self.opened.get_or_init(|| opened))
+    }
+}
+
+impl Location {
+    /// Opens it from the root, one name after the other.
+    fn open(&self) -> io::Result<listing::Handle> {
+        let (mut names, mut place) = (Vec::new(), self);
+        while let Some(above) = &place.above {
+            names.push(place.name.as_c_str());
+            place = above;
+        }
+        let root = place.root.as_ref().ok_or_else(not_found)?;
+        let open = |opened: listing::Handle, name| opened.open_at(name, Symlinks::Stay);
+        names.into_iter().rev().try_fold(root.open_at(c".", Symlinks::Stay)?, open)
+    }
+}
+
+/// Drops the parents in a loop, because nested drops could overflow the stack.
+impl Drop for Location {
+    fn drop(&mut self) {
+        let mut above = self.above.take();
+        while let Some(mut place) = above.and_then(Arc::into_inner) {
+            above = place.above.take();
+        }
+    }
+}

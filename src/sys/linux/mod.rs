@@ -1,0 +1,170 @@
+//! Linux: its own calls for listings and for deleting, ext4 from its device, and what it tells about the limits of the
+//! process, about devices and access lists. The rest is as on any Unix.
+
+mod bulk;
+mod bulk_listing;
+mod device;
+mod extents;
+mod file_systems;
+mod held;
+pub(super) mod listing;
+mod prefetch;
+
+use std::ffi::CStr;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use rustix::buffer::spare_capacity;
+use rustix::fs::{self, CWD, Mode, OFlags, XattrFlags};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+pub use super::unix::*;
+pub use bulk::Bulk;
+pub use extents::map_extents;
+pub use held::{HeldDirectory, open_to_append};
+pub use prefetch::Prefetch;
+
+use crate::sys::source::handles;
+use crate::sys::{Carries, Stat, Symlinks};
+
+/// What lists directories and stats entries; by default, the best for the system.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Linux' own calls, relative to an open directory.
+    #[default]
+    Linux,
+    /// `std::fs` alone, by paths; on any Unix.
+    Portable,
+}
+
+handles! {
+    /// Of [`Source::Linux`].
+    Linux(listing::Handle),
+    /// Of [`Source::Linux`], in a file system that is read in bulk.
+    Bulk(bulk_listing::Handle),
+    /// Of [`Source::Portable`].
+    Portable(portable::Handle),
+}
+
+impl Source {
+    /// Whether the default source knows how many links a file has, and which inode it is.
+    pub const LISTS_LINKS: bool = true;
+
+    /// The sources beside the default.
+    pub(in crate::sys) const OTHERS: &[(&str, Self)] = &[("portable", Self::Portable)];
+
+    /// The source that knows how many links a file has, and which inode it is.
+    pub fn with_links(self) -> Self {
+        self
+    }
+}
+
+/// Evaluates `$asked`, where `$module` is the module of the source `$source`.
+macro_rules! by_source {
+    ($source:expr, $module:ident => $asked:expr) => {
+        match $source {
+            Source::Linux => {
+                use $crate::sys::linux::listing as $module;
+                $asked
+            }
+            Source::Portable => {
+                use $crate::sys::unix::portable as $module;
+                $asked
+            }
+        }
+    };
+}
+pub(in crate::sys) use by_source;
+
+/// Evaluates `$asked`, where `$dir` is the source's own handle in `$handle`.
+macro_rules! by_handle {
+    ($handle:expr, $dir:ident => $asked:expr) => {
+        match $handle {
+            Handle::Linux($dir) => $asked,
+            Handle::Bulk($dir) => $asked,
+            Handle::Portable($dir) => $asked,
+        }
+    };
+}
+pub(in crate::sys) use by_handle;
+
+/// The directory called `name` in the one that is open as `handle`, if its attributes `stat` are all that is needed to
+/// open it.
+pub fn known_below(
+    handle: &Handle,
+    name: &CStr,
+    stat: &Stat,
+    symlinks: Symlinks,
+) -> Option<Handle> {
+    match handle {
+        Handle::Bulk(dir) => dir.below(name, stat, symlinks).map(Handle::Bulk),
+        _ => None,
+    }
+}
+
+/// What the directory at `path` carries, as far as std can tell.
+pub fn carries(_: &Path) -> Carries {
+    Carries::Data
+}
+
+/// Raises the soft limit of open files to the hard one. Returns about how many more files may be opened.
+pub fn free_handles() -> usize {
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let raised = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).is_ok();
+    let limit = if raised { maximum } else { current };
+    let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+    // The lowest free number tells how many are in use, apart from gaps (open(2)).
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let open = || fs::openat(CWD, c"/", flags, Mode::empty());
+    let taken = retry_on_intr(open).map_or(0, |fd| fd.as_raw_fd());
+    limit.saturating_sub(usize::try_from(taken).unwrap_or(0))
+}
+
+/// How many threads fit in the address space that the process may use (RLIMIT_AS). Each takes a stack of 2 MiB, and 64
+/// MiB that glibc reserves for allocation, twice as much while it aligns that (malloc/arena.c, 2.36).
+pub fn threads_with_room() -> usize {
+    const ROOM: u64 = 128 << 20;
+    let room = |limit| usize::try_from(limit / ROOM).unwrap_or(usize::MAX).max(1);
+    getrlimit(Resource::As).current.map_or(usize::MAX, room)
+}
+
+/// The attribute that holds a file's access list (acl(5)).
+const ACCESS_LIST: &CStr = c"system.posix_acl_access";
+
+/// The access list of the file at `path`, as its file system stores it; empty if there is none.
+pub fn access_list(path: &Path) -> io::Result<Vec<u8>> {
+    /// No attribute is longer (linux/limits.h, XATTR_SIZE_MAX).
+    const MOST: usize = 1 << 16;
+    let mut list = Vec::with_capacity(MOST);
+    without_none(fs::getxattr(path, ACCESS_LIST, spare_capacity(&mut list)).map(drop))?;
+    Ok(list)
+}
+
+/// Sets the access list of `file`, or removes it if `list` is empty.
+pub fn set_access_list(file: &File, list: &[u8]) -> io::Result<()> {
+    if list.is_empty() {
+        return without_none(fs::fremovexattr(file, ACCESS_LIST));
+    }
+    Ok(fs::fsetxattr(file, ACCESS_LIST, list, XattrFlags::empty())?)
+}
+
+/// Neither a file without a list nor a file system without access lists is an error.
+fn without_none(done: Result<(), Errno>) -> io::Result<()> {
+    match done {
+        Err(Errno::NODATA | Errno::OPNOTSUPP | Errno::NOSYS) => Ok(()),
+        done => Ok(done?),
+    }
+}
+
+/// Whether the device with this number is a rotating disk; false if the system does not tell. For a partition, its
+/// disk is asked.
+pub fn is_rotational(device: u64) -> bool {
+    let (major, minor) = (fs::major(device), fs::minor(device));
+    ["queue", "../queue"].iter().any(|queue| {
+        let flag = format!("/sys/dev/block/{major}:{minor}/{queue}/rotational");
+        std::fs::read(flag).is_ok_and(|flag| flag.starts_with(b"1"))
+    })
+}

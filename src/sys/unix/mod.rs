@@ -1,0 +1,159 @@
+//! What all Unix systems do in the same way, through std, nix and rustix.
+
+pub mod errors;
+pub mod portable;
+pub mod signals;
+pub mod snapshot_file;
+pub mod time_zone;
+
+use std::borrow::Cow;
+use std::env;
+use std::ffi::{CStr, OsStr, OsString};
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::{TimeVal, TimeValLike};
+use nix::unistd::{Uid, User};
+use rustix::process::Signal;
+
+use crate::sys::{Space, Usage};
+
+/// The environment variable with the user's home directory.
+pub const HOME: &str = "HOME";
+
+/// Converts bytes to a path: a name is its bytes.
+pub fn to_path(bytes: &[u8]) -> Cow<'_, Path> {
+    Path::new(OsStr::from_bytes(bytes)).into()
+}
+
+/// Converts bytes to a path.
+pub fn into_path(bytes: Vec<u8>) -> PathBuf {
+    OsString::from_vec(bytes).into()
+}
+
+/// Whether an entry has disappeared, or become something else, since it was listed. A process's directory in proc
+/// returns ESRCH once the process has ended.
+pub fn is_vanished(error: &io::Error) -> bool {
+    matches!(errno(error), Errno::ENOENT | Errno::ENOTDIR | Errno::ELOOP | Errno::ESRCH)
+        || matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+/// The system's error for a path that does not exist.
+pub fn not_found() -> io::Error {
+    Errno::ENOENT.into()
+}
+
+/// Whether the process, or the whole system, has reached its limit of open files.
+pub fn is_out_of_handles(error: &io::Error) -> bool {
+    matches!(errno(error), Errno::EMFILE | Errno::ENFILE)
+}
+
+fn errno(error: &io::Error) -> Errno {
+    Errno::from_raw(error.raw_os_error().unwrap_or(0))
+}
+
+/// The machine's own name (uname(2)).
+pub fn host() -> Vec<u8> {
+    rustix::system::uname().nodename().to_bytes().to_vec()
+}
+
+/// The name of the user with the id `id`, if it is known. Asks the system's user database (getpwuid_r(3)), which may
+/// be on another machine.
+pub fn user_name(id: u32) -> Option<String> {
+    // If the database cannot be read, no name is known.
+    User::from_uid(Uid::from_raw(id)).ok().flatten().map(|user| user.name)
+}
+
+/// The home directory of the user with the id `id`, from the same database.
+pub fn user_home(id: u32) -> Option<PathBuf> {
+    let home = User::from_uid(Uid::from_raw(id)).ok().flatten()?.dir;
+    home.is_absolute().then_some(home)
+}
+
+/// The home directories of root and of all people in /etc/passwd (passwd(5)). Those are the users from 1000 on, on all
+/// common systems (login.defs(5), UID_MIN).
+pub fn user_homes() -> Vec<PathBuf> {
+    let content = crate::sys::read_file(Path::new("/etc/passwd")).unwrap_or_default();
+    let home = |line: &[u8]| {
+        let mut fields = line.split(|byte| *byte == b':').skip(2);
+        let id: u32 = str::from_utf8(fields.next()?).ok()?.parse().ok()?;
+        let home = to_path(fields.nth(2)?).into_owned();
+        ((id == 0 || id >= 1000) && home.is_absolute()).then_some(home)
+    };
+    content.split(|byte| *byte == b'\n').filter_map(home).collect()
+}
+
+/// Whether the process runs as root, so that no permission stops it.
+pub fn is_root() -> bool {
+    Uid::effective().is_root()
+}
+
+/// The capacity and free space of the file system that holds `path`.
+///
+/// # Errors
+/// The system's.
+pub fn space_around(path: &CStr) -> io::Result<Space> {
+    let space = rustix::fs::statvfs(path)?;
+    let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
+    Ok(Space {
+        size: bytes(space.f_blocks),
+        free: bytes(space.f_bfree),
+        available: bytes(space.f_bavail),
+    })
+}
+
+/// The effective user of this process.
+pub fn user_id() -> u32 {
+    Uid::effective().as_raw()
+}
+
+/// Whether the terminal shows more than plain lines: TERM says so. Colours need no request.
+pub fn is_capable_terminal() -> bool {
+    env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Makes the directory at `path` and its parents, for its owner alone.
+///
+/// # Errors
+/// The system's. That they exist is no error.
+pub fn make_directories(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// The terminal that controls the process, whatever its standard streams are.
+///
+/// # Errors
+/// The system's, for example if there is none.
+pub fn terminal() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/tty")
+}
+
+/// Stops the rest of the process group, as the terminal does for Ctrl-Z. Returns false if nobody could continue the
+/// group or this process: it leads the session.
+pub fn stop_others() -> bool {
+    let is_leader =
+        rustix::process::getsid(None).is_ok_and(|leader| leader == rustix::process::getpid());
+    !is_leader && rustix::process::kill_current_process_group(Signal::TSTP).is_ok()
+}
+
+/// What the process has used so far (getrusage(2)); none if the system does not tell.
+pub fn usage() -> Usage {
+    let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Usage::default() };
+    let count = |switches| u64::try_from(switches).unwrap_or(0);
+    Usage {
+        cpu: duration(usage.user_time()) + duration(usage.system_time()),
+        waits: count(usage.voluntary_context_switches()),
+        preemptions: count(usage.involuntary_context_switches()),
+    }
+}
+
+fn duration(time: TimeVal) -> Duration {
+    // The types of its two parts differ between systems: macOS has microseconds in 32 bits.
+    Duration::from_micros(u64::try_from(time.num_microseconds()).unwrap_or(0))
+}

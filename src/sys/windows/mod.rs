@@ -1,0 +1,200 @@
+//! Windows, through std, winapi-util and fs4.
+
+pub mod errors;
+mod path;
+pub mod signals;
+pub mod snapshot_file;
+pub(super) mod source;
+pub mod time_zone;
+
+use std::env;
+use std::ffi::{CStr, OsString};
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
+
+pub use super::refused::*;
+pub use path::{into_path, to_path};
+
+use crate::sys::source::handles;
+use crate::sys::{Space, Stat, Symlinks, Usage};
+
+/// What lists directories and stats entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Source {
+    /// Listings for files; only directories are asked for links and allocated size.
+    #[default]
+    Listing,
+    /// Every file is asked for what no listing has.
+    Exact,
+}
+
+handles! {
+    /// Of [`Source::Listing`].
+    Listing(source::listing::Handle),
+    /// Of [`Source::Exact`].
+    Exact(source::exact::Handle),
+}
+
+impl Source {
+    /// Whether the default source knows how many links a file has, and which inode it is.
+    pub const LISTS_LINKS: bool = false;
+
+    /// No other source can be chosen by name.
+    pub(in crate::sys) const OTHERS: &[(&str, Self)] = &[];
+
+    /// The source that knows how many links a file has, and which inode it is.
+    pub fn with_links(self) -> Self {
+        Self::Exact
+    }
+}
+
+/// Evaluates `$asked`, where `$module` is the module of the source `$source`.
+macro_rules! by_source {
+    ($source:expr, $module:ident => $asked:expr) => {
+        match $source {
+            Source::Listing => {
+                use $crate::sys::windows::source::listing as $module;
+                $asked
+            }
+            Source::Exact => {
+                use $crate::sys::windows::source::exact as $module;
+                $asked
+            }
+        }
+    };
+}
+pub(in crate::sys) use by_source;
+
+/// Evaluates `$asked`, where `$dir` is the source's own handle in `$handle`.
+macro_rules! by_handle {
+    ($handle:expr, $dir:ident => $asked:expr) => {
+        match $handle {
+            Handle::Listing($dir) => $asked,
+            Handle::Exact($dir) => $asked,
+        }
+    };
+}
+pub(in crate::sys) use by_handle;
+
+/// Attributes alone open no directory.
+pub fn known_below(_: &Handle, _: &CStr, _: &Stat, _: Symlinks) -> Option<Handle> {
+    None
+}
+
+/// The environment variable with the user's home directory.
+pub const HOME: &str = "USERPROFILE";
+
+/// ERROR_TOO_MANY_OPEN_FILES ("System Error Codes").
+const TOO_MANY_OPEN_FILES: i32 = 4;
+
+/// ERROR_FILE_NOT_FOUND.
+const FILE_NOT_FOUND: i32 = 2;
+
+/// Whether an entry has disappeared, or become something else, since it was listed.
+pub fn is_vanished(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
+}
+
+/// Makes the terminal interpret escape sequences, which it does only on request, and before Windows 10 not at all. Returns
+/// whether it shows more than plain lines.
+pub fn is_capable_terminal() -> bool {
+    // Emulators of a Unix terminal set TERM, and are no console for Windows.
+    let is_enabled = || nu_ansi_term::enable_ansi_support().is_ok();
+    env::var_os("TERM").map_or_else(is_enabled, |term| term != "dumb")
+}
+
+/// Makes the directory at `path` and its parents.
+///
+/// # Errors
+/// The system's. That they exist is no error.
+pub fn make_directories(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)
+}
+
+/// The console of the process, whatever its standard streams are.
+///
+/// # Errors
+/// The system's, for example if there is none.
+pub fn terminal() -> io::Result<File> {
+    File::options().read(true).write(true).open("CONOUT$")
+}
+
+/// Windows has no job control.
+pub fn stop_others() -> bool {
+    false
+}
+
+/// The system's error for a path that does not exist.
+pub fn not_found() -> io::Error {
+    io::Error::from_raw_os_error(FILE_NOT_FOUND)
+}
+
+/// Whether the process has reached its limit of open files.
+pub fn is_out_of_handles(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(TOO_MANY_OPEN_FILES)
+}
+
+/// A process may have 16 million ("Kernel Objects"), but each takes kernel memory that cannot be swapped out. No walk
+/// is slower with this many.
+pub fn free_handles() -> usize {
+    8_192
+}
+
+/// There is no such limit.
+pub fn threads_with_room() -> usize {
+    usize::MAX
+}
+
+/// Finding out takes a call that std does not have.
+pub fn is_rotational(_: u64) -> bool {
+    false
+}
+
+/// The machine's own name.
+pub fn host() -> Vec<u8> {
+    let name = get_computer_name(ComputerNameKind::PhysicalDnsHostname);
+    name.map(OsString::into_encoded_bytes).unwrap_or_default()
+}
+
+/// Windows users have no numeric ids.
+pub fn user_name(_: u32) -> Option<String> {
+    None
+}
+
+/// Nor has the user of this process.
+pub fn user_id() -> u32 {
+    0
+}
+
+/// Deleting needs Linux, so no home directory needs to be known here.
+pub fn user_home(_: u32) -> Option<PathBuf> {
+    None
+}
+
+/// The same.
+pub fn user_homes() -> Vec<PathBuf> {
+    Vec::new()
+}
+
+/// Windows has no root user.
+pub fn is_root() -> bool {
+    true
+}
+
+/// Finding out takes a call that std does not have. The number of threads stays as it began.
+pub fn usage() -> Usage {
+    Usage::default()
+}
+
+/// The capacity and free space of the volume that holds `path`.
+///
+/// # Errors
+/// The system's.
+pub fn space_around(path: &CStr) -> io::Result<Space> {
+    let stats = fs4::statvfs(to_path(path.to_bytes()))?;
+    let (size, available) = (stats.total_space(), stats.available_space());
+    Ok(Space { size, free: stats.free_space(), available })
+}
