@@ -802,6 +802,20 @@ fn a_comparison_says_what_it_cannot_tell() {
 }
 
 /// What is gone is gone. And where one root is left of two, it is compared with itself, not with both.
+/// The root `top/log` is gone, and the directory of that path is new in another root.
+#[test]
+fn a_root_is_not_taken_for_a_directory_in_another_root() {
+    let fixture = project();
+    let run = |flags: &str| weigh(&format!("-s {flags}")).within(fixture.path());
+    run("--save snapshot.json").args(["top/log", "top/src"]).run().clean();
+    let shown = run("-j --since snapshot.json").arg("top").run().stdout;
+    let shown: Value = serde_json::from_slice(&shown).unwrap();
+    let lines = shown["children"].as_array().unwrap();
+    let of = |name: &str| lines.iter().find(|line| line["name"] == name).unwrap();
+    assert_eq!((&of("top")["before"], &of("top/log")["size"]), (&Value::Null, &Value::Null));
+    assert_eq!(of("top/log")["change"], -12_000_000);
+}
+
 #[test]
 fn a_root_that_is_missing_is_gone() {
     let fixture = Fixture::new().file("a/f", 5000).file("b/f", 700);
