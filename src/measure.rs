@@ -52,10 +52,12 @@ pub struct View {
 }
 
 impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Disk, Self::Apparent, Self::Files, Self::Inodes];
+
     /// The measure that has a name in JSON.
     pub fn named(name: &str) -> Option<Self> {
-        let measures = [Measure::Disk, Measure::Apparent, Measure::Files, Measure::Inodes];
-        measures.into_iter().find(|measure| measure.name() == name)
+        Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
     /// The measure's name, as JSON has it.

@@ -146,7 +146,7 @@ pub fn browse(
     top: Arc<LiveDirectory>,
     watch: impl FnMut(Option<&Progress>),
 ) -> Result<Browsed, Problem> {
-    let (snapshot, stats, before) = request.compared(
+    let (mut snapshot, stats, before) = request.compared(
         |request, watch| {
             let inodes = request.kept().unwrap_or_default();
             let is_stopped = Arc::clone(&request.interrupt.is_asked);
@@ -157,6 +157,7 @@ pub fn browse(
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (file_systems, _) = request.file_systems(&snapshot);
+    snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
     Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, stats })
@@ -493,7 +494,7 @@ impl Request {
             watch(None);
             walked
         });
-        (Snapshot { weighed, view, origin }, stats)
+        (Snapshot { weighed, view, has_all: true, origin }, stats)
     }
 
     /// The origin of a walk of `roots` that starts now.
@@ -589,9 +590,15 @@ impl Request {
         let shown = snapshot.view;
         let view = View { time: None, ..shown };
         snapshot.see_as(view);
-        let (origin, threads) = (snapshot.origin.clone(), self.walk.threads);
-        let options =
-            json::ExportOptions { view, origin, threads, ..json::ExportOptions::default() };
+        let (origin, has_all) = (snapshot.origin.clone(), snapshot.has_all);
+        let threads = self.walk.threads;
+        let options = json::ExportOptions {
+            view,
+            has_all,
+            origin,
+            threads,
+            ..json::ExportOptions::default()
+        };
         let weighed = &snapshot.weighed;
         let saved = snapshot::save(to, &self.interrupt, |out| json::write(out, weighed, &options));
         snapshot.see_as(shown);

@@ -13,10 +13,12 @@ use base64::engine::general_purpose::STANDARD;
 use super::name::is_control;
 use super::ordered::{Ordered, Sink};
 use crate::inode::{Identity, Links};
-use crate::measure::{Mode, View};
+use crate::measure::{Figures, Kind, Measure, Mode, View};
 use crate::path::LONGEST;
 use crate::snapshot::{FileSystem, Origin, Share, Volume};
-use crate::tree::{Child, Details, Freeable, Inode, Node, Order, Step, Totals, Traversal, Tree};
+use crate::tree::{
+    Child, Details, Freeable, Inode, Node, Order, Step, Sums, Totals, Traversal, Tree,
+};
 use crate::weighed::Weighed;
 
 /// The schema's number.
@@ -27,6 +29,8 @@ const SCHEMA: u32 = 1;
 pub struct ExportOptions {
     /// What the sizes are: a figure, or times.
     pub view: View,
+    /// Whether all figures of each node are known, which a snapshot then has besides its size.
+    pub has_all: bool,
     /// Whether `name` is a path, rather than a base name.
     pub full_paths: bool,
     /// In which order children come.
@@ -73,7 +77,7 @@ pub(super) fn begin(
     head(out, options.view)?;
     write!(out, r#","complete":{}"#, weighed.is_complete())?;
     space(out, &options.file_systems)?;
-    options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin))
+    options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin, options.has_all))
 }
 
 /// Writes the first members of every document.
@@ -112,6 +116,7 @@ fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Resu
     size(out, &sums.seen_as(options.view), options.view)?;
     frees(out, sums.frees)?;
     if options.origin.is_some() {
+        all(out, root, &sums, options)?;
         kept(out, root.mode(), inode, None)?;
     }
     if !root.is_directory() {
@@ -157,6 +162,7 @@ fn content<'a>(
         if node.is_group() {
             number(out, br#","entries":"#, sums.entries)?;
         } else if is_saved {
+            all(out, node, &sums, options)?;
             kept(out, node.mode(), inode, at_root)?;
         }
         // If every entry has a path, which may be long, the queued output would take too much memory.
@@ -185,8 +191,12 @@ fn open(out: &mut impl Write, directory: Child<'_>, options: &ExportOptions) -> 
     if totals.shared > 0 {
         number(out, br#","shared":"#, totals.shared)?;
     }
+    if options.origin.is_some() {
+        figures(out, &SHARED, &sums.shared, &Figures::default(), options)?;
+    }
     if let (true, Some(own)) = (options.origin.is_some(), own) {
         number(out, br#","own":"#, options.view.size(&own))?;
+        figures(out, &OWN, &own, &Figures::counts_of(Kind::Directory), options)?;
     }
     out.write_all(br#","children":["#)
 }
@@ -198,6 +208,49 @@ fn size(out: &mut impl Write, totals: &Totals, view: View) -> io::Result<()> {
         (Some(_), Some(newest)) => write!(out, r#","size":{newest}"#),
         (Some(_), None) => out.write_all(br#","size":null"#),
     }
+}
+
+/// The members of figures that are not sizes: of a node with all below it, of a directory by itself, and of what is
+/// shared.
+const ALL: [&[u8]; 4] = [br#","disk":"#, br#","apparent":"#, br#","files":"#, br#","inodes":"#];
+const OWN: [&[u8]; 4] =
+    [br#","own_disk":"#, br#","own_apparent":"#, br#","own_files":"#, br#","own_inodes":"#];
+const SHARED: [&[u8]; 4] = [
+    br#","shared_disk":"#,
+    br#","shared_apparent":"#,
+    br#","shared_files":"#,
+    br#","shared_inodes":"#,
+];
+
+/// Writes what a node comes to besides its size.
+fn all(
+    out: &mut impl Write,
+    node: Child<'_>,
+    sums: &Sums,
+    options: &ExportOptions,
+) -> io::Result<()> {
+    let usual = match node.is_directory() {
+        true => Figures { inodes: sums.entries, ..Figures::default() },
+        false => Figures::counts_of(node.mode().kind()),
+    };
+    figures(out, &ALL, &sums.all, &usual, options)
+}
+
+/// Writes those `figures` of a snapshot that are not the size, and not as `usual`.
+fn figures(
+    out: &mut impl Write,
+    members: &[&[u8]; 4],
+    figures: &Figures,
+    usual: &Figures,
+    options: &ExportOptions,
+) -> io::Result<()> {
+    for (measure, member) in Measure::ALL.into_iter().zip(members) {
+        let figure = figures.get(measure);
+        if options.has_all && measure != options.view.measure && figure != usual.get(measure) {
+            number(out, member, figure)?;
+        }
+    }
+    Ok(())
 }
 
 /// What deleting a node frees, if that is known.
@@ -212,7 +265,7 @@ fn frees(out: &mut impl Write, frees: Option<Freeable>) -> io::Result<()> {
 }
 
 /// Where a snapshot comes from.
-fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
+fn header(out: &mut impl Write, origin: &Origin, has_all: bool) -> io::Result<()> {
     write!(out, r#","time":{},"#, origin.time)?;
     bytes(out, "host", &origin.host)?;
     for (i, root) in origin.roots.iter().enumerate() {
@@ -240,6 +293,10 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
     }
     if let Some(Share { number, of, depth }) = origin.share {
         write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
+    }
+    if has_all {
+        let [disk, apparent, files, inodes] = Measure::ALL.map(Measure::name);
+        write!(out, r#","figures":["{disk}","{apparent}","{files}","{inodes}"]"#)?;
     }
     write!(out, r#","details":{}"#, origin.has_details)
 }

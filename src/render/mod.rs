@@ -157,7 +157,7 @@ pub fn write_history(
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    Snapshot { weighed, view, origin }: &Snapshot,
+    Snapshot { weighed, view, has_all, origin }: &Snapshot,
     changes: Option<&Diff>,
     file_systems: &[FileSystem],
     output: Output,
@@ -177,7 +177,7 @@ pub fn write(
             let file_systems = file_systems.to_vec();
             // Of others, it says what nodes have.
             let origin = origin.clone().filter(|_| form == Form::Parquet);
-            (form, json::ExportOptions { view, file_systems, origin, ..options })
+            (form, json::ExportOptions { view, has_all: *has_all, file_systems, origin, ..options })
         }
         Output::Page(mut options, formats, times) => {
             adapt(&mut options.picture, &formats, weighed, origin.as_ref(), view, changes);

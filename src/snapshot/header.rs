@@ -6,9 +6,9 @@ use std::io::{self, Read};
 
 use super::glance::Glance;
 use super::tokens::Tokens;
-use super::{GivenRoot, Origin, Snapshot};
+use super::{GivenRoot, Origin, Snapshot, Wanted};
 use crate::filter::Share;
-use crate::measure::{Measure, Time, View};
+use crate::measure::Measure;
 use crate::problem::{self, Operation, Problem};
 use crate::tree::Tree;
 use crate::weighed::Weighed;
@@ -16,11 +16,16 @@ use crate::weighed::Weighed;
 /// The newest schema that can be read.
 const SCHEMA: u64 = 1;
 
+/// More figures than any version writes.
+const MOST_FIGURES: usize = 64;
+
 /// The header.
 #[derive(Default)]
 pub(super) struct Header {
     pub(super) schema: Option<u64>,
     pub(super) measure: Option<Measure>,
+    /// Whether nodes have all figures.
+    pub(super) has_all: bool,
     is_complete: Option<bool>,
     problems: Vec<Problem>,
     /// Where the snapshot comes from; none if `-j` printed it.
@@ -53,6 +58,11 @@ impl Header {
                 let codes = LazyCell::new(problem::codes);
                 self.problems = list(tokens, usize::MAX, |tokens| read_problem(tokens, &codes))?;
             }
+            b"figures" => {
+                let read = |tokens: &mut Tokens<R>| Ok(Measure::named(tokens.utf8()?));
+                let figures = list(tokens, MOST_FIGURES, read)?;
+                self.has_all = Measure::ALL.iter().all(|it| figures.contains(&Some(*it)));
+            }
             b"time" => self.origin().time = tokens.signed()?,
             b"host" => self.origin().host = tokens.utf8()?.into(),
             b"roots" => self.origin().roots = list(tokens, usize::MAX, GivenRoot::read)?,
@@ -82,16 +92,17 @@ impl Header {
         self.origin.get_or_insert_default()
     }
 
-    /// What sizes measure, and the origin, if all of that was read by now.
-    pub(super) fn known(&self) -> Option<(Measure, &Origin)> {
+    /// What sizes measure, whether nodes have all figures, and the origin, if all of that was read by now.
+    pub(super) fn known(&self) -> Option<(Measure, bool, &Origin)> {
         self.schema?;
-        self.measure.zip(self.origin.as_ref().filter(|_| self.knows_details))
+        let origin = self.origin.as_ref().filter(|_| self.knows_details)?;
+        Some((self.measure?, self.has_all, origin))
     }
 
     pub(super) fn loaded<R: Read>(
         self,
         tokens: &Tokens<R>,
-        time: Option<Time>,
+        wanted: Wanted,
         report: Option<Tree>,
     ) -> io::Result<Snapshot> {
         let (Some(measure), Some(is_complete)) = (self.measure, self.is_complete) else {
@@ -100,10 +111,10 @@ impl Header {
             );
         };
         let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
-        let view = View { measure, time };
+        let view = wanted.view(measure, self.has_all);
         let report = report.map(|tree| tree.seen_as(view));
         let weighed = Weighed { report, problems: self.problems, is_interrupted };
-        Ok(Snapshot { weighed, view, origin: self.origin })
+        Ok(Snapshot { weighed, view, has_all: self.has_all, origin: self.origin })
     }
 }
 

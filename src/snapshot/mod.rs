@@ -71,7 +71,7 @@ pub struct UntilAsked<'a, W> {
 /// What a snapshot is to be seen by.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
-    /// What its sizes must measure, if not whatever they do.
+    /// What its sizes are to measure, if not what they do in the file.
     pub measure: Option<Measure>,
     /// The time by which the largest are chosen; a snapshot has that of last modification, and only with details.
     pub time: Option<Time>,
@@ -84,6 +84,8 @@ pub struct Snapshot {
     pub weighed: Weighed,
     /// What its sizes measure, and by what the largest are chosen.
     pub view: View,
+    /// Whether it has all figures, and not only those that its sizes measure.
+    pub has_all: bool,
     /// Where it comes from, if that is known.
     pub origin: Option<Origin>,
 }
@@ -152,6 +154,14 @@ fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
     if interrupt.is_asked() { Err(io::Error::other(message)) } else { Ok(()) }
 }
 
+impl Wanted {
+    /// The view of a snapshot that was saved in a `measure`, and perhaps `has_all` figures.
+    fn view(self, measure: Measure, has_all: bool) -> View {
+        let measure = self.measure.filter(|_| has_all).unwrap_or(measure);
+        View { measure, time: self.time }
+    }
+}
+
 impl Snapshot {
     /// Sees it in another `view`.
     pub fn see_as(&mut self, view: View) {
@@ -209,16 +219,16 @@ fn read_after<T: Tally>(
     tally: T,
     look: impl FnOnce(&Origin) -> Result<(), Problem>,
 ) -> Result<Snapshot, Problem> {
-    let check = |is: Measure| match wanted.measure {
-        Some(other) if is != other => {
+    let check = |is: Measure, has_all: bool| match wanted.measure {
+        Some(other) if is != other && !has_all => {
             let (is, wanted) = (is.name(), other.name());
             Err(io::Error::other(format!("its sizes are {is} sizes, not {wanted} sizes")))
         }
         _ => Ok(()),
     };
     let mut found = None;
-    let look = |is: Measure, origin: &Origin| {
-        check(is)?;
+    let look = |is: Measure, has_all: bool, origin: &Origin| {
+        check(is, has_all)?;
         look(origin).map_err(|problem| {
             found = Some(problem);
             io::ErrorKind::Other.into()
@@ -231,10 +241,10 @@ fn read_after<T: Tally>(
             let measure = wanted.measure.unwrap_or_default();
             ncdu::read(&mut tokens, View { measure, time: wanted.time }, tally)?
         } else {
-            schema::read(&mut tokens, wanted.time, tally, look)?
+            schema::read(&mut tokens, wanted, tally, look)?
         };
         tokens.end()?;
-        check(snapshot.view.measure)?;
+        check(snapshot.view.measure, snapshot.has_all)?;
         Ok(snapshot)
     };
     let loaded = load();

@@ -110,7 +110,7 @@ pub(super) fn read<R: Read, T: Tally>(
     problems.sort_unstable_by(|one, two| one.path.cmp(&two.path));
     let report = Some(root.seen_as(view));
     let weighed = Weighed { report, problems, is_interrupted: false };
-    Ok(Snapshot { weighed, view, origin: Some(origin) })
+    Ok(Snapshot { weighed, view, has_all: true, origin: Some(origin) })
 }
 
 /// Takes the start of a directory's list, and the directory's own object.

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 
 use super::header::Header;
 use super::tokens::Tokens;
-use super::{Origin, Snapshot};
+use super::{Origin, Snapshot, Wanted};
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Measure, Mode, Time, View};
+use crate::measure::{Figures, Kind, Measure, Mode, Time};
 use crate::tally::Tally;
 use crate::total::{Replay, Shown};
 use crate::tree::{Details, Freeable, Inode, Node, Sums};
@@ -22,6 +22,9 @@ struct Members {
     size: Option<u64>,
     entries: Option<u64>,
     shared: u64,
+    /// Figures besides the size, by kind of figures and by measure, and which of them there are.
+    others: [[u64; 4]; 3],
+    are_there: u16,
     frees_least: Option<u64>,
     frees_most: Option<u64>,
     has_too_many_extents: bool,
@@ -53,15 +56,16 @@ const TOTAL: Option<NodeKind> = Some(NodeKind::Total);
 /// tree is read, if they stand before it.
 pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
-    time: Option<Time>,
+    wanted: Wanted,
     tally: T,
-    look: impl FnOnce(Measure, &Origin) -> io::Result<()>,
+    look: impl FnOnce(Measure, bool, &Origin) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
     let mut header = Header::default();
     let (mut tally, mut look) = (Some(tally), Some(look));
     let mut replay = None;
     // What sizes measure, if that stands before the tree.
-    let mut measure = None;
+    let (mut measure, mut has_all) = (None, false);
+    let time = wanted.time;
     // The nodes that have not ended, the root first. Elements beyond `depth` are reused, so that a name needs no
     // allocation.
     let mut open = vec![Members::default()];
@@ -77,13 +81,16 @@ pub(super) fn read<R: Read, T: Tally>(
                 }
                 members.has_children = true;
                 if depth == 0 {
-                    if let (Some(look), Some((measure, origin))) = (look.take(), header.known()) {
-                        look(measure, origin)?;
+                    if let (Some(look), Some(known)) = (look.take(), header.known()) {
+                        let (measure, has_all, origin) = known;
+                        look(measure, has_all, origin)?;
                     }
                     let is_total = members.kind == TOTAL;
                     measure = header.measure;
+                    // What comes after the tree is too late to be of use there.
+                    has_all = header.has_all && measure.is_some();
                     replay = tally.take().map(|mut tally| {
-                        tally.see_as(View { measure: measure.unwrap_or_default(), time });
+                        tally.see_as(wanted.view(measure.unwrap_or_default(), has_all));
                         Replay::new(tally, is_total)
                     });
                 }
@@ -124,7 +131,8 @@ pub(super) fn read<R: Read, T: Tally>(
             replay.map(|replay| replay.finish(&root))
         }
     };
-    header.loaded(tokens, time, report)
+    header.has_all &= has_all || !open[0].has_children;
+    header.loaded(tokens, wanted, report)
 }
 
 /// Begins the next child in a list, if there is one. Returns whether there is. None of its members has been read.
@@ -195,9 +203,33 @@ impl Members {
             b"born" => self.born = tokens.signed()?,
             b"owner" => self.owner = narrow(tokens)?,
             b"group" => self.group = Some(narrow(tokens)?),
-            _ => return Ok(false),
+            key => {
+                let Some((whose, measure)) = other_figure(key) else { return Ok(false) };
+                self.others[whose][measure] = tokens.number()?;
+                self.are_there |= 1 << (4 * whose + measure);
+            }
         }
         Ok(true)
+    }
+
+    /// The figures `whose` size is this, and that else are as `usual`. Without a known `measure`, each is the size.
+    fn figures(
+        &self,
+        whose: usize,
+        usual: Figures,
+        measure: Option<Measure>,
+        size: u64,
+    ) -> Figures {
+        let Some(measure) = measure else {
+            return Figures { disk: size, length: size, files: size, inodes: size, ..usual };
+        };
+        let mut figures = usual;
+        for (i, other) in Measure::ALL.into_iter().enumerate() {
+            if self.are_there & 1 << (4 * whose + i) != 0 {
+                figures = figures.with(other, self.others[whose][i]);
+            }
+        }
+        figures.with(measure, size)
     }
 
     /// The node that the members describe, at its depth, with sizes that measure this, and with its time if that is
@@ -256,26 +288,38 @@ impl Members {
             let most = most.min(size);
             Freeable { least: least.min(most), most, extents }
         });
-        let figures = |of: Figures, size: u64| match measure {
-            Some(measure) => of.with(measure, size),
-            None => Figures { disk: size, length: size, files: size, inodes: size, ..of },
-        };
         let modified = inode.and_then(|inode| inode.details).map(|details| details.modified);
         let modified = modified.filter(|_| time.is_some());
         let one = Figures { newest: modified, ..Figures::counts_of(kind) };
-        let own = self.own.map(|own| figures(one, own));
+        let own = self.own.map(|own| self.figures(OWN, one, measure, own));
         let all = match kind {
             Kind::Directory => {
                 let newest = self.newest.max(own.and_then(|own| own.newest));
                 let below = Figures { inodes: entries, ..Figures::default() };
-                Figures { newest, ..figures(below, size) }
+                Figures { newest, ..self.figures(ALL, below, measure, size) }
             }
-            _ => figures(one, size),
+            _ => self.figures(ALL, one, measure, size),
         };
-        let shared = figures(Figures::default(), self.shared);
+        let shared = self.figures(SHARED, Figures::default(), measure, self.shared);
         let sums = Sums { all, shared, entries, frees };
         Ok(Node { name, mode, own, sums, inode, fingerprint: None })
     }
+}
+
+/// Whose figures there are: of a node with all below it, of a directory by itself, and of what is shared.
+const ALL: usize = 0;
+const OWN: usize = 1;
+const SHARED: usize = 2;
+
+/// Whose figure a member is that is no size, and in which measure.
+fn other_figure(key: &[u8]) -> Option<(usize, usize)> {
+    let (whose, name) = match (key.strip_prefix(b"own_"), key.strip_prefix(b"shared_")) {
+        (Some(name), _) => (OWN, name),
+        (_, Some(name)) => (SHARED, name),
+        _ => (ALL, key),
+    };
+    let measure = Measure::ALL.iter().position(|measure| measure.name().as_bytes() == name)?;
+    Some((whose, measure))
 }
 
 /// With `-p`, names are paths.

@@ -49,7 +49,7 @@ pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Sna
 fn misfit(first: Option<&Snapshot>, other: &Snapshot) -> Option<String> {
     let Some(origin) = &other.origin else { return Some(TOO_LITTLE.to_owned()) };
     let first = first?;
-    if first.view != other.view {
+    if first.view != other.view && !(first.has_all && other.has_all) {
         let [is, wanted] = [other, first].map(|snapshot| snapshot.view.measure.name());
         return Some(format!("its sizes are {is} sizes, not {wanted} sizes"));
     }
@@ -94,13 +94,14 @@ fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes) -> Snapshot {
 
     let follow = snapshots.iter().filter_map(|it| it.origin.as_ref()).any(Origin::follows);
     let view = snapshots.first().map_or(View::default(), |snapshot| snapshot.view);
+    let has_all = snapshots.iter().all(|snapshot| snapshot.has_all);
     let rules = Rules { follow, ..Rules::default() };
     let (problems, origin) = (problems(&mut snapshots, &roots), origin(&snapshots, &roots, &hosts));
     let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
     let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
     let report = tree(trees, &roots, are_several.then_some(&hosts), rules, inodes);
     let report = report.map(|tree| tree.seen_as(view));
-    Snapshot { weighed: Weighed { report, problems, is_interrupted }, view, origin }
+    Snapshot { weighed: Weighed { report, problems, is_interrupted }, view, has_all, origin }
 }
 
 /// Gives the same device of the same host one number in all snapshots. Two mounts of a device are different if one

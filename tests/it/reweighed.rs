@@ -248,7 +248,8 @@ fn what_is_saved_again_is_what_was_left() {
     same(&run("-j --load less"), &run("-j -X cache top"), "-X cache");
     same(&run("-j -i --load less"), &run("-j -i -X cache top"), "-X cache, then -i");
     let less = String::from_utf8(fs::read(fixture.at("less")).unwrap()).unwrap();
-    assert!(less.contains(r#""options":["--ignore-directory=cache"],"details":false"#), "{less}");
+    assert!(less.contains(r#""options":["--ignore-directory=cache"],"figures":"#), "{less}");
+    assert!(less.contains(r#""details":false"#), "{less}");
     run("--load all -X cache --details --save less").clean();
     same(&run("-m m --load less"), &run("-m m -X cache top"), "-X cache --details");
 }

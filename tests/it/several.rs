@@ -11,6 +11,7 @@ use crate::fixture::{Fixture, raw};
 use crate::oracle::{self, Eyes};
 use crate::rounds::{for_seeds, rounds};
 use crate::run::{Shown, weigh};
+use crate::snapshots::sizes_alone;
 
 const SEEDS: (usize, usize) = (60, 300);
 
@@ -207,6 +208,7 @@ fn what_does_not_go_together_is_refused_by_name() {
     for (flags, name) in [("-s", "1"), ("", "2"), ("-s -x", "3"), ("-s", "4")] {
         weigh(flags).within(fixture.path()).arg("a").arg("--save").arg(name).run().clean();
     }
+    sizes_alone(&fixture.at("2"));
     let plain = weigh("-s -j a").within(fixture.path()).run().clean();
     fs::write(fixture.at("5"), plain).unwrap();
     fs::write(fixture.at("6"), "{\"schema\":1,").unwrap();

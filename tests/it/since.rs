@@ -14,6 +14,7 @@ use crate::dice::{Dice, Names};
 use crate::document::exact;
 use crate::fixture::Fixture;
 use crate::run::{Shown, weigh};
+use crate::snapshots::sizes_alone;
 
 /// A project of which one file grows, one shrinks, a directory goes and another comes.
 fn project() -> Fixture {
@@ -402,7 +403,9 @@ fn a_snapshot_that_is_damaged_far_behind_its_beginning_is_none() {
 #[test]
 fn what_cannot_be_compared_is_known_before_the_tree_is_read() {
     let fixture = project().fifo("pipe");
-    let saved = weigh("-s -x --save - top").within(fixture.path()).run().clean();
+    weigh("-s -x --save saved top").within(fixture.path()).run().clean();
+    sizes_alone(&fixture.at("saved"));
+    let saved = fs::read(fixture.at("saved")).unwrap();
     let tree = saved.windows(11).position(|at| at == b"\"children\":").unwrap() + 13;
     for (flags, code, message) in [
         ("top --since pipe", 1, "its sizes are apparent sizes, not disk sizes"),

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::dice::{Dice, Names};
 use crate::fixture::{Fixture, raw};
-use crate::rounds::rounds;
+use crate::rounds::{for_seeds, rounds};
 #[cfg(target_os = "linux")]
 use crate::run::in_namespace;
 use crate::run::{Shown, weigh};
@@ -49,6 +49,64 @@ pub fn same(shown: &Shown, expected: &Shown, what: &str) {
     assert_eq!(text(&shown.stdout), text(&expected.stdout), "{what}");
     assert_eq!(text(&shown.stderr), text(&expected.stderr), "{what}");
     assert_eq!(shown.code(), expected.code(), "{what}");
+}
+
+/// Makes of a snapshot one that has only sizes, as version 0.2.0 saved it.
+pub fn sizes_alone(file: &Path) {
+    let snapshot = fs::read_to_string(file).unwrap();
+    let figures = r#","figures":["disk","apparent","files","inodes"]"#;
+    assert!(snapshot.contains(figures), "{snapshot}");
+    fs::write(file, snapshot.replacen(figures, "", 1)).unwrap();
+}
+
+/// Whatever its sizes measure, it has all that a walk finds.
+#[test]
+fn one_snapshot_shows_every_figure() {
+    const VIEWS: [&str; 6] = ["-s", "-f", "--inodes", "-m m", "-s -m m", "-s --by type"];
+    const FORMS: [&str; 2] = ["-j", "-c -n 7"];
+    for_seeds(rounds(16, 300), |seed| {
+        let fixture = Dice::new(seed).tree(Fixture::new(), Names::Hostile);
+        let place = Fixture::new();
+        let saved = ["", "-s", "-f", "--inodes"][seed as usize % 4];
+        let file = place.at("snapshot.zst");
+        weigh(&format!("{saved} --details --save")).arg(&file).arg(fixture.path()).run().clean();
+        for (view, form) in VIEWS.iter().flat_map(|view| FORMS.map(|form| (*view, form))) {
+            // Without a flag, sizes are those that were saved.
+            if view == "-m m" && !saved.is_empty() {
+                continue;
+            }
+            let direct = weigh(&format!("{view} {form}")).arg(fixture.path()).run();
+            let load = weigh(&format!("{view} {form} --load")).arg(&file).run();
+            same(&load, &direct, &format!("seed {seed}, {saved}: {view} {form}"));
+        }
+        if !saved.is_empty() {
+            let direct = weigh("-s --as ncdu").arg(fixture.path()).run().clean();
+            let load = weigh("-s --as ncdu --load").arg(&file).run().clean();
+            // The first line has the time.
+            let entries =
+                |text: &[u8]| text.splitn(2, |byte| *byte == b'\n').last().map(<[u8]>::to_vec);
+            assert_eq!(entries(&load), entries(&direct), "seed {seed}, {saved}");
+        }
+    });
+}
+
+#[test]
+fn a_snapshot_with_sizes_alone_says_so() {
+    let place = Fixture::new().file("top/f", 5000);
+    let run = |flags: &str| weigh(flags).within(place.path()).run();
+    run("top --save full").clean();
+    run("top --save sizes").clean();
+    sizes_alone(&place.at("sizes"));
+    assert_eq!(run("-j --load sizes").text(), run("-j top").text());
+    assert_eq!(run("-j -s --load full").text(), run("-j -s top").text());
+    for flag in ["-s", "-f", "--inodes"] {
+        let shown = run(&format!("{flag} --load sizes"));
+        assert_eq!(shown.code(), 1, "{flag}");
+        assert!(shown.complaint().contains("its sizes are disk sizes, not"), "{flag}");
+    }
+    // Of both, it is compared by what both have.
+    let shown = run("-j --load full --since sizes");
+    assert_eq!(shown.document().header["change"], 0);
 }
 
 #[test]
@@ -204,6 +262,7 @@ fn another_measure_than_the_saved_one_is_refused() {
     let fixture = tree();
     let file = fixture.at("snapshot");
     weigh("-s").arg("top").within(fixture.path()).arg("--save").arg(&file).run().clean();
+    sizes_alone(&file);
     let shown = weigh("--inodes --load").arg(&file).run();
     assert_eq!(shown.code(), 1);
     assert!(shown.complaint().contains("apparent"), "{}", shown.complaint());
