@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::{iter, mem};
 
 use super::freed::Freed;
 use super::item::Item;
@@ -563,6 +564,16 @@ impl Browser {
 }
 
 impl Scan {
+    /// Sees everything in another `view`. Returns the marks, whose totals are to be added up again.
+    pub(super) fn see_as(&mut self, view: View) -> NamedMarks {
+        let before = &mut self.browsed.before;
+        for tree in iter::once(&mut self.tree).chain(before) {
+            *tree = mem::take(tree).seen_as(view);
+        }
+        self.browsed.snapshot.see_as(view);
+        self.marks.named(&self.tree)
+    }
+
     /// The current directory.
     pub(super) fn here(&self) -> Child<'_> {
         self.tree.directory(self.directory)

@@ -7,6 +7,7 @@ use super::marks::Marks;
 use super::pattern::{MarkedBy, NamePattern};
 use super::protected::Refusal;
 use super::sorting::SortKey;
+use crate::measure::Measure;
 use crate::path;
 use crate::remove::Manner;
 use crate::render::name::escape;
@@ -18,11 +19,8 @@ use crate::tree::Child;
 pub enum Command {
     /// Stop the walk.
     Stop,
-    /// Scan everything again, perhaps with the other measure: apparent size or disk usage.
-    Again {
-        /// Whether to change to the other measure.
-        is_other_measure: bool,
-    },
+    /// Scan everything again.
+    Again,
     /// Scan the directory at this path again.
     Rescan(Vec<u8>),
     /// Find what git ignores in the directory at this path.
@@ -112,7 +110,7 @@ impl Browser {
                 self.sorting.directories_first = !self.sorting.directories_first;
                 self.relist();
             }
-            Act::Apparent => return self.other_measure(),
+            Act::Apparent => self.other_measure(),
             Act::Graph => {
                 self.columns.bars = match self.columns.bars {
                     Bar::Both => Bar::Percent,
@@ -387,17 +385,28 @@ impl Browser {
         }
     }
 
-    fn other_measure(&mut self) -> Option<Command> {
+    /// Shows apparent sizes instead of disk usage, or disk usage instead of anything else.
+    fn other_measure(&mut self) {
         if self.options.frees {
-            self.say("with --frees, sizes are disk usage");
-            return None;
+            return self.say("with --frees, sizes are disk usage");
         }
-        if self.scan().is_none() || self.pending.is_some() {
-            self.say("once the scan is over");
-            return None;
+        let is_pending = self.pending.is_some();
+        let Watched::Whole(scan) = &mut self.seen else { return self.say("once the scan is over") };
+        if is_pending {
+            return self.say("once the scan is over");
         }
-        self.pending = Some(PendingWork::All);
-        Some(Command::Again { is_other_measure: true })
+        let snapshot = &scan.browsed.snapshot;
+        if !snapshot.has_all {
+            let measure = snapshot.view.measure.name();
+            return self.say(format!("only {measure} sizes are known"));
+        }
+        let measure = match snapshot.view.measure {
+            Measure::Disk => Measure::Apparent,
+            _ => Measure::Disk,
+        };
+        let named = scan.see_as(measure.into());
+        self.mark_again(&named);
+        self.relist();
     }
 
     /// Scans the current directory again.
@@ -413,7 +422,7 @@ impl Browser {
             }
             _ => {
                 self.pending = Some(PendingWork::All);
-                Some(Command::Again { is_other_measure: false })
+                Some(Command::Again)
             }
         }
     }

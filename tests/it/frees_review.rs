@@ -95,7 +95,7 @@ fn marks_free_between_two_bounds() {
 
     // Only a walk of everything can tell, and only of disk usage.
     assert_eq!(browser.press(Key::Char('a')), None);
-    let again = Some(Command::Again { is_other_measure: false });
+    let again = Some(Command::Again);
     assert_eq!(browser.press(Key::Char('r')), again);
 }
 
