@@ -356,12 +356,12 @@ impl Work<'_> {
 
     /// Scans everything again, in the measure that is shown.
     fn again(&mut self, browser: &mut Browser) {
-        if let Input::Snapshots(paths, measure) = &mut self.request.source {
-            if paths.iter().any(|path| path == Path::new("-")) {
-                return browser.give_up("standard input cannot be read again");
-            }
-            *measure = Some(browser.measure());
+        if let Input::Snapshots(paths) = &self.request.source
+            && paths.iter().any(|path| path == Path::new("-"))
+        {
+            return browser.give_up("standard input cannot be read again");
         }
+        self.request.measure = Some(browser.measure());
         self.request.walk.view = browser.measure().into();
         self.start(WorkKind::All, self.request.clone(), Arc::default());
     }

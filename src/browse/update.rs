@@ -11,6 +11,7 @@ use crate::measure::Measure;
 use crate::path;
 use crate::remove::Manner;
 use crate::render::name::escape;
+use crate::report::Browsed;
 use crate::sys;
 use crate::tree::Child;
 
@@ -171,10 +172,8 @@ impl Browser {
     }
 
     fn has_times(&self) -> bool {
-        self.scan().is_some_and(|scan| {
-            let node = scan.here().unsorted().next().unwrap_or(scan.here());
-            node.inode().is_some_and(|inode| inode.details.is_some())
-        })
+        let Some(Browsed { is_walked, snapshot, .. }) = self.browsed() else { return true };
+        *is_walked || snapshot.origin.as_ref().is_some_and(|origin| origin.has_times)
     }
 
     /// Marks or unmarks the chosen entry, and moves down.
@@ -268,7 +267,7 @@ impl Browser {
                     let now = sys::now();
                     self.mark_all(|item| {
                         let name = (&*item.name, item.is_directory());
-                        by.is_match(name, item.totals, item.details, now)
+                        by.is_match(name, item.totals, now)
                     });
                 }
                 Err(why) => self.say(why),
@@ -471,7 +470,7 @@ impl Browser {
     }
 }
 
-const NO_TIMES: &str = "times are not kept: start weigh with --details";
+const NO_TIMES: &str = "it has no times: save it again";
 const HELD: Refusal = "the directory it lies in is marked";
 
 /// Marks `place`, or shows why it must not be marked.

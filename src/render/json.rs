@@ -112,12 +112,11 @@ fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Resu
         bytes(out, "name", root.name())?;
         write!(out, r#","kind":"{}""#, root.mode().kind().name())?;
     }
-    let Node { sums, inode, .. } = root.node();
+    let node @ Node { sums, inode, .. } = root.node();
     size(out, &sums.seen_as(options.view), options.view)?;
     frees(out, sums.frees)?;
     if options.origin.is_some() {
-        all(out, root, &sums, options)?;
-        kept(out, root.mode(), inode, None)?;
+        kept(out, &node, None, options)?;
     }
     if !root.is_directory() {
         return Ok(());
@@ -156,14 +155,13 @@ fn content<'a>(
         out.write_all(br#","kind":""#)?;
         out.write_all(kind(&node).as_bytes())?;
         out.write_all(b"\"")?;
-        let Node { sums, inode, .. } = node.node();
+        let known @ Node { sums, .. } = node.node();
         size(out, &sums.seen_as(options.view), options.view)?;
         frees(out, sums.frees)?;
         if node.is_group() {
             number(out, br#","entries":"#, sums.entries)?;
         } else if is_saved {
-            all(out, node, &sums, options)?;
-            kept(out, node.mode(), inode, at_root)?;
+            kept(out, &known, at_root, options)?;
         }
         // If every entry has a path, which may be long, the queued output would take too much memory.
         let is_short = !options.full_paths
@@ -203,10 +201,10 @@ fn open(out: &mut impl Write, directory: Child<'_>, options: &ExportOptions) -> 
 
 /// The size; or seconds before or after the epoch, null for a directory in which nothing has a time.
 fn size(out: &mut impl Write, totals: &Totals, view: View) -> io::Result<()> {
-    match (view.time, totals.newest) {
-        (None, _) => number(out, br#","size":"#, totals.size),
-        (Some(_), Some(newest)) => write!(out, r#","size":{newest}"#),
-        (Some(_), None) => out.write_all(br#","size":null"#),
+    match (view.by_time, totals.newest) {
+        (false, _) => number(out, br#","size":"#, totals.size),
+        (true, Some(newest)) => write!(out, r#","size":{newest}"#),
+        (true, None) => out.write_all(br#","size":null"#),
     }
 }
 
@@ -221,20 +219,6 @@ const SHARED: [&[u8]; 4] = [
     br#","shared_files":"#,
     br#","shared_inodes":"#,
 ];
-
-/// Writes what a node comes to besides its size.
-fn all(
-    out: &mut impl Write,
-    node: Child<'_>,
-    sums: &Sums,
-    options: &ExportOptions,
-) -> io::Result<()> {
-    let usual = match node.is_directory() {
-        true => Figures { inodes: sums.entries, ..Figures::default() },
-        false => Figures::counts_of(node.mode().kind()),
-    };
-    figures(out, &ALL, &sums.all, &usual, options)
-}
 
 /// Writes those `figures` of a snapshot that are not the size, and not as `usual`.
 fn figures(
@@ -294,9 +278,11 @@ fn header(out: &mut impl Write, origin: &Origin, has_all: bool) -> io::Result<()
     if let Some(Share { number, of, depth }) = origin.share {
         write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
     }
-    if has_all {
-        let [disk, apparent, files, inodes] = Measure::ALL.map(Measure::name);
-        write!(out, r#","figures":["{disk}","{apparent}","{files}","{inodes}"]"#)?;
+    let mut figures = if has_all { Measure::ALL.map(Measure::name).to_vec() } else { Vec::new() };
+    // It is among the details.
+    figures.extend((origin.has_times && !origin.has_details).then_some(Figures::TIME));
+    if !figures.is_empty() {
+        write!(out, r#","figures":["{}"]"#, figures.join(r#"",""#))?;
     }
     write!(out, r#","details":{}"#, origin.has_details)
 }
@@ -317,38 +303,53 @@ fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
     out.write_all(if file_systems.is_empty() { b"" } else { b"}]" })
 }
 
-/// What a snapshot keeps of a node besides its size: unusual permissions, and the inode, with device and mount if
-/// they differ from those `at_root`.
+/// What a snapshot keeps of a node besides its size: its other figures, unusual permissions, and the inode, with device and
+/// mount if they differ from those `at_root`; and its times, as far as they are kept.
 fn kept(
     out: &mut impl Write,
-    mode: Mode,
-    inode: Option<Inode>,
+    node: &Node<'_>,
     at_root: Option<Inode>,
+    options: &ExportOptions,
 ) -> io::Result<()> {
+    let Node { mode, sums: Sums { all, entries, .. }, inode, .. } = *node;
+    let usual = match mode.kind() {
+        Kind::Directory => Figures { inodes: entries, ..Figures::default() },
+        kind => Figures::counts_of(kind),
+    };
+    figures(out, &ALL, &all, &usual, options)?;
     if mode != Mode::usual(mode.kind()) {
         number(out, br#","mode":"#, mode.0.into())?;
     }
-    let Some(Inode { identity: Identity { mount, device, number: inode }, links, details }) = inode
-    else {
+    if let Some(Inode { identity: Identity { mount, device, number: inode }, links, .. }) = inode {
+        number(out, br#","inode":"#, inode)?;
+        if at_root.is_none_or(|root| root.identity.device != device) {
+            number(out, br#","device":"#, device)?;
+        }
+        if at_root.is_none_or(|root| root.identity.mount != mount) {
+            number(out, br#","mount":"#, mount)?;
+        }
+        match links {
+            Links::Alone => {}
+            Links::Of(links) => number(out, br#","links":"#, links.into())?,
+            Links::Unknown => number(out, br#","links":"#, 0)?,
+        }
+    }
+    let modified = node.modified();
+    if let Some(modified) = modified {
+        signed(out, br#","modified":"#, modified)?;
+    }
+    // Of a file it is the same. What is in a directory may not be in the snapshot.
+    if let (Kind::Directory, Some(newest)) =
+        (mode.kind(), all.newest.filter(|_| all.newest != modified))
+    {
+        signed(out, br#","newest":"#, newest)?;
+    }
+    let Some(Details { changed, born, owner, group, .. }) = inode.and_then(|it| it.details) else {
         return Ok(());
     };
-    number(out, br#","inode":"#, inode)?;
-    if at_root.is_none_or(|root| root.identity.device != device) {
-        number(out, br#","device":"#, device)?;
-    }
-    if at_root.is_none_or(|root| root.identity.mount != mount) {
-        number(out, br#","mount":"#, mount)?;
-    }
-    match links {
-        Links::Alone => {}
-        Links::Of(links) => number(out, br#","links":"#, links.into())?,
-        Links::Unknown => number(out, br#","links":"#, 0)?,
-    }
-    let Some(Details { modified, changed, born, owner, group }) = details else { return Ok(()) };
-    write!(out, r#","modified":{modified}"#)?;
-    for (field, time) in [("changed", changed), ("born", born)] {
+    for (field, time) in [(br#","changed":"#.as_slice(), changed), (br#","born":"#, born)] {
         if time != 0 {
-            write!(out, r#","{field}":{time}"#)?;
+            signed(out, field, time)?;
         }
     }
     number(out, br#","owner":"#, owner.into())?;
@@ -357,6 +358,12 @@ fn kept(
 
 /// Writes `before` and then `number`. With `write!`, formatting took a third of all instructions of a run.
 fn number(out: &mut impl Write, before: &[u8], number: u64) -> io::Result<()> {
+    out.write_all(before)?;
+    serde_json::to_writer(out, &number).map_err(io::Error::from)
+}
+
+/// The same with a number that may be negative.
+fn signed(out: &mut impl Write, before: &[u8], number: i64) -> io::Result<()> {
     out.write_all(before)?;
     serde_json::to_writer(out, &number).map_err(io::Error::from)
 }

@@ -224,7 +224,7 @@ fn adapt(
     changes: Option<&Diff>,
 ) {
     options.format = formats.of(view.measure);
-    options.times = formats.times.clone().filter(|_| view.time.is_some());
+    options.times = formats.times.clone().filter(|_| view.by_time);
     options.knows_own |= origin.is_some() || changes.is_some();
     options.partial = Partial::of(weighed);
 }

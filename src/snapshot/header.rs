@@ -8,7 +8,7 @@ use super::glance::Glance;
 use super::tokens::Tokens;
 use super::{GivenRoot, Origin, Snapshot, Wanted};
 use crate::filter::Share;
-use crate::measure::Measure;
+use crate::measure::{Figures, Measure, View};
 use crate::problem::{self, Operation, Problem};
 use crate::tree::Tree;
 use crate::weighed::Weighed;
@@ -59,15 +59,19 @@ impl Header {
                 self.problems = list(tokens, usize::MAX, |tokens| read_problem(tokens, &codes))?;
             }
             b"figures" => {
-                let read = |tokens: &mut Tokens<R>| Ok(Measure::named(tokens.utf8()?));
-                let figures = list(tokens, MOST_FIGURES, read)?;
-                self.has_all = Measure::ALL.iter().all(|it| figures.contains(&Some(*it)));
+                let read = |tokens: &mut Tokens<R>| Ok(tokens.utf8()?.to_owned());
+                let figures: Vec<String> = list(tokens, MOST_FIGURES, read)?;
+                let has = |name: &str| figures.iter().any(|figure| figure == name);
+                self.has_all = Measure::ALL.iter().all(|measure| has(measure.name()));
+                self.origin().has_times |= has(Figures::TIME);
             }
             b"time" => self.origin().time = tokens.signed()?,
             b"host" => self.origin().host = tokens.utf8()?.into(),
             b"roots" => self.origin().roots = list(tokens, usize::MAX, GivenRoot::read)?,
             b"details" => {
-                self.origin().has_details = tokens.boolean()?;
+                let has_details = tokens.boolean()?;
+                self.origin().has_details = has_details;
+                self.origin().has_times |= has_details;
                 self.knows_details = true;
             }
             b"share" => self.origin().share = Some(Share::read(tokens)?),
@@ -92,11 +96,15 @@ impl Header {
         self.origin.get_or_insert_default()
     }
 
-    /// What sizes measure, whether nodes have all figures, and the origin, if all of that was read by now.
-    pub(super) fn known(&self) -> Option<(Measure, bool, &Origin)> {
-        self.schema?;
-        let origin = self.origin.as_ref().filter(|_| self.knows_details)?;
-        Some((self.measure?, self.has_all, origin))
+    /// The view that is `wanted` of it.
+    pub(super) fn view(&self, wanted: Wanted) -> View {
+        wanted.view(self.measure.unwrap_or_default(), self.has_all)
+    }
+
+    /// The origin, if all that matters before the tree was read by now.
+    pub(super) fn known(&self) -> Option<&Origin> {
+        self.schema.and(self.measure)?;
+        self.origin.as_ref().filter(|_| self.knows_details)
     }
 
     pub(super) fn loaded<R: Read>(

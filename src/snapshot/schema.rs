@@ -7,7 +7,7 @@ use super::header::Header;
 use super::tokens::Tokens;
 use super::{Origin, Snapshot, Wanted};
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Measure, Mode, Time};
+use crate::measure::{Figures, Kind, Measure, Mode, View};
 use crate::tally::Tally;
 use crate::total::{Replay, Shown};
 use crate::tree::{Details, Freeable, Inode, Node, Sums};
@@ -36,9 +36,9 @@ struct Members {
     modified: Option<i64>,
     changed: i64,
     born: i64,
-    owner: u32,
+    owner: Option<u32>,
     group: Option<u32>,
-    /// The newest time in it so far.
+    /// The newest time in it so far: what it says, and those of its children.
     newest: Option<i64>,
     has_children: bool,
 }
@@ -52,20 +52,19 @@ enum NodeKind {
 
 const TOTAL: Option<NodeKind> = Some(NodeKind::Total);
 
-/// Reads a snapshot into `tally`, with a `time` if that is wanted. `look` gets what sizes measure and the origin before the
-/// tree is read, if they stand before it.
+/// Reads a snapshot into what `tally` makes for its view. `look` gets that view and the origin before the tree is read, if
+/// they stand before it.
 pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
     wanted: Wanted,
-    tally: T,
-    look: impl FnOnce(Measure, bool, &Origin) -> io::Result<()>,
+    tally: impl FnOnce(View) -> T,
+    look: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
     let mut header = Header::default();
     let (mut tally, mut look) = (Some(tally), Some(look));
     let mut replay = None;
     // What sizes measure, if that stands before the tree.
     let (mut measure, mut has_all) = (None, false);
-    let time = wanted.time;
     // The nodes that have not ended, the root first. Elements beyond `depth` are reused, so that a name needs no
     // allocation.
     let mut open = vec![Members::default()];
@@ -81,18 +80,16 @@ pub(super) fn read<R: Read, T: Tally>(
                 }
                 members.has_children = true;
                 if depth == 0 {
-                    if let (Some(look), Some(known)) = (look.take(), header.known()) {
-                        let (measure, has_all, origin) = known;
-                        look(measure, has_all, origin)?;
+                    let view = header.view(wanted);
+                    if let (Some(look), Some(origin)) = (look.take(), header.known()) {
+                        look(view, Some(origin))?;
                     }
                     let is_total = members.kind == TOTAL;
                     measure = header.measure;
                     // What comes after the tree is too late to be of use there.
-                    has_all = header.has_all && measure.is_some();
-                    replay = tally.take().map(|mut tally| {
-                        tally.see_as(wanted.view(measure.unwrap_or_default(), has_all));
-                        Replay::new(tally, is_total)
-                    });
+                    header.has_all &= measure.is_some();
+                    has_all = header.has_all;
+                    replay = tally.take().map(|tally| Replay::new(tally(view), is_total));
                 }
                 if let Some(replay) = &mut replay {
                     replay.open();
@@ -107,7 +104,7 @@ pub(super) fn read<R: Read, T: Tally>(
         if depth == 0 {
             break;
         }
-        let node = open[depth].node(tokens, (measure, time), Some((&open[0], depth)))?;
+        let node = open[depth].node(tokens, (measure, wanted.times), Some((&open[0], depth)))?;
         let newest = node.sums.all.newest;
         if let Some(replay) = &mut replay {
             match node.mode.kind() {
@@ -126,8 +123,9 @@ pub(super) fn read<R: Read, T: Tally>(
         (None, _) => return Err(tokens.error("no schema")),
         (_, false) => None,
         (_, true) => {
-            let root = root.node(tokens, (measure.or(header.measure), time), None)?;
-            let replay = replay.or_else(|| tally.map(|tally| Replay::new(tally, false)));
+            let root = root.node(tokens, (measure.or(header.measure), wanted.times), None)?;
+            let view = header.view(wanted);
+            let replay = replay.or_else(|| tally.map(|tally| Replay::new(tally(view), false)));
             replay.map(|replay| replay.finish(&root))
         }
     };
@@ -199,9 +197,10 @@ impl Members {
             b"mount" => self.mount = Some(tokens.number()?),
             b"links" => self.links = Some(narrow(tokens)?),
             b"modified" => self.modified = Some(tokens.signed()?),
+            b"newest" => self.newest = self.newest.max(Some(tokens.signed()?)),
             b"changed" => self.changed = tokens.signed()?,
             b"born" => self.born = tokens.signed()?,
-            b"owner" => self.owner = narrow(tokens)?,
+            b"owner" => self.owner = Some(narrow(tokens)?),
             b"group" => self.group = Some(narrow(tokens)?),
             key => {
                 let Some((whose, measure)) = other_figure(key) else { return Ok(false) };
@@ -238,7 +237,7 @@ impl Members {
     fn node<R: Read>(
         &self,
         at: &Tokens<R>,
-        (measure, time): (Option<Measure>, Option<Time>),
+        (measure, has_times): (Option<Measure>, bool),
         root: Option<(&Self, usize)>,
     ) -> io::Result<Node<'_>> {
         let wrong = |what| Err(at.error(what));
@@ -261,7 +260,8 @@ impl Members {
         if mode.kind() != kind {
             return wrong("a mode of another kind");
         }
-        let Self { changed, born, owner, group, .. } = *self;
+        let Self { modified, changed, born, owner, group, .. } = *self;
+        let details = |(modified, owner)| Details { modified, changed, born, owner, group };
         let inode = self.inode.map(|inode| Inode {
             identity: Identity {
                 mount: self.mount.or(root.and_then(|root| root.mount)).unwrap_or(0),
@@ -273,13 +273,7 @@ impl Members {
                 Some(0) => Links::Unknown,
                 Some(links) => Links::Of(links),
             },
-            details: self.modified.map(|modified| Details {
-                modified,
-                changed,
-                born,
-                owner,
-                group,
-            }),
+            details: modified.zip(owner).map(details),
         });
         let entries = self.entries.unwrap_or(1);
         let bounds = self.frees_least.zip(self.frees_most);
@@ -288,13 +282,12 @@ impl Members {
             let most = most.min(size);
             Freeable { least: least.min(most), most, extents }
         });
-        let modified = inode.and_then(|inode| inode.details).map(|details| details.modified);
-        let modified = modified.filter(|_| time.is_some());
-        let one = Figures { newest: modified, ..Figures::counts_of(kind) };
+        let of_time = |time: Option<i64>| time.filter(|_| has_times);
+        let one = Figures { newest: of_time(modified), ..Figures::counts_of(kind) };
         let own = self.own.map(|own| self.figures(OWN, one, measure, own));
         let all = match kind {
             Kind::Directory => {
-                let newest = self.newest.max(own.and_then(|own| own.newest));
+                let newest = of_time(self.newest).max(own.and_then(|own| own.newest));
                 let below = Figures { inodes: entries, ..Figures::default() };
                 Figures { newest, ..self.figures(ALL, below, measure, size) }
             }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected};
+use weigh::measure::Time;
 use weigh::path;
 use weigh::report::{self, Browsed, Keep, Request};
 use weigh::tally::{Directory, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
@@ -25,7 +26,8 @@ use crate::rounds::rounds;
 /// What is at `root`, as `--ui` walks it.
 fn browsed(root: &Path) -> Browsed {
     let keep = Keep::Everything(Inodes::Fingerprints);
-    let request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    let mut request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    request.walk.time = Some(Time::Modified);
     report::browse(&request, Arc::default(), |_| {}).unwrap()
 }
 
@@ -455,18 +457,15 @@ fn many_are_marked_at_once() {
         .file("c.c", 300_000)
         .dir("d.o")
         .modified("a.o", 1_000_000_000);
-    let mut request = Request::of_roots([fixture.path().as_os_str().to_owned()]);
-    (request.keep, request.details) = (Keep::Everything(Inodes::All), true);
-    let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
-    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    let mut browser = Browser::new(options, Protected::default(), Arc::default(), true);
-    browser.resize(10);
-    browser.finish(browsed);
+    let fixture = fixture.file("old/f", 1).modified("old/f", 1_000_000_000);
+    let fixture = fixture.modified("old", 1_000_000_000);
+    let fixture = fixture.file("mixed/f", 1).modified("mixed", 1_000_000_000);
+    let mut browser = browser(fixture.path(), 10);
     for (asked, names) in [
         ("*.o", &["a.o", "b.o", "d.o"][..]),
         (">100k", &["b.o", "c.c"]),
-        ("older 90d", &["a.o"]),
-        ("newer 90d", &["b.o", "c.c", "d.o"]),
+        ("older 90d", &["a.o", "old"]),
+        ("newer 90d", &["b.o", "c.c", "d.o", "mixed"]),
         ("*.x", &[]),
     ] {
         press(&mut browser, &format!("U+{asked}\n"));

@@ -118,7 +118,7 @@ fn the_review_of_several_snapshots_has_two_bounds() {
     let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
     let mut browser = Browser::new(options, Protected::default(), Arc::default(), false);
     let keep = Keep::Everything(Inodes::Fingerprints);
-    let source = Input::Snapshots(files, None);
+    let source = Input::Snapshots(files);
     let request = Request { keep, source, ..Request::of_roots([]) };
     browser.finish(report::browse(&request, Arc::default(), |_| {}).unwrap());
     browser.resize(20);

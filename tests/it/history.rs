@@ -210,7 +210,7 @@ fn what_is_of_something_else_is_said_and_left_out() {
     save(&fixture, "9", i64::from(u32::MAX), 1);
     for (other, why) in [
         ("u.json", "it is of another root"),
-        ("disk", "its sizes are disk sizes"),
+        ("disk", "it has disk usage, and no apparent sizes"),
         ("hidden", "it was saved with --ignore-hidden"),
         ("nothing", "No such file"),
     ] {
