@@ -564,14 +564,13 @@ impl Browser {
 }
 
 impl Scan {
-    /// Sees everything in another `view`. Returns the marks, whose totals are to be added up again.
-    pub(super) fn see_as(&mut self, view: View) -> NamedMarks {
-        let before = &mut self.browsed.before;
-        for tree in iter::once(&mut self.tree).chain(before) {
+    /// Sees everything in another `view`.
+    pub(super) fn see_as(&mut self, view: View) {
+        for tree in iter::once(&mut self.tree).chain(&mut self.browsed.before) {
             *tree = mem::take(tree).seen_as(view);
         }
-        self.browsed.snapshot.see_as(view);
-        self.marks.named(&self.tree)
+        self.browsed.snapshot.view = view;
+        self.marks.add_up(&self.tree);
     }
 
     /// The current directory.

@@ -396,15 +396,14 @@ impl Browser {
         }
         let snapshot = &scan.browsed.snapshot;
         if !snapshot.has_all {
-            let measure = snapshot.view.measure.name();
-            return self.say(format!("only {measure} sizes are known"));
+            let measure = snapshot.view.measure.noun();
+            return self.say(format!("it has only {measure}"));
         }
         let measure = match snapshot.view.measure {
             Measure::Disk => Measure::Apparent,
             _ => Measure::Disk,
         };
-        let named = scan.see_as(measure.into());
-        self.mark_again(&named);
+        scan.see_as(measure.into());
         self.relist();
     }
 

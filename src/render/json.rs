@@ -190,11 +190,11 @@ fn open(out: &mut impl Write, directory: Child<'_>, options: &ExportOptions) -> 
         number(out, br#","shared":"#, totals.shared)?;
     }
     if options.origin.is_some() {
-        figures(out, &SHARED, &sums.shared, &Figures::default(), options)?;
+        figures(out, "shared_", &sums.shared, &Figures::default(), options)?;
     }
     if let (true, Some(own)) = (options.origin.is_some(), own) {
         number(out, br#","own":"#, options.view.size(&own))?;
-        figures(out, &OWN, &own, &Figures::counts_of(Kind::Directory), options)?;
+        figures(out, "own_", &own, &Figures::counts_of(Kind::Directory), options)?;
     }
     out.write_all(br#","children":["#)
 }
@@ -208,30 +208,21 @@ fn size(out: &mut impl Write, totals: &Totals, view: View) -> io::Result<()> {
     }
 }
 
-/// The members of figures that are not sizes: of a node with all below it, of a directory by itself, and of what is
-/// shared.
-const ALL: [&[u8]; 4] = [br#","disk":"#, br#","apparent":"#, br#","files":"#, br#","inodes":"#];
-const OWN: [&[u8]; 4] =
-    [br#","own_disk":"#, br#","own_apparent":"#, br#","own_files":"#, br#","own_inodes":"#];
-const SHARED: [&[u8]; 4] = [
-    br#","shared_disk":"#,
-    br#","shared_apparent":"#,
-    br#","shared_files":"#,
-    br#","shared_inodes":"#,
-];
-
-/// Writes those `figures` of a snapshot that are not the size, and not as `usual`.
+/// Writes those `figures` of a snapshot that are not the size, and not as `usual`. Their members begin with `whose`.
 fn figures(
     out: &mut impl Write,
-    members: &[&[u8]; 4],
+    whose: &str,
     figures: &Figures,
     usual: &Figures,
     options: &ExportOptions,
 ) -> io::Result<()> {
-    for (measure, member) in Measure::ALL.into_iter().zip(members) {
+    for measure in Measure::ALL.into_iter().filter(|_| options.has_all) {
         let figure = figures.get(measure);
-        if options.has_all && measure != options.view.measure && figure != usual.get(measure) {
-            number(out, member, figure)?;
+        if measure != options.view.measure && figure != usual.get(measure) {
+            for part in [",\"", whose, measure.name()] {
+                out.write_all(part.as_bytes())?;
+            }
+            number(out, b"\":", figure)?;
         }
     }
     Ok(())
@@ -316,7 +307,7 @@ fn kept(
         Kind::Directory => Figures { inodes: entries, ..Figures::default() },
         kind => Figures::counts_of(kind),
     };
-    figures(out, &ALL, &all, &usual, options)?;
+    figures(out, "", &all, &usual, options)?;
     if mode != Mode::usual(mode.kind()) {
         number(out, br#","mode":"#, mode.0.into())?;
     }

@@ -22,9 +22,8 @@ struct Members {
     size: Option<u64>,
     entries: Option<u64>,
     shared: u64,
-    /// Figures besides the size, by kind of figures and by measure, and which of them there are.
-    others: [[u64; 4]; 3],
-    are_there: u16,
+    /// Figures besides the size: whose, and in which measure.
+    others: [[Option<u64>; 4]; 3],
     frees_least: Option<u64>,
     frees_most: Option<u64>,
     has_too_many_extents: bool,
@@ -204,8 +203,7 @@ impl Members {
             b"group" => self.group = Some(narrow(tokens)?),
             key => {
                 let Some((whose, measure)) = other_figure(key) else { return Ok(false) };
-                self.others[whose][measure] = tokens.number()?;
-                self.are_there |= 1 << (4 * whose + measure);
+                self.others[whose][measure] = Some(tokens.number()?);
             }
         }
         Ok(true)
@@ -222,13 +220,11 @@ impl Members {
         let Some(measure) = measure else {
             return Figures { disk: size, length: size, files: size, inodes: size, ..usual };
         };
-        let mut figures = usual;
-        for (i, other) in Measure::ALL.into_iter().enumerate() {
-            if self.are_there & 1 << (4 * whose + i) != 0 {
-                figures = figures.with(other, self.others[whose][i]);
-            }
-        }
-        figures.with(measure, size)
+        let others = Measure::ALL.into_iter().zip(self.others[whose]);
+        let others = others.filter_map(|(other, figure)| Some((other, figure?)));
+        others
+            .fold(usual, |figures, (other, figure)| figures.with(other, figure))
+            .with(measure, size)
     }
 
     /// The node that the members describe, at its depth, with sizes that measure this, and with its time if that is

@@ -13,7 +13,7 @@ use std::time::Duration;
 use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected};
 use weigh::measure::Time;
 use weigh::path;
-use weigh::report::{self, Browsed, Keep, Request};
+use weigh::report::{self, Browsed, Input, Keep, Request};
 use weigh::tally::{Directory, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
 use weigh::total::Rules;
 use weigh::tree::{Step, Totals, Traversal, Tree};
@@ -22,6 +22,8 @@ use weigh::walk::{WalkOptions, walk};
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::rounds::rounds;
+use crate::run::weigh;
+use crate::snapshots::sizes_alone;
 
 /// What is at `root`, as `--ui` walks it.
 fn browsed(root: &Path) -> Browsed {
@@ -446,6 +448,52 @@ fn what_is_protected_is_not_marked() {
     // On one file system what is mounted is not seen, and is there all the same.
     let unseen = |text: &str| text.replace("not marked: mounted: it is a mount point", "marked");
     assert_eq!(said[6..], expected.map(unseen));
+}
+
+/// In a tree that was walked, and in one that was saved: sizes, marks and times, without another scan.
+#[test]
+fn the_other_size_is_shown_at_once() {
+    let fixture = Fixture::new()
+        .file("a/f", 5_000)
+        .sparse("a/sparse", 1 << 30)
+        .hard_link("a/f", "link")
+        .file("b", 70_000);
+    let place = Fixture::new();
+    let (file, path) = (place.at("saved"), fixture.path().as_os_str().to_owned());
+    weigh("--save").arg(&file).arg(&path).run().clean();
+    let keep = Keep::Everything(Inodes::DatedDirectories);
+    let mut request =
+        Request { keep, source: Input::Snapshots(vec![file.clone()]), ..Request::default() };
+    request.walk.time = Some(Time::Modified);
+    let loaded = |request: &Request| report::browse(request, Arc::default(), |_| {}).unwrap();
+    for browsed in [browsed(fixture.path()), loaded(&request)] {
+        let mut browser = browser(fixture.path(), 10);
+        browser.finish(browsed);
+        press(&mut browser, "n>A");
+        let by_disk = (browser.totals(), browser.marked(), listed(&browser));
+        for (measure, key) in [("-s", 'a'), ("", 'a'), ("-s", 'a')] {
+            assert_eq!(browser.press(Key::Char(key)), None);
+            let walk = weigh(&format!("{measure} -j")).arg(&path).run().document();
+            let a = walk.nodes.iter().find(|node| node.name == b"a").unwrap();
+            assert_eq!(browser.totals().size, a.size, "{measure}");
+            let marked = browser.marked();
+            assert_eq!(marked.0, 2, "{measure}");
+            let own = fs::metadata(fixture.at("a")).unwrap().blocks() * 512;
+            let own = if measure.is_empty() { own } else { 0 };
+            assert_eq!(marked.1.map(|(totals, _)| totals.size), Some(a.size - own), "{measure}");
+            let newest = fs::metadata(fixture.at("a/f")).unwrap().mtime();
+            assert_eq!(browser.item(0).and_then(|item| item.totals.newest), Some(newest));
+        }
+        press(&mut browser, "a");
+        assert_eq!((browser.totals(), browser.marked(), listed(&browser)), by_disk);
+    }
+    sizes_alone(&file);
+    let mut browser = browser(fixture.path(), 10);
+    browser.finish(loaded(&request));
+    for (key, said) in [('a', "it has only disk usage"), ('m', "it has no times: save it again")] {
+        browser.press(Key::Char(key));
+        assert_eq!(browser.said(), Some(said));
+    }
 }
 
 /// By name, size and age, and what git ignores.
