@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
 use weigh::browse::{BrowseOptions, Browser, Key, Protected, view};
+use weigh::measure::Time;
 use weigh::report::{self, Keep, Request};
 use weigh::tally::Inodes;
 
 fn main() {
     let keep = Keep::Everything(Inodes::Fingerprints);
-    let request = Request { keep, ..Request::of_roots(std::env::args_os().skip(1)) };
+    let mut request = Request { keep, ..Request::of_roots(std::env::args_os().skip(1)) };
+    request.walk.time = Some(Time::Modified);
     let browsed = report::browse(&request, Arc::default(), |_| {}).expect("nothing is read first");
     let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
     let mut browser = Browser::new(options, Protected::default(), Arc::default(), true);
@@ -38,4 +40,5 @@ fn main() {
     timed(&moves, 2_000);
     timed(&[Key::Char('n'), Key::Char('s'), Key::Char('C')], 12);
     timed(&[Key::Char('A'), Key::Char('U')], 6);
+    timed(&[Key::Char('a')], 20);
 }

@@ -102,7 +102,7 @@ Register-ArgumentCompleter -Native -CommandName 'weigh' -ScriptBlock {
             [CompletionResult]::new('--df', '--df', [CompletionResultType]::ParameterName, 'Also show what df says about each PATH that is a mount point; implies -x')
             [CompletionResult]::new('--frees', '--frees', [CompletionResultType]::ParameterName, 'Also show how much space deleting each entry would free, apart from what clones and snapshots share')
             [CompletionResult]::new('--skip-total', '--skip-total', [CompletionResultType]::ParameterName, 'Do not show the line of the root')
-            [CompletionResult]::new('--details', '--details', [CompletionResultType]::ParameterName, 'Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet')
+            [CompletionResult]::new('--details', '--details', [CompletionResultType]::ParameterName, 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet')
             [CompletionResult]::new('-u', '-u', [CompletionResultType]::ParameterName, 'Look around on the terminal while it scans; mark, and see what that would free')
             [CompletionResult]::new('--ui', '--ui', [CompletionResultType]::ParameterName, 'Look around on the terminal while it scans; mark, and see what that would free')
             [CompletionResult]::new('--read-only', '--read-only', [CompletionResultType]::ParameterName, 'Turn off deleting in --ui')

@@ -99,7 +99,7 @@ set edit:completion:arg-completer[weigh] = {|@words|
             cand --df 'Also show what df says about each PATH that is a mount point; implies -x'
             cand --frees 'Also show how much space deleting each entry would free, apart from what clones and snapshots share'
             cand --skip-total 'Do not show the line of the root'
-            cand --details 'Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet'
+            cand --details 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
             cand -u 'Look around on the terminal while it scans; mark, and see what that would free'
             cand --ui 'Look around on the terminal while it scans; mark, and see what that would free'
             cand --read-only 'Turn off deleting in --ui'

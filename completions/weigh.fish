@@ -530,7 +530,7 @@ complete -c weigh -l summarize -d 'Print only the total of each PATH, one per li
 complete -c weigh -l df -d 'Also show what df says about each PATH that is a mount point; implies -x'
 complete -c weigh -l frees -d 'Also show how much space deleting each entry would free, apart from what clones and snapshots share'
 complete -c weigh -l skip-total -d 'Do not show the line of the root'
-complete -c weigh -l details -d 'Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet'
+complete -c weigh -l details -d 'Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet'
 complete -c weigh -s u -l ui -d 'Look around on the terminal while it scans; mark, and see what that would free'
 complete -c weigh -l read-only -d 'Turn off deleting in --ui'
 complete -c weigh -l print0 -d 'End paths that --ui prints with NUL instead of a newline'

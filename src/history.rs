@@ -148,7 +148,8 @@ pub fn history(
 
 /// Loads the snapshot in `file`, and separately its tree, which has all its directories.
 fn load(file: &Path, measure: Option<Measure>) -> Result<(Snapshot, Tree), Problem> {
-    let mut snapshot = snapshot::load(file, Wanted { measure, time: None }, Directories)?;
+    let mut snapshot =
+        snapshot::load(file, Wanted { measure, ..Wanted::default() }, |_| Directories)?;
     let tree = snapshot.weighed.report.take();
     let nothing = || problem(file, "nothing could be read when it was made");
     Ok((snapshot, tree.ok_or_else(nothing)?))

@@ -161,8 +161,10 @@ fn print(request: &Request, outcome: &Outcome, output: Output) -> io::Result<()>
 }
 
 fn status_of(problem: &Problem) -> u8 {
-    let is_mistake = matches!(problem.operation, Operation::Compare | Operation::Replace);
-    if is_mistake { MISTAKE } else { INCOMPLETE }
+    match problem.operation {
+        Operation::Compare | Operation::Replace | Operation::Show => MISTAKE,
+        _ => INCOMPLETE,
+    }
 }
 
 fn say_unprinted(printed: &io::Result<()>) {

@@ -67,15 +67,17 @@ pub struct Change<'a> {
 pub struct View {
     /// The figure that is the size.
     pub measure: Measure,
-    /// The time by which the largest are chosen. Without one they are chosen by size, or in a comparison by churn.
-    pub time: Option<Time>,
+    /// Whether the largest are chosen by their newest time, instead of by size, or in a comparison by churn.
+    pub by_time: bool,
 }
 
 impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Disk, Self::Apparent, Self::Files, Self::Inodes];
+
     /// The measure that has a name in JSON.
     pub fn named(name: &str) -> Option<Self> {
-        let measures = [Measure::Disk, Measure::Apparent, Measure::Files, Measure::Inodes];
-        measures.into_iter().find(|measure| measure.name() == name)
+        Self::ALL.into_iter().find(|measure| measure.name() == name)
     }
 
     /// The measure's name, as JSON has it.
@@ -85,6 +87,16 @@ impl Measure {
             Measure::Apparent => "apparent",
             Measure::Files => "files",
             Measure::Inodes => "inodes",
+        }
+    }
+
+    /// What people call it.
+    pub fn noun(self) -> &'static str {
+        match self {
+            Measure::Disk => "disk usage",
+            Measure::Apparent => "apparent sizes",
+            Measure::Files => "numbers of files",
+            Measure::Inodes => "numbers of inodes",
         }
     }
 
@@ -99,6 +111,9 @@ impl Measure {
 }
 
 impl Figures {
+    /// What JSON calls the time of an inode.
+    pub const TIME: &str = "modified";
+
     /// Those of one inode. `blocks` are of 512 bytes, whatever the block size of the file system is (stat(3type)), and
     /// `length` is in bytes.
     #[inline]
@@ -169,26 +184,26 @@ impl View {
     /// The rank of what has this weight and this time.
     #[inline]
     pub fn rank_of(self, weight: u64, newest: Option<i64>) -> i128 {
-        match self.time {
-            None => weight.into(),
-            Some(_) => newest.map_or(i128::MIN, i128::from),
+        match self.by_time {
+            false => weight.into(),
+            true => newest.map_or(i128::MIN, i128::from),
         }
     }
 
     /// What JSON calls it.
     pub fn name(self) -> &'static str {
-        if self.time.is_some() { "newest" } else { self.measure.name() }
+        if self.by_time { "newest" } else { self.measure.name() }
     }
 
     /// The unit of what it ranks by: that of its measure, or `seconds` since the epoch.
     pub fn unit(self) -> &'static str {
-        if self.time.is_some() { "seconds" } else { self.measure.unit() }
+        if self.by_time { "seconds" } else { self.measure.unit() }
     }
 }
 
 impl From<Measure> for View {
     fn from(measure: Measure) -> Self {
-        Self { measure, time: None }
+        Self { measure, by_time: false }
     }
 }
 
@@ -322,7 +337,7 @@ mod tests {
 
     #[test]
     fn later_times_rank_higher() {
-        let view = View { time: Some(Time::Modified), ..View::default() };
+        let view = View { by_time: true, ..View::default() };
         let times = [i64::MIN, -1_000, -1, 0, 1, 1_763_683_441, i64::MAX].map(Some);
         let figures = [None].into_iter().chain(times).rev();
         let ranks =

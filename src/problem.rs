@@ -30,6 +30,8 @@ pub enum Operation {
     Enter,
     /// Reading a snapshot.
     Load,
+    /// Showing what a snapshot does not have.
+    Show,
     /// Writing a snapshot.
     Save,
     /// Replacing a file that is not a snapshot.
@@ -49,6 +51,7 @@ impl Operation {
             Operation::Read => "read",
             Operation::Enter => "enter",
             Operation::Load => "load",
+            Operation::Show => "show",
             Operation::Save => "save",
             Operation::Replace => "replace",
             Operation::Remove => "remove",

@@ -21,7 +21,7 @@ use crate::diff;
 use crate::filter::MANY;
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
-use crate::measure::{Measure, View};
+use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::render::json;
 use crate::snapshot::{self, Destination, Doubt, Expired, FileSystem, Origin, Snapshot, Wanted};
@@ -43,7 +43,9 @@ pub struct Request {
     pub walk: walk::WalkOptions,
     /// What to keep in order to show it.
     pub keep: Keep,
-    /// Whether a snapshot must have times and owners. A saved one gets them.
+    /// What sizes are to measure, if a flag says so. If not, snapshots show what they were saved with.
+    pub measure: Option<Measure>,
+    /// Whether a snapshot must have all times and owners. A saved one gets them.
     pub details: bool,
     /// Whether the output can only show bytes.
     pub bytes_only: bool,
@@ -70,12 +72,11 @@ pub struct Request {
 pub enum Input {
     /// Walks these roots.
     Roots(Vec<OsString>),
-    /// Loads these snapshots together, as one walk of all their roots. Their sizes must measure this, if it is given. A
-    /// directory stands for the newest dated snapshot in it.
-    Snapshots(Vec<PathBuf>, Option<Measure>),
-    /// Loads these snapshots of one tree at different times. Their sizes must measure this, if it is given. A directory
-    /// stands for all dated snapshots in it.
-    History(Vec<PathBuf>, Option<Measure>),
+    /// Loads these snapshots together, as one walk of all their roots. A directory stands for the newest dated snapshot in
+    /// it.
+    Snapshots(Vec<PathBuf>),
+    /// Loads these snapshots of one tree at different times. A directory stands for all dated snapshots in it.
+    History(Vec<PathBuf>),
 }
 
 /// What to keep.
@@ -144,17 +145,19 @@ pub fn browse(
     top: Arc<LiveDirectory>,
     watch: impl FnMut(Option<&Progress>),
 ) -> Result<Browsed, Problem> {
-    let (snapshot, stats, before) = request.compared(
-        |request, watch| {
+    let (mut snapshot, stats, before) = request.compared(
+        |request, view, watch| {
             let inodes = request.kept().unwrap_or_default();
             let is_stopped = Arc::clone(&request.interrupt.is_asked);
-            request.with(Live::new(Whole { inodes }, top).until(is_stopped), watch)
+            let live = Live::new(Whole { inodes }, top).until(is_stopped);
+            request.with(view, |_| live, watch)
         },
         watch,
     )?;
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (file_systems, _) = request.file_systems(&snapshot);
+    snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
     Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, stats })
@@ -170,11 +173,11 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Some(to) = &request.save {
         snapshot::ensure_savable(to)?;
     }
-    if let Input::History(files, measure) = &request.source {
-        return request.history(files, *measure);
+    if let Input::History(files) = &request.source {
+        return request.history(files);
     }
     let (mut snapshot, stats, before) =
-        request.compared(|request, watch| request.now(watch), watch)?;
+        request.compared(|request, view, watch| request.now(view, watch), watch)?;
     let saved = request.save.as_ref().map(|to| request.save(to, &mut snapshot)).transpose();
     let saved = match saved {
         // Even a complete walk is not shown then, because the user wants no more.
@@ -237,13 +240,13 @@ impl Request {
     }
 
     /// The history of the tree whose snapshots are in `files`.
-    fn history(&self, files: &[PathBuf], measure: Option<Measure>) -> Result<Outcome, Problem> {
+    fn history(&self, files: &[PathBuf]) -> Result<Outcome, Problem> {
         let limits = match self.keep {
             Keep::Largest(limits) => limits,
             Keep::Everything(_) | Keep::Groups(..) => Limits::NONE,
         };
         let limits = Limits { show: Show::Directories, ..limits };
-        let (mut history, snapshot) = history::history(files, measure, limits)?;
+        let (mut history, snapshot) = history::history(files, self.measure, limits)?;
         Ok(Outcome {
             snapshot,
             other_files: mem::take(&mut history.unread),
@@ -282,7 +285,7 @@ impl Request {
         let directories = if is_dated { Inodes::DatedDirectories } else { Inodes::Directories };
         let is_grouped = matches!(self.keep, Keep::Groups(..));
         let are_several =
-            matches!(&self.source, Input::Snapshots(snapshots, _) if snapshots.len() != 1);
+            matches!(&self.source, Input::Snapshots(snapshots) if snapshots.len() != 1);
         let is_anew = is_loaded && !self.walk.filter.is_off() || are_several;
         let to_be_shown = match self.keep {
             Keep::Everything(inodes) => Some(inodes),
@@ -296,12 +299,20 @@ impl Request {
             .max(to_be_shown)
     }
 
-    /// Whether a snapshot that is saved or loaded must have times and owners.
+    /// Whether a snapshot that is saved or loaded must have owners.
     fn needs_details(&self) -> bool {
-        self.details
-            || self.is_by_saved_time()
-            || self.is_loaded() && self.walk.filter.times.modified.is_some()
-            || self.is_by_details()
+        self.details || self.needs().owners
+    }
+
+    /// Whether a snapshot must have the times when entries were last modified.
+    fn needs_times(&self) -> bool {
+        self.walk.view.by_time || self.needs().times || self.walk.filter.times.modified.is_some()
+    }
+
+    /// The time of which the newest is kept, if any. What is saved has it, so that it can be shown later.
+    fn kept_time(&self) -> Option<Time> {
+        let is_needed = self.save.is_some() || self.is_loaded() && self.needs_times();
+        self.walk.time.or(is_needed.then_some(Time::Modified))
     }
 
     /// What is needed to tell the groups apart.
@@ -310,15 +321,6 @@ impl Request {
             Keep::Groups(by, _) => by.needs(),
             Keep::Everything(_) | Keep::Largest(_) => Needs::default(),
         }
-    }
-
-    /// Whether to show times that a snapshot has, or will have.
-    fn is_by_saved_time(&self) -> bool {
-        self.walk.view.time.is_some() && (self.is_loaded() || self.save.is_some())
-    }
-
-    fn is_by_details(&self) -> bool {
-        self.needs().times || self.needs().owners
     }
 
     /// The file systems whose mount points are roots, and the roots that are not mount points, if that is asked for.
@@ -331,60 +333,62 @@ impl Request {
         }
     }
 
-    /// The result `now`, what the walk did, and the earlier result, if they are to be compared.
+    /// The result `now`, what the walk did, and the earlier result, if they are to be compared: by what both have.
     fn compared<W: FnMut(Option<&Progress>)>(
         &self,
-        now: impl FnOnce(&Self, W) -> Result<(Snapshot, WalkStats), Problem>,
+        now: impl FnOnce(&Self, View, W) -> Result<(Snapshot, WalkStats), Problem>,
         watch: W,
     ) -> Result<NowAndBefore, Problem> {
-        match &self.source {
-            Input::Roots(roots) => {
-                let earlier = self.earlier_file(|| self.here(roots, false))?;
-                self.loaded_during(earlier.as_deref(), || now(self, watch))
-            }
-            Input::Snapshots(..) | Input::History(..) => {
-                let (mut snapshot, stats) = now(self, watch)?;
-                let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
-                let earlier = self.earlier_file(|| snapshot.origin.clone().unwrap_or_default())?;
-                let measure = snapshot.view.measure;
-                let before = self.earlier(earlier.as_deref(), measure, options, || ())?;
-                if let Some(options) =
-                    snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut())
-                {
-                    // The snapshot may be saved again.
-                    let is_new = |flag: &&String| !options.contains(flag);
-                    let new: Vec<_> = self.options.iter().filter(is_new).cloned().collect();
-                    options.extend(new);
-                }
-                Ok((snapshot, stats, before))
-            }
+        let view = self.walk.view;
+        if let Input::Roots(roots) = &self.source {
+            let Some(earlier) = self.earlier_file(|| self.here(roots))? else {
+                return now(self, view, watch).map(|(now, stats)| (now, stats, None));
+            };
+            return self.loaded_during(&earlier, |view| now(self, view, watch));
         }
+        let (mut snapshot, stats) = now(self, view, watch)?;
+        let earlier = self.earlier_file(|| snapshot.origin.clone().unwrap_or_default())?;
+        let mut before = None;
+        if let Some(earlier) = earlier {
+            let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
+            let view = snapshot.view;
+            // Without a flag, that of the earlier one does as well.
+            let required = self.measure.or((!snapshot.has_all).then_some(view.measure));
+            let loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
+            snapshot.see_as(loaded.view);
+            before = Some(loaded);
+        }
+        if let Some(options) = snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
+            // The snapshot may be saved again.
+            let is_new = |flag: &&String| !options.contains(flag);
+            let new: Vec<_> = self.options.iter().filter(is_new).cloned().collect();
+            options.extend(new);
+        }
+        Ok((snapshot, stats, before))
     }
 
-    /// Does the `walk`, and loads the snapshot to compare with on a thread of its own. The walk begins only after the
-    /// snapshot's header shows that they can be compared, because a walk takes long; or when all of it is loaded, if it
-    /// has no such header. An error that is found later ends the walk.
+    /// Does the `walk`, and loads the snapshot to compare with, the file `earlier`, on a thread of its own. The walk begins
+    /// only after the snapshot's header shows that they can be compared, and in which view, because a walk takes long; or
+    /// when all of it is loaded, if it has no such header. An error that is found later ends the walk.
     fn loaded_during(
         &self,
-        earlier: Option<&Path>,
-        walk: impl FnOnce() -> Result<(Snapshot, WalkStats), Problem>,
+        earlier: &Path,
+        walk: impl FnOnce(View) -> Result<(Snapshot, WalkStats), Problem>,
     ) -> Result<NowAndBefore, Problem> {
-        if earlier.is_none() {
-            return walk().map(|(now, stats)| (now, stats, None));
-        }
         let has_stopped = AtomicBool::new(false);
         let (sender, may_begin) = mpsc::sync_channel(2);
+        let asked = (self.walk.view, self.measure);
         let load = {
             let has_stopped = &has_stopped;
             // The thread owns the sender, so that a panic there ends the wait for it.
             move || {
                 // It has room for both messages, and its receiver outlives this thread.
-                let say = |may_begin| {
-                    let _ = sender.send(may_begin);
+                let say = |view| {
+                    let _ = sender.send(view);
                 };
-                let (measure, options) = (self.walk.view.measure, Some(&*self.options));
-                let loaded = self.earlier(earlier, measure, options, || say(true));
-                say(loaded.is_ok());
+                let loaded =
+                    self.earlier(earlier, asked, Some(&self.options), |view| say(Some(view)));
+                say(loaded.as_ref().ok().map(|loaded| loaded.view));
                 if loaded.is_err() {
                     let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
                     has_stopped.store(!was_asked, Ordering::SeqCst);
@@ -396,20 +400,17 @@ impl Request {
             let earlier = match thread::Builder::new().spawn_scoped(scope, load) {
                 Ok(loader) => {
                     let join = || loader.join().unwrap_or_else(|panic| resume_unwind(panic));
-                    if may_begin.recv() == Ok(true) {
-                        let now = walk();
+                    if let Ok(Some(view)) = may_begin.recv() {
+                        let now = walk(view);
                         let earlier = join()?;
-                        return now.map(|(now, stats)| (now, stats, earlier));
+                        return now.map(|(now, stats)| (now, stats, Some(earlier)));
                     }
                     join()?
                 }
                 // No thread can be started.
-                Err(_) => {
-                    let measure = self.walk.view.measure;
-                    self.earlier(earlier, measure, Some(&self.options), || ())?
-                }
+                Err(_) => self.earlier(earlier, asked, Some(&self.options), |_| ())?,
             };
-            walk().map(|(now, stats)| (now, stats, earlier))
+            walk(earlier.view).map(|(now, stats)| (now, stats, Some(earlier)))
         });
         if has_stopped.load(Ordering::SeqCst) {
             // The user did not ask for it.
@@ -418,67 +419,77 @@ impl Request {
         both
     }
 
-    /// Walks or loads, and returns what the walk did.
-    fn now(&self, watch: impl FnMut(Option<&Progress>)) -> Result<(Snapshot, WalkStats), Problem> {
+    /// Walks, to be seen in a `view`, or loads; and returns what the walk did.
+    fn now(
+        &self,
+        view: View,
+        watch: impl FnMut(Option<&Progress>),
+    ) -> Result<(Snapshot, WalkStats), Problem> {
         match (self.kept(), self.keep) {
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
-                self.with(Whole { inodes }, watch)
+                self.with(view, |_| Whole { inodes }, watch)
             }
-            (None, Keep::Largest(limits)) => self.with(Top::new(self.walk.view, limits), watch),
+            (None, Keep::Largest(limits)) => self.with(view, |view| Top::new(view, limits), watch),
             (None, Keep::Groups(by, limits)) => {
                 // A group that is small now may have been large before.
                 let limits = if self.since.is_some() { Limits::NONE } else { limits };
-                self.with(Groups::new(by, self.walk.view, limits), watch)
+                self.with(view, |view| Groups::new(by, view, limits), watch)
             }
         }
     }
 
     fn with<T: Tally + 'static>(
         &self,
-        tally: T,
+        view: View,
+        tally: impl FnOnce(View) -> T,
         watch: impl FnMut(Option<&Progress>),
     ) -> Result<(Snapshot, WalkStats), Problem> {
-        match &self.source {
-            Input::Roots(roots) => Ok(self.walked(roots, tally, watch)),
-            Input::Snapshots(paths, measure) | Input::History(paths, measure) => {
-                let newest = |path: &PathBuf| snapshot::newest(path);
-                let paths: Vec<_> = paths.iter().map(newest).collect::<Result<_, _>>()?;
-                let wanted = Wanted { measure: *measure, time: self.walk.view.time };
-                let snapshot = match &paths[..] {
-                    [path] => snapshot::load(path, wanted, tally)?,
-                    paths => snapshot::load_all(paths, wanted, self.kept().unwrap_or_default())?,
-                };
-                let path = paths.first().map_or(Path::new(""), |path| path);
-                let snapshot = self.reweighed(snapshot);
-                snapshot
-                    .map(|snapshot| (snapshot, WalkStats::default()))
-                    .map_err(|error| snapshot::problem(path, Operation::Load, &error))
-            }
-        }
+        let paths = match &self.source {
+            Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
+            Input::Snapshots(paths) | Input::History(paths) => paths,
+        };
+        let newest = |path: &PathBuf| snapshot::newest(path);
+        let paths: Vec<_> = paths.iter().map(newest).collect::<Result<_, _>>()?;
+        let wanted = Wanted {
+            measure: self.measure,
+            by_time: self.walk.view.by_time,
+            times: self.kept_time().is_some(),
+        };
+        let snapshot = match &paths[..] {
+            [path] => snapshot::load(path, wanted, tally)?,
+            paths => snapshot::load_all(paths, wanted, self.kept().unwrap_or_default())?,
+        };
+        let path = paths.first().map_or(Path::new(""), |path| path);
+        let snapshot = self.reweighed(snapshot);
+        snapshot
+            .map(|snapshot| (snapshot, WalkStats::default()))
+            .map_err(|error| snapshot::problem(path, Operation::Show, &error))
     }
 
     fn walked<T: Tally + 'static>(
         &self,
         roots: &[OsString],
+        view: View,
         tally: T,
         mut watch: impl FnMut(Option<&Progress>),
     ) -> (Snapshot, WalkStats) {
         let kept = self.kept().unwrap_or_default();
-        let has_details = kept.has_details();
+        let (has_details, time) = (kept.has_details(), self.kept_time());
+        let has_times = time == Some(Time::Modified);
         let share = self.walk.filter.share.zip(roots.first());
         let share =
             share.map(|(share, root)| share.of_root_with(sys::subdirectories(root.as_ref(), MANY)));
         let is_to_be_known = self.save.is_some() || self.since.is_some();
-        let origin = is_to_be_known.then(|| Origin { share, ..self.here(roots, has_details) });
-        let mut options = self.walk.clone();
+        let origin =
+            is_to_be_known.then(|| Origin { share, has_details, has_times, ..self.here(roots) });
+        let mut options = walk::WalkOptions { view, time, ..self.walk.clone() };
         options.filter.share = share;
         options.query.times |= has_details
             || kept.has_fingerprints()
-            || options.view.time.is_some()
+            || time.is_some()
             || self.needs().times
             || !options.filter.times.is_off();
         options.query.owner |= has_details || self.needs().owners;
-        let view = options.view;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
         let Walked { weighed, stats } = self.interrupt.put_off(|| {
@@ -486,17 +497,18 @@ impl Request {
             watch(None);
             walked
         });
-        (Snapshot { weighed, view, origin }, stats)
+        (Snapshot { weighed, view, has_all: true, origin }, stats)
     }
 
     /// The origin of a walk of `roots` that starts now.
-    fn here(&self, roots: &[OsString], has_details: bool) -> Origin {
-        Origin::here(roots, self.walk.source, self.options.clone(), has_details)
+    fn here(&self, roots: &[OsString]) -> Origin {
+        Origin::here(roots, self.walk.source, self.options.clone())
     }
 
     /// Applies filters to a loaded snapshot, if it contains what they need.
     fn reweighed(&self, mut snapshot: Snapshot) -> io::Result<Snapshot> {
-        self.ensure_enough(snapshot.origin.as_ref(), self.needs_details())?;
+        let needs = (self.needs_details(), self.needs_times());
+        self.ensure_enough(snapshot.origin.as_ref(), needs)?;
         let unit = snapshot.view.measure.unit();
         let is_bytes = unit == Measure::Disk.unit();
         if (self.bytes_only || self.needs().bytes) && !is_bytes {
@@ -512,17 +524,24 @@ impl Request {
         Ok(snapshot)
     }
 
-    /// Checks that a loaded snapshot contains what groups need, and has details if those are needed.
-    fn ensure_enough(&self, origin: Option<&Origin>, wants_details: bool) -> io::Result<()> {
-        match origin {
-            None if wants_details || matches!(self.keep, Keep::Groups(..)) => {
-                Err(io::Error::other(snapshot::TOO_LITTLE))
+    /// Checks that a snapshot contains what groups need, and has details and times if those are needed.
+    fn ensure_enough(
+        &self,
+        origin: Option<&Origin>,
+        (details, times): (bool, bool),
+    ) -> io::Result<()> {
+        let is_grouped = matches!(self.keep, Keep::Groups(..));
+        let missing = match origin {
+            None if details || times || is_grouped => snapshot::TOO_LITTLE,
+            Some(origin) if details && !origin.has_details => {
+                "it was saved without --details, and so without owners: save it again with them"
             }
-            Some(origin) if wants_details && !origin.has_details => {
-                Err(io::Error::other("it was saved without --details, and so without times"))
+            Some(origin) if times && !origin.has_times => {
+                "it has no times: show sizes, or save it again"
             }
-            _ => Ok(()),
-        }
+            _ => return Ok(()),
+        };
+        Err(io::Error::other(missing))
     }
 
     /// The file of the snapshot to compare with, if there is one. The origin of the result is `now`.
@@ -530,46 +549,48 @@ impl Request {
         self.since.as_ref().map(|path| snapshot::newest_like(path, now)).transpose()
     }
 
-    /// The snapshot to compare with, which is in the file `path`, if there is one. What this one leaves out is left out of it, too. `options` are
-    /// the flags of this one, if they are known. Calls `begin` once a header before its tree shows that they can be
-    /// compared.
+    /// The snapshot to compare with, which is in the file `path`. What this one leaves out is left out of it, too.
+    /// It is seen in this `view`; or if it does not have that, and its measure is not `required`, by what it has. `options`
+    /// are the flags of this one, if they are known. Calls `begin` with the view once a header before its tree shows that
+    /// they can be compared.
     fn earlier(
         &self,
-        path: Option<&Path>,
-        measure: Measure,
+        path: &Path,
+        (view, required): (View, Option<Measure>),
         options: Option<&[String]>,
-        begin: impl FnOnce(),
-    ) -> Result<Option<Snapshot>, Problem> {
-        let Some(path) = path else { return Ok(None) };
+        begin: impl Fn(View),
+    ) -> Result<Snapshot, Problem> {
         let filter = &self.walk.filter;
-        let by_details = self.is_by_details();
-        let is_asked = by_details || filter.times.modified.is_some();
-        let inodes = if is_asked { Inodes::All } else { Inodes::DatedDirectories };
-        let check = |origin: Option<&Origin>| {
+        let Needs { owners, times, .. } = self.needs();
+        let inodes = if owners { Inodes::All } else { Inodes::DatedDirectories };
+        let wanted =
+            Wanted { measure: Some(view.measure), by_time: false, times: self.needs_times() };
+        let check = |seen: View, origin: Option<&Origin>| {
             if let (Some(options), Some(origin)) = (options, origin)
                 && let Some(message) =
                     snapshot::difference(options, &self.options, origin, self.is_loaded())
             {
-                let error = io::Error::other(message);
-                return Err(snapshot::problem(path, Operation::Compare, &error));
+                return Err(io::Error::other(message));
             }
-            let enough = self.ensure_enough(origin, by_details);
-            enough.map_err(|error| snapshot::problem(path, Operation::Load, &error))
+            self.ensure_enough(origin, (owners, times))?;
+            snapshot::ensure_measure(seen.measure, required)
         };
-        let look = |origin: &Origin| check(Some(origin)).map(|()| begin());
-        let whole = Whole { inodes };
-        let wanted = Wanted { measure: Some(measure), time: None };
-        let mut snapshot = snapshot::load_after(path, wanted, whole, look)?;
-        check(snapshot.origin.as_ref())?;
+        let look = |seen: View, origin: Option<&Origin>| {
+            check(seen, origin)
+                .map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
+            begin(seen);
+            Ok(())
+        };
+        let mut snapshot = snapshot::load_after(path, wanted, |_| Whole { inodes }, look)?;
         let compared = move || {
-            let has_details = snapshot.origin.as_ref().is_some_and(|origin| origin.has_details);
-            snapshot::reweigh(&mut snapshot, &filter.of_saved(has_details), inodes)?;
+            let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
+            snapshot::reweigh(&mut snapshot, &filter.of_saved(has_times), inodes)?;
             match snapshot.weighed.report {
-                Some(_) => Ok(Some(snapshot)),
+                Some(_) => Ok(snapshot),
                 None => Err(io::Error::other("nothing could be read when it was made")),
             }
         };
-        compared().map_err(|error| snapshot::problem(path, Operation::Load, &error))
+        compared().map_err(|error| snapshot::problem(path, Operation::Compare, &error))
     }
 
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
@@ -580,11 +601,17 @@ impl Request {
         }
         // It has sizes, the largest first, whatever is shown.
         let shown = snapshot.view;
-        let view = View { time: None, ..shown };
+        let view = View { by_time: false, ..shown };
         snapshot.see_as(view);
-        let (origin, threads) = (snapshot.origin.clone(), self.walk.threads);
-        let options =
-            json::ExportOptions { view, origin, threads, ..json::ExportOptions::default() };
+        let (origin, has_all) = (snapshot.origin.clone(), snapshot.has_all);
+        let threads = self.walk.threads;
+        let options = json::ExportOptions {
+            view,
+            has_all,
+            origin,
+            threads,
+            ..json::ExportOptions::default()
+        };
         let weighed = &snapshot.weighed;
         let saved = snapshot::save(to, &self.interrupt, |out| json::write(out, weighed, &options));
         snapshot.see_as(shown);

@@ -122,6 +122,18 @@ pub struct Node<'a> {
     pub change: Option<Change<'a>>,
 }
 
+impl Node<'_> {
+    /// When it was last modified, if that is kept.
+    pub fn modified(&self) -> Option<i64> {
+        let details = self.inode.and_then(|inode| inode.details);
+        let itself = match self.mode.kind() {
+            Kind::Directory => self.own.and_then(|own| own.newest),
+            _ => self.sums.all.newest,
+        };
+        details.map(|details| details.modified).or(itself)
+    }
+}
+
 /// What a node comes to, every inode once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
@@ -161,7 +173,7 @@ impl Sums {
     /// What `view` shows of them.
     pub fn seen_as(&self, view: View) -> Totals {
         let Self { all, shared, entries, frees } = self;
-        let shared = if view.time.is_some() { 0 } else { view.size(shared) };
+        let shared = if view.by_time { 0 } else { view.size(shared) };
         let (size, newest) = (view.size(all), all.newest);
         Totals { size, weight: size, entries: *entries, shared, newest, frees: *frees }
     }

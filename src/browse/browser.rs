@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::{iter, mem};
 
 use super::freed::Freed;
 use super::item::Item;
@@ -562,6 +563,15 @@ impl Browser {
 }
 
 impl Scan {
+    /// Sees everything in another `view`.
+    pub(super) fn see_as(&mut self, view: View) {
+        for tree in iter::once(&mut self.tree).chain(&mut self.browsed.before) {
+            *tree = mem::take(tree).seen_as(view);
+        }
+        self.browsed.snapshot.view = view;
+        self.marks.add_up(&self.tree);
+    }
+
     /// The current directory.
     pub(super) fn here(&self) -> Child<'_> {
         self.tree.directory(self.directory)

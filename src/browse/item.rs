@@ -73,7 +73,7 @@ impl<'a> Item<'a> {
             SortKey::Size | SortKey::Change => self.totals.size.into(),
             SortKey::Name => 0,
             SortKey::Count => self.totals.entries.into(),
-            SortKey::Modified => self.details.map_or(i128::MIN, |details| details.modified.into()),
+            SortKey::Modified => self.totals.newest.map_or(i128::MIN, i128::from),
         };
         (number, if key == SortKey::Name { 0 } else { self.totals.size })
     }

@@ -105,6 +105,12 @@ impl Marks {
         self.freed.mark(tree, place);
     }
 
+    /// Adds up again what is marked: the view of the `tree` is another.
+    pub fn add_up(&mut self, tree: &Tree) {
+        self.freed = Freed::default();
+        self.places.iter().for_each(|place| self.freed.mark(tree, *place));
+    }
+
     /// Unmarks `place`.
     pub fn unmark(&mut self, tree: &Tree, place: Place) {
         if self.places.remove(&place) {

@@ -3,7 +3,7 @@
 use crate::filter::Days;
 use crate::git::IgnoreRules;
 use crate::measure::parse_size;
-use crate::tree::{Details, Totals};
+use crate::tree::Totals;
 
 /// A pattern for names.
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub enum MarkedBy {
         /// At most, instead of at least.
         is_most: bool,
     },
-    /// Entries last written to before or after this many days ago.
+    /// Entries in which the last was written to before or after this many days ago.
     Age(Days),
     /// Entries that git ignores.
     Ignored,
@@ -87,12 +87,11 @@ impl MarkedBy {
         }
     }
 
-    /// Whether it selects the entry; an age selects nothing without `details`.
+    /// Whether it selects the entry. A directory is as old as the newest in it.
     pub(super) fn is_match(
         &self,
         (name, is_directory): (&[u8], bool),
         totals: Totals,
-        details: Option<Details>,
         now: i64,
     ) -> bool {
         match self {
@@ -100,7 +99,7 @@ impl MarkedBy {
             Self::Size { size, is_most: false } => totals.size >= *size,
             Self::Size { size, is_most: true } => totals.size <= *size,
             Self::Age(days) => {
-                let age = details.map(|details| now.saturating_sub(details.modified));
+                let age = totals.newest.map(|newest| now.saturating_sub(newest));
                 age.is_some_and(|age| days.admit(age))
             }
             Self::Ignored => false,

@@ -531,7 +531,7 @@ impl Browser {
     fn scan_all(&mut self) -> Option<Command> {
         self.removals.rescans.clear();
         self.pending = Some(PendingWork::All);
-        Some(Command::Again { is_other_measure: false })
+        Some(Command::Again)
     }
 
     /// Closes the review, because the tree has changed and the marks may be others.

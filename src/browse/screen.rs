@@ -32,7 +32,6 @@ use super::update::Command;
 use super::{BrowseOptions, Browser, Ended, Key, Protected, RemovalProgress, view};
 use crate::git::{Git, Ignored};
 use crate::interrupt::{self, HANGUP, ScreenSignals};
-use crate::measure::Measure;
 use crate::problem::{Operation, Problem};
 use crate::remove::{self, Manner, Removed, Target, Trashed};
 use crate::render::errors;
@@ -277,9 +276,9 @@ impl Work<'_> {
             }
             Command::Rescan(_) => {
                 browser.look_at_all();
-                self.again(browser, false);
+                self.again(browser);
             }
-            Command::Again { is_other_measure } => self.again(browser, is_other_measure),
+            Command::Again => self.again(browser),
             Command::FindIgnored(path) => {
                 let mut walk = walk.clone();
                 walk.filter.git = Git { ignored: Ignored::Only, ..self.options.ignored.clone() };
@@ -354,22 +353,15 @@ impl Work<'_> {
         Request { source, walk, since: None, file_systems: false, ..self.request.clone() }
     }
 
-    fn again(&mut self, browser: &mut Browser, is_other_measure: bool) {
-        let other = |measure| match measure {
-            Measure::Disk => Measure::Apparent,
-            _ => Measure::Disk,
-        };
-        if let Input::Snapshots(paths, measure) = &mut self.request.source {
-            if paths.iter().any(|path| path == Path::new("-")) {
-                return browser.give_up("standard input cannot be read again");
-            }
-            if is_other_measure {
-                *measure = Some(other(browser.measure()));
-            }
-        } else if is_other_measure {
-            let measure = &mut self.request.walk.view.measure;
-            *measure = other(*measure);
+    /// Scans everything again, in the measure that is shown.
+    fn again(&mut self, browser: &mut Browser) {
+        if let Input::Snapshots(paths) = &self.request.source
+            && paths.iter().any(|path| path == Path::new("-"))
+        {
+            return browser.give_up("standard input cannot be read again");
         }
+        self.request.measure = Some(browser.measure());
+        self.request.walk.view = browser.measure().into();
         self.start(WorkKind::All, self.request.clone(), Arc::default());
     }
 
@@ -395,7 +387,7 @@ impl Work<'_> {
                     if !browser.replace(&self.rules(), *browsed) {
                         // It may be gone, and then the directories above it have changed too.
                         browser.look_at_all();
-                        self.again(browser, false);
+                        self.again(browser);
                     } else if let Some(next) = browser.next_rescan() {
                         self.command(browser, next);
                     }

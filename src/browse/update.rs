@@ -7,9 +7,11 @@ use super::marks::Marks;
 use super::pattern::{MarkedBy, NamePattern};
 use super::protected::Refusal;
 use super::sorting::SortKey;
+use crate::measure::Measure;
 use crate::path;
 use crate::remove::Manner;
 use crate::render::name::escape;
+use crate::report::Browsed;
 use crate::sys;
 use crate::tree::Child;
 
@@ -18,11 +20,8 @@ use crate::tree::Child;
 pub enum Command {
     /// Stop the walk.
     Stop,
-    /// Scan everything again, perhaps with the other measure: apparent size or disk usage.
-    Again {
-        /// Whether to change to the other measure.
-        is_other_measure: bool,
-    },
+    /// Scan everything again.
+    Again,
     /// Scan the directory at this path again.
     Rescan(Vec<u8>),
     /// Find what git ignores in the directory at this path.
@@ -112,7 +111,7 @@ impl Browser {
                 self.sorting.directories_first = !self.sorting.directories_first;
                 self.relist();
             }
-            Act::Apparent => return self.other_measure(),
+            Act::Apparent => self.other_measure(),
             Act::Graph => {
                 self.columns.bars = match self.columns.bars {
                     Bar::Both => Bar::Percent,
@@ -173,10 +172,8 @@ impl Browser {
     }
 
     fn has_times(&self) -> bool {
-        self.scan().is_some_and(|scan| {
-            let node = scan.here().unsorted().next().unwrap_or(scan.here());
-            node.inode().is_some_and(|inode| inode.details.is_some())
-        })
+        let Some(Browsed { is_walked, snapshot, .. }) = self.browsed() else { return true };
+        *is_walked || snapshot.origin.as_ref().is_some_and(|origin| origin.has_times)
     }
 
     /// Marks or unmarks the chosen entry, and moves down.
@@ -270,7 +267,7 @@ impl Browser {
                     let now = sys::now();
                     self.mark_all(|item| {
                         let name = (&*item.name, item.is_directory());
-                        by.is_match(name, item.totals, item.details, now)
+                        by.is_match(name, item.totals, now)
                     });
                 }
                 Err(why) => self.say(why),
@@ -387,17 +384,27 @@ impl Browser {
         }
     }
 
-    fn other_measure(&mut self) -> Option<Command> {
+    /// Shows apparent sizes instead of disk usage, or disk usage instead of anything else.
+    fn other_measure(&mut self) {
         if self.options.frees {
-            self.say("with --frees, sizes are disk usage");
-            return None;
+            return self.say("with --frees, sizes are disk usage");
         }
-        if self.scan().is_none() || self.pending.is_some() {
-            self.say("once the scan is over");
-            return None;
+        let is_pending = self.pending.is_some();
+        let Watched::Whole(scan) = &mut self.seen else { return self.say("once the scan is over") };
+        if is_pending {
+            return self.say("once the scan is over");
         }
-        self.pending = Some(PendingWork::All);
-        Some(Command::Again { is_other_measure: true })
+        let snapshot = &scan.browsed.snapshot;
+        if !snapshot.has_all {
+            let measure = snapshot.view.measure.noun();
+            return self.say(format!("it has only {measure}"));
+        }
+        let measure = match snapshot.view.measure {
+            Measure::Disk => Measure::Apparent,
+            _ => Measure::Disk,
+        };
+        scan.see_as(measure.into());
+        self.relist();
     }
 
     /// Scans the current directory again.
@@ -413,7 +420,7 @@ impl Browser {
             }
             _ => {
                 self.pending = Some(PendingWork::All);
-                Some(Command::Again { is_other_measure: false })
+                Some(Command::Again)
             }
         }
     }
@@ -462,7 +469,7 @@ impl Browser {
     }
 }
 
-const NO_TIMES: &str = "times are not kept: start weigh with --details";
+const NO_TIMES: &str = "it has no times: save it again";
 const HELD: Refusal = "the directory it lies in is marked";
 
 /// Marks `place`, or shows why it must not be marked.

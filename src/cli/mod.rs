@@ -132,10 +132,10 @@ impl Plan {
             || flags.snapshots.since.is_some();
         let source = match &flags.snapshots.load[..] {
             [] if !flags.snapshots.history.is_empty() => {
-                Input::History(mem::take(&mut flags.snapshots.history), flags.size_measure())
+                Input::History(mem::take(&mut flags.snapshots.history))
             }
             [] => Input::Roots(mem::take(&mut flags.roots).roots()?),
-            paths => Input::Snapshots(paths.to_vec(), flags.size_measure()),
+            paths => Input::Snapshots(paths.to_vec()),
         };
         if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
         {
@@ -156,6 +156,7 @@ impl Plan {
             request: Request {
                 walk,
                 keep,
+                measure: flags.size_measure(),
                 details: flags.snapshots.details,
                 bytes_only: flags.form().is_some_and(|form| !form.fits().counts),
                 save: flags.destination()?,

@@ -30,6 +30,7 @@ impl Flags {
         let needs_links = count.exact_links || count.unique || count.dereference_links;
         Ok(walk::WalkOptions {
             view: self.view(),
+            time: self.kept_time(),
             threads: self.print.threads,
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
@@ -51,19 +52,25 @@ impl Flags {
         self.count.filetime.or(by_time.then_some(FileTime::Modified))
     }
 
-    pub(super) fn view(&self) -> View {
-        let time = self.filetime().map(|time| match time {
+    /// The time to keep, if any: the one to show, which in --ui a key asks for.
+    fn kept_time(&self) -> Option<Time> {
+        let shown = self.filetime().or(self.screen.ui.then_some(FileTime::Modified));
+        shown.map(|time| match time {
             FileTime::Accessed => Time::Accessed,
             FileTime::Changed => Time::Changed,
             FileTime::Modified => Time::Modified,
-        });
-        View { measure: self.size_measure().unwrap_or_default(), time }
+        })
+    }
+
+    pub(super) fn view(&self) -> View {
+        let measure = self.size_measure().unwrap_or_default();
+        View { measure, by_time: self.filetime().is_some() }
     }
 
     /// Whether what is shown are bytes, and no counts or times.
     pub(super) fn is_in_bytes(&self) -> bool {
-        let View { measure, time } = self.view();
-        time.is_none() && matches!(measure, Measure::Disk | Measure::Apparent)
+        let View { measure, by_time } = self.view();
+        !by_time && matches!(measure, Measure::Disk | Measure::Apparent)
     }
 
     /// What sizes measure, if a flag says so.

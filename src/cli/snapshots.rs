@@ -33,7 +33,7 @@ pub(super) struct SnapshotFlags {
     #[arg(value_parser = positive())]
     pub(super) keep: Option<NonZeroUsize>,
 
-    /// Save inode numbers, owners and times in the snapshot, too; or show them, with --ui or --as parquet
+    /// Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet
     #[arg(long)]
     pub(super) details: bool,
 

@@ -146,9 +146,9 @@ impl Filter {
     }
 
     /// The filters that work on a snapshot: none of git's, and of times only the last modification, if it
-    /// `has_details`.
-    pub fn of_saved(&self, has_details: bool) -> Self {
-        let modified = self.times.modified.filter(|_| has_details);
+    /// `has_times`.
+    pub fn of_saved(&self, has_times: bool) -> Self {
+        let modified = self.times.modified.filter(|_| has_times);
         let times = Times { modified, accessed: None, changed: None, ..self.times };
         Self { git: Git::default(), times, ..self.clone() }
     }

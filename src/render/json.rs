@@ -13,10 +13,12 @@ use base64::engine::general_purpose::STANDARD;
 use super::name::is_control;
 use super::ordered::{Ordered, Sink};
 use crate::inode::{Identity, Links};
-use crate::measure::{Mode, View};
+use crate::measure::{Figures, Kind, Measure, Mode, View};
 use crate::path::LONGEST;
 use crate::snapshot::{FileSystem, Origin, Share, Volume};
-use crate::tree::{Child, Details, Freeable, Inode, Node, Order, Step, Totals, Traversal, Tree};
+use crate::tree::{
+    Child, Details, Freeable, Inode, Node, Order, Step, Sums, Totals, Traversal, Tree,
+};
 use crate::weighed::Weighed;
 
 /// The schema's number.
@@ -27,6 +29,8 @@ const SCHEMA: u32 = 1;
 pub struct ExportOptions {
     /// What the sizes are: a figure, or times.
     pub view: View,
+    /// Whether all figures of each node are known, which a snapshot then has besides its size.
+    pub has_all: bool,
     /// Whether `name` is a path, rather than a base name.
     pub full_paths: bool,
     /// In which order children come.
@@ -73,7 +77,7 @@ pub(super) fn begin(
     head(out, options.view)?;
     write!(out, r#","complete":{}"#, weighed.is_complete())?;
     space(out, &options.file_systems)?;
-    options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin))
+    options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin, options.has_all))
 }
 
 /// Writes the first members of every document.
@@ -104,11 +108,11 @@ fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Resu
     let root = tree.root();
     bytes(out, "name", root.shown_name())?;
     write!(out, r#","kind":"{}""#, root.kind())?;
-    let Node { sums, inode, .. } = root.node();
+    let node @ Node { sums, inode, .. } = root.node();
     size(out, &sums.seen_as(options.view), options.view)?;
     frees(out, sums.frees)?;
     if options.origin.is_some() {
-        kept(out, root.mode(), inode, None)?;
+        kept(out, &node, None, options)?;
     }
     if !root.is_directory() {
         return Ok(());
@@ -147,13 +151,13 @@ fn content<'a>(
         out.write_all(br#","kind":""#)?;
         out.write_all(node.kind().as_bytes())?;
         out.write_all(b"\"")?;
-        let Node { sums, inode, .. } = node.node();
+        let known @ Node { sums, .. } = node.node();
         size(out, &sums.seen_as(options.view), options.view)?;
         frees(out, sums.frees)?;
         if node.is_group() {
             number(out, br#","entries":"#, sums.entries)?;
         } else if is_saved {
-            kept(out, node.mode(), inode, at_root)?;
+            kept(out, &known, at_root, options)?;
         }
         // If every entry has a path, which may be long, the queued output would take too much memory.
         let is_short = !options.full_paths
@@ -177,19 +181,43 @@ fn open(out: &mut impl Write, directory: Child<'_>, options: &ExportOptions) -> 
     if totals.shared > 0 {
         number(out, br#","shared":"#, totals.shared)?;
     }
+    if options.origin.is_some() {
+        figures(out, "shared_", &sums.shared, &Figures::default(), options)?;
+    }
     if let (true, Some(own)) = (options.origin.is_some(), own) {
         number(out, br#","own":"#, options.view.size(&own))?;
+        figures(out, "own_", &own, &Figures::counts_of(Kind::Directory), options)?;
     }
     out.write_all(br#","children":["#)
 }
 
 /// The size; or seconds before or after the epoch, null for a directory in which nothing has a time.
 fn size(out: &mut impl Write, totals: &Totals, view: View) -> io::Result<()> {
-    match (view.time, totals.newest) {
-        (None, _) => number(out, br#","size":"#, totals.size),
-        (Some(_), Some(newest)) => write!(out, r#","size":{newest}"#),
-        (Some(_), None) => out.write_all(br#","size":null"#),
+    match (view.by_time, totals.newest) {
+        (false, _) => number(out, br#","size":"#, totals.size),
+        (true, Some(newest)) => write!(out, r#","size":{newest}"#),
+        (true, None) => out.write_all(br#","size":null"#),
     }
+}
+
+/// Writes those `figures` of a snapshot that are not the size, and not as `usual`. Their members begin with `whose`.
+fn figures(
+    out: &mut impl Write,
+    whose: &str,
+    figures: &Figures,
+    usual: &Figures,
+    options: &ExportOptions,
+) -> io::Result<()> {
+    for measure in Measure::ALL.into_iter().filter(|_| options.has_all) {
+        let figure = figures.get(measure);
+        if measure != options.view.measure && figure != usual.get(measure) {
+            for part in [",\"", whose, measure.name()] {
+                out.write_all(part.as_bytes())?;
+            }
+            number(out, b"\":", figure)?;
+        }
+    }
+    Ok(())
 }
 
 /// What deleting a node frees, if that is known.
@@ -204,7 +232,7 @@ fn frees(out: &mut impl Write, frees: Option<Freeable>) -> io::Result<()> {
 }
 
 /// Where a snapshot comes from.
-fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
+fn header(out: &mut impl Write, origin: &Origin, has_all: bool) -> io::Result<()> {
     write!(out, r#","time":{},"#, origin.time)?;
     bytes(out, "host", &origin.host)?;
     for (i, root) in origin.roots.iter().enumerate() {
@@ -233,6 +261,12 @@ fn header(out: &mut impl Write, origin: &Origin) -> io::Result<()> {
     if let Some(Share { number, of, depth }) = origin.share {
         write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
     }
+    let mut figures = if has_all { Measure::ALL.map(Measure::name).to_vec() } else { Vec::new() };
+    // It is among the details.
+    figures.extend((origin.has_times && !origin.has_details).then_some(Figures::TIME));
+    if !figures.is_empty() {
+        write!(out, r#","figures":["{}"]"#, figures.join(r#"",""#))?;
+    }
     write!(out, r#","details":{}"#, origin.has_details)
 }
 
@@ -252,38 +286,53 @@ fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
     out.write_all(if file_systems.is_empty() { b"" } else { b"}]" })
 }
 
-/// What a snapshot keeps of a node besides its size: unusual permissions, and the inode, with device and mount if
-/// they differ from those `at_root`.
+/// What a snapshot keeps of a node besides its size: its other figures, unusual permissions, and the inode, with device and
+/// mount if they differ from those `at_root`; and its times, as far as they are kept.
 fn kept(
     out: &mut impl Write,
-    mode: Mode,
-    inode: Option<Inode>,
+    node: &Node<'_>,
     at_root: Option<Inode>,
+    options: &ExportOptions,
 ) -> io::Result<()> {
+    let Node { mode, sums: Sums { all, entries, .. }, inode, .. } = *node;
+    let usual = match mode.kind() {
+        Kind::Directory => Figures { inodes: entries, ..Figures::default() },
+        kind => Figures::counts_of(kind),
+    };
+    figures(out, "", &all, &usual, options)?;
     if mode != Mode::usual(mode.kind()) {
         number(out, br#","mode":"#, mode.0.into())?;
     }
-    let Some(Inode { identity: Identity { mount, device, number: inode }, links, details }) = inode
-    else {
+    if let Some(Inode { identity: Identity { mount, device, number: inode }, links, .. }) = inode {
+        number(out, br#","inode":"#, inode)?;
+        if at_root.is_none_or(|root| root.identity.device != device) {
+            number(out, br#","device":"#, device)?;
+        }
+        if at_root.is_none_or(|root| root.identity.mount != mount) {
+            number(out, br#","mount":"#, mount)?;
+        }
+        match links {
+            Links::Alone => {}
+            Links::Of(links) => number(out, br#","links":"#, links.into())?,
+            Links::Unknown => number(out, br#","links":"#, 0)?,
+        }
+    }
+    let modified = node.modified();
+    if let Some(modified) = modified {
+        signed(out, br#","modified":"#, modified)?;
+    }
+    // Of a file it is the same. What is in a directory may not be in the snapshot.
+    if let (Kind::Directory, Some(newest)) =
+        (mode.kind(), all.newest.filter(|_| all.newest != modified))
+    {
+        signed(out, br#","newest":"#, newest)?;
+    }
+    let Some(Details { changed, born, owner, group, .. }) = inode.and_then(|it| it.details) else {
         return Ok(());
     };
-    number(out, br#","inode":"#, inode)?;
-    if at_root.is_none_or(|root| root.identity.device != device) {
-        number(out, br#","device":"#, device)?;
-    }
-    if at_root.is_none_or(|root| root.identity.mount != mount) {
-        number(out, br#","mount":"#, mount)?;
-    }
-    match links {
-        Links::Alone => {}
-        Links::Of(links) => number(out, br#","links":"#, links.into())?,
-        Links::Unknown => number(out, br#","links":"#, 0)?,
-    }
-    let Some(Details { modified, changed, born, owner, group }) = details else { return Ok(()) };
-    write!(out, r#","modified":{modified}"#)?;
-    for (field, time) in [("changed", changed), ("born", born)] {
+    for (field, time) in [(br#","changed":"#.as_slice(), changed), (br#","born":"#, born)] {
         if time != 0 {
-            write!(out, r#","{field}":{time}"#)?;
+            signed(out, field, time)?;
         }
     }
     number(out, br#","owner":"#, owner.into())?;
@@ -292,6 +341,12 @@ fn kept(
 
 /// Writes `before` and then `number`. With `write!`, formatting took a third of all instructions of a run.
 fn number(out: &mut impl Write, before: &[u8], number: u64) -> io::Result<()> {
+    out.write_all(before)?;
+    serde_json::to_writer(out, &number).map_err(io::Error::from)
+}
+
+/// The same with a number that may be negative.
+fn signed(out: &mut impl Write, before: &[u8], number: i64) -> io::Result<()> {
     out.write_all(before)?;
     serde_json::to_writer(out, &number).map_err(io::Error::from)
 }

@@ -155,7 +155,7 @@ pub fn write_history(
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    Snapshot { weighed, view, origin }: &Snapshot,
+    Snapshot { weighed, view, has_all, origin }: &Snapshot,
     file_systems: &[FileSystem],
     output: Output,
 ) -> io::Result<()> {
@@ -174,7 +174,7 @@ pub fn write(
             let file_systems = file_systems.to_vec();
             // Of others, it says what nodes have.
             let origin = origin.clone().filter(|_| form == Form::Parquet);
-            (form, json::ExportOptions { view, file_systems, origin, ..options })
+            (form, json::ExportOptions { view, has_all: *has_all, file_systems, origin, ..options })
         }
         Output::Page(mut options, formats, times) => {
             adapt(&mut options.picture, &formats, weighed, origin.as_ref(), view);
@@ -222,7 +222,7 @@ fn adapt(
     view: View,
 ) {
     options.format = formats.of(view.measure);
-    options.times = formats.times.clone().filter(|_| view.time.is_some());
+    options.times = formats.times.clone().filter(|_| view.by_time);
     let change = weighed.report.as_ref().and_then(|tree| tree.root().change());
     options.knows_own |= origin.is_some() || change.is_some();
     options.partial = Partial::of(weighed);

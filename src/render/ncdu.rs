@@ -1,7 +1,7 @@
 //! ncdu's JSON export, format 1.2 (dev.yorhel.nl/ncdu/jsonfmt): what `ncdu -f` loads.
 //!
-//! ncdu adds up sizes itself, and counts inodes with several links once. It knows two sizes of a file, and gets the
-//! one that was measured.
+//! ncdu adds up sizes itself, and counts inodes with several links once. It knows two sizes of a file, and gets both, or
+//! the one that is known.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -20,7 +20,7 @@ use crate::weighed::Weighed;
 pub fn write(
     out: &mut impl Write,
     weighed: &Weighed,
-    &json::ExportOptions { view, time, .. }: &json::ExportOptions,
+    &json::ExportOptions { view, has_all, time, .. }: &json::ExportOptions,
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}}}"#)?;
@@ -50,10 +50,11 @@ pub fn write(
         out.write_all(b"\"")?;
         let Node { mode, own, sums, inode, .. } = node.node();
         let figures = if is_directory { own.unwrap_or_default() } else { sums.all };
-        let size = view.size(&figures);
-        match view.measure {
-            Measure::Apparent => write!(out, r#","asize":{size}"#)?,
-            _ => write!(out, r#","dsize":{size}"#)?,
+        if has_all || view.measure == Measure::Apparent {
+            write!(out, r#","asize":{}"#, figures.length)?;
+        }
+        if has_all || view.measure == Measure::Disk {
+            write!(out, r#","dsize":{}"#, figures.disk)?;
         }
         if let Some(Inode { identity, links, .. }) = inode {
             let is_linked = links.are_several() && !is_directory;

@@ -48,7 +48,7 @@ pub fn difference(
                 less.retain(|flag| !has(&was, flag) && !has(&given, flag));
                 (more, less)
             }
-            Effect::More if name == "--mtime" && !earlier.has_details => (was, or_given(is)),
+            Effect::More if name == "--mtime" && !earlier.has_times => (was, or_given(is)),
             Effect::More => (or_given(was), or_given(is)),
             Effect::Apart => (was, is),
         };

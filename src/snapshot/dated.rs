@@ -13,7 +13,6 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::{Destination, Glance, Origin, Wanted, glance, problem, read};
-use crate::measure::View;
 use crate::problem::{Operation, Problem};
 use crate::sys;
 use crate::tally::{Limits, Top};
@@ -192,7 +191,7 @@ fn kept<'s>(series: &'s [Dated], count: usize, zone: &TimeZone) -> HashSet<&'s P
 fn last_whole(series: &[Dated]) -> Option<&PathBuf> {
     // The header does not show whether the rest was cut off.
     let is_whole = |file: &Path| {
-        let nothing = Top::new(View::default(), Limits { lines: 0, ..Limits::NONE });
+        let nothing = |view| Top::new(view, Limits { lines: 0, ..Limits::NONE });
         read(file, Wanted::default(), nothing).is_ok()
     };
     let whole = series.iter().find(|(file, glance)| glance.is_complete && is_whole(file));

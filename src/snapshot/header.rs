@@ -6,9 +6,9 @@ use std::io::{self, Read};
 
 use super::glance::Glance;
 use super::tokens::Tokens;
-use super::{GivenRoot, Origin, Snapshot};
+use super::{GivenRoot, Origin, Snapshot, Wanted};
 use crate::filter::Share;
-use crate::measure::{Measure, Time, View};
+use crate::measure::{Figures, Measure, View};
 use crate::problem::{Operation, Problem};
 use crate::sys::errors::codes;
 use crate::tree::Tree;
@@ -17,11 +17,16 @@ use crate::weighed::Weighed;
 /// The newest schema that can be read.
 const SCHEMA: u64 = 1;
 
+/// More figures than any version writes.
+const MOST_FIGURES: usize = 64;
+
 /// The header.
 #[derive(Default)]
 pub(super) struct Header {
     pub(super) schema: Option<u64>,
     pub(super) measure: Option<Measure>,
+    /// Whether nodes have all figures.
+    pub(super) has_all: bool,
     is_complete: Option<bool>,
     problems: Vec<Problem>,
     /// Where the snapshot comes from; none if `-j` printed it.
@@ -54,11 +59,20 @@ impl Header {
                 let codes = LazyCell::new(codes);
                 self.problems = list(tokens, usize::MAX, |tokens| read_problem(tokens, &codes))?;
             }
+            b"figures" => {
+                let read = |tokens: &mut Tokens<R>| Ok(tokens.utf8()?.to_owned());
+                let figures: Vec<String> = list(tokens, MOST_FIGURES, read)?;
+                let has = |name: &str| figures.iter().any(|figure| figure == name);
+                self.has_all = Measure::ALL.iter().all(|measure| has(measure.name()));
+                self.origin().has_times |= has(Figures::TIME);
+            }
             b"time" => self.origin().time = tokens.signed()?,
             b"host" => self.origin().host = tokens.utf8()?.into(),
             b"roots" => self.origin().roots = list(tokens, usize::MAX, GivenRoot::read)?,
             b"details" => {
-                self.origin().has_details = tokens.boolean()?;
+                let has_details = tokens.boolean()?;
+                self.origin().has_details = has_details;
+                self.origin().has_times |= has_details;
                 self.knows_details = true;
             }
             b"share" => self.origin().share = Some(Share::read(tokens)?),
@@ -83,16 +97,21 @@ impl Header {
         self.origin.get_or_insert_default()
     }
 
-    /// What sizes measure, and the origin, if all of that was read by now.
-    pub(super) fn known(&self) -> Option<(Measure, &Origin)> {
-        self.schema?;
-        self.measure.zip(self.origin.as_ref().filter(|_| self.knows_details))
+    /// The view that is `wanted` of it.
+    pub(super) fn view(&self, wanted: Wanted) -> View {
+        wanted.view(self.measure.unwrap_or_default(), self.has_all)
+    }
+
+    /// The origin, if all that matters before the tree was read by now.
+    pub(super) fn known(&self) -> Option<&Origin> {
+        self.schema.and(self.measure)?;
+        self.origin.as_ref().filter(|_| self.knows_details)
     }
 
     pub(super) fn loaded<R: Read>(
         self,
         tokens: &Tokens<R>,
-        time: Option<Time>,
+        wanted: Wanted,
         report: Option<Tree>,
     ) -> io::Result<Snapshot> {
         let (Some(measure), Some(is_complete)) = (self.measure, self.is_complete) else {
@@ -101,10 +120,10 @@ impl Header {
             );
         };
         let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
-        let view = View { measure, time };
+        let view = wanted.view(measure, self.has_all);
         let report = report.map(|tree| tree.seen_as(view));
         let weighed = Weighed { report, problems: self.problems, is_interrupted };
-        Ok(Snapshot { weighed, view, origin: self.origin })
+        Ok(Snapshot { weighed, view, has_all: self.has_all, origin: self.origin })
     }
 }
 

@@ -47,7 +47,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
-use crate::measure::{Measure, Time, View};
+use crate::measure::{Measure, View};
 use crate::problem::{Operation, Problem, unless_closed};
 use crate::sys::{self, Draft};
 use crate::tally::Tally;
@@ -71,10 +71,12 @@ pub struct UntilAsked<'a, W> {
 /// What a snapshot is to be seen by.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
-    /// What its sizes must measure, if not whatever they do.
+    /// What its sizes are to measure, if not what they do in the file.
     pub measure: Option<Measure>,
-    /// The time by which the largest are chosen; a snapshot has that of last modification, and only with details.
-    pub time: Option<Time>,
+    /// Whether the largest are chosen by the time when they were last modified.
+    pub by_time: bool,
+    /// Whether to keep these times, if it has them.
+    pub times: bool,
 }
 
 /// The result of a walk, and what is needed to understand it later.
@@ -84,6 +86,8 @@ pub struct Snapshot {
     pub weighed: Weighed,
     /// What its sizes measure, and by what the largest are chosen.
     pub view: View,
+    /// Whether it has all figures, and not only those that its sizes measure.
+    pub has_all: bool,
     /// Where it comes from, if that is known.
     pub origin: Option<Origin>,
 }
@@ -152,6 +156,25 @@ fn check(interrupt: &Interrupt, message: &str) -> io::Result<()> {
     if interrupt.is_asked() { Err(io::Error::other(message)) } else { Ok(()) }
 }
 
+impl Wanted {
+    /// The view of a snapshot that was saved in a `measure`, and perhaps `has_all` figures.
+    fn view(self, measure: Measure, has_all: bool) -> View {
+        let measure = self.measure.filter(|_| has_all).unwrap_or(measure);
+        View { measure, by_time: self.by_time }
+    }
+}
+
+/// Checks that sizes that measure `has` are in the measure that is `wanted`, if one is.
+///
+/// # Errors
+/// What the snapshot has instead.
+pub fn ensure_measure(has: Measure, wanted: Option<Measure>) -> io::Result<()> {
+    let Some(wanted) = wanted.filter(|wanted| *wanted != has) else { return Ok(()) };
+    let [has, wanted] = [has, wanted].map(Measure::noun);
+    let message = format!("it has {has}, and no {wanted}: show {has}, or save it again");
+    Err(io::Error::other(message))
+}
+
 impl Snapshot {
     /// Sees it in another `view`.
     pub fn see_as(&mut self, view: View) {
@@ -172,73 +195,66 @@ impl<W: Write> Write for UntilAsked<'_, W> {
     }
 }
 
-/// Feeds `tally` with the snapshot at `path`, saved by weigh or ncdu, to be seen as `wanted`. If it is one share of several, the others are reported as missing.
+/// Loads the snapshot at `path`, saved by weigh or ncdu, to be seen as `wanted`: feeds it to the tally that `tally` makes
+/// for that view. If it is one share of several, the others are reported as missing.
 ///
 /// # Errors
-/// The system's, and those of an invalid file.
-pub fn load<T: Tally>(path: &Path, wanted: Wanted, tally: T) -> Result<Snapshot, Problem> {
-    load_after(path, wanted, tally, |_| Ok(()))
-}
-
-/// The same, but calls `look` with the origin before it reads the tree. An error of `look` ends the loading. In a file
-/// that weigh did not save, the origin may come after the tree, and then `look` is not called.
-///
-/// # Errors
-/// The same, and those of `look`.
-pub fn load_after<T: Tally>(
+/// The system's, those of an invalid file, and [`Operation::Show`] if it lacks what is wanted.
+pub fn load<T: Tally>(
     path: &Path,
     wanted: Wanted,
-    tally: T,
-    look: impl FnOnce(&Origin) -> Result<(), Problem>,
+    tally: impl FnOnce(View) -> T,
 ) -> Result<Snapshot, Problem> {
-    let mut snapshot = read_after(path, wanted, tally, look)?;
-    let missing = shares::missing_beside(&snapshot);
-    snapshot.weighed.problems.extend(missing);
+    let mut snapshot = read(path, wanted, tally)?;
+    snapshot.weighed.problems.extend(shares::missing_beside(&snapshot));
     Ok(snapshot)
 }
 
 /// [`load`] without a look at other shares.
-fn read<T: Tally>(path: &Path, wanted: Wanted, tally: T) -> Result<Snapshot, Problem> {
-    read_after(path, wanted, tally, |_| Ok(()))
-}
-
-/// [`load_after`] without a look at other shares.
-fn read_after<T: Tally>(
+fn read<T: Tally>(
     path: &Path,
     wanted: Wanted,
-    tally: T,
-    look: impl FnOnce(&Origin) -> Result<(), Problem>,
+    tally: impl FnOnce(View) -> T,
 ) -> Result<Snapshot, Problem> {
-    let check = |is: Measure| match wanted.measure {
-        Some(other) if is != other => {
-            let (is, wanted) = (is.name(), other.name());
-            Err(io::Error::other(format!("its sizes are {is} sizes, not {wanted} sizes")))
-        }
-        _ => Ok(()),
+    let look = |view: View, _: Option<&Origin>| {
+        let enough = ensure_measure(view.measure, wanted.measure);
+        enough.map_err(|error| problem(path, Operation::Show, &error))
     };
+    load_after(path, wanted, tally, look)
+}
+
+/// [`load`] without a look at other shares, and without a check: calls `look` with the view and the origin before it reads
+/// the tree, and once more when all is read, because in a file that weigh did not save they may come last. An error of
+/// `look` ends the loading.
+///
+/// # Errors
+/// The system's, those of an invalid file, and those of `look`.
+pub fn load_after<T: Tally>(
+    path: &Path,
+    wanted: Wanted,
+    tally: impl FnOnce(View) -> T,
+    look: impl Fn(View, Option<&Origin>) -> Result<(), Problem>,
+) -> Result<Snapshot, Problem> {
     let mut found = None;
-    let look = |is: Measure, origin: &Origin| {
-        check(is)?;
-        look(origin).map_err(|problem| {
+    let mut look = |view: View, origin: Option<&Origin>| {
+        look(view, origin).map_err(|problem| {
             found = Some(problem);
-            io::ErrorKind::Other.into()
+            io::Error::from(io::ErrorKind::Other)
         })
     };
     let load = || {
         let (file, size) = sys::open_snapshot(path)?;
         let mut tokens = Tokens::new(compression::unpack(file, size)?);
         let snapshot = if tokens.peek()? == b'[' {
-            let measure = wanted.measure.unwrap_or_default();
-            ncdu::read(&mut tokens, View { measure, time: wanted.time }, tally)?
+            ncdu::read(&mut tokens, wanted.view(Measure::Disk, true), tally)?
         } else {
-            schema::read(&mut tokens, wanted.time, tally, look)?
+            schema::read(&mut tokens, wanted, tally, &mut look)?
         };
         tokens.end()?;
-        check(snapshot.view.measure)?;
+        look(snapshot.view, snapshot.origin.as_ref())?;
         Ok(snapshot)
     };
-    let loaded = load();
-    loaded.map_err(|error| found.unwrap_or_else(|| problem(path, Operation::Load, &error)))
+    load().map_err(|error| found.unwrap_or_else(|| problem(path, Operation::Load, &error)))
 }
 
 /// The problem that `error` is for the snapshot at `path`.

@@ -39,11 +39,11 @@ struct OpenDirectory<P> {
     subtotal: Subtotal<P>,
 }
 
-/// Reads an export into `tally`, to be seen in a `view`.
+/// Reads an export into what `tally` makes, to be seen in a `view`.
 pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
     view: View,
-    mut tally: T,
+    tally: impl FnOnce(View) -> T,
 ) -> io::Result<Snapshot> {
     tokens.allow_any_bytes();
     tokens.take(b'[')?;
@@ -61,7 +61,7 @@ pub(super) fn read<R: Read, T: Tally>(
     let origin = read_origin(tokens)?;
     tokens.take(b',')?;
 
-    tally.see_as(view);
+    let tally = tally(view);
     let rules = Rules::default();
     let mut problems = Problems::default();
     let mut open: Vec<OpenDirectory<T::Part>> = vec![begin(tokens, None, &mut problems, &[])?];
@@ -111,7 +111,7 @@ pub(super) fn read<R: Read, T: Tally>(
     problems.sort_unstable_by(|one, two| one.path.cmp(&two.path));
     let report = Some(root.seen_as(view));
     let weighed = Weighed { report, problems, is_interrupted: false };
-    Ok(Snapshot { weighed, view, origin: Some(origin) })
+    Ok(Snapshot { weighed, view, has_all: true, origin: Some(origin) })
 }
 
 /// Takes the start of a directory's list, and the directory's own object.

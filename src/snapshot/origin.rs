@@ -20,8 +20,10 @@ pub struct Origin {
     pub roots: Vec<GivenRoot>,
     /// The flags that change what counts, if they are known.
     pub options: Option<Vec<String>>,
-    /// Whether it has times and owners.
+    /// Whether it has all times and the owner of each entry.
     pub has_details: bool,
+    /// Whether it has the time when each entry was last modified.
+    pub has_times: bool,
     /// Which share of a tree it is; none if it is all of it.
     pub share: Option<Share>,
 }
@@ -62,14 +64,8 @@ impl Origin {
         paths == others
     }
 
-    /// The origin of a walk that starts now: of `roots`, listed by `source`, with these `options`, and with times and
-    /// owners if it `has_details`.
-    pub fn here(
-        roots: &[OsString],
-        source: Source,
-        options: Vec<String>,
-        has_details: bool,
-    ) -> Self {
+    /// The origin of a walk that starts now: of `roots`, listed by `source`, with these `options`.
+    pub fn here(roots: &[OsString], source: Source, options: Vec<String>) -> Self {
         let mounts = MountTable::read();
         let given = |root: &OsString| {
             let name = root.as_encoded_bytes().to_vec();
@@ -87,7 +83,7 @@ impl Origin {
         };
         let roots = roots.iter().map(given).collect();
         let options = Some(options);
-        Self { time: sys::now(), host: sys::host(), roots, options, has_details, share: None }
+        Self { time: sys::now(), host: sys::host(), roots, options, ..Self::default() }
     }
 
     /// The place of the root called `name`, in a snapshot that has no names of roots: the only place, or the first

@@ -117,7 +117,6 @@ impl<'t> Listings<'t> {
 
 /// The attributes that filters need.
 pub(super) fn stat(child: &Child<'_>) -> Stat {
-    let details = child.inode().and_then(|inode| inode.details);
-    let modified = details.map_or(0, |details| details.modified);
+    let modified = child.node().modified().unwrap_or(0);
     Stat { mode: child.mode(), modified, ..Stat::default() }
 }

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 
 use super::header::Header;
 use super::tokens::Tokens;
-use super::{Origin, Snapshot};
+use super::{Origin, Snapshot, Wanted};
 use crate::inode::{Identity, Links};
-use crate::measure::{Figures, Kind, Measure, Mode, Time, View};
+use crate::measure::{Figures, Kind, Measure, Mode, View};
 use crate::tally::Tally;
 use crate::total::{Replay, Shown};
 use crate::tree::{Details, Freeable, Inode, Node, Sums};
@@ -22,6 +22,8 @@ struct Members {
     size: Option<u64>,
     entries: Option<u64>,
     shared: u64,
+    /// Figures besides the size: whose, and in which measure.
+    others: [[Option<u64>; 4]; 3],
     frees_least: Option<u64>,
     frees_most: Option<u64>,
     has_too_many_extents: bool,
@@ -33,9 +35,9 @@ struct Members {
     modified: Option<i64>,
     changed: i64,
     born: i64,
-    owner: u32,
+    owner: Option<u32>,
     group: Option<u32>,
-    /// The newest time in it so far.
+    /// The newest time in it so far: what it says, and those of its children.
     newest: Option<i64>,
     has_children: bool,
 }
@@ -49,19 +51,19 @@ enum NodeKind {
 
 const TOTAL: Option<NodeKind> = Some(NodeKind::Total);
 
-/// Reads a snapshot into `tally`, with a `time` if that is wanted. `look` gets what sizes measure and the origin before the
-/// tree is read, if they stand before it.
+/// Reads a snapshot into what `tally` makes for its view. `look` gets that view and the origin before the tree is read, if
+/// they stand before it.
 pub(super) fn read<R: Read, T: Tally>(
     tokens: &mut Tokens<R>,
-    time: Option<Time>,
-    tally: T,
-    look: impl FnOnce(Measure, &Origin) -> io::Result<()>,
+    wanted: Wanted,
+    tally: impl FnOnce(View) -> T,
+    look: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
     let mut header = Header::default();
     let (mut tally, mut look) = (Some(tally), Some(look));
     let mut replay = None;
     // What sizes measure, if that stands before the tree.
-    let mut measure = None;
+    let (mut measure, mut has_all) = (None, false);
     // The nodes that have not ended, the root first. Elements beyond `depth` are reused, so that a name needs no
     // allocation.
     let mut open = vec![Members::default()];
@@ -77,15 +79,17 @@ pub(super) fn read<R: Read, T: Tally>(
                 }
                 members.has_children = true;
                 if depth == 0 {
-                    if let (Some(look), Some((measure, origin))) = (look.take(), header.known()) {
-                        look(measure, origin)?;
+                    let view = header.view(wanted);
+                    if let (Some(look), Some(origin)) = (look.take(), header.known()) {
+                        look(view, Some(origin))?;
                     }
                     let is_total = members.kind == TOTAL;
                     measure = header.measure;
-                    replay = tally.take().map(|mut tally| {
-                        tally.see_as(View { measure: measure.unwrap_or_default(), time });
-                        Replay::new(tally, is_total.into())
-                    });
+                    // What comes after the tree is too late to be of use there.
+                    header.has_all &= measure.is_some();
+                    has_all = header.has_all;
+                    let root_depth = is_total.into();
+                    replay = tally.take().map(|tally| Replay::new(tally(view), root_depth));
                 }
                 if let Some(replay) = &mut replay {
                     replay.open();
@@ -100,7 +104,7 @@ pub(super) fn read<R: Read, T: Tally>(
         if depth == 0 {
             break;
         }
-        let node = open[depth].node(tokens, (measure, time), Some((&open[0], depth)))?;
+        let node = open[depth].node(tokens, (measure, wanted.times), Some((&open[0], depth)))?;
         let newest = node.sums.all.newest;
         if let Some(replay) = &mut replay {
             match node.mode.kind() {
@@ -119,12 +123,14 @@ pub(super) fn read<R: Read, T: Tally>(
         (None, _) => return Err(tokens.error("no schema")),
         (_, false) => None,
         (_, true) => {
-            let root = root.node(tokens, (measure.or(header.measure), time), None)?;
-            let replay = replay.or_else(|| tally.map(|tally| Replay::new(tally, 0)));
+            let root = root.node(tokens, (measure.or(header.measure), wanted.times), None)?;
+            let view = header.view(wanted);
+            let replay = replay.or_else(|| tally.map(|tally| Replay::new(tally(view), 0)));
             replay.map(|replay| replay.finish(&root))
         }
     };
-    header.loaded(tokens, time, report)
+    header.has_all &= has_all || !open[0].has_children;
+    header.loaded(tokens, wanted, report)
 }
 
 /// Begins the next child in a list, if there is one. Returns whether there is. None of its members has been read.
@@ -191,13 +197,35 @@ impl Members {
             b"mount" => self.mount = Some(tokens.number()?),
             b"links" => self.links = Some(narrow(tokens)?),
             b"modified" => self.modified = Some(tokens.signed()?),
+            b"newest" => self.newest = self.newest.max(Some(tokens.signed()?)),
             b"changed" => self.changed = tokens.signed()?,
             b"born" => self.born = tokens.signed()?,
-            b"owner" => self.owner = narrow(tokens)?,
+            b"owner" => self.owner = Some(narrow(tokens)?),
             b"group" => self.group = Some(narrow(tokens)?),
-            _ => return Ok(false),
+            key => {
+                let Some((whose, measure)) = other_figure(key) else { return Ok(false) };
+                self.others[whose][measure] = Some(tokens.number()?);
+            }
         }
         Ok(true)
+    }
+
+    /// The figures `whose` size is this, and that else are as `usual`. Without a known `measure`, each is the size.
+    fn figures(
+        &self,
+        whose: usize,
+        usual: Figures,
+        measure: Option<Measure>,
+        size: u64,
+    ) -> Figures {
+        let Some(measure) = measure else {
+            return Figures { disk: size, length: size, files: size, inodes: size, ..usual };
+        };
+        let others = Measure::ALL.into_iter().zip(self.others[whose]);
+        let others = others.filter_map(|(other, figure)| Some((other, figure?)));
+        others
+            .fold(usual, |figures, (other, figure)| figures.with(other, figure))
+            .with(measure, size)
     }
 
     /// The node that the members describe, at its depth, with sizes that measure this, and with its time if that is
@@ -206,7 +234,7 @@ impl Members {
     fn node<R: Read>(
         &self,
         at: &Tokens<R>,
-        (measure, time): (Option<Measure>, Option<Time>),
+        (measure, has_times): (Option<Measure>, bool),
         root: Option<(&Self, usize)>,
     ) -> io::Result<Node<'_>> {
         let wrong = |what| Err(at.error(what));
@@ -229,7 +257,8 @@ impl Members {
         if mode.kind() != kind {
             return wrong("a mode of another kind");
         }
-        let Self { changed, born, owner, group, .. } = *self;
+        let Self { modified, changed, born, owner, group, .. } = *self;
+        let details = |(modified, owner)| Details { modified, changed, born, owner, group };
         let inode = self.inode.map(|inode| Inode {
             identity: Identity {
                 mount: self.mount.or(root.and_then(|root| root.mount)).unwrap_or(0),
@@ -241,13 +270,7 @@ impl Members {
                 Some(0) => Links::Unknown,
                 Some(links) => Links::Of(links),
             },
-            details: self.modified.map(|modified| Details {
-                modified,
-                changed,
-                born,
-                owner,
-                group,
-            }),
+            details: modified.zip(owner).map(details),
         });
         let entries = self.entries.unwrap_or(1);
         let bounds = self.frees_least.zip(self.frees_most);
@@ -256,26 +279,37 @@ impl Members {
             let most = most.min(size);
             Freeable { least: least.min(most), most, extents }
         });
-        let figures = |of: Figures, size: u64| match measure {
-            Some(measure) => of.with(measure, size),
-            None => Figures { disk: size, length: size, files: size, inodes: size, ..of },
-        };
-        let modified = inode.and_then(|inode| inode.details).map(|details| details.modified);
-        let modified = modified.filter(|_| time.is_some());
-        let one = Figures { newest: modified, ..Figures::counts_of(kind) };
-        let own = self.own.map(|own| figures(one, own));
+        let of_time = |time: Option<i64>| time.filter(|_| has_times);
+        let one = Figures { newest: of_time(modified), ..Figures::counts_of(kind) };
+        let own = self.own.map(|own| self.figures(OWN, one, measure, own));
         let all = match kind {
             Kind::Directory => {
-                let newest = self.newest.max(own.and_then(|own| own.newest));
+                let newest = of_time(self.newest).max(own.and_then(|own| own.newest));
                 let below = Figures { inodes: entries, ..Figures::default() };
-                Figures { newest, ..figures(below, size) }
+                Figures { newest, ..self.figures(ALL, below, measure, size) }
             }
-            _ => figures(one, size),
+            _ => self.figures(ALL, one, measure, size),
         };
-        let shared = figures(Figures::default(), self.shared);
+        let shared = self.figures(SHARED, Figures::default(), measure, self.shared);
         let sums = Sums { all, shared, entries, frees };
         Ok(Node { name, mode, own, sums, inode, fingerprint: None, change: None })
     }
+}
+
+/// Whose figures there are: of a node with all below it, of a directory by itself, and of what is shared.
+const ALL: usize = 0;
+const OWN: usize = 1;
+const SHARED: usize = 2;
+
+/// Whose figure a member is that is no size, and in which measure.
+fn other_figure(key: &[u8]) -> Option<(usize, usize)> {
+    let (whose, name) = match (key.strip_prefix(b"own_"), key.strip_prefix(b"shared_")) {
+        (Some(name), _) => (OWN, name),
+        (_, Some(name)) => (SHARED, name),
+        _ => (ALL, key),
+    };
+    let measure = Measure::ALL.iter().position(|measure| measure.name().as_bytes() == name)?;
+    Some((whose, measure))
 }
 
 /// With `-p`, names are paths.

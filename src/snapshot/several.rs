@@ -12,7 +12,9 @@ use std::path::{Path, PathBuf};
 use super::devices::{DeviceNumbers, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
-use super::{GivenRoot, Origin, Snapshot, TOO_LITTLE, Wanted, difference, problem, read};
+use super::{
+    GivenRoot, Origin, Snapshot, TOO_LITTLE, Wanted, difference, ensure_measure, problem, read,
+};
 use crate::filter::Filter;
 use crate::inode::MountedDevice;
 use crate::measure::{Mode, View};
@@ -31,15 +33,29 @@ use crate::weighed::Weighed;
 pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Snapshot, Problem> {
     // In shares, directories tell where mounts are.
     let inodes = inodes.max(Inodes::Directories);
-    let load = |file: &PathBuf| read(file, wanted, Whole { inodes });
+    let load = |file: &PathBuf| read(file, wanted, |_| Whole { inodes });
     let loaded: Vec<_> = parallel::collect(0, files, load);
     let mut fitting: Vec<Loaded<'_>> = Vec::new();
+    // The measure of the first one that has no other.
+    let mut only = None;
     for (file, snapshot) in files.iter().zip(loaded) {
         let snapshot = snapshot?;
         if let Some(message) = misfit(fitting.first().map(|(_, first)| first), &snapshot) {
             return Err(problem(file, Operation::Load, &io::Error::other(message)));
         }
+        if !snapshot.has_all {
+            let measure = snapshot.view.measure;
+            ensure_measure(measure, only)
+                .map_err(|error| problem(file, Operation::Show, &error))?;
+            only = Some(measure);
+        }
         fitting.push((file, snapshot));
+    }
+    if let Some(measure) = only {
+        for (_, snapshot) in &mut fitting {
+            snapshot.see_as(View { measure, ..snapshot.view });
+            snapshot.has_all = false;
+        }
     }
     let snapshots = shares::united(fitting, inodes)?.into_iter().map(|(_, snapshot)| snapshot);
     Ok(joined(snapshots.collect(), inodes))
@@ -49,10 +65,6 @@ pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Sna
 fn misfit(first: Option<&Snapshot>, other: &Snapshot) -> Option<String> {
     let Some(origin) = &other.origin else { return Some(TOO_LITTLE.to_owned()) };
     let first = first?;
-    if first.view != other.view {
-        let [is, wanted] = [other, first].map(|snapshot| snapshot.view.measure.name());
-        return Some(format!("its sizes are {is} sizes, not {wanted} sizes"));
-    }
     let with = first.origin.as_ref()?.options.as_deref()?;
     difference(with, &[], origin, true)
 }
@@ -94,13 +106,14 @@ fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes) -> Snapshot {
 
     let follow = snapshots.iter().filter_map(|it| it.origin.as_ref()).any(Origin::follows);
     let view = snapshots.first().map_or(View::default(), |snapshot| snapshot.view);
+    let has_all = snapshots.iter().all(|snapshot| snapshot.has_all);
     let rules = Rules { follow, ..Rules::default() };
     let (problems, origin) = (problems(&mut snapshots, &roots), origin(&snapshots, &roots, &hosts));
     let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
     let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
     let report = tree(trees, &roots, are_several.then_some(&hosts), rules, inodes);
     let report = report.map(|tree| tree.seen_as(view));
-    Snapshot { weighed: Weighed { report, problems, is_interrupted }, view, origin }
+    Snapshot { weighed: Weighed { report, problems, is_interrupted }, view, has_all, origin }
 }
 
 /// Gives the same device of the same host one number in all snapshots. Two mounts of a device are different if one
@@ -242,6 +255,7 @@ fn origin(snapshots: &[Snapshot], roots: &[JoinedRoot], hosts: &[Vec<u8>]) -> Op
         roots: given,
         options: origins.first()?.options.clone(),
         has_details: origins.iter().all(|origin| origin.has_details),
+        has_times: origins.iter().all(|origin| origin.has_times),
         share: None,
     })
 }

@@ -104,6 +104,7 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
             Some(united) => {
                 united.weighed.problems.append(&mut snapshot.weighed.problems);
                 united.weighed.is_interrupted |= snapshot.weighed.is_interrupted;
+                united.has_all &= snapshot.has_all;
             }
         }
     }

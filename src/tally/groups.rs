@@ -65,10 +65,6 @@ impl Tally for Groups {
 
     const ADDS_UP: bool = true;
 
-    fn see_as(&mut self, view: View) {
-        self.view = view;
-    }
-
     #[inline]
     fn leaf(&self, part: &mut GroupPart, entry: &Entry<'_>) {
         let Entry { figures, .. } = entry;

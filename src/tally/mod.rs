@@ -18,7 +18,7 @@ pub use top::{Limits, Show, Top};
 pub use whole::{Inodes, Whole};
 
 use crate::inode::{Identity, Links};
-use crate::measure::{Change, Figures, View};
+use crate::measure::{Change, Figures};
 use crate::sys::Stat;
 use crate::tree::{Freeable, Node, Sums, Tree};
 
@@ -38,9 +38,6 @@ pub trait Tally: Send + Sync {
     fn open(&self, _parent: Option<&Self::Part>, _name: &[u8]) -> Self::Part {
         Self::Part::default()
     }
-
-    /// From now on, `view` says which are the largest.
-    fn see_as(&mut self, _view: View) {}
 
     /// Adds an entry that is not a directory to `part`, that of its directory.
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>);

@@ -109,10 +109,6 @@ impl Top {
 impl Tally for Top {
     type Part = Carrier;
 
-    fn see_as(&mut self, view: View) {
-        self.view = view;
-    }
-
     #[inline]
     fn leaf(&self, part: &mut Carrier, entry: &Entry<'_>) {
         let is_root = entry.depth == 0;

@@ -68,8 +68,8 @@ impl Whole {
     /// None if it is unknown, as in a snapshot without details. No inode has the number 0.
     fn inode(self, stat: &Stat, mount: u64, links: Links) -> Option<Inode> {
         let is_dated = self.inodes == Inodes::DatedDirectories && stat.is_directory();
-        // An unknown time is 0.
-        let has_details = self.inodes.has_details() || is_dated && stat.modified != 0;
+        // Where details are unknown, this time is 0.
+        let has_details = self.inodes.has_details() || is_dated && stat.changed != 0;
         (stat.inode != 0).then(|| Inode::new(stat, mount, links, has_details))
     }
 }

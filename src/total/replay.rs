@@ -101,12 +101,13 @@ fn links(node: &Node<'_>) -> Links {
 }
 
 fn stat(node: &Node<'_>) -> Stat {
-    let mut stat = Stat { mode: node.mode, ..Stat::default() };
+    let modified = node.modified().unwrap_or(0);
+    let mut stat = Stat { mode: node.mode, modified, ..Stat::default() };
     if let Some(Inode { identity, links, details }) = node.inode {
         (stat.device, stat.inode) = (identity.device, identity.number);
         stat.links = if let Links::Of(links) = links { links } else { 1 };
-        if let Some(Details { modified, changed, born, owner, group }) = details {
-            stat = Stat { modified, changed, born, owner, group, ..stat };
+        if let Some(Details { changed, born, owner, group, .. }) = details {
+            stat = Stat { changed, born, owner, group, ..stat };
         }
     }
     stat

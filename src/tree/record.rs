@@ -37,6 +37,11 @@ const ON_DISK: u64 = 1;
 const ALL: u64 = 2;
 const WITH_TIME: u64 = 4;
 
+/// What packed modes differ from by a few bits, mostly, and packed times by a few years: one byte less for each.
+const USUAL_MODE: u16 = 0o100_644;
+/// The start of the year 2024.
+const USUAL_TIME: i64 = 1_704_067_200;
+
 /// How links are packed: these two, or their number from here on.
 const ALONE: u64 = 0;
 const UNKNOWN: u64 = 1;
@@ -58,7 +63,7 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let mark = if more > 0 { MORE } else { flags };
     push_number(block, (name.len() as u64) << 2 | mark);
     block.extend_from_slice(name);
-    block.extend_from_slice(&mode.0.to_le_bytes());
+    push_number(block, (mode.0 ^ USUAL_MODE).into());
     push_number(block, disk);
     push_near(block, disk, length);
     if more > 0 {
@@ -69,7 +74,7 @@ pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
         push_number(block, inodes);
     }
     if let Some(newest) = newest {
-        push_signed(block, newest);
+        push_signed(block, newest.wrapping_sub(USUAL_TIME));
     }
     if let Some(change) = &node.change {
         push_change(block, change);
@@ -212,7 +217,7 @@ fn take_known<'a>(block: &mut &'a [u8]) -> Option<Head<'a>> {
         (figures.files, figures.inodes) = (take_number(block)?, take_number(block)?);
     }
     if flags & TIME != 0 {
-        figures.newest = Some(take_signed(block)?);
+        figures.newest = Some(take_signed(block)?.wrapping_add(USUAL_TIME));
     }
     Some(Head { name, mode, figures, flags })
 }
@@ -262,9 +267,7 @@ fn take_name<'a>(block: &mut &'a [u8]) -> Option<(u64, &'a [u8])> {
 
 #[inline]
 fn take_mode(block: &mut &[u8]) -> Option<Mode> {
-    let (mode, rest) = block.split_first_chunk()?;
-    *block = rest;
-    Some(Mode(u16::from_le_bytes(*mode)))
+    take_number(block).map(|mode| Mode(mode as u16 ^ USUAL_MODE))
 }
 
 fn take_change<'a>(block: &mut &'a [u8]) -> Option<Change<'a>> {
@@ -432,8 +435,8 @@ mod tests {
             push(&mut block, &Node { mode: Mode::usual(kind), sums, ..Node::default() });
             block.len()
         };
-        assert_eq!(packed(Kind::File, 4096, 1234), 1 + 2 + 2 + 2);
-        assert_eq!(packed(Kind::File, 1 << 20, 1 << 20), 1 + 2 + 3 + 1);
+        assert_eq!(packed(Kind::File, 4096, 1234), 1 + 1 + 2 + 2);
+        assert_eq!(packed(Kind::File, 1 << 20, 1 << 20), 1 + 1 + 3 + 1);
         assert_eq!(packed(Kind::Symlink, 0, 20), 1 + 2 + 1 + 1);
     }
 }

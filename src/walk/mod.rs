@@ -56,7 +56,7 @@ pub use crate::sys::Query;
 pub use progress::Progress;
 
 use crate::filter::{Filter, Scope};
-use crate::measure::View;
+use crate::measure::{Time, View};
 use crate::problem::{Operation, Problem, reason};
 use crate::stats::{NotInBulk, Stage, WalkStats};
 use crate::sys::{self, Bulk, Carries, Handle, MountTable, Source, Storage, Symlinks};
@@ -78,8 +78,10 @@ use thread_count::ThreadChooser;
 /// How to walk.
 #[derive(Clone, Debug, Default)]
 pub struct WalkOptions {
-    /// What is shown of the figures: its time is kept, and its size is that of the progress.
+    /// What is shown of the figures. Its size is that of the progress.
     pub view: View,
+    /// The time of which the newest is kept, if any.
+    pub time: Option<Time>,
     /// The filters.
     pub filter: Filter,
     /// How many threads; by default as many as keep the storage busy.
@@ -261,7 +263,7 @@ fn rayon_pool(workers: usize) -> Option<ThreadPool> {
 impl WalkOptions {
     /// The rules by which inodes count.
     pub fn rules(&self) -> Rules {
-        let Self { view: View { time, .. }, follow, count_links, unique, frees, .. } = *self;
+        let Self { time, follow, count_links, unique, frees, .. } = *self;
         Rules { time, follow, count_links, unique, frees }
     }
 }

@@ -11,7 +11,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected};
-use weigh::report::{self, Browsed, Keep, Request};
+use weigh::measure::Time;
+use weigh::report::{self, Browsed, Input, Keep, Request};
 use weigh::sys;
 use weigh::tally::{Directory, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
 use weigh::total::Rules;
@@ -21,11 +22,14 @@ use weigh::walk::{WalkOptions, walk};
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::rounds::rounds;
+use crate::run::weigh;
+use crate::snapshots::sizes_alone;
 
 /// What is at `root`, as `--ui` walks it.
 fn browsed(root: &Path) -> Browsed {
     let keep = Keep::Everything(Inodes::Fingerprints);
-    let request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    let mut request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    request.walk.time = Some(Time::Modified);
     report::browse(&request, Arc::default(), |_| {}).unwrap()
 }
 
@@ -446,6 +450,52 @@ fn what_is_protected_is_not_marked() {
     assert_eq!(said[6..], expected.map(unseen));
 }
 
+/// In a tree that was walked, and in one that was saved: sizes, marks and times, without another scan.
+#[test]
+fn the_other_size_is_shown_at_once() {
+    let fixture = Fixture::new()
+        .file("a/f", 5_000)
+        .sparse("a/sparse", 1 << 30)
+        .hard_link("a/f", "link")
+        .file("b", 70_000);
+    let place = Fixture::new();
+    let (file, path) = (place.at("saved"), fixture.path().as_os_str().to_owned());
+    weigh("--save").arg(&file).arg(&path).run().clean();
+    let keep = Keep::Everything(Inodes::DatedDirectories);
+    let mut request =
+        Request { keep, source: Input::Snapshots(vec![file.clone()]), ..Request::default() };
+    request.walk.time = Some(Time::Modified);
+    let loaded = |request: &Request| report::browse(request, Arc::default(), |_| {}).unwrap();
+    for browsed in [browsed(fixture.path()), loaded(&request)] {
+        let mut browser = browser(fixture.path(), 10);
+        browser.finish(browsed);
+        press(&mut browser, "n>A");
+        let by_disk = (browser.totals(), browser.marked(), listed(&browser));
+        for (measure, key) in [("-s", 'a'), ("", 'a'), ("-s", 'a')] {
+            assert_eq!(browser.press(Key::Char(key)), None);
+            let walk = weigh(&format!("{measure} -j")).arg(&path).run().document();
+            let a = walk.nodes.iter().find(|node| node.name == b"a").unwrap();
+            assert_eq!(browser.totals().size, a.size, "{measure}");
+            let marked = browser.marked();
+            assert_eq!(marked.0, 2, "{measure}");
+            let own = fs::metadata(fixture.at("a")).unwrap().blocks() * 512;
+            let own = if measure.is_empty() { own } else { 0 };
+            assert_eq!(marked.1.map(|(totals, _)| totals.size), Some(a.size - own), "{measure}");
+            let newest = fs::metadata(fixture.at("a/f")).unwrap().mtime();
+            assert_eq!(browser.item(0).and_then(|item| item.totals.newest), Some(newest));
+        }
+        press(&mut browser, "a");
+        assert_eq!((browser.totals(), browser.marked(), listed(&browser)), by_disk);
+    }
+    sizes_alone(&file);
+    let mut browser = browser(fixture.path(), 10);
+    browser.finish(loaded(&request));
+    for (key, said) in [('a', "it has only disk usage"), ('m', "it has no times: save it again")] {
+        browser.press(Key::Char(key));
+        assert_eq!(browser.said(), Some(said));
+    }
+}
+
 /// By name, size and age, and what git ignores.
 #[test]
 fn many_are_marked_at_once() {
@@ -455,18 +505,15 @@ fn many_are_marked_at_once() {
         .file("c.c", 300_000)
         .dir("d.o")
         .modified("a.o", 1_000_000_000);
-    let mut request = Request::of_roots([fixture.path().as_os_str().to_owned()]);
-    (request.keep, request.details) = (Keep::Everything(Inodes::All), true);
-    let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
-    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    let mut browser = Browser::new(options, Protected::default(), Arc::default(), true);
-    browser.resize(10);
-    browser.finish(browsed);
+    let fixture = fixture.file("old/f", 1).modified("old/f", 1_000_000_000);
+    let fixture = fixture.modified("old", 1_000_000_000);
+    let fixture = fixture.file("mixed/f", 1).modified("mixed", 1_000_000_000);
+    let mut browser = browser(fixture.path(), 10);
     for (asked, names) in [
         ("*.o", &["a.o", "b.o", "d.o"][..]),
         (">100k", &["b.o", "c.c"]),
-        ("older 90d", &["a.o"]),
-        ("newer 90d", &["b.o", "c.c", "d.o"]),
+        ("older 90d", &["a.o", "old"]),
+        ("newer 90d", &["b.o", "c.c", "d.o", "mixed"]),
         ("*.x", &[]),
     ] {
         press(&mut browser, &format!("U+{asked}\n"));

@@ -134,7 +134,7 @@ impl Screen {
                     None
                 }
             }
-            Command::Rescan(_) | Command::Again { .. } => {
+            Command::Rescan(_) | Command::Again => {
                 self.browser.look_at_all();
                 self.browser.finish(filtered(&self.root, &self.filter));
                 None

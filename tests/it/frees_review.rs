@@ -95,7 +95,7 @@ fn marks_free_between_two_bounds() {
 
     // Only a walk of everything can tell, and only of disk usage.
     assert_eq!(browser.press(Key::Char('a')), None);
-    let again = Some(Command::Again { is_other_measure: false });
+    let again = Some(Command::Again);
     assert_eq!(browser.press(Key::Char('r')), again);
 }
 
@@ -118,7 +118,7 @@ fn the_review_of_several_snapshots_has_two_bounds() {
     let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
     let mut browser = Browser::new(options, Protected::default(), Arc::default(), false);
     let keep = Keep::Everything(Inodes::Fingerprints);
-    let source = Input::Snapshots(files, None);
+    let source = Input::Snapshots(files);
     let request = Request { keep, source, ..Request::of_roots([]) };
     browser.finish(report::browse(&request, Arc::default(), |_| {}).unwrap());
     browser.resize(20);

@@ -12,7 +12,6 @@ use serde_json::{Map, Value, json};
 use weigh::cli::config;
 use weigh::filter::{Days, Filter, Names, Regexes};
 use weigh::git::IgnoreRules;
-use weigh::measure::{Time, View};
 use weigh::render::size::Format;
 use weigh::render::time::{Style, TimeFormat};
 use weigh::render::tree::{self, Bars};
@@ -268,7 +267,7 @@ fn damaged(mut bytes: Vec<u8>, damage: &[(prop::sample::Index, u8, u8)]) -> Vec<
 /// Loads what `filter` leaves of what is at `path`; what `json` writes of it.
 fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
     let inodes = Inodes::All;
-    let mut loaded = snapshot::load(path, Wanted::default(), Whole { inodes }).ok()?;
+    let mut loaded = snapshot::load(path, Wanted::default(), |_| Whole { inodes }).ok()?;
     snapshot::reweigh(&mut loaded, filter, inodes).ok()?;
     let options = json::ExportOptions {
         view: loaded.view,
@@ -298,7 +297,7 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             show: Show::default(),
             roots: width,
         };
-        let _ = snapshot::load(&one, Wanted::default(), Top::new(View::default(), limits));
+        let _ = snapshot::load(&one, Wanted::default(), |view| Top::new(view, limits));
         let all = Filter::default();
         let Some((tree, text)) = load_and_write(&one, &all) else { return };
         check_text(&text, "JSON");
@@ -317,8 +316,8 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
                 Some(String::from_utf8_lossy(&left))
             );
         }
-        let by_time = Wanted { time: Some(Time::Modified), ..Wanted::default() };
-        let _ = snapshot::load(&one, by_time, Whole { inodes: Inodes::All });
+        let by_time = Wanted { by_time: true, times: true, ..Wanted::default() };
+        let _ = snapshot::load(&one, by_time, |_| Whole { inodes: Inodes::All });
 
         let is = |bit: u8| look & (1 << bit) != 0;
         let options = tree::PictureOptions {

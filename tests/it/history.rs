@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::fixture::Fixture;
 use crate::run::{Shown, is_portable, weigh};
+use crate::snapshots::sizes_alone;
 
 const DAY: i64 = 86_400;
 /// 2026-01-01T12:00:00Z, a Thursday.
@@ -202,12 +203,13 @@ fn what_is_of_something_else_is_said_and_left_out() {
     save(&fixture, "2", START + DAY, 1);
     weigh("-s u --save u.json").within(fixture.path()).run().clean();
     weigh("t --save disk").within(fixture.path()).run().clean();
+    sizes_alone(&fixture.at("disk"));
     weigh("-s t -i --save hidden").within(fixture.path()).run().clean();
     let fixture = fixture.extended("t/a/f", 9_000);
     save(&fixture, "9", i64::from(u32::MAX), 1);
     for (other, why) in [
         ("u.json", "it is of another root"),
-        ("disk", "its sizes are disk sizes"),
+        ("disk", "it has disk usage, and no apparent sizes"),
         ("hidden", "it was saved with --ignore-hidden"),
         ("nothing", "No such file"),
     ] {

@@ -183,7 +183,7 @@ fn what_it_cannot_show_is_refused() {
     }
     // What was saved without them has none.
     let shown = weigh("--load saved --as parquet --details").within(fixture.path()).run();
-    assert_eq!(shown.code(), 1);
+    assert_eq!(shown.code(), 2);
 }
 
 #[cfg(target_os = "linux")]

@@ -168,8 +168,8 @@ fn the_time_zone_is_read_when_a_time_is_shown() {
         ("-c -m m", "", true),
         ("-j -m m", "", false),
         ("-c", "", false),
-        ("--ui --details", "q", false),
-        ("--ui --details", "mq", true),
+        ("--ui", "q", false),
+        ("--ui", "mq", true),
     ] {
         let mut terminal = crate::pty::Terminal::new();
         let log = fixture.at("log");

@@ -27,7 +27,7 @@ fn saved(fixture: &Fixture) -> std::path::PathBuf {
 
 fn browser(snapshot: &Path) -> Browser {
     let keep = Keep::Everything(Inodes::DatedDirectories);
-    let source = Input::Snapshots(vec![snapshot.to_owned()], None);
+    let source = Input::Snapshots(vec![snapshot.to_owned()]);
     let request = Request { keep, source, ..Request::default() };
     let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
     let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };

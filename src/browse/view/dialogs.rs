@@ -97,15 +97,13 @@ fn info(browser: &Browser) -> Vec<String> {
         Links::Of(links) if !item.is_directory() => lines.push(("links", count(links.into()))),
         _ => {}
     }
+    lines.extend(item.totals.newest.map(|newest| ("last written to", browser.time(newest))));
     if let Some(details) = item.details {
-        let mut time = |name, time| {
+        for (name, time) in [("changed", details.changed), ("made", details.born)] {
             if time != 0 {
                 lines.push((name, browser.time(time)));
             }
-        };
-        time("written to", details.modified);
-        time("changed", details.changed);
-        time("made", details.born);
+        }
         lines.push(("owner", details.owner.to_string()));
     }
     if let Some(inode) = item.identification.and_then(|it| it.inode()) {

@@ -87,8 +87,8 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
     };
     let change = browser.change(&item).filter(|change| *change != 0);
     let change = change.map(|change| format.write_change(change)).unwrap_or_default();
-    let times = item.details.filter(|_| browser.columns.times);
-    let time = times.map_or_else(String::new, |details| browser.time(details.modified));
+    let newest = item.totals.newest.filter(|_| browser.columns.times);
+    let time = newest.map_or_else(String::new, |newest| browser.time(newest));
     Some(Fields {
         mark: match (is_marked, item.is_open) {
             (true, _) => '*',
