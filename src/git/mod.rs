@@ -1,10 +1,10 @@
 //! What git ignores: the rules that hold in a directory, and what they decide.
 //!
 //! In a work tree the rules are, from the weakest to the strongest: the excludes file that the configuration names
-//! ([`config`]), the repository's `info/exclude`, and every `.gitignore` from the top of the work tree down. Of
+//! (`config`), the repository's `info/exclude`, and every `.gitignore` from the top of the work tree down. Of
 //! the rules that match an entry, those of the nearest file count, and of these the last one decides. Everything
 //! inside an ignored directory is ignored, and rules there are not read. But tracked files are never ignored,
-//! wherever they are ([`index`]). A work tree inside another one has its own rules, unless the outer one ignores it.
+//! wherever they are (`index`). A work tree inside another one has its own rules, unless the outer one ignores it.
 //!
 //! `.ignore` files are ripgrep's. They hold everywhere, and win over git's rules and over tracking. Git does not know
 //! them, so they do not change what *git* ignores.

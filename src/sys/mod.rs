@@ -21,7 +21,7 @@
 //!   * `map_extents`: which parts of a file share their space with others. It opens regular files, but reads none.
 //!   * [`HeldDirectory`]: a directory that is held open to move and remove its entries by name, never by a path.
 //!   * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes.
-//!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 ([`ext4`](crate::ext4)).
+//!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 (`ext4`).
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
