@@ -157,7 +157,8 @@ mod tallies {
 mod rendering {
     use super::*;
     use serde::Serialize;
-    use weigh::render::{json, tree};
+    use weigh::render::tree;
+    use weigh::snapshot::schema;
     use weigh::tally::{Limits, Top, Whole};
     use weigh::tree::{Child, Order};
     use weigh::weighed::Weighed;
@@ -193,7 +194,7 @@ mod rendering {
             .counter(BytesCount::of_slice(&out))
             .bench_local(|| {
                 out.clear();
-                json::write(&mut out, &weighed, &json::ExportOptions::default()).unwrap();
+                schema::write(&mut out, &weighed, &schema::ExportOptions::default()).unwrap();
             });
     }
 
@@ -221,7 +222,7 @@ mod rendering {
 
     fn ours(weighed: &Weighed) -> Vec<u8> {
         let mut out = Vec::new();
-        json::write(&mut out, weighed, &json::ExportOptions::default()).unwrap();
+        schema::write(&mut out, weighed, &schema::ExportOptions::default()).unwrap();
         out
     }
 

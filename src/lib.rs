@@ -50,16 +50,16 @@
 //! Each part may use the parts in its line, and no others. A test compares this table with the `use` lines.
 //!
 //! ```text
-//! main       cli browse remove report render terminal problem interrupt
-//! browse     remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt
-//! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt
-//! remove     render tree sys inode measure problem path
-//! report     diff history filter snapshot sys walk total tally tree render measure problem bounds interrupt stats weighed
+//! main       cli browse remove report render terminal problem interrupt escape
+//! browse     remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt escape
+//! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
+//! remove     tree sys inode measure problem path escape
+//! report     diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
 //! terminal   walk render sys
-//! render     history snapshot tree inode measure problem bounds path stats weighed
+//! render     history snapshot tree inode measure problem bounds path stats weighed escape
 //! history    diff snapshot tally tree measure problem
 //! diff       sys total tally tree inode measure
-//! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed
+//! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       sys filter total tally tree inode measure problem path stats weighed
 //! filter     git sys measure path
 //! total      tally sum sys tree inode measure
@@ -70,6 +70,7 @@
 //! bounds     measure
 //! git
 //! ext4
+//! escape
 //! inode
 //! measure
 //! weighed    tree problem
@@ -118,6 +119,7 @@ pub mod bounds;
 pub mod browse;
 pub mod cli;
 pub mod diff;
+pub mod escape;
 #[cfg(target_os = "linux")]
 mod ext4;
 pub mod filter;

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use weigh::browse::{self, BrowseOptions};
 use weigh::cli::{self, Messages};
+use weigh::escape::escape;
 use weigh::interrupt;
 use weigh::problem::{Operation, Problem, reason, unless_closed};
 use weigh::remove;
-use weigh::render::name::escape;
 use weigh::render::{self, Output, bounds, doubts, errors, stats};
 use weigh::report::{self, Outcome, Request};
 use weigh::terminal::ProgressLine;

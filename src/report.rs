@@ -23,8 +23,9 @@ use crate::history::{self, History};
 use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
-use crate::render::json;
-use crate::snapshot::{self, Destination, Doubt, Expired, FileSystem, Origin, Snapshot, Wanted};
+use crate::snapshot::{
+    self, Destination, Doubt, Expired, FileSystem, Origin, Snapshot, Wanted, schema,
+};
 use crate::stats::WalkStats;
 use crate::sys;
 use crate::tally::{
@@ -605,15 +606,16 @@ impl Request {
         snapshot.see_as(view);
         let (origin, has_all) = (snapshot.origin.clone(), snapshot.has_all);
         let threads = self.walk.threads;
-        let options = json::ExportOptions {
+        let options = schema::ExportOptions {
             view,
             has_all,
             origin,
             threads,
-            ..json::ExportOptions::default()
+            ..schema::ExportOptions::default()
         };
         let weighed = &snapshot.weighed;
-        let saved = snapshot::save(to, &self.interrupt, |out| json::write(out, weighed, &options));
+        let saved =
+            snapshot::save(to, &self.interrupt, |out| schema::write(out, weighed, &options));
         snapshot.see_as(shown);
         saved
     }

@@ -12,9 +12,10 @@ use ratatui_core::style::{Color, Modifier, Style};
 use ratatui_core::terminal::Frame;
 
 use super::browser::{Browser, Dialog, PendingWork, Question, Watched};
+use crate::escape::escape;
 use crate::measure::Measure;
 use crate::remove::Manner;
-use crate::render::name::{cells, escape, shorten};
+use crate::render::name::{cells, shorten};
 use crate::render::partial;
 use crate::render::size::Format;
 

@@ -9,11 +9,11 @@ use clap::{Args, ValueHint};
 use super::git;
 use super::near::nearest;
 use super::roots::unreadable;
+use crate::escape::escape;
 use crate::filter::{
     BadPattern, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, known_types,
 };
 use crate::git::{Git, Ignored};
-use crate::render::name::escape;
 use crate::sys;
 
 #[derive(Debug, Default, Args)]

@@ -6,9 +6,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::HOME;
+use crate::escape::escape;
 use crate::git::{BadFile, GitConfig, Text, truth};
 use crate::problem::reason;
-use crate::render::name::escape;
 use crate::sys;
 
 /// Reads the configuration.

@@ -28,10 +28,10 @@ use std::process;
 use clap::error::ErrorKind;
 
 use crate::browse::BrowseOptions;
+use crate::escape::escape;
 use crate::interrupt::Interrupt;
 use crate::problem::unless_closed;
 use crate::render::Output;
-use crate::render::name::escape;
 use crate::render::size::Formats;
 use crate::report::{Bounds, Input, Request};
 use crate::sys::{self, HOME};

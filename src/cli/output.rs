@@ -7,8 +7,9 @@ use crate::render::history::HistoryOptions;
 use crate::render::page::{self, PageOptions};
 use crate::render::size::{Format, Formats, Unit};
 use crate::render::time::{Style, TimeFormat};
-use crate::render::{Form, Output, json, summary};
+use crate::render::{Form, Output, summary};
 use crate::report::{Input, Keep};
+use crate::snapshot::schema;
 use crate::sys;
 use crate::terminal;
 
@@ -117,13 +118,13 @@ impl Flags {
             }
             Some(form) => Output::Form(
                 form,
-                json::ExportOptions {
+                schema::ExportOptions {
                     full_paths: self.full_paths(),
                     order: self.order(),
                     threads: self.print.threads,
                     time: sys::now(),
                     host: sys::host(),
-                    ..json::ExportOptions::default()
+                    ..schema::ExportOptions::default()
                 },
             ),
             None if matches!(source, Input::History(..)) => {

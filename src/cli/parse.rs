@@ -14,8 +14,8 @@ use super::config::{self, Setting};
 use super::flags::Flags;
 use super::near;
 use super::{HOME, snapshots};
+use crate::escape::escape;
 use crate::problem::reason;
-use crate::render::name::escape;
 use crate::sys::{self, Source};
 
 /// Calls `make` with the flags in `args`, which begin with the program's name, and in the config file.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 
+use crate::escape::escape;
 use crate::problem::reason;
-use crate::render::name::escape;
 use crate::sys;
 
 #[derive(Debug, Default, Args)]

@@ -7,8 +7,8 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, ValueHint};
 
 use super::flags::{Flags, positive};
+use crate::escape::escape;
 use crate::measure::parse_size;
-use crate::render::name::escape;
 use crate::report::Growth;
 use crate::snapshot::{self, Destination, Share};
 use crate::sys;

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind};
 use super::explain::{Stop, because, explain};
 use super::outcome::{Fate, RemovalStep};
 use super::removal::Removal;
-use crate::render::name::escape;
+use crate::escape::escape;
 use crate::sys::{ExactStat, HeldDirectory};
 
 /// A move of an entry.

@@ -8,9 +8,9 @@ use std::path::PathBuf;
 use super::directories::UserDirectories;
 use super::outcome::{Fate, TargetOutcome};
 use super::target::Target;
+use crate::escape::json_bytes;
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::render::json;
 use crate::sys::{self, AppendedFile};
 
 /// The log, or the reason why there is none.
@@ -70,7 +70,7 @@ impl Log {
         let (entries, size) = target.totals;
         self.line("begin", action, target, |out| {
             write!(out, r#","entries":{entries},"bytes":{size},"#)?;
-            json::bytes(out, "at", &path::join_all([into, name]))
+            json_bytes(out, "at", &path::join_all([into, name]))
         })?;
         self.begun = Some(action);
         Ok(())
@@ -84,11 +84,11 @@ impl Log {
             write!(out, r#","result":"{}","removed":{}"#, outcome.fate.name(), outcome.removed)?;
             if let Fate::Left(at) = &outcome.fate {
                 out.write_all(b",")?;
-                json::bytes(out, "at", at)?;
+                json_bytes(out, "at", at)?;
             }
             if let Some(problem) = outcome.problems.first() {
                 out.write_all(b",")?;
-                json::bytes(out, "why", problem.message.as_bytes())?;
+                json_bytes(out, "why", problem.message.as_bytes())?;
             }
             Ok(())
         });
@@ -108,7 +108,7 @@ impl Log {
         let (time, run) = (sys::now(), self.run);
         let written = write!(line, r#"{{"time":{time},"run":"{run:016x}","event":"{event}","#)
             .and_then(|()| write!(line, r#""action":"{action}","#))
-            .and_then(|()| json::bytes(&mut line, "path", &target.path()))
+            .and_then(|()| json_bytes(&mut line, "path", &target.path()))
             .and_then(|()| rest(&mut line))
             .and_then(|()| line.write_all(b"}\n"))
             .and_then(|()| file.append(&line));

@@ -11,10 +11,10 @@ use jiff::Timestamp;
 use super::directories::UserDirectories;
 use super::explain::explain;
 use super::target::{Target, TargetDirectory};
+use crate::escape::escape;
 use crate::inode::Identity;
 use crate::measure::Kind;
 use crate::path;
-use crate::render::name::escape;
 use crate::sys::{self, ExactStat, HeldDirectory, user_id};
 
 /// A trash directory, held.

@@ -3,11 +3,13 @@
 use std::cmp::Ordering;
 use std::io::{self, Write};
 
-use super::json::{self, bytes};
 use super::lines::Line;
-use super::name::{cells, escape};
+use super::name::cells;
 use super::size::Format;
+use crate::escape::escape;
+use crate::escape::json_bytes as bytes;
 use crate::measure::{Change, Kind};
+use crate::snapshot::schema;
 use crate::tree::{Step, Traversal, Tree};
 use crate::weighed::Weighed;
 
@@ -75,15 +77,15 @@ pub fn write(
     out: &mut impl Write,
     weighed: &Weighed,
     tree: &Tree,
-    options: &json::ExportOptions,
+    options: &schema::ExportOptions,
 ) -> io::Result<()> {
-    json::begin(out, weighed, options)?;
+    schema::begin(out, weighed, options)?;
     out.write_all(b",")?;
     nodes(out, tree, options)?;
-    json::end(out, weighed)
+    schema::end(out, weighed)
 }
 
-fn nodes(out: &mut impl Write, tree: &Tree, options: &json::ExportOptions) -> io::Result<()> {
+fn nodes(out: &mut impl Write, tree: &Tree, options: &schema::ExportOptions) -> io::Result<()> {
     let (mut traversal, mut is_first) = (Traversal::new(tree.root()), true);
     while let Some(step) = traversal.next() {
         let depth = traversal.depth();

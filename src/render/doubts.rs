@@ -1,6 +1,6 @@
 //! Says what a comparison cannot tell, one line each, for people.
 
-use super::name::escape;
+use crate::escape::escape;
 use crate::snapshot::Doubt;
 
 /// How many paths a line names at most.

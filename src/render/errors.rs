@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use super::name::escape;
 use super::size::Format;
+use crate::escape::escape;
 use crate::problem::Problem;
 use crate::stats::{NotInBulk, SharingStats, Unasked};
 use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS};

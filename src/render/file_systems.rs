@@ -1,7 +1,8 @@
 //! The lines of --df: what file systems hold besides the files that the walk saw.
 
-use super::name::{cells, escape, fit};
+use super::name::{cells, fit};
 use super::size::Format;
+use crate::escape::escape;
 use crate::snapshot::FileSystem;
 
 /// The lines of all `file_systems`, none wider than `width` cells.

@@ -3,7 +3,7 @@
 
 use std::io::{self, Write};
 
-use super::name::escape;
+use crate::escape::escape;
 use crate::tree::{Order, Shape, Step, Traversal, Tree};
 
 /// Writes every node that has a size of its own. An inode with several links has a line for each.

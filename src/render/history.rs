@@ -3,13 +3,15 @@
 
 use std::io::{self, Write};
 
-use super::json::{self, bytes};
-use super::name::{cells, escape, fit};
+use super::name::{cells, fit};
 use super::size::Format;
 use super::time::TimeFormat;
+use crate::escape::escape;
+use crate::escape::json_bytes as bytes;
 use crate::history::{Filling, History, LEAST_SPAN, Trace};
 use crate::measure::{DAY, Measure};
 use crate::path;
+use crate::snapshot::schema;
 
 /// How to draw a history.
 #[derive(Clone, Debug)]
@@ -153,7 +155,7 @@ fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String
 /// # Errors
 /// The writer's.
 pub fn json(out: &mut impl Write, history: &History, measure: Measure) -> io::Result<()> {
-    json::head(out, measure.into())?;
+    schema::head(out, measure.into())?;
     out.write_all(br#","snapshots":["#)?;
     for (i, moment) in history.moments.iter().enumerate() {
         out.write_all(if i == 0 { b"" } else { b"," })?;

@@ -9,11 +9,9 @@ pub mod errors;
 mod file_systems;
 pub mod folded;
 pub mod history;
-pub mod json;
 mod lines;
 pub mod name;
 pub mod ncdu;
-mod ordered;
 pub mod page;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -35,7 +33,7 @@ use std::mem;
 
 use crate::history::History;
 use crate::measure::{Measure, View};
-use crate::snapshot::{FileSystem, Origin, Snapshot};
+use crate::snapshot::{FileSystem, Origin, Snapshot, schema};
 use crate::weighed::Weighed;
 use page::PageForm;
 use partial::Partial;
@@ -48,7 +46,7 @@ pub enum Output {
     /// As a picture.
     Tree(Box<tree::PictureOptions>, Formats),
     /// In a form for programs.
-    Form(Form, json::ExportOptions),
+    Form(Form, schema::ExportOptions),
     /// As a page.
     Page(Box<page::PageOptions>, Formats, time::TimeFormat),
     /// As one line for each root.
@@ -174,7 +172,10 @@ pub fn write(
             let file_systems = file_systems.to_vec();
             // Of others, it says what nodes have.
             let origin = origin.clone().filter(|_| form == Form::Parquet);
-            (form, json::ExportOptions { view, has_all: *has_all, file_systems, origin, ..options })
+            (
+                form,
+                schema::ExportOptions { view, has_all: *has_all, file_systems, origin, ..options },
+            )
         }
         Output::Page(mut options, formats, times) => {
             adapt(&mut options.picture, &formats, weighed, origin.as_ref(), view);
@@ -202,7 +203,7 @@ pub fn write(
         (Form::Json, Some(tree)) if tree.root().change().is_some() => {
             diff::write(out, weighed, tree, &options)
         }
-        (Form::Json, _) => json::write(out, weighed, &options),
+        (Form::Json, _) => schema::write(out, weighed, &options),
         (Form::Ncdu, _) => ncdu::write(out, weighed, &options),
         (Form::Csv, Some(tree)) => rows::csv(out, tree),
         (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree),

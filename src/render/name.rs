@@ -1,36 +1,10 @@
-//! Names are bytes. This makes them text that can neither move the cursor nor forge a line.
+//! Text cut to a width in cells.
 
 mod cells;
-
-use std::fmt::Write as _;
 
 use unicode_width::UnicodeWidthChar;
 
 pub use cells::cells;
-
-/// `name` as text. Escapes bytes that are not UTF-8, control characters, line and paragraph separators, bidirectional
-/// controls, and noncharacters. With `&`, `<` and quotes escaped, the text is valid in XML and HTML.
-pub fn escape(name: &[u8]) -> String {
-    let mut text = String::with_capacity(name.len());
-    for chunk in name.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c {
-                '\n' => text.push_str("\\n"),
-                '\r' => text.push_str("\\r"),
-                '\t' => text.push_str("\\t"),
-                c if c.is_ascii_control() => push(&mut text, format_args!("\\x{:02x}", c as u32)),
-                c if is_control(c) || is_noncharacter(c) => {
-                    push(&mut text, format_args!("\\u{{{:x}}}", c as u32))
-                }
-                c => text.push(c),
-            }
-        }
-        for byte in chunk.invalid() {
-            push(&mut text, format_args!("\\x{byte:02x}"));
-        }
-    }
-    text
-}
 
 /// Stands for what is left out.
 const MARK: &str = "…";
@@ -92,53 +66,9 @@ fn end(text: &str, width: usize) -> &str {
     end
 }
 
-/// Whether `c` is escaped: C0 and C1 controls and DEL, line and paragraph separators, and characters that change the
-/// direction of text (Unicode Standard Annex 9, table 3-1); also soft hyphens and Hangul fillers, which some
-/// terminals draw as a blank and others do not draw.
-pub(super) fn is_control(c: char) -> bool {
-    matches!(
-        c,
-        '\0'..='\u{1f}'
-            | '\u{7f}'..='\u{9f}'
-            | '\u{ad}'
-            | '\u{61c}'
-            | '\u{200e}'
-            | '\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2066}'..='\u{2069}'
-            | '\u{3164}'
-            | '\u{ffa0}'
-    )
-}
-
-/// Whether `c` is a noncharacter (Unicode, section 23.7). XML forbids two of these (1.0, section 2.2), HTML all.
-fn is_noncharacter(c: char) -> bool {
-    matches!(c, '\u{fdd0}'..='\u{fdef}') || u32::from(c) & 0xfffe == 0xfffe
-}
-
-fn push(text: &mut String, escaped: std::fmt::Arguments<'_>) {
-    // Writing to a string cannot fail.
-    let _ = text.write_fmt(escaped);
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn escapes() {
-        for (name, text) in [
-            (b"plain \xc3\xa9".as_slice(), "plain é"),
-            (b"a\nb\tc\rd", "a\\nb\\tc\\rd"),
-            (b"\x1b[2J\x7f\0", "\\x1b[2J\\x7f\\x00"),
-            (b"\xff\xc3", "\\xff\\xc3"),
-            ("\u{202e}\u{9b}\u{2028}".as_bytes(), "\\u{202e}\\u{9b}\\u{2028}"),
-            ("so\u{ad}ft\u{3164}".as_bytes(), "so\\u{ad}ft\\u{3164}"),
-            ("\u{fffe}\u{fffd}\u{1ffff}".as_bytes(), "\\u{fffe}\u{fffd}\\u{1ffff}"),
-        ] {
-            assert_eq!(escape(name), text);
-        }
-    }
 
     #[test]
     fn cuts_by_cells() {

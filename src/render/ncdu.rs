@@ -6,10 +6,11 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use super::json::{self, is_plain};
-use super::name::is_control;
+use crate::escape::is_control;
+use crate::escape::is_plain;
 use crate::inode::Links;
 use crate::measure::{Kind, Measure};
+use crate::snapshot::schema;
 use crate::tree::{Inode, Node, Order, Step, Traversal};
 use crate::weighed::Weighed;
 
@@ -20,7 +21,7 @@ use crate::weighed::Weighed;
 pub fn write(
     out: &mut impl Write,
     weighed: &Weighed,
-    &json::ExportOptions { view, has_all, time, .. }: &json::ExportOptions,
+    &schema::ExportOptions { view, has_all, time, .. }: &schema::ExportOptions,
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}}}"#)?;

@@ -11,11 +11,11 @@ use std::io::{self, Write};
 
 use super::diff;
 use super::lines::{Line, lay_out};
-use super::name::escape;
 use super::partial::MARK;
 use super::percent::percent;
 use super::size::Format;
 use super::tree::{PictureOptions, Rest};
+use crate::escape::escape;
 use crate::measure::{Kind, Measure};
 use crate::path;
 use crate::tree::{Order, Shape, Tree};

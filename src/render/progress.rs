@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::name;
 use super::size::Format;
+use crate::escape::escape;
 
 /// One line of at most `width` cells: entries, size, entries per second, current directory. It leaves out times,
 /// because they do not add up.
@@ -21,7 +22,7 @@ pub fn line(
         Format::Count.write(entries),
         format.write(size),
         Format::Count.write(rate as u64),
-        name::escape(directory),
+        escape(directory),
     );
     name::fit(&line, width)
 }

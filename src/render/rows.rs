@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 
-use super::name::escape;
-use super::{diff, json};
+use super::diff;
+use crate::escape::{escape, json_bytes};
 use crate::measure::Change;
 use crate::tree::{Child, Order, Shape, Step, Traversal, Tree};
 
@@ -56,7 +56,7 @@ fn quoted(path: &[u8]) -> String {
 pub fn ndjson(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
     each(tree, |Row { path, kind, size, entries, depth, change, .. }| {
         out.write_all(b"{")?;
-        json::bytes(out, "path", path)?;
+        json_bytes(out, "path", path)?;
         write!(out, r#","kind":"{kind}""#)?;
         match change {
             None => write!(out, r#","size":{size},"entries":{entries}"#)?,

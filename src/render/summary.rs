@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use super::name::escape;
 use super::size::Format;
+use crate::escape::escape;
 use crate::tree::Tree;
 
 /// How the lines are written.

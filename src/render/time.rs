@@ -6,7 +6,7 @@ use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
-use super::name::escape;
+use crate::escape::escape;
 use crate::measure::DAY;
 
 /// How times are written.

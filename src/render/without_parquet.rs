@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::json::ExportOptions;
+use crate::snapshot::schema::ExportOptions;
 use crate::tree::Tree;
 
 /// Writes nothing.

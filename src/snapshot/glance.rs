@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::header::Header;
+use super::schema::Header;
 use super::tokens::Tokens;
 use super::{Origin, TOO_LITTLE, compression, problem};
 use crate::problem::{Operation, Problem};

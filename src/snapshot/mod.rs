@@ -5,7 +5,7 @@
 //!
 //! * `compression`: zstd and gzip.
 //! * `bytes`, `tokens` and `skip`: JSON, piece by piece.
-//! * `schema`, `header` and `glance`: schema 1, weigh's own format; `ncdu`: ncdu's export.
+//! * `schema`: schema 1, weigh's own format, written and read; `glance`: its header alone; `ncdu`: ncdu's export.
 //! * `reweigh`: applies filters; `roots`: the roots for that.
 //! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
 //! * `several`: loads several snapshots together; `shares`: those of one tree; `devices`: which devices are the same.
@@ -20,12 +20,11 @@ mod devices;
 mod doubts;
 mod file_system;
 mod glance;
-mod header;
 mod ncdu;
 mod origin;
 mod reweigh;
 mod roots;
-mod schema;
+pub mod schema;
 mod several;
 mod shares;
 mod skip;

@@ -12,11 +12,11 @@ use serde_json::{Map, Value, json};
 use weigh::cli::config;
 use weigh::filter::{Days, Filter, Names, Regexes};
 use weigh::git::IgnoreRules;
+use weigh::render::name;
 use weigh::render::size::Format;
 use weigh::render::time::{Style, TimeFormat};
 use weigh::render::tree::{self, Bars};
-use weigh::render::{json, name};
-use weigh::snapshot::{self, Wanted};
+use weigh::snapshot::{self, Wanted, schema};
 use weigh::tally::{Inodes, Limits, Show, Top, Whole};
 use weigh::tree::{Order, Tree};
 
@@ -269,13 +269,13 @@ fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
     let inodes = Inodes::All;
     let mut loaded = snapshot::load(path, Wanted::default(), |_| Whole { inodes }).ok()?;
     snapshot::reweigh(&mut loaded, filter, inodes).ok()?;
-    let options = json::ExportOptions {
+    let options = schema::ExportOptions {
         view: loaded.view,
         origin: loaded.origin.take(),
         ..Default::default()
     };
     let mut text = Vec::new();
-    json::write(&mut text, &loaded.weighed, &options).unwrap();
+    schema::write(&mut text, &loaded.weighed, &options).unwrap();
     Some((loaded.weighed.report?, text))
 }
 

@@ -8,11 +8,12 @@ use super::{Canvas, format, number_of, sized};
 use crate::browse::browser::{Browser, Dialog};
 use crate::browse::item::Item;
 use crate::browse::keys::KEYS;
+use crate::escape::escape;
 use crate::inode::{Identity, Links};
 use crate::measure::Kind;
 use crate::path;
 use crate::render::errors;
-use crate::render::name::{cells, escape, shorten};
+use crate::render::name::{cells, shorten};
 use crate::render::partial;
 use crate::render::size::Format;
 

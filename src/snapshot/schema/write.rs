@@ -1,28 +1,20 @@
-//! JSON, schema 1: one object, the root node with the header beside it. In a snapshot, the header says where it comes
-//! from, and nodes have all that is needed to draw every picture from it.
-//!
-//! It is written without recursion, because a tree may be deeper than any stack, and a large one by all cores.
+//! Writes schema 1, without recursion, because a tree may be deeper than any stack, and a large one by all cores.
 
 use std::io::{self, Write};
 use std::mem;
 use std::num::NonZeroUsize;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-
-use super::name::is_control;
+use super::header;
 use super::ordered::{Ordered, Sink};
+use crate::escape::json_bytes as bytes;
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Measure, Mode, View};
 use crate::path::LONGEST;
-use crate::snapshot::{FileSystem, Origin, Share, Volume};
+use crate::snapshot::{FileSystem, Origin};
 use crate::tree::{
     Child, Details, Freeable, Inode, Node, Order, Step, Sums, Totals, Traversal, Tree,
 };
 use crate::weighed::Weighed;
-
-/// The schema's number.
-const SCHEMA: u32 = 1;
 
 /// What the header contains, and how names are written.
 #[derive(Clone, Debug, Default)]
@@ -65,42 +57,15 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
         out.write_all(b",")?;
         nodes(out, tree, options)?;
     }
-    end(out, weighed)
+    header::end(out, weighed)
 }
 
 /// Writes everything before the root's members.
-pub(super) fn begin(
-    out: &mut impl Write,
-    weighed: &Weighed,
-    options: &ExportOptions,
-) -> io::Result<()> {
-    head(out, options.view)?;
+pub fn begin(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
+    header::head(out, options.view)?;
     write!(out, r#","complete":{}"#, weighed.is_complete())?;
-    space(out, &options.file_systems)?;
-    options.origin.as_ref().map_or(Ok(()), |origin| header(out, origin, options.has_all))
-}
-
-/// Writes the first members of every document.
-pub(super) fn head(out: &mut impl Write, view: View) -> io::Result<()> {
-    write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
-    string(out, env!("CARGO_PKG_VERSION"))?;
-    let (measure, unit) = (view.name(), view.unit());
-    write!(out, r#","measure":"{measure}","unit":"{unit}""#)
-}
-
-/// Writes everything after the root's members: the errors.
-pub(super) fn end(out: &mut impl Write, weighed: &Weighed) -> io::Result<()> {
-    out.write_all(br#","errors":["#)?;
-    for (i, problem) in weighed.problems.iter().enumerate() {
-        out.write_all(if i == 0 { b"{" } else { b",{" })?;
-        bytes(out, "path", &problem.path)?;
-        write!(out, r#","operation":"{}","error":"#, problem.operation.name())?;
-        string(out, &problem.symbol())?;
-        out.write_all(br#","message":"#)?;
-        string(out, &problem.message)?;
-        out.write_all(b"}")?;
-    }
-    out.write_all(b"]}\n")
+    header::space(out, &options.file_systems)?;
+    options.origin.as_ref().map_or(Ok(()), |origin| header::origin(out, origin, options.has_all))
 }
 
 /// Writes the root's members and everything below it.
@@ -231,61 +196,6 @@ fn frees(out: &mut impl Write, frees: Option<Freeable>) -> io::Result<()> {
     Ok(())
 }
 
-/// Where a snapshot comes from.
-fn header(out: &mut impl Write, origin: &Origin, has_all: bool) -> io::Result<()> {
-    write!(out, r#","time":{},"#, origin.time)?;
-    bytes(out, "host", &origin.host)?;
-    for (i, root) in origin.roots.iter().enumerate() {
-        out.write_all(if i == 0 { br#","roots":[{"# } else { b"},{" })?;
-        bytes(out, "path", &root.path)?;
-        if let Some(name) = &root.name {
-            out.write_all(b",")?;
-            bytes(out, "name", name)?;
-        }
-        if let Some(Volume { kind, size, free }) = &root.volume {
-            out.write_all(br#","file_system":{"#)?;
-            bytes(out, "type", kind)?;
-            write!(out, r#","size":{size},"free":{free}}}"#)?;
-        }
-    }
-    out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;
-    out.write_all(b"]")?;
-    if let Some(options) = &origin.options {
-        out.write_all(br#","options":["#)?;
-        for (i, option) in options.iter().enumerate() {
-            out.write_all(if i == 0 { b"" } else { b"," })?;
-            string(out, option)?;
-        }
-        out.write_all(b"]")?;
-    }
-    if let Some(Share { number, of, depth }) = origin.share {
-        write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
-    }
-    let mut figures = if has_all { Measure::ALL.map(Measure::name).to_vec() } else { Vec::new() };
-    // It is among the details.
-    figures.extend((origin.has_times && !origin.has_details).then_some(Figures::TIME));
-    if !figures.is_empty() {
-        write!(out, r#","figures":["{}"]"#, figures.join(r#"",""#))?;
-    }
-    write!(out, r#","details":{}"#, origin.has_details)
-}
-
-/// What file systems hold besides the files that the walk saw.
-fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
-    for (i, one) in file_systems.iter().enumerate() {
-        out.write_all(if i == 0 { br#","file_systems":[{"# } else { b"},{" })?;
-        bytes(out, "path", &one.root)?;
-        let space = one.space;
-        write!(
-            out,
-            r#","size":{},"free":{},"available":{}"#,
-            space.size, space.free, space.available
-        )?;
-        one.unseen().map_or(Ok(()), |unseen| write!(out, r#","unseen":{unseen}"#))?;
-    }
-    out.write_all(if file_systems.is_empty() { b"" } else { b"}]" })
-}
-
 /// What a snapshot keeps of a node besides its size: its other figures, unusual permissions, and the inode, with device and
 /// mount if they differ from those `at_root`; and its times, as far as they are kept.
 fn kept(
@@ -349,47 +259,4 @@ fn number(out: &mut impl Write, before: &[u8], number: u64) -> io::Result<()> {
 fn signed(out: &mut impl Write, before: &[u8], number: i64) -> io::Result<()> {
     out.write_all(before)?;
     serde_json::to_writer(out, &number).map_err(io::Error::from)
-}
-
-/// A member whose value is bytes: as text, and if they are not UTF-8, also exactly, in base64. Most names need no
-/// escaping and are written as they are.
-pub(crate) fn bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result<()> {
-    out.write_all(b"\"")?;
-    out.write_all(field.as_bytes())?;
-    out.write_all(b"\":")?;
-    if is_plain(value) {
-        out.write_all(b"\"")?;
-        out.write_all(value)?;
-        return out.write_all(b"\"");
-    }
-    match std::str::from_utf8(value) {
-        Ok(text) => string(out, text),
-        Err(_) => {
-            string(out, &String::from_utf8_lossy(value))?;
-            write!(out, r#","{field}_bytes":"{}""#, STANDARD.encode(value))
-        }
-    }
-}
-
-/// Whether no byte needs escaping, in JSON or on a terminal. It always looks at all bytes, because that lets the
-/// compiler check many at a time.
-pub(super) fn is_plain(bytes: &[u8]) -> bool {
-    let is_plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
-    bytes.iter().fold(true, |plain, byte| plain & is_plain(*byte))
-}
-
-/// Writes a string. Control characters are escaped even where JSON allows them, because the output may go to a
-/// terminal.
-fn string(out: &mut impl Write, text: &str) -> io::Result<()> {
-    if !text.contains(is_control) {
-        return serde_json::to_writer(out, text).map_err(io::Error::from);
-    }
-    for c in serde_json::to_string(text)?.chars() {
-        if is_control(c) {
-            write!(out, "\\u{:04x}", c as u32)?;
-        } else {
-            write!(out, "{c}")?;
-        }
-    }
-    Ok(())
 }

@@ -2,31 +2,29 @@
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 
-use super::glance::Glance;
-use super::tokens::Tokens;
-use super::{GivenRoot, Origin, Snapshot, Wanted};
+use super::SCHEMA;
+use crate::escape::{json_bytes as bytes, json_string as string};
 use crate::filter::Share;
 use crate::measure::{Figures, Measure, View};
 use crate::problem::{Operation, Problem};
+use crate::snapshot::tokens::Tokens;
+use crate::snapshot::{FileSystem, GivenRoot, Glance, Origin, Snapshot, Volume, Wanted};
 use crate::sys::errors::codes;
 use crate::tree::Tree;
 use crate::weighed::Weighed;
-
-/// The newest schema that can be read.
-const SCHEMA: u64 = 1;
 
 /// More figures than any version writes.
 const MOST_FIGURES: usize = 64;
 
 /// The header.
 #[derive(Default)]
-pub(super) struct Header {
-    pub(super) schema: Option<u64>,
-    pub(super) measure: Option<Measure>,
+pub(in crate::snapshot) struct Header {
+    pub(in crate::snapshot) schema: Option<u64>,
+    pub(in crate::snapshot) measure: Option<Measure>,
     /// Whether nodes have all figures.
-    pub(super) has_all: bool,
+    pub(in crate::snapshot) has_all: bool,
     is_complete: Option<bool>,
     problems: Vec<Problem>,
     /// Where the snapshot comes from; none if `-j` printed it.
@@ -37,7 +35,10 @@ pub(super) struct Header {
 
 impl Header {
     /// Reads the member whose key was taken last. False if it is not a member of the header.
-    pub(super) fn read<R: Read>(&mut self, tokens: &mut Tokens<R>) -> io::Result<bool> {
+    pub(in crate::snapshot) fn read<R: Read>(
+        &mut self,
+        tokens: &mut Tokens<R>,
+    ) -> io::Result<bool> {
         match tokens.text() {
             b"schema" => {
                 let schema = tokens.number()?;
@@ -88,7 +89,7 @@ impl Header {
     }
 
     /// What it says, if it is a snapshot's, and not only that of what was printed.
-    pub(super) fn glance(self) -> Option<Glance> {
+    pub(in crate::snapshot) fn glance(self) -> Option<Glance> {
         let (origin, is_complete) = (self.origin?, self.is_complete?);
         self.schema.map(|_| Glance { origin, is_complete })
     }
@@ -98,17 +99,17 @@ impl Header {
     }
 
     /// The view that is `wanted` of it.
-    pub(super) fn view(&self, wanted: Wanted) -> View {
+    pub(in crate::snapshot) fn view(&self, wanted: Wanted) -> View {
         wanted.view(self.measure.unwrap_or_default(), self.has_all)
     }
 
     /// The origin, if all that matters before the tree was read by now.
-    pub(super) fn known(&self) -> Option<&Origin> {
+    pub(in crate::snapshot) fn known(&self) -> Option<&Origin> {
         self.schema.and(self.measure)?;
         self.origin.as_ref().filter(|_| self.knows_details)
     }
 
-    pub(super) fn loaded<R: Read>(
+    pub(in crate::snapshot) fn loaded<R: Read>(
         self,
         tokens: &Tokens<R>,
         wanted: Wanted,
@@ -166,4 +167,82 @@ fn read_problem<R: Read>(
     // The system has no error number for a directory that is its own ancestor.
     let code = code.filter(|_| operation != Operation::Enter);
     Ok(Problem { path: exact_path.unwrap_or(path), operation, code, message })
+}
+
+/// Writes the first members of every document.
+pub fn head(out: &mut impl Write, view: View) -> io::Result<()> {
+    write!(out, r#"{{"schema":{SCHEMA},"tool":"weigh","version":"#)?;
+    string(out, env!("CARGO_PKG_VERSION"))?;
+    let (measure, unit) = (view.name(), view.unit());
+    write!(out, r#","measure":"{measure}","unit":"{unit}""#)
+}
+
+/// Writes everything after the root's members: the errors.
+pub fn end(out: &mut impl Write, weighed: &Weighed) -> io::Result<()> {
+    out.write_all(br#","errors":["#)?;
+    for (i, problem) in weighed.problems.iter().enumerate() {
+        out.write_all(if i == 0 { b"{" } else { b",{" })?;
+        bytes(out, "path", &problem.path)?;
+        write!(out, r#","operation":"{}","error":"#, problem.operation.name())?;
+        string(out, &problem.symbol())?;
+        out.write_all(br#","message":"#)?;
+        string(out, &problem.message)?;
+        out.write_all(b"}")?;
+    }
+    out.write_all(b"]}\n")
+}
+
+/// Where a snapshot comes from.
+pub(super) fn origin(out: &mut impl Write, origin: &Origin, has_all: bool) -> io::Result<()> {
+    write!(out, r#","time":{},"#, origin.time)?;
+    bytes(out, "host", &origin.host)?;
+    for (i, root) in origin.roots.iter().enumerate() {
+        out.write_all(if i == 0 { br#","roots":[{"# } else { b"},{" })?;
+        bytes(out, "path", &root.path)?;
+        if let Some(name) = &root.name {
+            out.write_all(b",")?;
+            bytes(out, "name", name)?;
+        }
+        if let Some(Volume { kind, size, free }) = &root.volume {
+            out.write_all(br#","file_system":{"#)?;
+            bytes(out, "type", kind)?;
+            write!(out, r#","size":{size},"free":{free}}}"#)?;
+        }
+    }
+    out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;
+    out.write_all(b"]")?;
+    if let Some(options) = &origin.options {
+        out.write_all(br#","options":["#)?;
+        for (i, option) in options.iter().enumerate() {
+            out.write_all(if i == 0 { b"" } else { b"," })?;
+            string(out, option)?;
+        }
+        out.write_all(b"]")?;
+    }
+    if let Some(Share { number, of, depth }) = origin.share {
+        write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
+    }
+    let mut figures = if has_all { Measure::ALL.map(Measure::name).to_vec() } else { Vec::new() };
+    // It is among the details.
+    figures.extend((origin.has_times && !origin.has_details).then_some(Figures::TIME));
+    if !figures.is_empty() {
+        write!(out, r#","figures":["{}"]"#, figures.join(r#"",""#))?;
+    }
+    write!(out, r#","details":{}"#, origin.has_details)
+}
+
+/// What file systems hold besides the files that the walk saw.
+pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
+    for (i, one) in file_systems.iter().enumerate() {
+        out.write_all(if i == 0 { br#","file_systems":[{"# } else { b"},{" })?;
+        bytes(out, "path", &one.root)?;
+        let space = one.space;
+        write!(
+            out,
+            r#","size":{},"free":{},"available":{}"#,
+            space.size, space.free, space.available
+        )?;
+        one.unseen().map_or(Ok(()), |unseen| write!(out, r#","unseen":{unseen}"#))?;
+    }
+    out.write_all(if file_systems.is_empty() { b"" } else { b"}]" })
 }
