@@ -12,7 +12,7 @@ use weigh::report::{self, Keep, Request};
 use weigh::tally::Inodes;
 
 fn main() {
-    let keep = Keep::Everything(Inodes::Fingerprints);
+    let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let mut request = Request { keep, ..Request::of_roots(std::env::args_os().skip(1)) };
     request.walk.time = Some(Time::Modified);
     let browsed = report::browse(&request, Arc::default(), |_| {}).expect("nothing is read first");

@@ -278,12 +278,11 @@ impl Request {
     /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
     fn kept(&self) -> Option<Inodes> {
         let (is_loaded, is_saved) = (self.is_loaded(), self.save.is_some());
-        let if_so = |is_so: bool, inodes| is_so.then_some(inodes);
-        let of_all = if self.needs_details() { Inodes::All } else { Inodes::Linked };
+        let of_all = if self.needs_details() { Inodes::ALL } else { Inodes::LINKED };
         // A snapshot has the times of directories, and a walk does not ask for them. A snapshot that is saved again
         // has details of all entries or of none.
         let is_dated = is_loaded && !is_saved;
-        let directories = if is_dated { Inodes::DatedDirectories } else { Inodes::Directories };
+        let directories = if is_dated { Inodes::DATED_DIRECTORIES } else { Inodes::DIRECTORIES };
         let is_grouped = matches!(self.keep, Keep::Groups(..));
         let are_several =
             matches!(&self.source, Input::Snapshots(snapshots) if snapshots.len() != 1);
@@ -293,11 +292,14 @@ impl Request {
             _ => None,
         };
         // The directories of a share show where something is mounted.
-        let is_share = self.walk.filter.share.is_some();
-        if_so(is_saved || is_anew, of_all)
-            .max(if_so(is_saved && is_share, Inodes::Directories))
-            .max(if_so(self.since.is_some() && !is_grouped, directories))
-            .max(to_be_shown)
+        let is_share = is_saved && self.walk.filter.share.is_some();
+        let needs = [
+            (is_saved || is_anew).then_some(of_all),
+            is_share.then_some(Inodes::DIRECTORIES),
+            (self.since.is_some() && !is_grouped).then_some(directories),
+            to_be_shown,
+        ];
+        needs.into_iter().flatten().reduce(Inodes::and)
     }
 
     /// Whether a snapshot that is saved or loaded must have owners.
@@ -486,7 +488,7 @@ impl Request {
         let mut options = walk::WalkOptions { view, time, ..self.walk.clone() };
         options.filter.share = share;
         options.query.times |= has_details
-            || kept.has_fingerprints()
+            || kept.fingerprints
             || time.is_some()
             || self.needs().times
             || !options.filter.times.is_off();
@@ -563,7 +565,7 @@ impl Request {
     ) -> Result<Snapshot, Problem> {
         let filter = &self.walk.filter;
         let Needs { owners, times, .. } = self.needs();
-        let inodes = if owners { Inodes::All } else { Inodes::DatedDirectories };
+        let inodes = if owners { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
         let wanted =
             Wanted { measure: Some(view.measure), by_time: false, times: self.needs_times() };
         let check = |seen: View, origin: Option<&Origin>| {
@@ -630,6 +632,6 @@ impl Default for Input {
 
 impl Default for Keep {
     fn default() -> Self {
-        Keep::Everything(Inodes::None)
+        Keep::Everything(Inodes::NONE)
     }
 }

@@ -120,9 +120,9 @@ impl Flags {
         }
         let has_details = self.form().is_some_and(Form::shows_details) && self.snapshots.details;
         let inodes = match is_added_up {
-            _ if has_details => Inodes::All,
-            true => Inodes::Linked,
-            false => Inodes::None,
+            _ if has_details => Inodes::ALL,
+            true => Inodes::LINKED,
+            false => Inodes::NONE,
         };
         let limits = self.limits(terminal);
         let Some(by) = self.by() else {

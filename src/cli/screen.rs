@@ -43,12 +43,13 @@ pub(super) struct ScreenFlags {
 impl Flags {
     /// What to keep of inodes, to be browsed in: of a snapshot, what it says.
     pub(super) fn browsed_inodes(&self) -> Inodes {
-        match (self.snapshots.details, self.snapshots.load.is_empty()) {
-            (true, false) => Inodes::All,
-            (true, true) => Inodes::AllFingerprints,
-            (false, false) => Inodes::DatedDirectories,
-            (false, true) => Inodes::Fingerprints,
-        }
+        let is_walked = self.snapshots.load.is_empty();
+        let inodes = match self.snapshots.details {
+            true => Inodes::ALL,
+            false if is_walked => Inodes::DIRECTORIES,
+            false => Inodes::DATED_DIRECTORIES,
+        };
+        Inodes { fingerprints: is_walked, ..inodes }
     }
 
     /// How to browse, if that is asked for, or in one line why that cannot be done.

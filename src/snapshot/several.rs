@@ -32,7 +32,7 @@ use crate::weighed::Weighed;
 /// The system's; the problem of a file; or the reason why a snapshot cannot be joined with the others.
 pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Snapshot, Problem> {
     // In shares, directories tell where mounts are.
-    let inodes = inodes.max(Inodes::Directories);
+    let inodes = inodes.and(Inodes::DIRECTORIES);
     let load = |file: &PathBuf| read(file, wanted, |_| Whole { inodes });
     let loaded: Vec<_> = parallel::collect(0, files, load);
     let mut fitting: Vec<Loaded<'_>> = Vec::new();

@@ -9,7 +9,7 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Directory, Entry, Tally, Whole};
+use super::{Directory, Entry, Inodes, Tally, Whole};
 use crate::measure::{Figures, View};
 use crate::tree::{Child, Content, Sums, Tree};
 
@@ -77,7 +77,7 @@ impl Live {
     fn of_closed(&self) -> Whole {
         // Whatever was left out for it was left out after it was set.
         match self.is_stopped.load(Ordering::SeqCst) {
-            true => Whole { inodes: self.whole.inodes.without_fingerprints() },
+            true => Whole { inodes: Inodes { fingerprints: false, ..self.whole.inodes } },
             false => self.whole,
         }
     }

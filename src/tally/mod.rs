@@ -15,7 +15,7 @@ pub use by::{By, Needs};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart, Seen};
 pub use top::{Limits, Show, Top};
-pub use whole::{Inodes, Whole};
+pub use whole::{Entries, Inodes, Whole};
 
 use crate::inode::{Identity, Links};
 use crate::measure::{Change, Figures};

@@ -8,49 +8,66 @@ use crate::tree::{Content, Inode, Node, Shape, Sums, Tree};
 /// Keeps every entry.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Whole {
-    /// For which entries to keep the inode.
+    /// What to keep of inodes.
     pub inodes: Inodes,
 }
 
-/// For which entries the inode is kept.
+/// What is kept of inodes besides what they come to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inodes {
+    /// Whose identity and links are kept.
+    pub of: Entries,
+    /// Whose details are kept too, as far as they are known: nobody's, those of directories, or all.
+    pub details: Entries,
+    /// Whether a fingerprint of each entry is kept ([`Stat::fingerprint`]).
+    pub fingerprints: bool,
+}
+
+/// Some of the entries, each time with all of the ones before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Inodes {
-    /// For none.
+pub enum Entries {
+    /// None.
     #[default]
     None,
-    /// For those that have other links: as much as a walk tells another tally.
+    /// Those that have other links: as much as a walk tells another tally.
     Linked,
-    /// For those, and for all directories: enough to recognize a moved directory.
+    /// Directories: enough to recognize one that was moved.
     Directories,
-    /// The same, with details of directories if they are known.
-    DatedDirectories,
-    /// For directories and hard links, with a fingerprint of each entry ([`Stat::fingerprint`]).
-    Fingerprints,
-    /// For all, with their details.
+    /// All.
     All,
-    /// For all, with their details and a fingerprint of each.
-    AllFingerprints,
 }
 
 impl Inodes {
+    /// Nothing.
+    pub const NONE: Self = Self::of(Entries::None);
+    /// Which names lead to the same inode.
+    pub const LINKED: Self = Self::of(Entries::Linked);
+    /// The same, and which directory is which.
+    pub const DIRECTORIES: Self = Self::of(Entries::Directories);
+    /// The same, with the details of directories.
+    pub const DATED_DIRECTORIES: Self = Self { details: Entries::Directories, ..Self::DIRECTORIES };
+    /// Everything but fingerprints.
+    pub const ALL: Self = Self { details: Entries::All, ..Self::of(Entries::All) };
+    /// What deleting needs to know.
+    pub const FINGERPRINTS: Self = Self { fingerprints: true, ..Self::DIRECTORIES };
+
+    const fn of(of: Entries) -> Self {
+        Self { of, details: Entries::None, fingerprints: false }
+    }
+
+    /// What either keeps.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            of: self.of.max(other.of),
+            details: self.details.max(other.details),
+            fingerprints: self.fingerprints || other.fingerprints,
+        }
+    }
+
     /// Whether the details of all entries are kept.
     pub fn has_details(self) -> bool {
-        matches!(self, Inodes::All | Inodes::AllFingerprints)
-    }
-
-    /// Whether the fingerprints of all entries are kept.
-    pub fn has_fingerprints(self) -> bool {
-        matches!(self, Inodes::Fingerprints | Inodes::AllFingerprints)
-    }
-
-    /// The same without fingerprints.
-    #[must_use]
-    pub fn without_fingerprints(self) -> Self {
-        match self {
-            Inodes::Fingerprints => Inodes::Directories,
-            Inodes::AllFingerprints => Inodes::All,
-            other => other,
-        }
+        self.details == Entries::All
     }
 }
 
@@ -62,14 +79,16 @@ impl Whole {
     }
 
     fn fingerprint(self, stat: &Stat) -> Option<u32> {
-        (self.inodes.has_fingerprints() && stat.inode != 0).then(|| stat.fingerprint())
+        (self.inodes.fingerprints && stat.inode != 0).then(|| stat.fingerprint())
     }
 
     /// None if it is unknown, as in a snapshot without details. No inode has the number 0.
     fn inode(self, stat: &Stat, mount: u64, links: Links) -> Option<Inode> {
-        let is_dated = self.inodes == Inodes::DatedDirectories && stat.is_directory();
-        // Where details are unknown, this time is 0.
-        let has_details = self.inodes.has_details() || is_dated && stat.changed != 0;
+        let has_details = match self.inodes.details {
+            // Where they are unknown, this time is 0.
+            Entries::Directories => stat.is_directory() && stat.changed != 0,
+            details => details == Entries::All,
+        };
         (stat.inode != 0).then(|| Inode::new(stat, mount, links, has_details))
     }
 }
@@ -79,12 +98,12 @@ impl Tally for Whole {
 
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
         let Entry { name, stat, figures, links, mount, frees, change, .. } = *entry;
-        let is_kept = self.inodes.has_details() || links.are_several();
-        let inode = match self.inodes {
-            Inodes::None => None,
-            _ if is_kept => self.inode(stat, mount, links),
-            _ => None,
+        let is_kept = match self.inodes.of {
+            Entries::None => false,
+            Entries::Linked | Entries::Directories => links.are_several(),
+            Entries::All => true,
         };
+        let inode = if is_kept { self.inode(stat, mount, links) } else { None };
         let sums = Sums { frees, ..Sums::of(figures) };
         // Something else is mounted on it: what has the name there was not seen, and is never removed.
         let fingerprint = self.fingerprint(stat).filter(|_| !stat.mount_point);
@@ -97,12 +116,12 @@ impl Tally for Whole {
     }
 
     fn close(&self, parent: &mut Content, directory: &Directory<'_>, part: Content) {
-        parent.close(&self.node(directory, self.inodes >= Inodes::Directories), part);
+        parent.close(&self.node(directory, self.inodes.of >= Entries::Directories), part);
     }
 
     /// The root's inode is always kept. Entries on the same file system can then do with the inode number alone.
     fn finish(&self, root: &Directory<'_>, part: Content) -> Tree {
-        let mut node = self.node(root, self.inodes != Inodes::None);
+        let mut node = self.node(root, self.inodes.of != Entries::None);
         if let Some(inode) = &mut node.inode {
             // Of a file, another root may be another link.
             inode.links = root.links;

@@ -27,7 +27,7 @@ use crate::snapshots::sizes_alone;
 
 /// What is at `root`, as `--ui` walks it.
 fn browsed(root: &Path) -> Browsed {
-    let keep = Keep::Everything(Inodes::Fingerprints);
+    let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let mut request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
     request.walk.time = Some(Time::Modified);
     report::browse(&request, Arc::default(), |_| {}).unwrap()
@@ -384,7 +384,7 @@ fn a_root_within_another_is_not_marked() {
     let fixture = Fixture::new().file("tree/a/root/file", 10_000).file("tree/b", 20_000);
     let roots = [fixture.at("tree"), fixture.at("tree/a/root")];
     let mut request = Request::of_roots(roots.clone().map(PathBuf::into_os_string));
-    request.keep = Keep::Everything(Inodes::Fingerprints);
+    request.keep = Keep::Everything(Inodes::FINGERPRINTS);
     let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
     let roots = roots.each_ref().map(|root| root.as_os_str().as_encoded_bytes());
     let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
@@ -411,7 +411,7 @@ fn what_is_protected_is_not_marked() {
     let scan = |one_file_system: bool| {
         let roots = [fixture.path().as_os_str().to_owned()];
         let mut request = Request::of_roots(roots);
-        request.keep = Keep::Everything(Inodes::Fingerprints);
+        request.keep = Keep::Everything(Inodes::FINGERPRINTS);
         request.walk.one_file_system = one_file_system;
         let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
         let home = fixture.at("home/me");
@@ -461,7 +461,7 @@ fn the_other_size_is_shown_at_once() {
     let place = Fixture::new();
     let (file, path) = (place.at("saved"), fixture.path().as_os_str().to_owned());
     weigh("--save").arg(&file).arg(&path).run().clean();
-    let keep = Keep::Everything(Inodes::DatedDirectories);
+    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
     let mut request =
         Request { keep, source: Input::Snapshots(vec![file.clone()]), ..Request::default() };
     request.walk.time = Some(Time::Modified);
@@ -560,7 +560,7 @@ fn a_walk_that_goes_on_is_seen() {
     let (started, is_started) = std::sync::mpsc::channel();
     let (step, steps) = std::sync::mpsc::sync_channel::<()>(0);
     let tally = Stepwise {
-        live: Live::new(Whole { inodes: Inodes::Fingerprints }, top),
+        live: Live::new(Whole { inodes: Inodes::FINGERPRINTS }, top),
         steps: Mutex::new((started, steps)),
     };
     let options = WalkOptions { threads: NonZeroUsize::new(2), ..WalkOptions::default() };

@@ -36,7 +36,7 @@ fn browsed(root: &Path) -> Browsed {
 }
 
 fn filtered(root: &Path, filter: &Filter) -> Browsed {
-    let keep = Keep::Everything(Inodes::Fingerprints);
+    let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let mut request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
     request.walk.filter = filter.clone();
     report::browse(&request, Arc::default(), |_| {}).unwrap()
@@ -414,7 +414,7 @@ fn after_a_stopped_walk_only_what_was_read_to_its_end_goes() {
     let fixture = (0..300).fold(Fixture::new().dir("home"), |fixture, i| {
         fixture.file(format!("tree/a{}/b{i}/f", i % 5), 10)
     });
-    let keep = Keep::Everything(Inodes::Fingerprints);
+    let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let mut request =
         Request { keep, ..Request::of_roots([fixture.at("tree").as_os_str().to_owned()]) };
     request.walk.threads = std::num::NonZero::new(1);

@@ -22,7 +22,7 @@ fn browser(root: &Path) -> Browser {
     let options = BrowseOptions { knows_freed: true, frees: true, ..BrowseOptions::default() };
     let protected = Protected::ask([root.as_os_str().as_bytes()], &[]);
     let mut browser = Browser::new(options, protected, Arc::default(), true);
-    let keep = Keep::Everything(Inodes::Fingerprints);
+    let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let mut request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
     request.walk.frees = true;
     browser.finish(report::browse(&request, Arc::default(), |_| {}).unwrap());
@@ -117,7 +117,7 @@ fn the_review_of_several_snapshots_has_two_bounds() {
     let files = vec![snapshot("one"), snapshot("two")];
     let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
     let mut browser = Browser::new(options, Protected::default(), Arc::default(), false);
-    let keep = Keep::Everything(Inodes::Fingerprints);
+    let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let source = Input::Snapshots(files);
     let request = Request { keep, source, ..Request::of_roots([]) };
     browser.finish(report::browse(&request, Arc::default(), |_| {}).unwrap());

@@ -266,7 +266,7 @@ fn damaged(mut bytes: Vec<u8>, damage: &[(prop::sample::Index, u8, u8)]) -> Vec<
 
 /// Loads what `filter` leaves of what is at `path`; what `json` writes of it.
 fn load_and_write(path: &Path, filter: &Filter) -> Option<(Tree, Vec<u8>)> {
-    let inodes = Inodes::All;
+    let inodes = Inodes::ALL;
     let mut loaded = snapshot::load(path, Wanted::default(), |_| Whole { inodes }).ok()?;
     snapshot::reweigh(&mut loaded, filter, inodes).ok()?;
     let options = schema::ExportOptions {
@@ -317,7 +317,7 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             );
         }
         let by_time = Wanted { by_time: true, times: true, ..Wanted::default() };
-        let _ = snapshot::load(&one, by_time, |_| Whole { inodes: Inodes::All });
+        let _ = snapshot::load(&one, by_time, |_| Whole { inodes: Inodes::ALL });
 
         let is = |bit: u8| look & (1 << bit) != 0;
         let options = tree::PictureOptions {

@@ -352,7 +352,7 @@ impl World {
 
     fn browsed(&self) -> Browsed {
         let roots = self.roots.iter().map(|root| root.as_os_str().to_owned());
-        let keep = Keep::Everything(Inodes::Fingerprints);
+        let keep = Keep::Everything(Inodes::FINGERPRINTS);
         let request = Request { keep, ..Request::of_roots(roots) };
         report::browse(&request, Arc::default(), |_| {}).unwrap()
     }

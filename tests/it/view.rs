@@ -26,7 +26,7 @@ fn saved(fixture: &Fixture) -> std::path::PathBuf {
 }
 
 fn browser(snapshot: &Path) -> Browser {
-    let keep = Keep::Everything(Inodes::DatedDirectories);
+    let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
     let source = Input::Snapshots(vec![snapshot.to_owned()]);
     let request = Request { keep, source, ..Request::default() };
     let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
