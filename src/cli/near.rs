@@ -1,5 +1,8 @@
 //! Suggests flags and values for misspelt ones.
 
+use std::error::Error as _;
+use std::num::{IntErrorKind, ParseIntError};
+
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command, Error};
 
@@ -28,6 +31,13 @@ pub(super) fn suggest(mut error: Error, command: &Command) -> Error {
         Some(ContextValue::String(text)) => text.clone(),
         _ => String::new(),
     };
+    if let Some(wrong) = error.source().and_then(|source| source.downcast_ref::<ParseIntError>()) {
+        let (typed, flag) = (text(ContextKind::InvalidValue), text(ContextKind::InvalidArg));
+        let is_large = *wrong.kind() == IntErrorKind::PosOverflow;
+        let instead = if is_large { "a smaller number" } else { "a whole number, as in 20" };
+        let message = format!("invalid value '{typed}' for '{flag}': give {instead}\n");
+        return Error::raw(ErrorKind::ValueValidation, message);
+    }
     if let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) {
         let typed = text(ContextKind::InvalidValue);
         let near = nearest(&typed, values.iter().map(String::as_str)).map(str::to_owned);

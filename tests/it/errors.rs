@@ -369,9 +369,9 @@ fn what_is_wrong_with_a_value_is_said_in_one_line() {
     std::fs::write(fixture.at("snapshot.gz"), b"\x1f\x8bxxxxxxxxxxxxxxxxxxxx").unwrap();
     for (flags, said) in [
         ("-T 0", "'0' for '--threads <NUMBER>': 0 is not in 1.."),
-        ("-T x", "'x' for '--threads <NUMBER>': invalid digit found in string"),
-        ("-n -1", "'-1' for '--number-of-lines <NUMBER>': invalid digit found in string"),
-        ("-n 99999999999999999999999", "number too large to fit in target type"),
+        ("-T x", "'x' for '--threads <NUMBER>': give a whole number, as in 20"),
+        ("-n -1", "'-1' for '--number-of-lines <NUMBER>': give a whole number, as in 20"),
+        ("-n 99999999999999999999999", "give a smaller number"),
         ("-d 4294967296", "4294967296 is not in 0..=4294967295"),
         ("-w 65536", "65536 is not in 1..=65535"),
         ("-m m --time-style +%!", "+%! is no format of strftime(3)"),
