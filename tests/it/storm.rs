@@ -28,15 +28,19 @@ fn up() -> &'static [&'static str] {
     if is_portable() { &["..", "."] } else { &["..", ".", "../../.."] }
 }
 
-/// `top/tree` is left alone; `top/storm` is the writers', and `outside` is where they point.
-fn calm() -> Fixture {
+/// `top/tree` is left alone; `top/storm` is the writers', and `outside` is where they point. The second fixture lies far
+/// down in the first, because the writers make directories behind links that lead up.
+fn calm() -> (Fixture, Fixture) {
     let mut dice = Dice::new(77);
-    let mut fixture = dice.tree(Fixture::in_memory().dir("top"), Names::Hostile);
+    let below = "1/2/3/4/5/6/7/8/9/10/11/12";
+    let above = Fixture::in_memory().dir(below);
+    let place = Fixture::within(&above.at(below)).dir("top");
+    let mut fixture = dice.tree(place, Names::Hostile);
     fs::rename(fixture.at("tree"), fixture.at("top/tree")).unwrap();
     for i in 0..DIRS {
         fixture = fixture.dir(format!("top/storm/{}/{i}", i % 5));
     }
-    fixture.sparse("outside/secret", OUTSIDE).sparse("outside/deep/secret", OUTSIDE)
+    (above, fixture.sparse("outside/secret", OUTSIDE).sparse("outside/deep/secret", OUTSIDE))
 }
 
 /// What one writer does until it is told to stop.
@@ -72,7 +76,7 @@ fn slot(dice: &mut Dice, top: &Path) -> PathBuf {
 
 #[test]
 fn what_a_storm_leaves_alone_is_exact_and_nothing_outside_counts() {
-    let fixture = calm();
+    let (_above, fixture) = calm();
     let still = oracle::find(&fixture.at("top/tree"), Eyes::Mine);
     let (is_over, done) = (AtomicBool::new(false), AtomicU64::new(0));
     std::thread::scope(|scope| {
