@@ -119,7 +119,7 @@ impl<P: Default> Subtotal<P> {
         &mut self,
         rules: &Rules,
         tally: &T,
-        mut entry: Entry<'_>,
+        entry: &mut Entry<'_>,
         is_shown: bool,
     ) {
         match entry.linked() {
@@ -131,7 +131,7 @@ impl<P: Default> Subtotal<P> {
             entry.figures = Figures::default();
         }
         if is_shown {
-            tally.leaf(&mut self.part, &entry);
+            tally.leaf(&mut self.part, entry);
         }
     }
 

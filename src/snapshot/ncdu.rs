@@ -81,7 +81,7 @@ pub(super) fn read<R: Read, T: Tally>(
                     let (figures, stat) = (members.figures(), members.stat());
                     let mut entry = Entry::new(&members.name, depth, &stat, figures, 0);
                     entry.links = members.links();
-                    above.subtotal.add(&rules, &tally, entry, true);
+                    above.subtotal.add(&rules, &tally, &mut entry, true);
                 }
             }
             continue;

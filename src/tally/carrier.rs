@@ -130,7 +130,7 @@ impl Carrier {
             let weight = view.weight(&nodes[i].sums.all, change(i));
             nodes[i].is_line && (weight >= limits.min_size || is_kept(i))
         });
-        lines.sort_unstable_by_key(|&i| (!is_kept(i), Reverse(rank(i)), ranks[i]));
+        lines.sort_by_cached_key(|&i| (!is_kept(i), Reverse(rank(i)), ranks[i]));
         let mut seen = HashSet::new();
         lines.retain(|&i| nodes[i].identity.is_none_or(|identity| seen.insert(identity)));
         let roots = lines.partition_point(|&i| is_kept(i));

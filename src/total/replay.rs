@@ -43,9 +43,9 @@ impl<T: Tally> Replay<T> {
         let stat = stat(node);
         let (stat, links, mount) = (&stat, links(node), mount(node));
         let change = change.as_ref();
-        let entry = Entry { name, depth, stat, figures, links, mount, frees, change };
+        let mut entry = Entry { name, depth, stat, figures, links, mount, frees, change };
         match &self.rules {
-            Some(rules) => subtotal.add(rules, &self.tally, entry, is_shown),
+            Some(rules) => subtotal.add(rules, &self.tally, &mut entry, is_shown),
             None => self.tally.leaf(&mut subtotal.part, &entry),
         }
     }

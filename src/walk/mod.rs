@@ -357,8 +357,8 @@ impl<T: Tally> Walk<T> {
 
     /// Adds an entry that is not a directory to the `subtotal` of `dir`.
     #[inline]
-    fn weigh(&self, dir: &Dir<T::Part>, subtotal: &mut Subtotal<T::Part>, mut entry: Entry<'_>) {
-        self.rules.identify(&mut entry);
+    fn weigh(&self, dir: &Dir<T::Part>, subtotal: &mut Subtotal<T::Part>, entry: &mut Entry<'_>) {
+        self.rules.identify(entry);
         subtotal.add(&self.rules, &self.tally, entry, dir.is_gathered());
     }
 

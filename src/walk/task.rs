@@ -103,7 +103,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                     if walk.options.frees {
                         walk.add_sharing(&mut subtotal, root.mount, None, &root.path, &mut entry);
                     }
-                    walk.weigh(&above, &mut subtotal, entry);
+                    walk.weigh(&above, &mut subtotal, &mut entry);
                 }
             }
             settle(walk, above);

@@ -144,7 +144,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
                 let directory = Some(&self.open.handle);
                 walk.add_sharing(&mut self.subtotal, self.dir.mount, directory, name, &mut entry);
             }
-            walk.weigh(self.dir, &mut self.subtotal, entry);
+            walk.weigh(self.dir, &mut self.subtotal, &mut entry);
         }
     }
 
