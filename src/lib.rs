@@ -20,7 +20,8 @@
 //! * [`sys`] lists directories and examines entries, through the source for the root or the mount. Nothing else
 //!   touches the file system.
 //! * [`filter`] decides what counts. It changes totals.
-//! * [`git`] knows what git ignores and tracks, and `ext4` reads ext4 from its device. Both import nothing else of ours.
+//! * [`git`] knows what git ignores and tracks, and `ext4` reads ext4 from its device. Both import nothing else
+//!   of weigh.
 //! * [`walk`] visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept.
 //! * [`sum`] adds up inodes, each once.

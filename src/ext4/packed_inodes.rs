@@ -1,4 +1,4 @@
-//! The attributes of all inodes of a file system, packed: 18 bytes each, with times 36, and with owners 2 more.
+//! The attributes of all inodes of a file system, packed: 18 bytes each, with times 40, and with owners 2 more.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -73,7 +73,7 @@ pub struct ContiguousDirectory {
 }
 
 /// The times of the last read, write and change, and of creation: 34 bits each, in seconds since 2^31 seconds before
-/// the epoch.
+/// the epoch; and the nanoseconds of the last change.
 #[derive(Clone, Copy, Debug, Default)]
 struct PackedTimes {
     low: [[u16; 2]; 4],

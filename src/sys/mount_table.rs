@@ -59,7 +59,7 @@ impl Location {
             && path::below(&other.path, &self.path).is_some_and(|rest| !rest.is_empty())
     }
 
-    /// The start of a range: if anything is below this location, it is first in that range.
+    /// The start of the range of what is below this location: what is there sorts next after this.
     pub fn before_content(&self) -> Self {
         let mut path = self.path.clone();
         path.push(b'/');
