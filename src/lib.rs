@@ -20,8 +20,8 @@
 //! * [`sys`] lists directories and examines entries, through the source for the root or the mount. Nothing else
 //!   touches the file system.
 //! * [`filter`] decides what counts. It changes totals.
-//! * [`git`] knows what git ignores and tracks, and `ext4` reads ext4 from its device. Both import nothing else
-//!   of weigh.
+//! * [`git`] knows what git ignores and tracks, and `ext4` reads ext4 from a device that `sys` opened. Both
+//!   import nothing else of weigh.
 //! * [`walk`] visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept.
 //! * [`sum`] adds up inodes, each once.
@@ -34,15 +34,15 @@
 //!   like a walk, and weighed again if filters leave something out.
 //! * [`diff`] is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
 //! * [`history`] compares many snapshots: what changed most, at which rate, and when a file system is full.
-//! * [`render`] turns a result into text. It uses no file system, no clock and no terminal, with one exception: the
-//!   first time that it writes makes `sys` look up the time zone.
+//! * [`render`] turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
+//!   it writes its first date, `sys` looks up the time zone.
 //! * [`browse`] shows a result on a screen, and marks entries: a state, a pure view of it, and one loop.
 //! * [`remove`] deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
 //! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.
 //! * [`terminal`] knows the terminal, and shows the progress on it.
-//! * [`inode`], [`measure`], [`weighed`], [`problem`], [`bounds`], [`parallel`], [`path`], [`stats`] and [`interrupt`] are
-//!   what all of them share: which inode it is, measures and units, results, errors, limits, work on several cores, paths, what a walk did,
-//!   and Ctrl-C.
+//! * [`inode`], [`measure`], [`weighed`], [`problem`], [`escape`], [`bounds`], [`parallel`], [`path`], [`stats`] and
+//!   [`interrupt`] are what all of them share: which inode it is, measures and units, results, errors, escapes in text,
+//!   limits, work on several cores, paths, what a walk did, and Ctrl-C.
 //!
 //! [`Request`]: report::Request
 //!

@@ -27,7 +27,7 @@ pub struct Kept {
     pub owners: bool,
 }
 
-/// Reads the inodes of one group after the other, on any number of threads.
+/// Reads the inodes of a file system, group by group. Several threads may each read a group at the same time.
 pub struct InodePacker<'a> {
     volume: &'a RawVolume,
     kept: Kept,
@@ -89,7 +89,7 @@ struct Owners {
 }
 
 impl<'a> InodePacker<'a> {
-    /// Reads nothing yet. Ends early if it `is_stopped`.
+    /// Reads nothing yet. What [`Self::group`] reads ends early once it `is_stopped`.
     pub fn new(volume: &'a RawVolume, kept: Kept, is_stopped: &'a AtomicBool) -> Self {
         Self {
             volume,

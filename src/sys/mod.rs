@@ -4,8 +4,8 @@
 //!   stored in its [`Mount`]. If a source lists an entry with its attributes ([`Listed`]), no stat is needed.
 //! * [`Handle`]: an open directory, of any source.
 //! * The same everywhere: `real_path`, [`MountTable`], [`space`], `now` and `time_zone`.
-//! * `system`: Linux, another Unix, or Windows, chosen here and nowhere else. Each has the same items; `unix` has what
-//!   Linux and the others do in the same way, and `refused` what only Linux does.
+//! * `system`: Linux, another Unix, or Windows, chosen here and nowhere else. Each has the same items. In `unix` is what
+//!   Linux and the others do in the same way; `refused` refuses, elsewhere, what only Linux does.
 //!   * The sources of listings, and paths from bytes (`to_path`, `into_path`; the other way is std's `as_encoded_bytes`).
 //!   * `is_vanished`, `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
@@ -25,9 +25,9 @@
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index (`open_file_at`), snapshots ([`Draft`],
-//! [`open_snapshot`]), the time zone's and the user database; files that are mapped, only to ask about them; the device of a file system
-//! that is prefetched or read in bulk; and the system's own tables ([`MountTable`], `is_rotational`). Errors are the
-//! system's own.
+//! [`open_snapshot`]), the time zone's and the user database; files that are mapped, only to ask about them; the device
+//! of a file system that is prefetched or read in bulk; and the system's own tables ([`MountTable`], `is_rotational`).
+//! Errors are the system's own.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hash, Hasher};

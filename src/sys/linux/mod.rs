@@ -49,19 +49,6 @@ handles! {
     Portable(portable::Handle),
 }
 
-impl Source {
-    /// Whether the default source knows how many links a file has, and which inode it is.
-    pub const LISTS_LINKS: bool = true;
-
-    /// The sources beside the default.
-    pub(in crate::sys) const OTHERS: &[(&str, Self)] = &[("portable", Self::Portable)];
-
-    /// The source that knows how many links a file has, and which inode it is.
-    pub fn with_links(self) -> Self {
-        self
-    }
-}
-
 /// Evaluates `$asked`, where `$module` is the module of the source `$source`.
 macro_rules! by_source {
     ($source:expr, $module:ident => $asked:expr) => {

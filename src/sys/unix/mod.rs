@@ -22,7 +22,20 @@ use nix::sys::time::{TimeVal, TimeValLike};
 use nix::unistd::{Uid, User};
 use rustix::process::Signal;
 
-use crate::sys::{Space, Usage};
+use crate::sys::{Source, Space, Usage};
+
+impl Source {
+    /// Whether the default source knows how many links a file has, and which inode it is.
+    pub const LISTS_LINKS: bool = true;
+
+    /// The sources beside the default. Where the portable one is the default, it has this name, too.
+    pub(in crate::sys) const OTHERS: &[(&str, Self)] = &[("portable", Self::Portable)];
+
+    /// The source that knows how many links a file has, and which inode it is.
+    pub fn with_links(self) -> Self {
+        self
+    }
+}
 
 /// The environment variable with the user's home directory.
 pub const HOME: &str = "HOME";
