@@ -66,7 +66,7 @@
 //! total      tally sum sys tree inode measure
 //! tally      sum sys tree inode measure path
 //! sum        sys tree inode measure
-//! tree       sys inode measure path
+//! tree       sys inode measure parallel path
 //! sys        ext4 inode measure parallel path
 //! bounds     measure
 //! git

@@ -302,7 +302,7 @@ impl Request {
         needs.into_iter().flatten().reduce(Inodes::and)
     }
 
-    /// Whether a snapshot that is saved or loaded must have owners.
+    /// Whether a snapshot that is saved or loaded must have details: all times, and owners.
     fn needs_details(&self) -> bool {
         self.details || self.needs().owners
     }
@@ -355,7 +355,7 @@ impl Request {
         if let Some(earlier) = earlier {
             let options = snapshot.origin.as_ref().and_then(|origin| origin.options.as_deref());
             let view = snapshot.view;
-            // Without a flag, that of the earlier one does as well.
+            // If no flag asks for a measure, that of the earlier snapshot will do.
             let required = self.measure.or((!snapshot.has_all).then_some(view.measure));
             let loaded = self.earlier(&earlier, (view, required), options, |_| ())?;
             snapshot.see_as(loaded.view);

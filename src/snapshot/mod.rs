@@ -163,7 +163,7 @@ impl Wanted {
     }
 }
 
-/// Checks that sizes that measure `has` are in the measure that is `wanted`, if one is.
+/// Checks that a snapshot whose sizes measure `has` can show what is `wanted`, if a measure is.
 ///
 /// # Errors
 /// What the snapshot has instead.

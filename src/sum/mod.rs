@@ -94,15 +94,20 @@ impl Sum {
 
     /// What it comes to so far.
     pub fn sums(&self) -> Sums {
-        let shared = self.linked.as_ref().map_or(Amounts::default(), |linked| linked.shared);
-        Sums { shared: shared.figures(), ..self.without(Amounts::default()) }
+        Sums { shared: self.shared().figures(), ..self.without(Amounts::default()) }
     }
 
     /// The same without shared inodes, which have links that were not found.
     pub fn unshared(&self) -> Sums {
-        self.without(self.linked.as_ref().map_or(Amounts::default(), |linked| linked.shared))
+        self.without(self.shared())
     }
 
+    /// What inodes come to that have links that were not found.
+    fn shared(&self) -> Amounts {
+        self.linked.as_ref().map_or(Amounts::default(), |linked| linked.shared)
+    }
+
+    /// What it comes to less what is `left_out`, without what is shared.
     fn without(&self, left_out: Amounts) -> Sums {
         let mut settled = self.settled;
         if let Some(linked) = &self.linked {

@@ -5,10 +5,10 @@ use std::iter;
 use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
-use rayon::prelude::*;
 
 use super::{PackedDirectory, Tree, record};
 use crate::measure::{Figures, View};
+use crate::parallel;
 
 /// The hash of `what`. Its seed differs in each run, which makes collisions hard to prepare.
 #[inline]
@@ -36,7 +36,7 @@ impl Tree {
             record::take_directory(&mut leaves);
             of_leaves(self.view, leaves)
         };
-        let mut digests: Vec<u64> = self.directories.par_iter().map(of_leaves).collect();
+        let mut digests: Vec<u64> = parallel::collect(0, &self.directories, of_leaves);
         for (id, directory) in self.directories.iter().enumerate() {
             let node = record::take_directory(&mut &*directory.block).unwrap_or_default();
             let size = |figures: &Figures| self.view.size(figures);

@@ -37,7 +37,7 @@ const ON_DISK: u64 = 1;
 const ALL: u64 = 2;
 const WITH_TIME: u64 = 4;
 
-/// What packed modes differ from by a few bits, mostly, and packed times by a few years: one byte less for each.
+/// Modes and times are packed as the difference from these, which is mostly small: that saves a byte for each.
 const USUAL_MODE: u16 = 0o100_644;
 /// The start of the year 2024.
 const USUAL_TIME: i64 = 1_704_067_200;

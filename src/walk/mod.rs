@@ -2,7 +2,7 @@
 //!
 //! It does not know what is kept ([`Tally`]), and touches the file system only through `sys`. Each directory is one
 //! task. No task waits for another and none recurses, so depth costs memory on the heap and never stack. The calling
-//! thread begins alone; if it finds little to do, no other thread is started. Then tasks are rayon's, in one scope, with
+//! thread begins alone; if it finds little to do, no other thread is started. Otherwise tasks are rayon's, in one scope, with
 //! one thread for each core. For storage that answers slowly, tasks are on a stack of our own (`pool`), from which any
 //! number of threads can take them. In the order of what coordination costs:
 //!

@@ -119,7 +119,7 @@ impl<T: Tally + 'static> Monitor<T> {
             self.end_stage(now);
             pool::engage(&self.walk, threads);
             self.threads = threads;
-            // Only now, because a change of threads means that the storage is slow.
+            // Only now, because another number of threads means that the storage is slow.
             if !self.candidates.is_empty() {
                 self.prefetch = RunningPrefetch::begin(&mut self.candidates);
             }

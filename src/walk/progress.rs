@@ -96,7 +96,7 @@ impl<P> Workers<P> {
     }
 
     /// The slot of one of rayon's workers, by its number; the calling thread's if it is the worker.
-    pub(super) fn first(&self, worker: usize) -> &Slot<P> {
+    pub(super) fn of_rayon(&self, worker: usize) -> &Slot<P> {
         self.rayon.get().and_then(|slots| slots.get(worker)).map_or(&self.caller, |slot| &**slot)
     }
 

@@ -72,7 +72,7 @@ thread_local! {
 impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     /// The worker for a thread of the scope's pool.
     pub(super) fn on_rayon(walk: &'s Walk<T>, scope: &'a Scope<'s>) -> Self {
-        let slot = walk.workers.first(rayon::current_thread_index().unwrap_or(0));
+        let slot = walk.workers.of_rayon(rayon::current_thread_index().unwrap_or(0));
         Self { walk, slot, scope: Some(scope) }
     }
 

@@ -44,7 +44,7 @@ pub(super) struct Visit<'a, 's, T: Tally> {
 }
 
 impl<'a, 's, T: Tally> Visit<'a, 's, T> {
-    /// A worker begins with `dir`, open as `open`.
+    /// A worker begins with `dir`, whose handle is `open`.
     pub(super) fn new(
         worker: &'a Worker<'a, 's, T>,
         dir: &'a Arc<Dir<T::Part>>,

@@ -115,13 +115,13 @@ impl Header {
         wanted: Wanted,
         report: Option<Tree>,
     ) -> io::Result<Snapshot> {
-        let (Some(measure), Some(is_complete)) = (self.measure, self.is_complete) else {
+        let (Some(_), Some(is_complete)) = (self.measure, self.is_complete) else {
             return Err(
                 tokens.error("a snapshot that does not say what was measured, and whether all")
             );
         };
         let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
-        let view = wanted.view(measure, self.has_all);
+        let view = self.view(wanted);
         let report = report.map(|tree| tree.seen_as(view));
         let weighed = Weighed { report, problems: self.problems, is_interrupted };
         Ok(Snapshot { weighed, view, has_all: self.has_all, origin: self.origin })

@@ -3,7 +3,7 @@
 
 use std::io::{self, Read};
 
-use super::Header;
+use super::{Header, usual};
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Measure, Mode, View};
 use crate::snapshot::tokens::Tokens;
@@ -282,14 +282,11 @@ impl Members {
         let of_time = |time: Option<i64>| time.filter(|_| has_times);
         let one = Figures { newest: of_time(modified), ..Figures::counts_of(kind) };
         let own = self.own.map(|own| self.figures(OWN, one, measure, own));
-        let all = match kind {
-            Kind::Directory => {
-                let newest = of_time(self.newest).max(own.and_then(|own| own.newest));
-                let below = Figures { inodes: entries, ..Figures::default() };
-                Figures { newest, ..self.figures(ALL, below, measure, size) }
-            }
-            _ => self.figures(ALL, one, measure, size),
+        let newest = match kind {
+            Kind::Directory => of_time(self.newest).max(own.and_then(|own| own.newest)),
+            _ => of_time(modified),
         };
+        let all = Figures { newest, ..self.figures(ALL, usual(kind, entries), measure, size) };
         let shared = self.figures(SHARED, Figures::default(), measure, self.shared);
         let sums = Sums { all, shared, entries, frees };
         Ok(Node { name, mode, own, sums, inode, fingerprint: None, change: None })

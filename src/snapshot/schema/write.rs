@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::mem;
 use std::num::NonZeroUsize;
 
-use super::header;
 use super::ordered::{Ordered, Sink};
+use super::{header, usual};
 use crate::escape::json_bytes as bytes;
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Measure, Mode, View};
@@ -148,10 +148,10 @@ fn open(out: &mut impl Write, directory: Child<'_>, options: &ExportOptions) -> 
     }
     if options.origin.is_some() {
         figures(out, "shared_", &sums.shared, &Figures::default(), options)?;
-    }
-    if let (true, Some(own)) = (options.origin.is_some(), own) {
-        number(out, br#","own":"#, options.view.size(&own))?;
-        figures(out, "own_", &own, &Figures::counts_of(Kind::Directory), options)?;
+        if let Some(own) = own {
+            number(out, br#","own":"#, options.view.size(&own))?;
+            figures(out, "own_", &own, &Figures::counts_of(Kind::Directory), options)?;
+        }
     }
     out.write_all(br#","children":["#)
 }
@@ -173,7 +173,10 @@ fn figures(
     usual: &Figures,
     options: &ExportOptions,
 ) -> io::Result<()> {
-    for measure in Measure::ALL.into_iter().filter(|_| options.has_all) {
+    if !options.has_all {
+        return Ok(());
+    }
+    for measure in Measure::ALL {
         let figure = figures.get(measure);
         if measure != options.view.measure && figure != usual.get(measure) {
             for part in [",\"", whose, measure.name()] {
@@ -205,11 +208,7 @@ fn kept(
     options: &ExportOptions,
 ) -> io::Result<()> {
     let Node { mode, sums: Sums { all, entries, .. }, inode, .. } = *node;
-    let usual = match mode.kind() {
-        Kind::Directory => Figures { inodes: entries, ..Figures::default() },
-        kind => Figures::counts_of(kind),
-    };
-    figures(out, "", &all, &usual, options)?;
+    figures(out, "", &all, &usual(mode.kind(), entries), options)?;
     if mode != Mode::usual(mode.kind()) {
         number(out, br#","mode":"#, mode.0.into())?;
     }
@@ -232,8 +231,9 @@ fn kept(
         signed(out, br#","modified":"#, modified)?;
     }
     // Of a file it is the same. What is in a directory may not be in the snapshot.
-    if let (Kind::Directory, Some(newest)) =
-        (mode.kind(), all.newest.filter(|_| all.newest != modified))
+    if mode.kind() == Kind::Directory
+        && all.newest != modified
+        && let Some(newest) = all.newest
     {
         signed(out, br#","newest":"#, newest)?;
     }
