@@ -6,10 +6,14 @@ use std::time::{Duration, Instant};
 
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
-use weigh::browse::{BrowseOptions, Browser, Key, Protected, view};
-use weigh::measure::Time;
-use weigh::report::{self, Keep, Request};
-use weigh::tally::Inodes;
+#[path = "../src/program/mod.rs"]
+#[allow(dead_code, unused_imports)]
+mod program;
+
+use crate::program::browse::{BrowseOptions, Browser, Key, Protected, view};
+use weigh::internal::measure::Time;
+use weigh::internal::report::{self, Keep, Request};
+use weigh::internal::tally::Inodes;
 
 fn main() {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);

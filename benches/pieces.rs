@@ -10,11 +10,11 @@
 
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use weigh::inode::{Identity, Links};
-use weigh::measure::{Figures, Mode, View};
-use weigh::sys::Stat;
-use weigh::tally::{Directory, Entry, Tally};
-use weigh::tree::{Sums, Tree};
+use weigh::internal::inode::{Identity, Links};
+use weigh::internal::measure::{Figures, Mode, View};
+use weigh::internal::sys::Stat;
+use weigh::internal::tally::{Directory, Entry, Tally};
+use weigh::internal::tree::{Sums, Tree};
 
 fn main() {
     divan::main();
@@ -28,7 +28,7 @@ mod listing {
     use std::os::unix::ffi::OsStrExt;
 
     use tempfile::TempDir;
-    use weigh::sys::{Handle, Listing, Query, Source, Symlinks};
+    use weigh::internal::sys::{Handle, Listing, Query, Source, Symlinks};
 
     const FILES: usize = 10_000;
 
@@ -78,7 +78,7 @@ mod listing {
 /// What directories come to, with and without hard links.
 mod links {
     use super::*;
-    use weigh::sum::Sum;
+    use weigh::internal::sum::Sum;
 
     const ENTRIES: u64 = 1_000_000;
 
@@ -134,7 +134,7 @@ mod links {
 /// What a tally gathers on the way up.
 mod tallies {
     use super::*;
-    use weigh::tally::{Limits, Top, Whole};
+    use weigh::internal::tally::{Limits, Top, Whole};
 
     const SHAPES: [Grown; 2] = [Grown::FLAT, Grown::NESTED];
 
@@ -157,11 +157,11 @@ mod tallies {
 mod rendering {
     use super::*;
     use serde::Serialize;
-    use weigh::render::tree;
-    use weigh::snapshot::schema;
-    use weigh::tally::{Limits, Top, Whole};
-    use weigh::tree::{Child, Order};
-    use weigh::weighed::Weighed;
+    use weigh::internal::render::tree;
+    use weigh::internal::snapshot::schema;
+    use weigh::internal::tally::{Limits, Top, Whole};
+    use weigh::internal::tree::{Child, Order};
+    use weigh::internal::weighed::Weighed;
 
     const SHAPES: [Grown; 3] = [Grown::FLAT, Grown::NESTED, Grown::LONG_NAMES];
 

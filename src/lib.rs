@@ -113,35 +113,110 @@
 //! assert!(tree.root().size() >= largest[0].size());
 //! ```
 
+// Some of it only the program uses.
+#![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
+
 #[cfg(not(any(unix, windows)))]
 compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
-pub mod bounds;
-pub mod browse;
-pub mod cli;
-pub mod diff;
-pub mod escape;
+mod bounds;
+mod diff;
+mod escape;
 #[cfg(target_os = "linux")]
 mod ext4;
-pub mod filter;
-pub mod git;
-pub mod history;
-pub mod inode;
-pub mod interrupt;
-pub mod measure;
-pub mod parallel;
-pub mod path;
-pub mod problem;
-pub mod remove;
-pub mod render;
-pub mod report;
-pub mod snapshot;
-pub mod stats;
-pub mod sum;
-pub mod sys;
-pub mod tally;
-pub mod terminal;
-pub mod total;
-pub mod tree;
-pub mod walk;
-pub mod weighed;
+mod filter;
+mod git;
+mod history;
+mod inode;
+mod interrupt;
+mod measure;
+mod parallel;
+mod path;
+mod problem;
+mod remove;
+mod render;
+mod report;
+mod snapshot;
+mod stats;
+mod sum;
+mod sys;
+mod tally;
+mod total;
+mod tree;
+mod walk;
+mod weighed;
+
+/// What the program, its tests and its benches use beyond what is public. It changes without notice.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod internal {
+    pub mod bounds {
+        pub use crate::bounds::*;
+    }
+    pub mod diff {
+        pub use crate::diff::*;
+    }
+    pub mod escape {
+        pub use crate::escape::*;
+    }
+    pub mod filter {
+        pub use crate::filter::*;
+    }
+    pub mod git {
+        pub use crate::git::*;
+    }
+    pub mod history {
+        pub use crate::history::*;
+    }
+    pub mod inode {
+        pub use crate::inode::*;
+    }
+    pub mod interrupt {
+        pub use crate::interrupt::*;
+    }
+    pub mod measure {
+        pub use crate::measure::*;
+    }
+    pub mod path {
+        pub use crate::path::*;
+    }
+    pub mod problem {
+        pub use crate::problem::*;
+    }
+    pub mod remove {
+        pub use crate::remove::*;
+    }
+    pub mod render {
+        pub use crate::render::*;
+    }
+    pub mod report {
+        pub use crate::report::*;
+    }
+    pub mod snapshot {
+        pub use crate::snapshot::*;
+    }
+    pub mod stats {
+        pub use crate::stats::*;
+    }
+    pub mod sum {
+        pub use crate::sum::*;
+    }
+    pub mod sys {
+        pub use crate::sys::*;
+    }
+    pub mod tally {
+        pub use crate::tally::*;
+    }
+    pub mod total {
+        pub use crate::total::*;
+    }
+    pub mod tree {
+        pub use crate::tree::*;
+    }
+    pub mod walk {
+        pub use crate::walk::*;
+    }
+    pub mod weighed {
+        pub use crate::weighed::*;
+    }
+}

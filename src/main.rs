@@ -4,15 +4,17 @@ use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 
-use weigh::browse::{self, BrowseOptions};
-use weigh::cli::{self, Messages};
-use weigh::escape::escape;
-use weigh::interrupt;
-use weigh::problem::{Operation, Problem, reason, unless_closed};
-use weigh::remove;
-use weigh::render::{self, Output, bounds, doubts, errors, stats};
-use weigh::report::{self, Outcome, Request};
-use weigh::terminal::ProgressLine;
+mod program;
+
+use crate::program::browse::{self, BrowseOptions};
+use crate::program::cli::{self, Messages};
+use crate::program::terminal::ProgressLine;
+use weigh::internal::escape::escape;
+use weigh::internal::interrupt;
+use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
+use weigh::internal::remove;
+use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
+use weigh::internal::report::{self, Outcome, Request};
 
 /// musl's own allocator has one lock for all threads: with it, walking took up to twice as long (packaging/README.md).
 #[cfg(target_env = "musl")]

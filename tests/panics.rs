@@ -6,8 +6,12 @@ use std::process;
 use std::thread;
 use std::time::Duration;
 
-use weigh::browse::{self, BrowseOptions};
-use weigh::report::Request;
+#[path = "../src/program/mod.rs"]
+#[allow(dead_code, unused_imports)]
+mod program;
+
+use crate::program::browse::{self, BrowseOptions};
+use weigh::internal::report::Request;
 
 fn main() {
     let report = panic::take_hook();

@@ -19,7 +19,7 @@ use crate::inode::{Identity, Links, MountedDevice};
 
 /// Inodes, and what is known of each.
 #[derive(Debug)]
-pub(crate) struct LinkedInodes<V> {
+pub struct LinkedInodes<V> {
     inodes: Vec<LinkedInode<V>>,
     /// The position of each inode in the list.
     positions: HashTable<u32>,
@@ -38,8 +38,9 @@ struct LinkedInode<V> {
 
 /// An inode, and how many of its links were found.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Link<V> {
-    pub(crate) value: V,
+pub struct Link<V> {
+    /// What is known of it.
+    pub value: V,
     met: u32,
     /// How many links it has; none if nobody knows.
     links: Option<NonZeroU32>,
@@ -47,7 +48,7 @@ pub(crate) struct Link<V> {
 
 impl<V> Link<V> {
     /// One of the `links` of an inode.
-    pub(crate) fn new(value: V, links: Links) -> Self {
+    pub fn new(value: V, links: Links) -> Self {
         let links = match links {
             Links::Alone => Some(NonZeroU32::MIN),
             Links::Of(links) => NonZeroU32::new(links).or(Some(NonZeroU32::MIN)),
@@ -57,30 +58,30 @@ impl<V> Link<V> {
     }
 
     /// Whether none of its links has been met, or all that were are parted with.
-    pub(crate) fn is_unmet(&self) -> bool {
+    pub fn is_unmet(&self) -> bool {
         self.met == 0
     }
 
     /// Whether it has links that were not found.
-    pub(crate) fn has_others(&self) -> bool {
+    pub fn has_others(&self) -> bool {
         self.links.is_none_or(|links| self.met < links.get())
     }
 }
 
 impl<V: Copy> LinkedInodes<V> {
     /// How many inodes there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.inodes.len()
     }
 
     /// How many inodes it has room for.
-    pub(crate) fn capacity(&self) -> usize {
+    pub fn capacity(&self) -> usize {
         self.inodes.capacity()
     }
 
     /// Adds links of an inode. If it is known already, `join` makes one value of both. Returns what was known before,
     /// if anything, and what is known now.
-    pub(crate) fn meet(
+    pub fn meet(
         &mut self,
         identity: Identity,
         link: Link<V>,
@@ -121,7 +122,7 @@ impl<V: Copy> LinkedInodes<V> {
     }
 
     /// Meets one link of an inode less. Returns what was known before, if anything, and what is now.
-    pub(crate) fn part(&mut self, identity: Identity) -> Option<(Link<V>, Link<V>)> {
+    pub fn part(&mut self, identity: Identity) -> Option<(Link<V>, Link<V>)> {
         let (device, number) = (self.device(identity.mounted_device()), identity.number);
         let hash = self.hasher.hash_one((device, number));
         let is_it = |at: &u32| {
@@ -136,7 +137,7 @@ impl<V: Copy> LinkedInodes<V> {
     }
 
     /// Takes every inode out of the set.
-    pub(crate) fn drain(&mut self) -> impl Iterator<Item = (Identity, Link<V>)> {
+    pub fn drain(&mut self) -> impl Iterator<Item = (Identity, Link<V>)> {
         self.positions.clear();
         let devices = &self.devices;
         self.inodes.drain(..).map(|LinkedInode { number, device, link }| {
@@ -147,12 +148,12 @@ impl<V: Copy> LinkedInodes<V> {
     }
 
     /// The value of each inode.
-    pub(crate) fn values(&self) -> impl Iterator<Item = V> {
+    pub fn values(&self) -> impl Iterator<Item = V> {
         self.inodes.iter().map(|inode| inode.link.value)
     }
 
     /// The value of each inode that has links that were not found.
-    pub(crate) fn with_others(&self) -> impl Iterator<Item = V> {
+    pub fn with_others(&self) -> impl Iterator<Item = V> {
         let links = self.inodes.iter().map(|inode| inode.link);
         links.filter(Link::has_others).map(|link| link.value)
     }
@@ -168,7 +169,7 @@ impl<V: Copy> LinkedInodes<V> {
 
 impl<V> Link<V> {
     /// The same with another value.
-    pub(crate) fn map(self, f: impl FnOnce(V) -> V) -> Self {
+    pub fn map(self, f: impl FnOnce(V) -> V) -> Self {
         Self { value: f(self.value), ..self }
     }
 }

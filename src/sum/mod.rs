@@ -9,8 +9,9 @@ use std::mem;
 use crate::inode::{Identity, Links};
 use crate::measure::Figures;
 use crate::tree::{Inode, Sums};
-pub(crate) use linked::{Link, LinkedInodes};
-pub(crate) use settled::{Amounts, Settled, saturate};
+pub use linked::{Link, LinkedInodes};
+pub use settled::saturate;
+pub(crate) use settled::{Amounts, Settled};
 
 /// The exact sum of a directory.
 #[derive(Debug, Default)]

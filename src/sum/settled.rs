@@ -86,6 +86,6 @@ impl From<Figures> for Amounts {
 }
 
 /// A weight that fits 64 bits.
-pub(crate) fn saturate(weight: u128) -> u64 {
+pub fn saturate(weight: u128) -> u64 {
     u64::try_from(weight).unwrap_or(u64::MAX)
 }

@@ -10,14 +10,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected};
-use weigh::measure::Time;
-use weigh::report::{self, Browsed, Input, Keep, Request};
-use weigh::sys;
-use weigh::tally::{Directory, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
-use weigh::total::Rules;
-use weigh::tree::{Step, Totals, Traversal, Tree};
-use weigh::walk::{WalkOptions, walk};
+use crate::program::browse::update::Command;
+use crate::program::browse::{BrowseOptions, Browser, Key, Protected};
+use weigh::internal::measure::Time;
+use weigh::internal::report::{self, Browsed, Input, Keep, Request};
+use weigh::internal::sys;
+use weigh::internal::tally::{
+    Directory, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole,
+};
+use weigh::internal::total::Rules;
+use weigh::internal::tree::{Step, Totals, Traversal, Tree};
+use weigh::internal::walk::{WalkOptions, walk};
 
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;

@@ -9,14 +9,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected, RemovalProgress};
-use weigh::filter::{Filter, Regexes};
-use weigh::remove::{self, Removed, UserDirectories};
-use weigh::report::{self, Browsed, Keep, Request};
-use weigh::sys;
-use weigh::tally::Inodes;
-use weigh::total::Rules;
-use weigh::tree::Tree;
+use crate::program::browse::update::Command;
+use crate::program::browse::{BrowseOptions, Browser, Key, Protected, RemovalProgress};
+use weigh::internal::filter::{Filter, Regexes};
+use weigh::internal::remove::{self, Removed, UserDirectories};
+use weigh::internal::report::{self, Browsed, Keep, Request};
+use weigh::internal::sys;
+use weigh::internal::tally::Inodes;
+use weigh::internal::total::Rules;
+use weigh::internal::tree::Tree;
 
 use crate::browse::Mounted;
 use crate::dice::{Dice, Names};
@@ -184,7 +185,7 @@ fn figures(tree: &Tree) -> Figures {
     let mut ahead = vec![tree.root()];
     while let Some(child) = ahead.pop() {
         let (totals, own) = (child.totals(), child.own());
-        let freed = weigh::browse::Item::of(&child).freed();
+        let freed = crate::program::browse::item::Item::of(&child).freed();
         found.insert(child.path(), (totals.size, totals.entries, totals.shared, own, freed));
         ahead.extend(child.unsorted());
     }

@@ -7,10 +7,11 @@ use std::path::Path;
 use std::process::Command as Program;
 use std::sync::Arc;
 
+use crate::program::browse::update::Command;
+use crate::program::browse::{BrowseOptions, Browser, Key, Protected};
 use serde_json::json;
-use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected};
-use weigh::report::{self, Input, Keep, Request};
-use weigh::tally::Inodes;
+use weigh::internal::report::{self, Input, Keep, Request};
+use weigh::internal::tally::Inodes;
 
 use crate::browse::{Mounted, free};
 use crate::fixture::Fixture;

@@ -9,16 +9,16 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use weigh::cli::config;
-use weigh::filter::{Days, Filter, Names, Regexes};
-use weigh::git::IgnoreRules;
-use weigh::render::name;
-use weigh::render::size::Format;
-use weigh::render::time::{Style, TimeFormat};
-use weigh::render::tree::{self, Bars};
-use weigh::snapshot::{self, Wanted, schema};
-use weigh::tally::{Inodes, Limits, Show, Top, Whole};
-use weigh::tree::{Order, Tree};
+use crate::program::cli::config;
+use weigh::internal::filter::{Days, Filter, Names, Regexes};
+use weigh::internal::git::IgnoreRules;
+use weigh::internal::render::name;
+use weigh::internal::render::size::Format;
+use weigh::internal::render::time::{Style, TimeFormat};
+use weigh::internal::render::tree::{self, Bars};
+use weigh::internal::snapshot::{self, Wanted, schema};
+use weigh::internal::tally::{Inodes, Limits, Show, Top, Whole};
+use weigh::internal::tree::{Order, Tree};
 
 use crate::dice::HOSTILE;
 use crate::fixture::Fixture;

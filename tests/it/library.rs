@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use weigh::measure::Mode;
-use weigh::tally::{Directory, Entry, Tally};
-use weigh::tree::{Content, Node, Shape, Tree};
-use weigh::walk::{WalkOptions, walk};
+use weigh::internal::measure::Mode;
+use weigh::internal::tally::{Directory, Entry, Tally};
+use weigh::internal::tree::{Content, Node, Shape, Tree};
+use weigh::internal::walk::{WalkOptions, walk};
 
 use crate::fixture::Fixture;
 

@@ -14,6 +14,7 @@
 // to, `denied` takes one system call away.
 #[macro_use]
 mod run;
+// The program without its `main`, to browse without a terminal.
 #[cfg(target_os = "linux")]
 mod denied;
 mod dice;
@@ -21,6 +22,9 @@ mod document;
 mod fixture;
 mod oracle;
 mod picture;
+#[path = "../../src/program/mod.rs"]
+#[allow(dead_code, unused_imports)]
+mod program;
 mod pty;
 mod rounds;
 #[cfg(target_os = "linux")]

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use weigh::render::progress;
-use weigh::render::size::Format;
+use weigh::internal::render::progress;
+use weigh::internal::render::size::Format;
 
 use crate::dice::{Dice, HOSTILE};
 use crate::document::{Document, exact};

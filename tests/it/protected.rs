@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
 
+use crate::program::browse::{BrowseOptions, Browser, Key, Protected};
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive, unmount};
-use weigh::browse::{BrowseOptions, Browser, Key, Protected};
-use weigh::remove::{self, Fate, Manner, ProtectedPaths, Target, UserDirectories};
-use weigh::report::{self, Browsed, Keep, Request};
-use weigh::sys;
-use weigh::tally::Inodes;
-use weigh::tree::Place;
+use weigh::internal::remove::{self, Fate, Manner, ProtectedPaths, Target, UserDirectories};
+use weigh::internal::report::{self, Browsed, Keep, Request};
+use weigh::internal::sys;
+use weigh::internal::tally::Inodes;
+use weigh::internal::tree::Place;
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use weigh::remove::{Fate, Manner, RemovalEvent, Removed, UserDirectories, look, remove};
+use weigh::internal::remove::{Fate, Manner, RemovalEvent, Removed, UserDirectories, look, remove};
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;

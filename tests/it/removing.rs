@@ -8,14 +8,14 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use weigh::remove::{
+use weigh::internal::remove::{
     self, Fate, Manner, ProtectedPaths, RemovalEvent, RemovalStep, Removed, Target, TargetOutcome,
     UserDirectories, look, remove, undo,
 };
-use weigh::report::{self, Keep, Request};
-use weigh::sys;
-use weigh::tally::Inodes;
-use weigh::tree::{Place, Tree};
+use weigh::internal::report::{self, Keep, Request};
+use weigh::internal::sys;
+use weigh::internal::tally::Inodes;
+use weigh::internal::tree::{Place, Tree};
 
 use crate::denied::{without_openat2, without_room};
 use crate::fixture::Fixture;

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::program::browse::{BrowseOptions, Browser, Key, Protected, view};
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
-use weigh::browse::{BrowseOptions, Browser, Key, Protected, view};
-use weigh::report::{self, Input, Keep, Request};
-use weigh::tally::Inodes;
+use weigh::internal::report::{self, Input, Keep, Request};
+use weigh::internal::tally::Inodes;
 
 use crate::dice::HOSTILE;
 use crate::fixture::{Fixture, raw};

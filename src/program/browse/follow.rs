@@ -1,0 +1,141 @@
+//! Updates the scan after a removal, so that every figure is the same as in a new scan.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::browser::Scan;
+use super::marks::{NamedMarks, descend};
+use weigh::internal::inode::Identity;
+use weigh::internal::measure::Figures;
+use weigh::internal::path;
+use weigh::internal::render::partial::Partial;
+use weigh::internal::total::{Rules, add_up};
+use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
+
+/// The changes of a scan.
+#[derive(Debug, Default)]
+pub(super) struct Gone {
+    /// The names of removed entries, by the path of their directory.
+    pub(super) names: BTreeMap<Vec<Vec<u8>>, BTreeSet<Vec<u8>>>,
+    /// Whether their inodes have lost links: not if the entries were moved.
+    pub(super) are_unlinked: bool,
+    /// What directories come to by themselves.
+    pub(super) own: Vec<(Vec<Vec<u8>>, Figures)>,
+}
+
+impl Gone {
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.own.is_empty()
+    }
+
+    fn contains(&self, way: &[Vec<u8>], name: &[u8]) -> bool {
+        self.names.get(way).is_some_and(|names| names.contains(name))
+    }
+}
+
+impl Scan {
+    /// Removes what is `gone` from the tree, and adds up again by `rules`. Returns the marks on other entries, which
+    /// must be marked again.
+    pub(super) fn follow(&mut self, gone: &Gone, rules: &Rules) -> NamedMarks {
+        let mut named = self.marks.named(&self.tree);
+        named.retain(|way, name| !gone.contains(way, name));
+        let mut places: BTreeSet<Place> = BTreeSet::new();
+        let mut paths = Vec::new();
+        for (way, names) in &gone.names {
+            let Some(directory) = descend(&self.tree, way) else { continue };
+            let of_them = |child: &Child<'_>| names.contains(child.name());
+            for child in directory.unsorted().filter(of_them) {
+                places.extend(child.place());
+                if child.id().is_some() {
+                    paths.push(child.path());
+                }
+            }
+        }
+        let lost = if gone.are_unlinked { self.links_at(&places) } else { HashMap::new() };
+        self.tree.remove_all(&places);
+        let relinked = if lost.is_empty() { Vec::new() } else { self.tree.unlink(&lost, None) };
+        for (way, own) in &gone.own {
+            if let Some(id) = descend(&self.tree, way).and_then(|directory| directory.id()) {
+                self.tree.set_own(id, *own);
+            }
+        }
+        let ways: HashSet<&Vec<Vec<u8>>> =
+            gone.names.keys().chain(gone.own.iter().map(|(way, _)| way)).collect();
+        let changed: Vec<_> =
+            ways.iter().filter_map(|way| descend(&self.tree, way)?.id()).chain(relinked).collect();
+        add_up(&mut self.tree, rules, changed);
+        let problems = &mut self.browsed.snapshot.weighed.problems;
+        problems.retain(|problem| !paths.iter().any(|path| path::is_within(&problem.path, path)));
+        self.partial = Partial::of(&self.browsed.snapshot.weighed);
+        named
+    }
+
+    /// Replaces the directory `old` by `new`, and adds up again by `rules`. If entries were unlinked, the inodes of
+    /// links that are gone have fewer links everywhere.
+    pub(super) fn replace(
+        &mut self,
+        old: DirectoryId,
+        new: Tree,
+        rules: &Rules,
+        are_unlinked: bool,
+    ) {
+        let mut lost = match are_unlinked {
+            true => self.links_at(&BTreeSet::from([old.into()])),
+            false => HashMap::new(),
+        };
+        let place = self.tree.replace(old, new, |above| above.sums);
+        if !lost.is_empty() {
+            for (inode, left) in self.links_at(&BTreeSet::from([place.into()])) {
+                lost.entry(inode).and_modify(|links| *links = links.saturating_sub(left));
+            }
+            lost.retain(|_, links| *links > 0);
+        }
+        let relinked = match lost.is_empty() {
+            true => Vec::new(),
+            false => self.tree.unlink(&lost, Some(place)),
+        };
+        add_up(&mut self.tree, rules, relinked.into_iter().chain([place]));
+    }
+
+    /// The number of links to each inode at `places`.
+    fn links_at(&self, places: &BTreeSet<Place>) -> HashMap<Identity, u32> {
+        let mut lost = HashMap::new();
+        let mut leaf = |leaf: Child<'_>| {
+            if let Some(inode) = leaf.inode().filter(|inode| inode.links.are_several()) {
+                *lost.entry(inode.identity.on_any_mount()).or_default() += 1;
+            }
+        };
+        for place in places {
+            let child = self.tree.at(*place);
+            match child.id() {
+                None => leaf(child),
+                Some(id) => {
+                    let within = self.tree.directories_within(id);
+                    within.flat_map(Child::leaves).for_each(&mut leaf);
+                }
+            }
+        }
+        lost
+    }
+
+    /// The names of the innermost scanned directory on the way to the absolute `path`. `roots` has the real path of
+    /// each root by its name.
+    pub(super) fn way_to(
+        &self,
+        path: &[u8],
+        roots: &HashMap<Vec<u8>, Vec<u8>>,
+    ) -> Option<Vec<Vec<u8>>> {
+        roots.iter().find_map(|(name, real)| {
+            let rest = path::below(path, real)?;
+            let mut way = vec![name.clone(); self.tree.root_depth()];
+            let mut at = descend(&self.tree, &way)?;
+            for name in rest.split(|byte| *byte == b'/') {
+                let Some(below) = at.directories().find(|child| child.name() == name) else {
+                    break;
+                };
+                way.push(name.to_vec());
+                at = below;
+            }
+            Some(way)
+        })
+    }
+}

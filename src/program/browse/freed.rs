@@ -1,0 +1,107 @@
+//! The total of the marked entries, how many entries go with them, and the space that it would free: that of the
+//! inodes all of whose links are marked. Each mark updates both; only the marked links are remembered for that.
+
+use super::item::Item;
+
+use weigh::internal::sum::{Link, LinkedInodes, saturate};
+use weigh::internal::tree::{Child, DirectoryId, Freeable, Inode, Place, Totals, Tree};
+
+/// The marked inodes, each counted once.
+#[derive(Debug, Default)]
+pub struct Freed {
+    /// The number of entries that removing the marked ones removes.
+    entries: u64,
+    /// The total of inodes with one link. 128 bits, so that unmarking can subtract without overflow.
+    settled: u128,
+    /// The inodes with several links, with their weights.
+    links: LinkedInodes<u64>,
+    linked: u128,
+    /// The weight of the inodes all of whose links are marked.
+    complete: u128,
+    /// What the marks free at least, each by itself, if the walk asked what files share.
+    least: u128,
+    /// What the files in one mark share with each other, and so is freed once.
+    shared: u128,
+}
+
+impl Freed {
+    /// The total of the marked entries, counting each inode once, and the number of entries that removing them removes.
+    pub fn marked(&self) -> Totals {
+        let size = saturate(self.settled + self.linked);
+        Totals { size, entries: self.entries, ..Totals::default() }
+    }
+
+    /// How much removing them frees, in the measure's unit: between two bounds, if the walk asked what files share.
+    ///
+    /// Which extents are in several marks is not known. So those count for each.
+    pub fn freed(&self, is_asked: bool) -> Freeable {
+        let all = self.settled + self.complete;
+        let most = all.saturating_sub(self.shared);
+        let least = if is_asked { self.least.min(most) } else { all };
+        Freeable { least: saturate(least), most: saturate(most), extents: 0 }
+    }
+
+    /// Whether no inode below the `directory` of `tree` has links elsewhere.
+    pub fn is_apart(tree: &Tree, directory: DirectoryId) -> bool {
+        let mut freed = Self::default();
+        freed.mark(tree, directory.into());
+        freed.links.with_others().next().is_none()
+    }
+
+    /// Adds the entry at `place`, with everything below it.
+    pub fn mark(&mut self, tree: &Tree, place: Place) {
+        let (least, shared) = sharing(&tree.at(place));
+        self.least += least;
+        self.shared += shared;
+        self.entries += tree.at(place).removable();
+        for (figures, inode) in tree.at(place).counted() {
+            let size = tree.view().size(&figures);
+            let Some(Inode { identity, links, .. }) = inode else {
+                self.settled += u128::from(size);
+                continue;
+            };
+            let (before, now) = self.links.meet(identity, Link::new(size, links), u64::max);
+            self.change(before, now);
+        }
+    }
+
+    /// Removes the entry at `place`, with everything below it.
+    pub fn unmark(&mut self, tree: &Tree, place: Place) {
+        let (least, shared) = sharing(&tree.at(place));
+        self.least = self.least.saturating_sub(least);
+        self.shared = self.shared.saturating_sub(shared);
+        self.entries = self.entries.saturating_sub(tree.at(place).removable());
+        for (figures, inode) in tree.at(place).counted() {
+            let Some(inode) = inode else {
+                let size = tree.view().size(&figures);
+                self.settled = self.settled.saturating_sub(size.into());
+                continue;
+            };
+            if let Some((before, now)) = self.links.part(inode.identity) {
+                self.change(Some(before), now);
+            }
+        }
+    }
+
+    fn change(&mut self, before: Option<Link<u64>>, now: Link<u64>) {
+        let marked = |link: Link<u64>| if link.is_unmet() { 0 } else { link.value.into() };
+        let complete = |link: Link<u64>| match link.is_unmet() || link.has_others() {
+            true => 0,
+            false => u128::from(link.value),
+        };
+        if let Some(before) = before {
+            self.linked -= marked(before);
+            self.complete -= complete(before);
+        }
+        self.linked += marked(now);
+        self.complete += complete(now);
+    }
+}
+
+/// What removing `child` frees at least, and what the files in it share with each other; 0 if that is not known.
+fn sharing(child: &Child<'_>) -> (u128, u128) {
+    let item = Item::of(child);
+    let frees = item.totals.frees;
+    let both = frees.map(|it| (it.least.into(), item.freed().saturating_sub(it.most).into()));
+    both.unwrap_or_default()
+}

@@ -1,0 +1,108 @@
+//! A typed pattern that filters a list or selects what to mark: a glob, a size or an age.
+
+use weigh::internal::filter::Days;
+use weigh::internal::git::IgnoreRules;
+use weigh::internal::measure::parse_size;
+use weigh::internal::tree::Totals;
+
+/// A pattern for names.
+#[derive(Clone, Debug)]
+pub struct NamePattern {
+    text: String,
+    rules: IgnoreRules,
+}
+
+/// Selects entries to mark.
+#[derive(Clone, Debug)]
+pub enum MarkedBy {
+    /// Entries whose names match.
+    Name(NamePattern),
+    /// Entries of at least this size, or at most.
+    Size {
+        /// In the measure's unit.
+        size: u64,
+        /// At most, instead of at least.
+        is_most: bool,
+    },
+    /// Entries in which the last was written to before or after this many days ago.
+    Age(Days),
+    /// Entries that git ignores.
+    Ignored,
+}
+
+impl NamePattern {
+    /// The glob in `text`; without a wildcard, it matches anywhere in a name.
+    ///
+    /// # Errors
+    /// The reason if it is not a valid glob.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let is_glob = text.contains(['*', '?', '[']);
+        let glob = if is_glob { text.to_owned() } else { format!("*{text}*") };
+        // A name has no slash, and the comment and negation characters of git's rules are literal here.
+        let escaped = match glob.chars().next() {
+            Some('!' | '#') => format!("\\{glob}"),
+            _ => glob,
+        };
+        if text.contains('/') {
+            return Err("a name has no slash".to_owned());
+        }
+        let mut rules = IgnoreRules::default();
+        rules.add(escaped.as_bytes())?;
+        Ok(Self { text: text.to_owned(), rules })
+    }
+
+    /// Whether it matches `name`.
+    pub fn is_match(&self, name: &[u8], is_directory: bool) -> bool {
+        self.rules.decide(name, is_directory) == Some(true)
+    }
+
+    /// The text as typed.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl MarkedBy {
+    /// Examples of its syntax.
+    pub const EXAMPLES: &str = "*.o, >100M, <1k, older 90d, newer 7d, ignored";
+
+    /// Reads a glob, `>SIZE` or `<SIZE`, `older AGE` or `newer AGE`, or `ignored`.
+    ///
+    /// # Errors
+    /// The reason if it is none of them.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        let age = |days: &str, sign: &str| {
+            let days = days.trim();
+            Days::parse(&format!("{sign}{}", days.strip_suffix('d').unwrap_or(days)))
+        };
+        match (text.split_at_checked(1), text.split_once(' ')) {
+            (Some((">", size)), _) => Ok(Self::Size { size: parse_size(size)?, is_most: false }),
+            (Some(("<", size)), _) => Ok(Self::Size { size: parse_size(size)?, is_most: true }),
+            (_, Some(("older", days))) => age(days, "+").map(Self::Age),
+            (_, Some(("newer", days))) => age(days, "-").map(Self::Age),
+            _ if text == "ignored" => Ok(Self::Ignored),
+            (None, _) => Err(format!("as in {}", Self::EXAMPLES)),
+            _ => NamePattern::parse(text).map(Self::Name),
+        }
+    }
+
+    /// Whether it selects the entry. A directory is as old as the newest in it.
+    pub(super) fn is_match(
+        &self,
+        (name, is_directory): (&[u8], bool),
+        totals: Totals,
+        now: i64,
+    ) -> bool {
+        match self {
+            Self::Name(pattern) => pattern.is_match(name, is_directory),
+            Self::Size { size, is_most: false } => totals.size >= *size,
+            Self::Size { size, is_most: true } => totals.size <= *size,
+            Self::Age(days) => {
+                let age = totals.newest.map(|newest| now.saturating_sub(newest));
+                age.is_some_and(|age| days.admit(age))
+            }
+            Self::Ignored => false,
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The flags of filters.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, ValueHint};
+
+use super::git;
+use super::near::nearest;
+use super::roots::unreadable;
+use weigh::internal::escape::escape;
+use weigh::internal::filter::{
+    BadPattern, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, known_types,
+};
+use weigh::internal::git::{Git, Ignored};
+use weigh::internal::sys;
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What to leave out")]
+pub(super) struct FilterFlags {
+    /// Stay on the file system of each PATH
+    ///
+    /// --one-file-system is the same.
+    #[arg(short = 'x', long, visible_alias = "one-file-system")]
+    pub(super) limit_filesystem: bool,
+
+    /// Leave out names that begin with a dot
+    #[arg(short, long)]
+    pub(super) ignore_hidden: bool,
+
+    /// Leave out entries with this name or path
+    ///
+    /// A name has no slash in it. A path is absolute, or relative to a PATH or to the current directory.
+    #[arg(short = 'X', long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub(super) ignore_directory: Vec<OsString>,
+
+    /// Count only entries whose path matches, as in -e '\.png$'
+    #[arg(short = 'e', long, value_name = "REGEX")]
+    pub(super) filter: Vec<OsString>,
+
+    /// Leave out entries whose path matches
+    #[arg(short = 'v', long, value_name = "REGEX")]
+    pub(super) invert_filter: Vec<OsString>,
+
+    /// Leave out entries whose path matches a line of FILE; each line is a REGEX
+    #[arg(short = 'I', long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) ignore_all_in_file: Vec<PathBuf>,
+
+    /// Leave out entries that match, as in .gitignore
+    ///
+    /// GLOB has the syntax of a line of .gitignore: '*.o', '/build', 'tmp/', '!keep.o'.
+    #[arg(long, value_name = "GLOB")]
+    pub(super) exclude: Vec<OsString>,
+
+    /// Count only entries that match, and what is in them
+    #[arg(long, value_name = "GLOB")]
+    pub(super) include: Vec<OsString>,
+
+    /// Leave out entries that match a line of FILE, as in .gitignore
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) ignore_file: Vec<PathBuf>,
+
+    /// Leave out what git ignores, and what .ignore files exclude
+    #[arg(long)]
+    pub(super) gitignore: bool,
+
+    /// Count only what git ignores: what cleaning would free
+    #[arg(long, conflicts_with = "gitignore")]
+    pub(super) ignored: bool,
+
+    /// Count only files of this type; --type-list shows the types
+    #[arg(long = "type", value_name = "NAME")]
+    pub(super) only_type: Vec<String>,
+
+    /// Leave out files of this type
+    #[arg(long, value_name = "NAME")]
+    pub(super) type_not: Vec<String>,
+
+    /// List the types of files and their globs
+    #[arg(long, exclusive = true)]
+    pub(super) type_list: bool,
+
+    /// Count only entries that were modified DAYS ago; +DAYS: earlier, -DAYS: later
+    #[arg(short = 'M', long, value_name = "DAYS", value_parser = Days::parse)]
+    #[arg(allow_hyphen_values = true)]
+    pub(super) mtime: Option<Days>,
+
+    /// Count only entries that were accessed DAYS ago
+    #[arg(short = 'A', long, value_name = "DAYS", value_parser = Days::parse)]
+    #[arg(allow_hyphen_values = true)]
+    pub(super) atime: Option<Days>,
+
+    /// Count only entries whose status (such as owner or mode) changed DAYS ago
+    #[arg(short = 'y', long, value_name = "DAYS", value_parser = Days::parse)]
+    #[arg(allow_hyphen_values = true)]
+    pub(super) ctime: Option<Days>,
+}
+
+impl FilterFlags {
+    /// The filters, or one line that says what is wrong.
+    pub(super) fn filter(&self) -> Result<Filter, String> {
+        Ok(Filter {
+            names: Names { hidden: self.ignore_hidden },
+            paths: Paths::new(self.ignore_directory.iter().cloned()),
+            collapse: Paths::default(),
+            share: None,
+            types: self.types()?,
+            globs: self.globs()?,
+            git: self.git()?,
+            regexes: self.regexes()?,
+            times: Times {
+                now: sys::now(),
+                modified: self.mtime,
+                accessed: self.atime,
+                changed: self.ctime,
+            },
+        })
+    }
+
+    fn types(&self) -> Result<Types, String> {
+        let blame = |flag| {
+            move |name: &str| {
+                let types = known_types();
+                let glob = format!("*.{}", name.trim_start_matches(['*', '.']));
+                let of_glob = types.iter().find(|(_, globs)| globs.contains(&glob));
+                let names = || types.iter().map(|(known, _)| known.as_str());
+                let near = of_glob.map(|(known, _)| known.as_str()).or(nearest(name, names()));
+                let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+                let name = escape(name.as_bytes());
+                format!(
+                    "invalid value '{name}' for '{flag} <NAME>': {near}--type-list lists the types"
+                )
+            }
+        };
+        let types = Types::default().only(&self.only_type).map_err(blame("--type"))?;
+        types.never(&self.type_not).map_err(blame("--type-not"))
+    }
+
+    fn globs(&self) -> Result<Globs, String> {
+        let mut globs = Globs::default();
+        for file in &self.ignore_file {
+            for line in lines(file, "--ignore-file <FILE>")? {
+                globs.exclude.add_line(&line.text).map_err(|bad| line.blame(&bad))?;
+            }
+        }
+        for text in &self.exclude {
+            let glob = given("--exclude <GLOB>", text);
+            globs.exclude.add(&glob.text).map_err(|bad| glob.blame(&bad))?;
+        }
+        for text in &self.include {
+            let glob = given("--include <GLOB>", text);
+            globs.include.add(&glob.text).map_err(|bad| glob.blame(&bad))?;
+        }
+        Ok(globs)
+    }
+
+    fn git(&self) -> Result<Git, String> {
+        let ignored = match (self.gitignore, self.ignored) {
+            (true, _) => Ignored::LeftOut,
+            (_, true) => Ignored::Only,
+            _ => return Ok(Git::default()),
+        };
+        Ok(Git { ignored, config: Arc::new(git::config()?) })
+    }
+
+    fn regexes(&self) -> Result<Regexes, String> {
+        let only: Vec<_> = self.filter.iter().map(|text| given("--filter <REGEX>", text)).collect();
+        let mut never: Vec<_> =
+            self.invert_filter.iter().map(|text| given("--invert-filter <REGEX>", text)).collect();
+        for file in &self.ignore_all_in_file {
+            never.extend(lines(file, "--ignore-all-in-file <FILE>")?);
+        }
+        let regexes = Regexes::default().only(&texts(&only)).map_err(|bad| blame(&only, &bad))?;
+        regexes.never(&texts(&never)).map_err(|bad| blame(&never, &bad))
+    }
+}
+
+/// The types of files, one per line.
+pub(super) fn type_list() -> String {
+    let line = |(name, globs): (String, Vec<String>)| format!("{name}: {}\n", globs.join(", "));
+    known_types().into_iter().map(line).collect()
+}
+
+/// A pattern, and words that say where it comes from.
+struct PatternFlag {
+    text: Vec<u8>,
+    origin: String,
+}
+
+impl PatternFlag {
+    /// One line that says what is wrong with it.
+    fn blame(&self, message: &str) -> String {
+        format!("{}: {message}", self.origin)
+    }
+}
+
+/// A pattern given by a flag.
+fn given(flag: &str, text: &OsStr) -> PatternFlag {
+    let text = text.as_encoded_bytes().to_vec();
+    let origin = format!("invalid value '{}' for '{flag}'", escape(&text));
+    PatternFlag { text, origin }
+}
+
+/// The patterns in a file that a flag names, one per line, without empty lines.
+fn lines(file: &Path, flag: &str) -> Result<Vec<PatternFlag>, String> {
+    let name = escape(file.as_os_str().as_encoded_bytes());
+    let content = sys::read_file(file).map_err(|error| unreadable(file, flag, &error))?;
+    let lines = content.split(|byte| *byte == b'\n').enumerate();
+    let pattern = |(number, line): (usize, &[u8])| {
+        let text = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
+        let origin = format!("invalid line {name}:{} for '{flag}'", number + 1);
+        (!text.is_empty()).then_some(PatternFlag { text, origin })
+    };
+    Ok(lines.filter_map(pattern).collect())
+}
+
+fn texts(patterns: &[PatternFlag]) -> Vec<Vec<u8>> {
+    patterns.iter().map(|pattern| pattern.text.clone()).collect()
+}
+
+/// One line that says which of `patterns` is a bad regex, and if it may be meant as a glob, where those go.
+fn blame(patterns: &[PatternFlag], bad: &BadPattern) -> String {
+    let pattern = &patterns[bad.index];
+    let is_glob = pattern.text.starts_with(b"*");
+    let hint = if is_glob { "; --include and --exclude take globs" } else { "" };
+    pattern.blame(&format!("{}{hint}", bad.message))
+}

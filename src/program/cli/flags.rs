@@ -1,0 +1,368 @@
+//! The flags, before they are interpreted. Letters and meanings are those of dust, if dust has them.
+
+use std::ffi::OsString;
+use std::num::NonZeroUsize;
+
+use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
+use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
+use clap_complete::Shell;
+
+use super::filters::FilterFlags;
+use super::roots::RootFlags;
+use super::screen::ScreenFlags;
+use super::snapshots::SnapshotFlags;
+use weigh::internal::measure::parse_size;
+use weigh::internal::render::time::Style;
+use weigh::internal::sys::Source;
+use weigh::internal::tally::By;
+
+/// Show what uses the space on a disk, largest first.
+#[derive(Debug, Default, Parser)]
+#[command(name = "weigh", version, disable_help_flag = true, disable_version_flag = true)]
+#[command(max_term_width = 100, args_override_self = true)]
+pub(super) struct Flags {
+    #[command(flatten)]
+    pub(super) roots: RootFlags,
+
+    #[command(flatten)]
+    pub(super) count: CountFlags,
+
+    #[command(flatten)]
+    pub(super) filters: FilterFlags,
+
+    #[command(flatten)]
+    pub(super) show: ShowFlags,
+
+    #[command(flatten)]
+    pub(super) snapshots: SnapshotFlags,
+
+    #[command(flatten)]
+    pub(super) screen: ScreenFlags,
+
+    #[command(flatten)]
+    pub(super) print: PrintFlags,
+
+    /// The flags that change what counts, as they were typed; only if a snapshot is saved or compared.
+    #[arg(skip)]
+    pub(super) counting: Vec<String>,
+
+    /// The source of listings.
+    #[arg(skip)]
+    pub(super) source: Source,
+}
+
+impl Flags {
+    /// Whether to print something instead of weighing.
+    pub(super) fn is_question(&self) -> bool {
+        self.filters.type_list || self.print.completions.is_some() || self.print.man
+    }
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What to weigh")]
+pub(super) struct CountFlags {
+    /// Count file lengths instead of disk blocks
+    #[arg(short = 's', long)]
+    pub(super) apparent_size: bool,
+
+    /// Count regular files instead of bytes
+    #[arg(short, long, conflicts_with = "apparent_size")]
+    pub(super) filecount: bool,
+
+    /// Count inodes of every kind instead of bytes
+    #[arg(long, conflicts_with_all = ["apparent_size", "filecount"])]
+    pub(super) inodes: bool,
+
+    /// Show the newest time in each directory beside its size: a (accessed), c (changed) or m (modified)
+    #[arg(short = 'm', long, value_name = "TIME", conflicts_with_all = ["filecount", "inodes"])]
+    #[arg(hide_possible_values = true)]
+    pub(super) filetime: Option<FileTime>,
+
+    /// Count a file once for each of its hard links
+    #[arg(short = 'l', long)]
+    pub(super) count_links: bool,
+
+    /// On Windows, open every file to count it once, however many hard links it has
+    #[arg(long, conflicts_with = "count_links", hide = Source::LISTS_LINKS)]
+    pub(super) exact_links: bool,
+
+    /// Count only what deleting would free: no files that also have links elsewhere
+    #[arg(long, conflicts_with_all = ["count_links", "dereference_links", "filetime", "save", "load"])]
+    pub(super) unique: bool,
+
+    /// Follow symlinks; each directory is still entered once
+    #[arg(short = 'L', long)]
+    pub(super) dereference_links: bool,
+}
+
+/// A number of 1 or more.
+pub(super) fn positive() -> impl TypedValueParser<Value = NonZeroUsize> {
+    RangedU64ValueParser::<usize>::new().range(1..).try_map(NonZeroUsize::try_from)
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "What to show")]
+pub(super) struct ShowFlags {
+    /// Show the NUMBER largest [default: what fits]
+    ///
+    /// The default is the height of the terminal less six, or 20 without a terminal. With -d or -z it is
+    /// everything within those limits, and in JSON it is everything. The last line sums up what has no line of its own:
+    /// the inodes that are neither shown nor inside a directory that is shown without its content.
+    #[arg(short, long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub(super) number_of_lines: Option<usize>,
+
+    /// Show DEPTH levels below each PATH
+    ///
+    /// --max-depth is the same.
+    #[arg(
+        short,
+        long,
+        visible_alias = "max-depth",
+        value_name = "DEPTH",
+        allow_negative_numbers = true
+    )]
+    pub(super) depth: Option<u32>,
+
+    /// Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G
+    #[arg(short = 'z', long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(conflicts_with = "filetime")]
+    pub(super) min_size: Option<u64>,
+
+    /// Show only directories
+    #[arg(short = 'D', long, conflicts_with = "only_file")]
+    pub(super) only_dir: bool,
+
+    /// Show only files: a list of the largest
+    #[arg(short = 'F', long)]
+    pub(super) only_file: bool,
+
+    /// Show totals by file extension, like --by type
+    #[arg(short = 't', long, conflicts_with_all = ["depth", "only_dir", "unique"])]
+    pub(super) file_types: bool,
+
+    /// Show totals by group
+    ///
+    /// The groups are file extensions, owners, ages (time since the last modification), or sizes. Every
+    /// inode counts in one group.
+    #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types", "unique"])]
+    #[arg(value_parser = PossibleValuesParser::new(By::NAMES))]
+    pub(super) by: Option<String>,
+
+    /// Show directories with this name or path without their content
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    #[arg(conflicts_with_all = ["file_types", "by", "save"])]
+    pub(super) collapse: Vec<OsString>,
+
+    /// Set the order of entries in the same directory
+    ///
+    /// With count, the number of inodes is shown beside the size. With time, the newest time in each directory
+    /// is shown: the time that -m selects, or else that of the last modification.
+    #[arg(long, value_name = "ORDER")]
+    pub(super) sort: Option<Sort>,
+
+    /// Print only the total of each PATH, one per line, like du -sB1 PATH
+    ///
+    /// PATHs are in the order given. What several of them share counts in each. A PATH inside another has no line.
+    #[arg(long, conflicts_with_all = [
+        "number_of_lines", "depth", "min_size", "only_dir", "only_file", "file_types", "by", "collapse", "sort",
+        "skip_total", "filetime", "since", "output_json", "form",
+    ])]
+    pub(super) summarize: bool,
+
+    /// Also show what df says about each PATH that is a mount point; implies -x
+    ///
+    /// That is the size of the file system, its free space, and the space that is used but is in no file that was
+    /// seen.
+    #[arg(long, conflicts_with_all = [
+        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
+        "load", "since", "summarize",
+    ])]
+    pub(super) df: bool,
+
+    /// Also show how much space deleting each entry would free, apart from what clones and snapshots share
+    ///
+    /// Two figures are a lower and an upper bound: the space that no other file uses, and that space with the shared
+    /// space, if nothing outside the entry shares it. On btrfs the upper bound, or a single figure, is an estimate.
+    /// weigh opens files that take 64 KiB or more on XFS and btrfs, and reads none of them.
+    #[arg(long, conflicts_with_all = [
+        "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "load",
+        "since", "history", "summarize", "file_types", "by",
+    ])]
+    pub(super) frees: bool,
+
+    /// Do not show the line of the root
+    #[arg(long)]
+    pub(super) skip_total: bool,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct PrintFlags {
+    /// Print everything as JSON
+    ///
+    /// -n, -d, -z, -D and -F limit it.
+    #[arg(short = 'j', long)]
+    pub(super) output_json: bool,
+
+    /// Print a format for other programs: everything, like -j
+    ///
+    /// html and svg show the 5,000 largest entries, or as many as fit into 1 MB. -n shows another number.
+    #[arg(long = "as", value_name = "FORM", conflicts_with = "output_json")]
+    #[arg(value_parser = Flags::forms())]
+    pub(super) form: Option<String>,
+
+    /// Show paths instead of names
+    #[arg(short = 'p', long)]
+    pub(super) full_paths: bool,
+
+    /// Print the root at the top, and the largest entries next to it
+    #[arg(short, long)]
+    pub(super) reverse: bool,
+
+    /// Print no bars and no percentages
+    #[arg(short = 'b', long)]
+    pub(super) no_percent_bars: bool,
+
+    /// Draw the bars from the right
+    #[arg(short = 'B', long)]
+    pub(super) bars_on_right: bool,
+
+    /// Draw the bars in grey, if there are colours
+    #[arg(long)]
+    pub(super) dim: bool,
+
+    /// Print columns of words instead of a tree, for screen readers
+    #[arg(short = 'R', long)]
+    pub(super) screen_reader: bool,
+
+    /// Print sizes in powers of 1000 (si), or all in one unit
+    #[arg(short, long, value_name = "FORMAT", ignore_case = true)]
+    pub(super) output_format: Option<OutputFormat>,
+
+    /// Print times as full-iso, long-iso, iso, relative, or +FORMAT
+    ///
+    /// FORMAT has the syntax of strftime(3), as in +%d.%m.%Y.
+    #[arg(long, value_name = "STYLE", value_parser = Style::parse)]
+    pub(super) time_style: Option<Style>,
+
+    /// Draw for a terminal that is WIDTH columns wide
+    #[arg(short = 'w', long, value_name = "WIDTH", allow_negative_numbers = true)]
+    #[arg(value_parser = value_parser!(u16).range(1..))]
+    pub(super) terminal_width: Option<u16>,
+
+    /// Print no colours
+    #[arg(short = 'c', long)]
+    pub(super) no_colors: bool,
+
+    /// Print colours even without a terminal
+    #[arg(short = 'C', long, conflicts_with = "no_colors")]
+    pub(super) force_colors: bool,
+
+    /// Print colours: if the terminal can show them (auto, the default), always, or never
+    #[arg(long, value_name = "WHEN", conflicts_with_all = ["no_colors", "force_colors"])]
+    #[arg(hide_possible_values = true)]
+    pub(super) color: Option<When>,
+
+    /// Show no progress
+    #[arg(short = 'P', long)]
+    pub(super) no_progress: bool,
+
+    /// Print nothing but errors on stderr: no progress and no notes
+    #[arg(short, long)]
+    pub(super) quiet: bool,
+
+    /// Print a line for each path that could not be read
+    #[arg(long)]
+    pub(super) print_errors: bool,
+
+    /// Print what the walk did on stderr: threads, time, system calls
+    #[arg(long)]
+    pub(super) stats: bool,
+
+    /// Walk with NUMBER threads [default: as many as the storage keeps busy]
+    #[arg(short = 'T', long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(value_parser = positive())]
+    pub(super) threads: Option<NonZeroUsize>,
+
+    /// Do not read the inode tables of a slow ext4 disk before the walk
+    ///
+    /// As root, and if PATH is the mount point, weigh does that by default. It makes a walk on a slow disk many times
+    /// faster.
+    #[arg(long)]
+    pub(super) no_prefetch: bool,
+
+    /// Read an ext4 PATH from its device, which is several times faster; needs root
+    ///
+    /// PATH must be the mount point. Other file systems that are mounted below it are walked. If reading in bulk is not
+    /// possible, a message says why, and PATH is walked.
+    #[arg(long, conflicts_with_all = ["load", "dereference_links"])]
+    pub(super) bulk: bool,
+
+    /// Read settings from FILE instead of the config file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) config: Option<OsString>,
+
+    /// Print the completions for a shell
+    #[arg(long, value_name = "SHELL", exclusive = true)]
+    pub(super) completions: Option<Shell>,
+
+    /// Print the man page
+    #[arg(long, exclusive = true)]
+    pub(super) man: bool,
+
+    /// Print the most used flags; --help prints all of them
+    #[arg(short = 'h', long = "help", action = ArgAction::Help)]
+    _help: Option<bool>,
+
+    /// Print the version
+    #[arg(short = 'V', long = "version", action = ArgAction::Version)]
+    _version: Option<bool>,
+}
+
+/// Which of a file's times.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum FileTime {
+    #[value(name = "a", alias = "accessed")]
+    Accessed,
+    #[value(name = "c", alias = "changed")]
+    Changed,
+    #[value(name = "m", alias = "modified")]
+    Modified,
+}
+
+/// When there are colours.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+/// In which order siblings are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Sort {
+    Size,
+    Name,
+    Count,
+    Time,
+}
+
+/// How sizes are written.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+#[value(rename_all = "lower")]
+pub(super) enum OutputFormat {
+    Si,
+    B,
+    #[value(alias = "kib")]
+    K,
+    #[value(alias = "mib")]
+    M,
+    #[value(alias = "gib")]
+    G,
+    #[value(alias = "tib")]
+    T,
+    Kb,
+    Mb,
+    Gb,
+    Tb,
+}

@@ -1,0 +1,66 @@
+//! Git's configuration from the system, the user and the environment (git-config(1)). The walk reads that of each
+//! repository.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use super::HOME;
+use weigh::internal::escape::escape;
+use weigh::internal::git::{BadFile, GitConfig, Text, truth};
+use weigh::internal::problem::reason;
+use weigh::internal::sys;
+
+/// Reads the configuration.
+///
+/// # Errors
+/// One line that says what is wrong, if git refuses it, too.
+pub(super) fn config() -> Result<GitConfig, String> {
+    let home = not_empty(HOME);
+    let own = not_empty("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+    let in_own = |name| own.as_ref().map(|own| own.join("git").join(name));
+    let no_system = env::var_os("GIT_CONFIG_NOSYSTEM").unwrap_or_default().into_encoded_bytes();
+    let system = match truth(Some(&no_system)) {
+        Some(true) => None,
+        Some(false) => env::var_os("GIT_CONFIG_SYSTEM").or_else(|| Some("/etc/gitconfig".into())),
+        None => return Err("GIT_CONFIG_NOSYSTEM is neither true nor false".to_owned()),
+    };
+    let users = match env::var_os("GIT_CONFIG_GLOBAL") {
+        Some(file) => [Some(file.into()), None],
+        None => [in_own("config"), home.as_ref().map(|home| home.join(".gitconfig"))],
+    };
+    let bytes = |path: PathBuf| path.into_os_string().into_encoded_bytes();
+    let mut config = GitConfig::new(home.clone().map(bytes), in_own("ignore").map(bytes));
+    for file in [system.map(PathBuf::from)].into_iter().chain(users).flatten() {
+        config.read(&bytes(file), &text_of).map_err(blame)?;
+    }
+    for number in 0..count()? {
+        let of = |what| {
+            let name = format!("GIT_CONFIG_{what}_{number}");
+            let value = env::var_os(&name).map(OsString::into_encoded_bytes);
+            value.ok_or(format!("GIT_CONFIG_COUNT is more than {number}, but {name} is not set"))
+        };
+        config.overrule(&of("KEY")?, &of("VALUE")?, &text_of).map_err(blame)?;
+    }
+    Ok(config.with_excludes(&text_of))
+}
+
+/// The content of a file of the user's or the system's. Like git, weigh skips one that cannot be read.
+fn text_of(path: &[u8]) -> Text {
+    Ok(sys::read_file(&sys::to_path(path)).ok())
+}
+
+fn count() -> Result<u32, String> {
+    let count = env::var_os("GIT_CONFIG_COUNT").filter(|count| !count.is_empty());
+    let Some(count) = count else { return Ok(0) };
+    let number = count.to_str().and_then(|count| count.trim_ascii_start().parse().ok());
+    number.ok_or_else(|| "GIT_CONFIG_COUNT is not a number".to_owned())
+}
+
+fn blame((file, error): BadFile) -> String {
+    format!("cannot read git's file '{}': {}", escape(&file), reason(&error))
+}
+
+fn not_empty(name: &str) -> Option<PathBuf> {
+    env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+}

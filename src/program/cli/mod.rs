@@ -1,0 +1,188 @@
+//! All flags, and the options for each stage.
+//!
+//! Flags are parsed first and interpreted second: [`parse`] turns them into a request for [`report`] and into options
+//! for the output, and neither of these contains a flag.
+//!
+//! [`report`]: weigh::internal::report
+
+pub mod config;
+mod elsewhere;
+mod filters;
+mod flags;
+mod git;
+mod near;
+mod options;
+mod output;
+mod pages;
+mod parse;
+mod roots;
+mod screen;
+mod snapshots;
+
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, Write as _};
+use std::mem;
+use std::process;
+
+use clap::error::ErrorKind;
+
+use crate::program::browse::BrowseOptions;
+use crate::program::terminal;
+use flags::Flags;
+use weigh::internal::escape::escape;
+use weigh::internal::interrupt::Interrupt;
+use weigh::internal::problem::unless_closed;
+use weigh::internal::render::Output;
+use weigh::internal::render::size::Formats;
+use weigh::internal::report::{Bounds, Input, Request};
+use weigh::internal::sys::{self, HOME};
+
+/// What to do, and how to show it.
+#[derive(Debug)]
+pub struct Plan {
+    /// The request.
+    pub request: Request,
+    /// How to show the result.
+    pub output: Output,
+    /// Whether to show the progress.
+    pub progress: bool,
+    /// How to browse the result, if it is to be browsed and not shown.
+    pub browse: Option<BrowseOptions>,
+    /// What to say on stderr.
+    pub messages: Messages,
+}
+
+/// What to say on stderr.
+#[derive(Clone, Debug)]
+pub struct Messages {
+    /// How to write sizes.
+    pub formats: Formats,
+    /// Whether to say more than errors.
+    pub notes: bool,
+    /// Whether to print a line for every problem.
+    pub print_errors: bool,
+    /// Whether root could read what this user may not.
+    pub may_need_root: bool,
+    /// Whether to say what the walk did.
+    pub stats: bool,
+}
+
+/// Reads the command line, and the config file. Ends the process with status 2 after a usage error, and with 0 after
+/// `--help`, `--version` and `--type-list`.
+pub fn parse() -> Plan {
+    let args: Vec<OsString> = env::args_os().collect();
+    let plan = parse::flags(&args, |flags| {
+        if let Some(answer) = answer(&flags) {
+            print(&answer);
+        }
+        Plan::new(flags)
+    });
+    match plan {
+        Ok(plan) => plan,
+        Err(error) if error.use_stderr() => {
+            // The message quotes arguments, which may come from a pattern of the shell. So it is made again from
+            // escaped arguments, which cannot forge a line.
+            let harmless = |arg: &OsString| OsString::from(escape(arg.as_encoded_bytes()));
+            let harmless: Vec<OsString> = args.iter().map(harmless).collect();
+            let error = parse::flags(&harmless, |_| Ok(())).err().unwrap_or(error);
+            let is_bad_value = error.kind() == ErrorKind::ValueValidation;
+            // An invalid value needs one line only.
+            let most = if is_bad_value { 1 } else { usize::MAX };
+            for line in error.render().to_string().lines().take(most) {
+                // If writing to stderr fails, there is nowhere left to say so.
+                let _ = writeln!(io::stderr(), "{}", escape(line.as_bytes()));
+            }
+            process::exit(error.exit_code())
+        }
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            print(pages::help(args.iter().any(|arg| arg == "--help")).as_bytes())
+        }
+        Err(version) => print(version.render().to_string().as_bytes()),
+    }
+}
+
+/// The text to print instead of weighing, if a flag asks for one.
+fn answer(flags: &Flags) -> Option<Vec<u8>> {
+    if flags.filters.type_list {
+        return Some(filters::type_list().into());
+    }
+    if flags.print.man {
+        return Some(pages::man());
+    }
+    flags.print.completions.map(pages::completions)
+}
+
+/// Prints it, and ends the process with 0 unless writing failed.
+fn print(answer: &[u8]) -> ! {
+    let mut out = io::stdout();
+    let printed = out.write_all(answer).and_then(|()| out.flush());
+    process::exit(unless_closed(printed).is_err().into())
+}
+
+impl Plan {
+    /// The plan, or one line that says what is wrong.
+    fn new(mut flags: Flags) -> Result<Self, String> {
+        let terminal = terminal::size();
+        let keep = flags.keep(terminal);
+        flags.ensure_fit(&keep)?;
+        let (walk, formats) = (flags.walk()?, flags.formats());
+        let is_read_first = !flags.snapshots.load.is_empty()
+            || !flags.snapshots.history.is_empty()
+            || flags.snapshots.since.is_some();
+        let source = match &flags.snapshots.load[..] {
+            [] if !flags.snapshots.history.is_empty() => {
+                Input::History(mem::take(&mut flags.snapshots.history))
+            }
+            [] => Input::Roots(mem::take(&mut flags.roots).roots()?),
+            paths => Input::Snapshots(paths.to_vec()),
+        };
+        if matches!(&source, Input::Roots(roots) if flags.snapshots.shard.is_some() && roots.len() > 1)
+        {
+            return Err("--shard takes one PATH: each share is of one tree".into());
+        }
+        Ok(Self {
+            browse: flags.browse(&walk, &formats)?,
+            messages: Messages {
+                formats: formats.clone(),
+                notes: !flags.print.quiet,
+                print_errors: flags.print.print_errors,
+                // Nobody can read more of a snapshot.
+                may_need_root: matches!(source, Input::Roots(_)) && !sys::is_root(),
+                stats: flags.print.stats,
+            },
+            output: flags.output(formats, terminal, &source),
+            progress: !flags.print.no_progress && !flags.print.quiet && terminal::wants_progress(),
+            request: Request {
+                walk,
+                keep,
+                measure: flags.size_measure(),
+                details: flags.snapshots.details,
+                bytes_only: flags.form().is_some_and(|form| !form.fits().counts),
+                save: flags.destination()?,
+                keep_saved: flags.snapshots.keep,
+                bounds: Bounds {
+                    size: flags.snapshots.fail_over,
+                    growth: flags.snapshots.fail_growth,
+                },
+                source,
+                since: flags.snapshots.since,
+                options: flags.counting,
+                file_systems: flags.show.df,
+                interrupt: Interrupt::new(is_read_first),
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn flags_are_consistent() {
+        Flags::command().debug_assert();
+    }
+}

@@ -1,0 +1,255 @@
+//! Turns flags into the options of each stage.
+
+use std::env;
+use std::sync::{Arc, LazyLock};
+
+use super::flags::{FileTime, Flags, OutputFormat, Sort, When};
+use crate::program::terminal;
+use weigh::internal::filter::Paths;
+use weigh::internal::measure::{Measure, Time, View};
+use weigh::internal::render::Form;
+use weigh::internal::render::colors::Colors;
+use weigh::internal::render::page;
+use weigh::internal::render::size::{Format, Formats, Unit};
+use weigh::internal::render::time::TimeFormat;
+use weigh::internal::render::tree::{self, Bars};
+use weigh::internal::report::Keep;
+use weigh::internal::sys;
+use weigh::internal::tally::{By, Inodes, Limits, Show};
+use weigh::internal::tree::Order;
+
+use weigh::internal::walk;
+
+impl Flags {
+    pub(super) fn walk(&self) -> Result<walk::WalkOptions, String> {
+        let mut filter = self.filters.filter()?;
+        filter.collapse = Paths::new(self.show.collapse.iter().cloned());
+        filter.share = self.snapshots.shard;
+        let count = &self.count;
+        // Symlinks lead to an inode more than once, too.
+        let needs_links = count.exact_links || count.unique || count.dereference_links;
+        Ok(walk::WalkOptions {
+            view: self.view(),
+            time: self.kept_time(),
+            threads: self.print.threads,
+            // Other file systems do not belong to what this one holds.
+            one_file_system: self.filters.limit_filesystem || self.show.df,
+            follow: self.count.dereference_links,
+            count_links: self.count.count_links,
+            unique: self.count.unique,
+            frees: self.show.frees,
+            prefetch: !self.print.no_prefetch,
+            bulk: self.print.bulk,
+            source: if needs_links { self.source.with_links() } else { self.source },
+            filter,
+            ..walk::WalkOptions::default()
+        })
+    }
+
+    /// The time to show, if any. To sort by time is to show times.
+    pub(super) fn filetime(&self) -> Option<FileTime> {
+        let by_time = self.show.sort == Some(Sort::Time);
+        self.count.filetime.or(by_time.then_some(FileTime::Modified))
+    }
+
+    /// The time to keep, if any: the one to show, which in --ui a key asks for.
+    fn kept_time(&self) -> Option<Time> {
+        let shown = self.filetime().or(self.screen.ui.then_some(FileTime::Modified));
+        shown.map(|time| match time {
+            FileTime::Accessed => Time::Accessed,
+            FileTime::Changed => Time::Changed,
+            FileTime::Modified => Time::Modified,
+        })
+    }
+
+    pub(super) fn view(&self) -> View {
+        let measure = self.size_measure().unwrap_or_default();
+        View { measure, by_time: self.filetime().is_some() }
+    }
+
+    /// Whether what is shown are bytes, and no counts or times.
+    pub(super) fn is_in_bytes(&self) -> bool {
+        let View { measure, by_time } = self.view();
+        !by_time && matches!(measure, Measure::Disk | Measure::Apparent)
+    }
+
+    /// What sizes measure, if a flag says so.
+    pub(super) fn size_measure(&self) -> Option<Measure> {
+        match (self.count.apparent_size, self.count.filecount, self.count.inodes) {
+            (true, _, _) => Some(Measure::Apparent),
+            (_, true, _) => Some(Measure::Files),
+            (_, _, true) => Some(Measure::Inodes),
+            _ => None,
+        }
+    }
+
+    pub(super) fn order(&self) -> Order {
+        match self.show.sort {
+            None | Some(Sort::Size | Sort::Time) => Order::Size,
+            Some(Sort::Name) => Order::Name,
+            Some(Sort::Count) => Order::Count,
+        }
+    }
+
+    /// The order in a picture. Ages and sizes have an order of their own, unless --sort asks for another.
+    fn drawn_order(&self) -> Order {
+        let own = self.by().and_then(By::order).filter(|_| self.show.sort.is_none());
+        own.map_or_else(|| self.order(), Order::Listed)
+    }
+
+    /// The key of the groups, if there are groups.
+    fn by(&self) -> Option<By> {
+        let named = |name: &String| By::named(name, sys::user_name, sys::now);
+        self.show.by.as_ref().and_then(named).or(self.show.file_types.then_some(By::Type))
+    }
+
+    /// Groups have no paths.
+    pub(super) fn full_paths(&self) -> bool {
+        self.print.full_paths && !self.is_grouped()
+    }
+
+    fn is_grouped(&self) -> bool {
+        self.show.file_types || self.show.by.is_some()
+    }
+
+    /// What to keep in order to show it.
+    pub(super) fn keep(&self, terminal: Option<(usize, usize)>) -> Keep {
+        let is_added_up = self.form().is_some_and(Form::adds_up);
+        if self.screen.ui {
+            return Keep::Everything(self.browsed_inodes());
+        }
+        let has_details = self.form().is_some_and(Form::shows_details) && self.snapshots.details;
+        let inodes = match is_added_up {
+            _ if has_details => Inodes::ALL,
+            true => Inodes::LINKED,
+            false => Inodes::NONE,
+        };
+        let limits = self.limits(terminal);
+        let Some(by) = self.by() else {
+            return limits.map_or(Keep::Everything(inodes), Keep::Largest);
+        };
+        let Limits { lines, min_size, .. } = limits.unwrap_or(Limits::NONE);
+        Keep::Groups(by, Limits { lines, min_size, ..Limits::NONE })
+    }
+
+    /// JSON has no limits by default; a picture has.
+    fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
+        if self.show.summarize {
+            return Some(Limits { depth: 0, roots: usize::MAX, ..Limits::NONE });
+        }
+        let show = match (self.show.only_dir, self.show.only_file) {
+            (true, _) => Show::Directories,
+            (_, true) => Show::Files,
+            _ => Show::Everything,
+        };
+        let is_limited = self.show.number_of_lines.is_some()
+            || self.show.depth.is_some()
+            || self.show.min_size.is_some()
+            || show != Show::Everything;
+        let is_page = matches!(self.form(), Some(Form::Page(_)));
+        let is_drawn = self.form().is_none() || is_page;
+        let usual = || if is_page { page::NODES } else { default_lines(terminal) };
+        let fitting = self.show.number_of_lines.unwrap_or_else(usual);
+        // -d and -z show everything that they admit, whatever the height of the terminal. A page has a limit of its own.
+        let is_asked_for = self.show.depth.is_some() || self.show.min_size.is_some();
+        let is_cut = is_page || is_drawn && !is_asked_for;
+        let default_lines = if is_cut { fitting } else { usize::MAX };
+        let are_many = self.roots.are_listed() || !self.snapshots.load.is_empty();
+        (is_drawn || is_limited).then(|| Limits {
+            lines: self.show.number_of_lines.unwrap_or(default_lines),
+            depth: self.show.depth.unwrap_or(u32::MAX),
+            min_size: self.show.min_size.filter(|_| self.filetime().is_none()).unwrap_or(0),
+            show,
+            roots: match (is_drawn, are_many) {
+                (false, _) => 0,
+                // A user who gives a path wants to see its line. A list of paths, or a snapshot of one, may be long.
+                (true, true) => fitting.max(self.snapshots.load.len()),
+                (true, false) => usize::MAX,
+            },
+        })
+    }
+
+    pub(super) fn tree(&self, terminal: Option<(usize, usize)>) -> tree::PictureOptions {
+        /// The width without a terminal. A screen reader needs none.
+        const WIDTH: usize = 80;
+        let is_colored = self.wants_colors(terminal::wants_colors);
+        let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
+        tree::PictureOptions {
+            width: match (self.print.terminal_width, terminal) {
+                (Some(width), _) => width.into(),
+                (None, Some((width, _))) => width,
+                (None, None) if self.print.screen_reader => usize::MAX,
+                (None, None) => WIDTH,
+            },
+            bars: match (self.print.no_percent_bars, self.print.bars_on_right) {
+                (true, _) => Bars::None,
+                (_, true) => Bars::Right,
+                _ => Bars::Left,
+            },
+            format: Format::Binary,
+            times: None,
+            order: self.drawn_order(),
+            is_root_first: self.print.reverse,
+            full_paths: self.full_paths(),
+            skip_total: self.show.skip_total,
+            root_alone: self.show.depth == Some(0) || self.show.number_of_lines == Some(0),
+            one_kind: self.show.only_dir || self.show.only_file,
+            // The header of a loaded snapshot knows more.
+            knows_own: self.snapshots.load.is_empty(),
+            screen_reader: self.print.screen_reader,
+            dim: self.print.dim,
+            colors: is_colored.then(|| Colors::new(&ls_colors())),
+            ..tree::PictureOptions::default()
+        }
+    }
+
+    /// Whether there are colours: as a flag says, or else as `by_default` says.
+    pub(super) fn wants_colors(&self, by_default: fn() -> bool) -> bool {
+        match self.print.color {
+            Some(When::Always) => true,
+            Some(When::Never) => false,
+            Some(When::Auto) | None => {
+                self.print.force_colors || !self.print.no_colors && by_default()
+            }
+        }
+    }
+
+    /// How to write figures.
+    pub(super) fn formats(&self) -> Formats {
+        let fixed = |name, bytes| Format::Fixed(Unit { name, bytes });
+        let bytes = match self.print.output_format {
+            None => Format::Binary,
+            Some(OutputFormat::Si) => Format::Decimal,
+            Some(OutputFormat::B) => fixed("B", 1),
+            Some(OutputFormat::K) => fixed("Ki", 1 << 10),
+            Some(OutputFormat::M) => fixed("Mi", 1 << 20),
+            Some(OutputFormat::G) => fixed("Gi", 1 << 30),
+            Some(OutputFormat::T) => fixed("Ti", 1 << 40),
+            Some(OutputFormat::Kb) => fixed("K", 1_000),
+            Some(OutputFormat::Mb) => fixed("M", 1_000_000),
+            Some(OutputFormat::Gb) => fixed("G", 1_000_000_000),
+            Some(OutputFormat::Tb) => fixed("T", 1_000_000_000_000),
+        };
+        Formats { bytes, times: self.filetime().map(|_| self.times()) }
+    }
+
+    /// How times are written.
+    pub(super) fn times(&self) -> TimeFormat {
+        TimeFormat {
+            style: self.print.time_style.clone().unwrap_or_default(),
+            zone: Arc::new(LazyLock::new(sys::time_zone)),
+            now: sys::now(),
+        }
+    }
+}
+
+/// How many entries fit the terminal.
+fn default_lines(terminal: Option<(usize, usize)>) -> usize {
+    /// Without a terminal.
+    const LINES: usize = 20;
+    /// Two lines for the root and for the rest, and four for the command, messages, and a prompt of two lines.
+    const OTHERS: usize = 2 + 4;
+    /// The least, on a very low terminal.
+    const AT_LEAST: usize = 5;
+    terminal.map_or(LINES, |(_, height)| height.saturating_sub(OTHERS).max(AT_LEAST))
+}

@@ -1,0 +1,217 @@
+//! Reads flags from the command line, and settings from the config file.
+
+use std::borrow::Cow;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::{io, iter};
+
+use clap::error::{ContextKind, ErrorKind};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
+
+use super::config::{self, Setting};
+use super::flags::Flags;
+use super::near;
+use super::{HOME, snapshots};
+use weigh::internal::escape::escape;
+use weigh::internal::problem::reason;
+use weigh::internal::sys::{self, Source};
+
+/// Calls `make` with the flags in `args`, which begin with the program's name, and in the config file.
+pub(super) fn flags<T>(
+    args: &[OsString],
+    make: impl Fn(Flags) -> Result<T, String>,
+) -> Result<T, Error> {
+    let (source, args) = &source(args)?;
+    let make = |flags| make(Flags { source: *source, ..flags });
+    let flags = parse(args)?;
+    if flags.is_question() {
+        return make(flags).map_err(bad);
+    }
+    match file(flags.print.config.as_deref()) {
+        Ok(None) => make(flags).map_err(bad),
+        Ok(Some((path, text))) => over(args, &path, &text, make),
+        Err(message) => Err(bad(message)),
+    }
+}
+
+/// The source of listings, and the other arguments. `--source` is for tests and not a flag: help, man page,
+/// completions and config file do not know it, and it may come before flags that exclude all others.
+fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), Error> {
+    match args {
+        [name, flag, source, others @ ..] if flag == "--source" => {
+            let is_none = || {
+                let names: Vec<_> = Source::named().map(|(name, _)| name).collect();
+                let (names, source) = (names.join(" or "), escape(source.as_encoded_bytes()));
+                bad(format!("--source is {names}, not {source}"))
+            };
+            let named = Source::named().find(|(name, _)| *source == **name);
+            let (_, source) = named.ok_or_else(is_none)?;
+            Ok((source, iter::once(name).chain(others).cloned().collect()))
+        }
+        _ => Ok((Source::default(), args.into())),
+    }
+}
+
+fn parse(args: &[OsString]) -> Result<Flags, Error> {
+    // Not dropped, because that is a tenth of the time to start.
+    let command = Box::leak(Box::new(Flags::command()));
+    let matches = match command.try_get_matches_from_mut(args) {
+        // It may be a counterpart. They are added only now, because there is one for each switch, and they are rarely
+        // used.
+        Err(error) if error.kind() == ErrorKind::UnknownArgument => {
+            let command = config::with_counterparts(Flags::command());
+            let matches = command.clone().try_get_matches_from(args);
+            matches.map_err(|error| near::suggest(error, &command))
+        }
+        Err(error) if error.kind() == ErrorKind::DisplayHelp => {
+            Err(help_among_others(args).map_or(error, bad))
+        }
+        matches => matches.map_err(|error| near::suggest(error, command)),
+    }?;
+    interpret(command, matches)
+}
+
+/// Why help among other letters, as in `-sh`, is an error: users of `du` mean human-readable sizes.
+fn help_among_others(args: &[OsString]) -> Option<String> {
+    if args.iter().any(|arg| arg == "-h" || arg == "--help") {
+        return None;
+    }
+    let is_among = |arg: &&OsString| {
+        let arg = arg.as_encoded_bytes();
+        arg.starts_with(b"-") && !arg.starts_with(b"--") && arg.contains(&b'h')
+    };
+    let letters = escape(args.iter().skip(1).find(is_among)?.as_encoded_bytes());
+    Some(format!(
+        "-h prints help, and is not combined with other flags as in '{letters}': sizes are for humans \
+         already, and `weigh -d 0 PATH` shows what `du -sh PATH` prints"
+    ))
+}
+
+fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error> {
+    let is_wanted = matches.contains_id("save") || matches.contains_id("since");
+    let counting = if is_wanted { snapshots::counting(command, &matches) } else { Vec::new() };
+    // Without `_mut`, it would clone everything.
+    let flags = Flags::from_arg_matches_mut(&mut matches)?;
+    Ok(Flags { counting, ..flags })
+}
+
+/// The path and the text of the config file, if there is one: the one on the command line, or in the environment
+/// (none if that is empty), or the usual one.
+fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
+    let variable = |name| env::var_os(name).map(PathBuf::from);
+    let (path, is_named) = match named.map(PathBuf::from).or(variable("WEIGH_CONFIG_PATH")) {
+        Some(path) if path.as_os_str().is_empty() => return Ok(None),
+        Some(path) => (path, true),
+        None => {
+            // Relative paths are to be ignored (XDG Base Directory Specification).
+            let place = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+            let place = place.or(variable(HOME).map(|home| home.join(".config")));
+            let Some(place) = place else { return Ok(None) };
+            (place.join("weigh/config.toml"), false)
+        }
+    };
+    let wrong = |message: &str| format!("{}: {message}", printable(&path));
+    match sys::read_file(&path) {
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some((path, text))),
+            Err(_) => Err(wrong("it is not UTF-8")),
+        },
+        // The user did not name this file, and the home may be another user's.
+        Err(error) if !is_named && is_absent(&error) => Ok(None),
+        Err(error) => Err(wrong(&reason(&error))),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+    matches!(error.kind(), NotFound | NotADirectory | PermissionDenied)
+}
+
+/// Calls `make` with the flags in `args` and the settings in `text`, the config file at `path`.
+fn over<T>(
+    args: &[OsString],
+    path: &Path,
+    text: &str,
+    make: impl Fn(Flags) -> Result<T, String>,
+) -> Result<T, Error> {
+    let command = config::with_counterparts(Flags::command());
+    let at = |line: usize, message: &str| {
+        bad(format!("{}:{line}: {}", printable(path), escape(message.as_bytes())))
+    };
+    let settings =
+        config::read(text, &command).map_err(|mistake| at(mistake.line, &mistake.message))?;
+    let (name, typed) = args.split_at(args.len().min(1));
+    let with = |settings: &mut dyn Iterator<Item = &Setting>, typed: &[OsString]| {
+        let said = settings.flat_map(|setting| &setting.arguments).map(OsString::from);
+        let all = name.iter().cloned().chain(said).chain(typed.to_vec());
+        let matches = command.clone().try_get_matches_from(all);
+        matches.map_err(|error| near::suggest(error, &command))
+    };
+
+    let given = with(&mut [].iter(), typed)?;
+    let standing: Vec<&Setting> =
+        settings.iter().filter(|setting| !is_overridden(setting, &given, &command)).collect();
+    let made = |settings: &mut dyn Iterator<Item = &Setting>, typed: &[OsString]| {
+        let flags = interpret(&command, with(settings, typed)?)?;
+        make(flags).map_err(bad)
+    };
+    made(&mut standing.iter().copied(), typed).map_err(|error| {
+        let message = message(&error);
+        let is_cause = |alone: Result<T, Error>| alone.is_err_and(|e| self::message(&e) == message);
+        let is_at_fault = |setting: &&&Setting| is_cause(made(&mut [**setting].into_iter(), &[]));
+        if is_cause(made(&mut [].iter(), typed)) {
+            return error;
+        }
+        match standing.iter().find(is_at_fault) {
+            Some(setting) => {
+                // clap removes terminal escapes. So the message is made again from escaped arguments.
+                let harmless = setting.arguments.iter().map(|text| escape(text.as_bytes()));
+                let harmless = Setting { arguments: harmless.collect(), ..(*setting).clone() };
+                let error = made(&mut [&harmless].into_iter(), &[]).err();
+                at(setting.line, &error.map_or(message, |error| self::message(&error)))
+            }
+            // Each setting is valid by itself, but not all together.
+            None => bad(format!("{}: {message}", printable(path))),
+        }
+    })
+}
+
+/// The error in one line, with a suggestion if there is one.
+fn message(error: &Error) -> String {
+    let text = error.render().to_string();
+    let line = text.lines().next().unwrap_or_default();
+    let line = line.strip_prefix("error: ").unwrap_or(line);
+    match error.get(ContextKind::SuggestedValue) {
+        Some(near) => format!("{line}: did you mean '{near}'?"),
+        None => line.to_owned(),
+    }
+}
+
+/// Whether the command line overrides the setting. Repeatable flags add up instead.
+fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bool {
+    let is_given =
+        |arg: &Arg| given.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    let Some(arg) = command.get_arguments().find(|arg| *arg.get_id() == setting.flag) else {
+        return false;
+    };
+    let excludes = |one: &Arg, other: &Arg| {
+        command.get_arg_conflicts_with(one).iter().any(|arg| arg.get_id() == other.get_id())
+    };
+    let undone = arg.get_long().map(config::counterpart);
+    command.get_arguments().filter(|other| is_given(other)).any(|other| {
+        let is_same = other.get_id() == arg.get_id();
+        is_same && !matches!(arg.get_action(), ArgAction::Append)
+            || !is_same && (excludes(arg, other) || excludes(other, arg))
+            || undone.is_some() && other.get_long() == undone.as_deref()
+    })
+}
+
+fn bad(message: String) -> Error {
+    Flags::command().error(ErrorKind::ValueValidation, message)
+}
+
+fn printable(path: &Path) -> String {
+    escape(path.as_os_str().as_encoded_bytes())
+}

@@ -1,0 +1,91 @@
+//! The paths to weigh.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+
+use weigh::internal::escape::escape;
+use weigh::internal::problem::reason;
+use weigh::internal::sys;
+
+#[derive(Debug, Default, Args)]
+pub(super) struct RootFlags {
+    /// Directories and files to weigh [default: .]
+    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    paths: Vec<OsString>,
+
+    /// Also weigh the PATHs in FILE, each ended by a NUL; - is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(conflicts_with = "files_from", help_heading = "What to weigh")]
+    files0_from: Option<PathBuf>,
+
+    /// Also weigh the PATHs in FILE, one per line; - is standard input
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(help_heading = "What to weigh")]
+    files_from: Option<PathBuf>,
+}
+
+impl RootFlags {
+    /// Whether a file names paths; it may be long.
+    pub(super) fn are_listed(&self) -> bool {
+        self.files0_from.is_some() || self.files_from.is_some()
+    }
+
+    /// The roots: those on the command line and those in a file, or the current directory if there are neither. The
+    /// error is one line that says why the file cannot be read, or that a path is empty.
+    pub(super) fn roots(self) -> Result<Vec<OsString>, String> {
+        let mut roots = self.paths;
+        if roots.iter().any(|root| root.is_empty()) {
+            let why = "it is empty; without a PATH, weigh shows the current directory";
+            return Err(format!("invalid value '' for '[PATH]...': {why}"));
+        }
+        let (file, end, flag) = match (&self.files0_from, &self.files_from) {
+            (Some(file), _) => (file, 0, "--files0-from <FILE>"),
+            (_, Some(file)) => (file, b'\n', "--files-from <FILE>"),
+            (None, None) => {
+                if roots.is_empty() {
+                    roots.push(".".into());
+                }
+                return Ok(roots);
+            }
+        };
+        read(file, end, &mut roots).map_err(|error| unreadable(file, flag, &error))?;
+        Ok(roots)
+    }
+}
+
+/// One line that says why the `file` of a flag cannot be read.
+pub(super) fn unreadable(file: &Path, flag: &str, error: &io::Error) -> String {
+    let name = escape(file.as_os_str().as_encoded_bytes());
+    format!("cannot read '{name}' for '{flag}': {}", reason(error))
+}
+
+/// Adds the paths in `file`, each of which ends with `end`, in their order.
+fn read(file: &Path, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
+    if file == OsStr::new("-") {
+        return paths_in(io::stdin().lock(), end, roots);
+    }
+    paths_in(BufReader::new(sys::open_file(file)?), end, roots)
+}
+
+fn paths_in(mut list: impl BufRead, end: u8, roots: &mut Vec<OsString>) -> io::Result<()> {
+    /// Far more than any path has, and little if there is no end, as in /dev/zero.
+    const LONGEST: u64 = 16 << 20;
+    loop {
+        let mut path = Vec::new();
+        let length = list.by_ref().take(LONGEST).read_until(end, &mut path)? as u64;
+        if length == 0 {
+            return Ok(());
+        }
+        if length == LONGEST {
+            return Err(io::Error::other("a path of more than 16 MiB"));
+        }
+        path.pop_if(|last| *last == end);
+        // No file has an empty name.
+        if !path.is_empty() {
+            roots.push(sys::into_path(path).into());
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The flags of the screen to browse on.
+
+use std::env;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::flags::{Flags, Sort};
+use super::{HOME, git};
+use crate::program::browse::{self, BrowseOptions, SortKey, Sorting};
+use crate::program::terminal;
+use weigh::internal::git::{Git, GitConfig, Ignored};
+use weigh::internal::remove::UserDirectories;
+use weigh::internal::render::colors::Colors;
+use weigh::internal::render::size::Formats;
+use weigh::internal::sys;
+use weigh::internal::tally::Inodes;
+use weigh::internal::walk::WalkOptions;
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Browse")]
+pub(super) struct ScreenFlags {
+    /// Look around on the terminal while it scans; mark, and see what that would free
+    ///
+    /// ? shows the keys. d reviews the marks; there t moves them into the trash, and D deletes them. With --load, it
+    /// shows a snapshot; with --since, also what changed.
+    #[arg(short = 'u', long, conflicts_with_all = [
+        "filetime", "count_links", "unique", "number_of_lines", "depth", "min_size", "only_dir",
+        "only_file", "file_types", "by", "collapse", "summarize", "save", "fail_over",
+        "fail_growth", "output_json", "form", "screen_reader",
+    ])]
+    pub(super) ui: bool,
+
+    /// Turn off deleting in --ui
+    #[arg(long, requires = "ui")]
+    pub(super) read_only: bool,
+
+    /// End paths that --ui prints with NUL instead of a newline
+    #[arg(long, requires = "ui")]
+    pub(super) print0: bool,
+}
+
+impl Flags {
+    /// What to keep of inodes, to be browsed in: of a snapshot, what it says.
+    pub(super) fn browsed_inodes(&self) -> Inodes {
+        let is_walked = self.snapshots.load.is_empty();
+        let inodes = match self.snapshots.details {
+            true => Inodes::ALL,
+            false if is_walked => Inodes::DIRECTORIES,
+            false => Inodes::DATED_DIRECTORIES,
+        };
+        Inodes { fingerprints: is_walked, ..inodes }
+    }
+
+    /// How to browse, if that is asked for, or in one line why that cannot be done.
+    pub(super) fn browse(
+        &self,
+        walk: &WalkOptions,
+        formats: &Formats,
+    ) -> Result<Option<BrowseOptions>, String> {
+        if !self.screen.ui {
+            return Ok(None);
+        }
+        if !browse::IS_BUILT {
+            return Err("--ui is not in this weigh: it was built without the feature tui".into());
+        }
+        if self.filetime().is_some() {
+            return Err("--ui sorts by time with the key M: leave out --sort time".into());
+        }
+        let by = match self.show.sort {
+            None | Some(Sort::Size | Sort::Time) => SortKey::Size,
+            Some(Sort::Name) => SortKey::Name,
+            Some(Sort::Count) => SortKey::Count,
+        };
+        let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
+        let is_colored = self.wants_colors(terminal::allows_colors);
+        // Who does not use git has no configuration that could be wrong.
+        let config = git::config().unwrap_or_else(|_| GitConfig::default());
+        let variable = |name: &str| env::var_os(name).map(PathBuf::from);
+        let from_database = sys::user_home(sys::user_id());
+        let home = variable(HOME).filter(|home| home.is_absolute()).or(from_database.clone());
+        let directories =
+            UserDirectories::of(|name| if name == HOME { home.clone() } else { variable(name) });
+        // With sudo, the home of the user who called it.
+        let caller = env::var("SUDO_UID").ok().and_then(|id| sys::user_home(id.parse().ok()?));
+        let homes = [home, from_database, caller].into_iter().flatten().collect();
+        Ok(Some(BrowseOptions {
+            formats: formats.clone(),
+            measure: walk.view.measure,
+            times: Some(self.times()),
+            sorting: Sorting { by, ..Sorting::default() },
+            knows_freed: !walk.follow,
+            frees: walk.frees,
+            print0: self.screen.print0,
+            is_raw: !terminal::is_stdout(),
+            read_only: self.screen.read_only,
+            is_filtered: !walk.filter.is_off(),
+            directories: Some(directories).filter(|directories| directories.log().is_some()),
+            homes,
+            ignored: Git { ignored: Ignored::Only, config: config.into() },
+            colors: is_colored.then(|| Colors::new(&ls_colors())),
+        }))
+    }
+}

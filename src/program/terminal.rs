@@ -1,0 +1,92 @@
+//! The terminal, and the line on it that shows the progress.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::time::Instant;
+
+use terminal_size::{Height, Width, terminal_size};
+
+use weigh::internal::render::progress;
+use weigh::internal::render::size::Format;
+use weigh::internal::sys::is_capable_terminal;
+use weigh::internal::walk::Progress;
+
+/// The columns and lines of the terminal, if any.
+pub fn size() -> Option<(usize, usize)> {
+    terminal_size().map(|(Width(width), Height(height))| (width.into(), height.into()))
+}
+
+/// Whether stdout is a terminal.
+pub fn is_stdout() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// Whether stdout wants colours: NO_COLOR (no-color.org), CLICOLOR_FORCE (bixense.com/clicolors),
+/// then whether it is a terminal that can show them.
+pub fn wants_colors() -> bool {
+    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    if is_set("NO_COLOR") {
+        return false;
+    }
+    if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") {
+        return true;
+    }
+    is_stdout() && is_capable_terminal()
+}
+
+/// Whether drawings on the terminal itself may have colours: unless NO_COLOR forbids it.
+pub fn allows_colors() -> bool {
+    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_capable_terminal()
+}
+
+/// Whether stderr can show a line that is redrawn.
+pub fn wants_progress() -> bool {
+    io::stderr().is_terminal() && is_capable_terminal()
+}
+
+/// The progress line, on stderr.
+#[derive(Debug)]
+pub struct ProgressLine {
+    is_wanted: bool,
+    format: Format,
+    start: Instant,
+    is_drawn: bool,
+}
+
+impl ProgressLine {
+    /// A line that is drawn only if it `is_wanted`. Sizes are in `format`.
+    pub fn new(is_wanted: bool, format: Format) -> Self {
+        Self { is_wanted, format, start: Instant::now(), is_drawn: false }
+    }
+
+    /// Redraws the line.
+    pub fn draw(&mut self, progress: &Progress) {
+        if !self.is_wanted {
+            return;
+        }
+        // Some terminals wrap after the last column, and all echo "^C" after the line.
+        let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
+        let Progress { entries, size, directory, prefetch, .. } = progress;
+        let elapsed = self.start.elapsed();
+        let line = match *prefetch {
+            Some((read, of)) => progress::prefetch(read, of, width),
+            None => progress::line(*entries, *size, elapsed, directory, &self.format, width),
+        };
+        replace(&line);
+        self.is_drawn = true;
+    }
+
+    /// Erases the line.
+    pub fn erase(&self) {
+        if self.is_drawn {
+            replace("");
+        }
+    }
+}
+
+/// Writes `line` over the one at the cursor, in one call, so that it does not flicker.
+fn replace(line: &str) {
+    const CLEAR: &str = "\r\x1b[2K";
+    // An error here does not change the totals.
+    let _ = io::stderr().write_all(format!("{CLEAR}{line}").as_bytes());
+}
