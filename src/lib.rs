@@ -51,10 +51,11 @@
 //! Each part may use the parts in its line, and no others. A test compares this table with the `use` lines.
 //!
 //! ```text
-//! main       cli browse remove report render terminal problem interrupt escape
+//! main       cli browse signals remove report render terminal problem escape
 //! browse     remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt escape
 //! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
+//! signals    interrupt
 //! report     diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
 //! terminal   walk render sys
 //! render     history snapshot tree inode measure problem bounds path stats weighed escape
@@ -79,7 +80,7 @@
 //! parallel
 //! path
 //! stats
-//! interrupt  sys
+//! interrupt
 //! ```
 //!
 //! # Invariants

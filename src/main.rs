@@ -8,9 +8,9 @@ mod program;
 
 use crate::program::browse::{self, BrowseOptions};
 use crate::program::cli::{self, Messages};
+use crate::program::signals;
 use crate::program::terminal::ProgressLine;
 use weigh::internal::escape::escape;
-use weigh::internal::interrupt;
 use weigh::internal::problem::{Operation, Problem, reason, unless_closed};
 use weigh::internal::remove;
 use weigh::internal::render::{self, Output, bounds, doubts, errors, stats};
@@ -38,12 +38,12 @@ fn main() -> ExitCode {
     if let Some(browse) = plan.browse {
         return look_around(request, browse, &plan.messages);
     }
-    if let Err(error) = request.interrupt.listen(INTERRUPTED) {
+    if let Err(error) = signals::listen(&request.interrupt, INTERRUPTED) {
         say([format!("cannot listen for Ctrl-C: {error}")]);
     }
     if request.save.is_some() {
         // If this fails, weigh ends like any other program.
-        let _ = interrupt::outlive_size_limit();
+        let _ = signals::outlive_size_limit();
     }
     let messages = &plan.messages;
     let mut progress =

@@ -3,4 +3,5 @@
 
 pub mod browse;
 pub mod cli;
+pub mod signals;
 pub mod terminal;

@@ -11,7 +11,7 @@
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
 //!   * `is_rotational`: whether a device is a rotating disk.
-//!   * `terminal`, `is_capable_terminal`, `stop_others`, `signals`: the terminal of the process, Ctrl-C and Ctrl-Z on it.
+//!   * `terminal`, `is_capable_terminal`, `stop_others`: the terminal of the process.
 //!   * `usage`, `host`, `user_name`, `user_home`, `user_homes`: what the process has used, the names of the machine and
 //!     its users, and their home directories.
 //!   * `is_root`: whether no other user may read more.
@@ -85,8 +85,8 @@ pub use space::{Space, space};
 pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, errors, free_handles, host, into_path,
     is_capable_terminal, is_out_of_handles, is_root, is_rotational, is_vanished, make_directories,
-    map_extents, not_found, signals, space_around, stop_others, terminal, threads_with_room,
-    to_path, usage, user_home, user_homes, user_id, user_name,
+    map_extents, not_found, space_around, stop_others, terminal, threads_with_room, to_path, usage,
+    user_home, user_homes, user_id, user_name,
 };
 pub use time_zone::time_zone;
 pub use usage::Usage;

@@ -30,8 +30,8 @@ use ratatui_crossterm::CrosstermBackend;
 
 use super::update::Command;
 use super::{BrowseOptions, Browser, Ended, Key, Protected, RemovalProgress, view};
+use crate::program::signals::{self, HANGUP, ScreenSignals};
 use weigh::internal::git::{Git, Ignored};
-use weigh::internal::interrupt::{self, HANGUP, ScreenSignals};
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::remove::{self, Manner, Removed, Target, Trashed};
 use weigh::internal::render::errors;
@@ -479,7 +479,7 @@ impl Screen {
     /// Stops the process until it is continued, and restores the terminal meanwhile.
     fn stop(&mut self) -> io::Result<()> {
         restore();
-        interrupt::stop()?;
+        signals::stop()?;
         enter()?;
         // This clears it; Terminal::clear would wait for the terminal to report its cursor position.
         let size = self.terminal.size()?;

@@ -2,7 +2,6 @@
 
 pub mod errors;
 pub mod portable;
-pub mod signals;
 pub mod snapshot_file;
 pub mod time_zone;
 

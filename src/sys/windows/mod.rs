@@ -2,7 +2,6 @@
 
 pub mod errors;
 mod path;
-pub mod signals;
 pub mod snapshot_file;
 pub(super) mod source;
 pub mod time_zone;

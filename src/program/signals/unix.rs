@@ -2,17 +2,19 @@
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGXFSZ};
 use signal_hook::{flag, low_level};
+use weigh::internal::interrupt::Interrupt;
 
-/// From now on, Ctrl-C ends the program with `status` if `ends_at_once` is set, and sets both.
-pub fn listen(
-    is_asked: &Arc<AtomicBool>,
-    ends_at_once: &Arc<AtomicBool>,
-    status: u8,
-) -> io::Result<()> {
+use super::ScreenSignals;
+
+/// From now on, Ctrl-C ends the program with `status` if `ends_at_once` is set, and sets both flags.
+///
+/// # Errors
+/// The system's.
+pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
+    let Interrupt { is_asked, ends_at_once } = interrupt;
     // In the order in which the handler runs them.
     flag::register_conditional_shutdown(SIGINT, status.into(), Arc::clone(ends_at_once))?;
     flag::register(SIGINT, Arc::clone(is_asked))?;
@@ -21,20 +23,26 @@ pub fn listen(
 }
 
 /// From now on, writing past RLIMIT_FSIZE fails with EFBIG and does not end the process.
+///
+/// # Errors
+/// The system's.
 pub fn outlive_size_limit() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
 /// From now on, a signal that ends the program puts its number into `ended`, and Ctrl-Z sets `is_stopped`.
-pub fn listen_for_screen(ended: &Arc<AtomicUsize>, is_stopped: &Arc<AtomicBool>) -> io::Result<()> {
+pub fn listen_for_screen(signals: &ScreenSignals) -> io::Result<()> {
     for signal in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] {
-        flag::register_usize(signal, Arc::clone(ended), signal as usize)?;
+        flag::register_usize(signal, Arc::clone(&signals.ended), signal as usize)?;
     }
-    flag::register(SIGTSTP, Arc::clone(is_stopped))?;
+    flag::register(SIGTSTP, Arc::clone(&signals.is_stopped))?;
     Ok(())
 }
 
 /// Stops the process until it is continued.
+///
+/// # Errors
+/// The system's.
 pub fn stop() -> io::Result<()> {
     low_level::emulate_default_handler(SIGTSTP)
 }

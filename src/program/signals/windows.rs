@@ -2,16 +2,18 @@
 
 use std::io;
 use std::process;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
-/// From now on, Ctrl-C ends the program with `status` if `ends_at_once` is set, and sets both.
-pub fn listen(
-    is_asked: &Arc<AtomicBool>,
-    ends_at_once: &Arc<AtomicBool>,
-    status: u8,
-) -> io::Result<()> {
-    let (is_asked, ends_at_once) = (Arc::clone(is_asked), Arc::clone(ends_at_once));
+use weigh::internal::interrupt::Interrupt;
+
+use super::ScreenSignals;
+
+/// From now on, Ctrl-C ends the program with `status` if `ends_at_once` is set, and sets both flags.
+///
+/// # Errors
+/// The system's.
+pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
+    let Interrupt { is_asked, ends_at_once } = interrupt.clone();
     let handler = move || {
         if ends_at_once.load(Ordering::SeqCst) {
             process::exit(status.into());
@@ -23,16 +25,22 @@ pub fn listen(
 }
 
 /// On Windows, a failed write does not end the process.
+///
+/// # Errors
+/// None.
 pub fn outlive_size_limit() -> io::Result<()> {
     Ok(())
 }
 
 /// The console ends the program by itself.
-pub fn listen_for_screen(_: &Arc<AtomicUsize>, _: &Arc<AtomicBool>) -> io::Result<()> {
+pub fn listen_for_screen(_: &ScreenSignals) -> io::Result<()> {
     Ok(())
 }
 
 /// Windows has no job control.
+///
+/// # Errors
+/// None.
 pub fn stop() -> io::Result<()> {
     Ok(())
 }

@@ -1,0 +1,45 @@
+//! Ctrl-C ends the program at once, except during a walk and while saving a snapshot. Those two end soon after it,
+//! because there is something to show or to clean up. A second Ctrl-C ends them at once.
+
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+#[cfg(unix)]
+use unix as system;
+#[cfg(windows)]
+use windows as system;
+
+pub use system::{listen, outlive_size_limit, stop};
+
+/// The number of the signal for a terminal that is gone.
+pub const HANGUP: u8 = 1;
+
+/// What signals tell a program that has the whole screen. It ends, or stops, once the screen is as it was.
+#[derive(Clone, Debug, Default)]
+pub struct ScreenSignals {
+    /// The number of the one that ends it; 0 if none has come.
+    pub ended: Arc<AtomicUsize>,
+    /// Whether it is to stop until it is continued.
+    pub is_stopped: Arc<AtomicBool>,
+}
+
+impl ScreenSignals {
+    /// From now on, records the signals that concern the screen.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn listen(&self) -> io::Result<()> {
+        system::listen_for_screen(self)
+    }
+
+    /// The number of the signal that ends the program, if one has come.
+    pub fn ended_by(&self) -> Option<u8> {
+        u8::try_from(self.ended.load(Ordering::SeqCst)).ok().filter(|signal| *signal > 0)
+    }
+}
