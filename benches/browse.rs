@@ -17,7 +17,7 @@ use weigh::internal::tally::Inodes;
 
 fn main() {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let mut request = Request { keep, ..Request::of_roots(std::env::args_os().skip(1)) };
+    let mut request = Request { keep, ..Request::of(std::env::args_os().skip(1)) };
     request.walk.time = Some(Time::Modified);
     let browsed = report::browse(&request, Arc::default(), |_| {}).expect("nothing is read first");
     let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };

@@ -1,5 +1,6 @@
 //! Limits for the total and for its growth.
 
+use crate::invalid::InvalidValue;
 use crate::measure::parse_size;
 
 /// The limits.
@@ -69,12 +70,12 @@ impl Growth {
     ///
     /// # Errors
     /// What a valid value looks like.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         match text.trim().strip_suffix('%') {
             None => parse_size(text).map(Growth::By),
             Some(percent) => match percent.parse() {
                 Ok(percent) if (0.0..=f64::MAX).contains(&percent) => Ok(Growth::Percent(percent)),
-                _ => Err("a percentage is a number, as in 20%".to_owned()),
+                _ => Err(InvalidValue::Percentage),
             },
         }
     }

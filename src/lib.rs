@@ -1,5 +1,46 @@
 //! `weigh` answers one question, "where did the space go?", exactly, in parallel, and in memory
-//! that grows only with the number of hard-linked inodes.
+//! that grows only with what is kept.
+//!
+//! The largest directories and files:
+//!
+//! ```
+//! # fn main() -> Result<(), weigh::Problem> {
+//! use weigh::Request;
+//!
+//! let outcome = weigh::run(&Request::of(["src"]))?;
+//! for entry in outcome.root().children().iter().take(10) {
+//!     println!("{:>12} {}", entry.size(), entry.name().display());
+//! }
+//! assert!(outcome.is_complete(), "{:?}", outcome.problems());
+//! # assert!(outcome.root().size() > outcome.root().children()[0].size());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! What grew and what shrank between two snapshots:
+//!
+//! ```
+//! # use weigh::Problem;
+//! # fn main() -> Result<(), Problem> {
+//! # let directory = tempfile::tempdir().expect("a directory");
+//! # let [monday, friday] = ["monday.json", "friday.json"].map(|name| directory.path().join(name));
+//! # let tree = directory.path().join("tree");
+//! # std::fs::create_dir_all(tree.join("logs")).expect("a tree");
+//! # weigh::run(&Request::of([&tree]).save_to(&monday))?;
+//! # std::fs::write(tree.join("logs/new"), "grows").expect("a file");
+//! # weigh::run(&Request::of([&tree]).save_to(&friday))?;
+//! use weigh::{Measure, Request};
+//!
+//! let request = Request::saved([friday]).since(monday).measure(Measure::Apparent);
+//! for entry in weigh::run(&request)?.root().children() {
+//!     println!("{:+} {}", entry.growth().unwrap_or(0), entry.name().display());
+//!     # assert_eq!((entry.growth(), &*entry.name()), (Some(5), "logs".as_ref()));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Everything else here is about how weigh is built. Its parts are private.
 //!
 //! # How data flows
 //!
@@ -16,35 +57,33 @@
 //! files ───► snapshot ────┘
 //! ```
 //!
-//! * [`report`] is the front door: it does what a [`Request`] asks for. It knows no flags and no terminal.
-//! * [`sys`] lists directories and examines entries, through the source for the root or the mount. Nothing else
+//! * `api` is what is public. `report` does what a [`Request`] asks for. It knows no flags and no terminal.
+//! * `sys` lists directories and examines entries, through the source for the root or the mount. Nothing else
 //!   touches the file system.
-//! * [`filter`] decides what counts. It changes totals.
-//! * [`git`] knows what git ignores and tracks, and `ext4` reads ext4 from a device that `sys` opened. Both
+//! * `filter` decides what counts. It changes totals.
+//! * `git` knows what git ignores and tracks, and `ext4` reads ext4 from a device that `sys` opened. Both
 //!   import nothing else of weigh.
-//! * [`walk`] visits every directory once, in parallel, and adds finished directories to their parents. It
+//! * `walk` visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept.
-//! * [`sum`] adds up inodes, each once.
-//! * [`total`] is the only place that closes a directory: it computes the directory's total.
-//! * [`tally`] decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know how
+//! * `sum` adds up inodes, each once.
+//! * `total` is the only place that closes a directory: it computes the directory's total.
+//! * `tally` decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know how
 //!   the walk works. A new kind of report is a new file there.
-//! * [`tree`] is the packed result of every tally, with one traversal for everything, also for two trees side by
+//! * `tree` is the packed result of every tally, with one traversal for everything, also for two trees side by
 //!   side.
-//! * [`snapshot`] is the result of a walk in a file. It is written completely or not at all, loaded into any tally
+//! * `snapshot` is the result of a walk in a file. It is written completely or not at all, loaded into any tally
 //!   like a walk, and weighed again if filters leave something out.
-//! * [`diff`] is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
-//! * [`history`] compares many snapshots: what changed most, at which rate, and when a file system is full.
-//! * [`render`] turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
+//! * `diff` is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
+//! * `history` compares many snapshots: what changed most, at which rate, and when a file system is full.
+//! * `render` turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
 //!   it writes its first date, `sys` looks up the time zone.
-//! * [`browse`] shows a result on a screen, and marks entries: a state, a pure view of it, and one loop.
-//! * [`remove`] deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
-//! * [`cli`] turns flags, and the config file below them, into a request and a form for the output.
-//! * [`terminal`] knows the terminal, and shows the progress on it.
-//! * [`inode`], [`measure`], [`weighed`], [`problem`], [`escape`], [`bounds`], [`parallel`], [`path`], [`stats`] and
-//!   [`interrupt`] are what all of them share: which inode it is, measures and units, results, errors, escapes in text,
+//! * `browse` shows a result on a screen, and marks entries: a state, a pure view of it, and one loop.
+//! * `remove` deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
+//! * `cli` turns flags, and the config file below them, into a request and a form for the output.
+//! * `terminal` knows the terminal, and shows the progress on it.
+//! * `inode`, `measure`, `weighed`, `problem`, `escape`, `bounds`, `parallel`, `path`, `stats` and
+//!   `interrupt` are what all of them share: which inode it is, measures and units, results, errors, escapes in text,
 //!   limits, work on several cores, paths, what a walk did, and Ctrl-C.
-//!
-//! [`Request`]: report::Request
 //!
 //! # Imports run one way
 //!
@@ -52,31 +91,33 @@
 //!
 //! ```text
 //! main       cli browse signals remove report render terminal problem escape
-//! browse     remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt escape
+//! browse     signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt escape
 //! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
+//! api        report sys tally tree interrupt invalid measure problem
 //! report     diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
 //! terminal   walk render sys
-//! render     history snapshot tree inode measure problem bounds path stats weighed escape
+//! render     history snapshot tree inode invalid measure problem bounds path stats weighed escape
 //! history    diff snapshot tally tree measure problem
 //! diff       sys total tally tree inode measure
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
 //! walk       sys filter total tally tree inode measure problem path stats weighed
-//! filter     git sys measure path
+//! filter     git sys invalid measure path
 //! total      tally sum sys tree inode measure
 //! tally      sum sys tree inode measure path
 //! sum        sys tree inode measure
 //! tree       sys inode measure parallel path
 //! sys        ext4 inode measure parallel path
-//! bounds     measure
+//! bounds     invalid measure
 //! git
 //! ext4
 //! escape
 //! inode
-//! measure
+//! measure    invalid
+//! invalid
 //! weighed    tree problem
-//! problem    sys
+//! problem    sys escape
 //! parallel
 //! path
 //! stats
@@ -98,28 +139,13 @@
 //! * Sums are exact, and saturate when they are shown.
 //! * There is no process-wide mutable state, and no unsafe code.
 //!
-//! # Example
-//!
-//! ```
-//! use weigh::report::{self, Keep, Request};
-//! use weigh::tally::Limits;
-//! use weigh::tree::Order;
-//!
-//! let keep = Keep::Largest(Limits { lines: 10, ..Limits::NONE });
-//! let request = Request { keep, ..Request::of_roots(["src".into()]) };
-//! let outcome = report::run(&request, |_| {}).expect("there is no file to be read");
-//! let tree = outcome.snapshot.weighed.report.expect("src is there to be read");
-//! let largest = tree.root().children(Order::Size);
-//! assert!(largest.len() <= 10);
-//! assert!(tree.root().size() >= largest[0].size());
-//! ```
-
 // Some of it only the program uses.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 #[cfg(not(any(unix, windows)))]
 compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
+mod api;
 mod bounds;
 mod diff;
 mod escape;
@@ -130,6 +156,7 @@ mod git;
 mod history;
 mod inode;
 mod interrupt;
+mod invalid;
 mod measure;
 mod parallel;
 mod path;
@@ -146,6 +173,13 @@ mod total;
 mod tree;
 mod walk;
 mod weighed;
+
+pub use api::{TreeEntry, run};
+pub use interrupt::Interrupt;
+pub use invalid::InvalidValue;
+pub use measure::{Figures, Kind, Measure};
+pub use problem::{Operation, Problem};
+pub use report::{Outcome, Request};
 
 /// What the program, its tests and its benches use beyond what is public. It changes without notice.
 #[cfg(feature = "cli")]

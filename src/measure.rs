@@ -2,6 +2,8 @@
 //!
 //! This part imports nothing, so that all others can use it.
 
+use crate::invalid::InvalidValue;
+
 /// Seconds in a day.
 pub const DAY: i64 = 86_400;
 
@@ -279,12 +281,11 @@ impl Mode {
 ///
 /// # Errors
 /// What a valid size looks like.
-pub fn parse_size(text: &str) -> Result<u64, String> {
+pub fn parse_size(text: &str) -> Result<u64, InvalidValue> {
     let text = text.trim();
     let digits = text.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
-    let usage = || "a size is a number and a unit, as in 512, 10k, 10KiB, 10kB, 1.5G".to_owned();
-    let number: f64 = number.parse().map_err(|_| usage())?;
+    let number: f64 = number.parse().map_err(|_| InvalidValue::Size)?;
     let unit = unit.trim().to_ascii_lowercase();
     let (prefix, thousand) = match unit.as_str() {
         "" | "b" => ("", 1_u64),
@@ -300,11 +301,11 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
         "" => 0,
         prefix => match ["k", "m", "g", "t", "p", "e"].iter().position(|p| *p == prefix) {
             Some(position) => position as u32 + 1,
-            None => return Err(usage()),
+            None => return Err(InvalidValue::Size),
         },
     };
     if power == 0 && thousand != 1 {
-        return Err(usage());
+        return Err(InvalidValue::Size);
     }
     // A cast from a float saturates.
     Ok((number * thousand.pow(power) as f64).round() as u64)

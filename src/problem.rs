@@ -1,13 +1,21 @@
 //! Errors as values. The walk records them and continues, and render shows them.
 
+use std::borrow::Cow;
 use std::io;
+use std::path::Path;
 
+use thiserror::Error;
+
+use crate::escape::escape;
+use crate::sys;
 use crate::sys::errors::{TIMED_OUT, is_closed, symbol};
 
-/// An error, or something that was skipped on purpose.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// An error, or something that was skipped on purpose. As text it is one line that is safe to print.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[error("cannot {} {}: {}", operation.name(), escape(path), escape(message.as_bytes()))]
 pub struct Problem {
     /// The path, as bytes: the root as given, then the names below it.
+    #[doc(hidden)]
     pub path: Vec<u8>,
     /// What weigh tried to do.
     pub operation: Operation,
@@ -81,6 +89,11 @@ pub fn unless_closed(written: io::Result<()>) -> io::Result<()> {
 }
 
 impl Problem {
+    /// The path: the root as given, then the names below it.
+    pub fn path(&self) -> Cow<'_, Path> {
+        sys::to_path(&self.path)
+    }
+
     /// The problem that `error` is for `path`.
     pub fn new(path: Vec<u8>, operation: Operation, error: &io::Error) -> Self {
         Self { path, operation, code: error.raw_os_error(), message: reason(error) }

@@ -35,36 +35,49 @@ use crate::total::replay;
 use crate::tree::Tree;
 use crate::walk::{self, Progress, Walked};
 
-/// What to do.
+/// What to weigh, or which snapshots to show, and how. It walks the current directory unless told otherwise.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// What to weigh, or the snapshot to show instead.
+    #[doc(hidden)]
     pub source: Input,
     /// How to walk, and what counts. [`run`] adds the attributes that it needs.
+    #[doc(hidden)]
     pub walk: walk::WalkOptions,
     /// What to keep in order to show it.
+    #[doc(hidden)]
     pub keep: Keep,
     /// What sizes are to measure, if a flag says so. If not, snapshots show what they were saved with.
+    #[doc(hidden)]
     pub measure: Option<Measure>,
     /// Whether a snapshot must have all times and owners. A saved one gets them.
+    #[doc(hidden)]
     pub details: bool,
     /// Whether the output can only show bytes.
+    #[doc(hidden)]
     pub bytes_only: bool,
     /// Where to save a snapshot, if anywhere.
+    #[doc(hidden)]
     pub save: Option<Destination>,
     /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
     /// Without a number, all are kept.
+    #[doc(hidden)]
     pub keep_saved: Option<NonZeroUsize>,
     /// The snapshot to compare with, if any; or a directory with dated ones, for the newest complete one of the same roots.
+    #[doc(hidden)]
     pub since: Option<PathBuf>,
     /// The flags that change what counts, by their long names. A snapshot records them, and two snapshots can be
     /// compared only if their flags agree.
+    #[doc(hidden)]
     pub options: Vec<String>,
     /// Limits for the total and its growth.
+    #[doc(hidden)]
     pub bounds: Bounds,
     /// Whether to report the file systems whose mount points are roots.
+    #[doc(hidden)]
     pub file_systems: bool,
     /// What can end it early.
+    #[doc(hidden)]
     pub interrupt: Interrupt,
 }
 
@@ -98,24 +111,34 @@ type NowAndBefore = (Snapshot, WalkStats, Option<Snapshot>);
 #[derive(Debug)]
 pub struct Outcome {
     /// The result to show; in a comparison, the difference: how each node changed.
+    #[doc(hidden)]
     pub snapshot: Snapshot,
     /// The history of a tree, if that was asked for.
+    #[doc(hidden)]
     pub history: Option<History>,
     /// Errors about other files: snapshots that could not be read or removed.
+    #[doc(hidden)]
     pub other_files: Vec<Problem>,
     /// The expired snapshots that were removed.
+    #[doc(hidden)]
     pub removed: Vec<PathBuf>,
     /// Whether saving succeeded; also if nothing was to be saved.
+    #[doc(hidden)]
     pub saved: Result<(), Problem>,
     /// The file systems whose mount points are roots, if that was asked for.
+    #[doc(hidden)]
     pub file_systems: Vec<FileSystem>,
     /// The roots that are not mount points, if that was asked for.
+    #[doc(hidden)]
     pub unmounted: Vec<Vec<u8>>,
     /// Doubts about a comparison.
+    #[doc(hidden)]
     pub doubts: Vec<Doubt>,
     /// The bounds that it exceeds.
+    #[doc(hidden)]
     pub exceeded: Vec<Exceeded>,
     /// What the walk did; empty for a snapshot.
+    #[doc(hidden)]
     pub stats: WalkStats,
 }
 
@@ -231,11 +254,6 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
 }
 
 impl Request {
-    /// A request for everything at and below `roots`.
-    pub fn of_roots(roots: impl IntoIterator<Item = OsString>) -> Self {
-        Self { source: Input::Roots(roots.into_iter().collect()), ..Self::default() }
-    }
-
     fn is_loaded(&self) -> bool {
         matches!(self.source, Input::Snapshots(..) | Input::History(..))
     }

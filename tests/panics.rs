@@ -24,7 +24,7 @@ fn main() {
         thread::sleep(Duration::from_millis(500));
         panic!("as it was asked to");
     });
-    let request = Request::of_roots(std::env::args_os().skip(1));
+    let request = Request::of(std::env::args_os().skip(1));
     let ended = browse::run(&request, BrowseOptions::default());
     unreachable!("it ended before: {ended:?}");
 }

@@ -5,6 +5,7 @@
 //! entry above that level belongs to one share, but every share enters the directories there, to reach its own below.
 
 use super::Verdict;
+use crate::invalid::InvalidValue;
 
 /// One of several shares that together make one tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,12 +35,12 @@ impl Share {
     ///
     /// # Errors
     /// The expected syntax, if it is not a share.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let numbers = text.split_once('/').and_then(|(number, of)| {
             Some(Self { number: number.parse().ok()?, of: of.parse().ok()?, depth: 2 })
         });
         let is_one = |share: &Self| (1..=share.of).contains(&share.number);
-        numbers.filter(is_one).ok_or_else(|| "a share is 1/8, 2/8 … or 8/8".to_owned())
+        numbers.filter(is_one).ok_or(InvalidValue::Share)
     }
 
     /// This share of a tree whose root has this many subdirectories; more than [`MANY`] need not be counted.

@@ -1,6 +1,7 @@
 //! Filters by time: how many days ago an entry was modified, accessed or changed. Days are counted like those of
 //! `find`, in steps of 24 hours back from now.
 
+use crate::invalid::InvalidValue;
 use crate::sys::Stat;
 
 const DAY: i64 = 24 * 60 * 60;
@@ -51,7 +52,7 @@ impl Days {
     ///
     /// # Errors
     /// What a valid value looks like.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let (days, number): (fn(u32) -> Self, _) = match text.split_at_checked(1) {
             Some(("+", number)) => (Days::MoreThan, number),
             Some(("-", number)) => (Days::LessThan, number),
@@ -61,9 +62,7 @@ impl Days {
         let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
         match number.parse() {
             Ok(number) if is_number => Ok(days(number)),
-            _ => Err("give a number of days, as in 0 (the last 24 hours), -7 (the last week), \
-                      +30 (before that)"
-                .to_owned()),
+            _ => Err(InvalidValue::Days),
         }
     }
 

@@ -50,8 +50,7 @@ pub fn summary(
 
 /// The line for one loss.
 pub fn one(loss: &Problem) -> String {
-    let path = escape(&loss.path);
-    format!("cannot {} {path}: {}", loss.operation.name(), text_of(loss))
+    loss.to_string()
 }
 
 /// The line that names the `roots` that are not mount points, which --df says nothing about, if there are any.

@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 use jiff::{Timestamp, Zoned};
 
 use crate::escape::escape;
+use crate::invalid::InvalidValue;
 use crate::measure::DAY;
 
 /// How times are written.
@@ -42,20 +43,16 @@ impl Style {
     ///
     /// # Errors
     /// Lists the styles, or says what is wrong with a format.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> Result<Self, InvalidValue> {
         let format = match text {
             "full-iso" => "%Y-%m-%d %H:%M:%S %z",
             "long-iso" => "%Y-%m-%d %H:%M",
             "iso" => "%Y-%m-%d",
             "relative" => return Ok(Style::Relative),
-            _ => text.strip_prefix('+').ok_or(
-                "a time style is full-iso, long-iso, iso, relative, or + and a format, \
-                 as in +%d.%m.%Y",
-            )?,
+            _ => text.strip_prefix('+').ok_or(InvalidValue::TimeStyle)?,
         };
         let epoch = Timestamp::UNIX_EPOCH.to_zoned(TimeZone::UTC);
-        strtime::format(format, &epoch)
-            .map_err(|_| format!("{text} is no format of strftime(3), as +%d.%m.%Y is"))?;
+        strtime::format(format, &epoch).map_err(|_| InvalidValue::TimeFormat(text.to_owned()))?;
         Ok(Style::Format(format.to_owned()))
     }
 }

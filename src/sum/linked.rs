@@ -70,7 +70,7 @@ impl<V> Link<V> {
 
 impl<V: Copy> LinkedInodes<V> {
     /// How many inodes there are.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.inodes.len()
     }
 

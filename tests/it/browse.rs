@@ -31,7 +31,7 @@ use crate::snapshots::sizes_alone;
 /// What is at `root`, as `--ui` walks it.
 fn browsed(root: &Path) -> Browsed {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let mut request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    let mut request = Request { keep, ..Request::of([root.as_os_str().to_owned()]) };
     request.walk.time = Some(Time::Modified);
     report::browse(&request, Arc::default(), |_| {}).unwrap()
 }
@@ -386,7 +386,7 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
 fn a_root_within_another_is_not_marked() {
     let fixture = Fixture::new().file("tree/a/root/file", 10_000).file("tree/b", 20_000);
     let roots = [fixture.at("tree"), fixture.at("tree/a/root")];
-    let mut request = Request::of_roots(roots.clone().map(PathBuf::into_os_string));
+    let mut request = Request::of(roots.clone().map(PathBuf::into_os_string));
     request.keep = Keep::Everything(Inodes::FINGERPRINTS);
     let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
     let roots = roots.each_ref().map(|root| root.as_os_str().as_encoded_bytes());
@@ -413,7 +413,7 @@ fn what_is_protected_is_not_marked() {
     let _mounted = Mounted::tmpfs_at(&fixture.at("media/disk/mounted"));
     let scan = |one_file_system: bool| {
         let roots = [fixture.path().as_os_str().to_owned()];
-        let mut request = Request::of_roots(roots);
+        let mut request = Request::of(roots);
         request.keep = Keep::Everything(Inodes::FINGERPRINTS);
         request.walk.one_file_system = one_file_system;
         let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();

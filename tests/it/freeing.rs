@@ -38,7 +38,7 @@ fn browsed(root: &Path) -> Browsed {
 
 fn filtered(root: &Path, filter: &Filter) -> Browsed {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let mut request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    let mut request = Request { keep, ..Request::of([root.as_os_str().to_owned()]) };
     request.walk.filter = filter.clone();
     report::browse(&request, Arc::default(), |_| {}).unwrap()
 }
@@ -92,7 +92,7 @@ impl Screen {
         let mut watch = |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
         match command {
             Command::Look => {
-                let (number, targets) = self.browser.to_be_looked_at();
+                let (number, targets) = self.browser.take_looks();
                 let looked = targets.into_iter().map(|(number, mut target)| {
                     let refusal = remove::look(&mut target).err().map(|why| why.to_string());
                     (number, target, refusal)
@@ -416,8 +416,7 @@ fn after_a_stopped_walk_only_what_was_read_to_its_end_goes() {
         fixture.file(format!("tree/a{}/b{i}/f", i % 5), 10)
     });
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let mut request =
-        Request { keep, ..Request::of_roots([fixture.at("tree").as_os_str().to_owned()]) };
+    let mut request = Request { keep, ..Request::of([fixture.at("tree").as_os_str().to_owned()]) };
     request.walk.threads = std::num::NonZero::new(1);
     // Asked for from the start: all that closes, closes after it.
     request.interrupt.is_asked.store(true, std::sync::atomic::Ordering::SeqCst);

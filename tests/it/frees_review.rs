@@ -24,7 +24,7 @@ fn browser(root: &Path) -> Browser {
     let protected = Protected::ask([root.as_os_str().as_bytes()], &[]);
     let mut browser = Browser::new(options, protected, Arc::default(), true);
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let mut request = Request { keep, ..Request::of_roots([root.as_os_str().to_owned()]) };
+    let mut request = Request { keep, ..Request::of([root.as_os_str().to_owned()]) };
     request.walk.frees = true;
     browser.finish(report::browse(&request, Arc::default(), |_| {}).unwrap());
     browser.resize(20);
@@ -120,7 +120,7 @@ fn the_review_of_several_snapshots_has_two_bounds() {
     let mut browser = Browser::new(options, Protected::default(), Arc::default(), false);
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let source = Input::Snapshots(files);
-    let request = Request { keep, source, ..Request::of_roots([]) };
+    let request = Request { keep, source, ..Request::default() };
     browser.finish(report::browse(&request, Arc::default(), |_| {}).unwrap());
     browser.resize(20);
     // The file in the first of them.

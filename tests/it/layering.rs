@@ -97,7 +97,7 @@ fn nobody_reaches_past_its_part() {
         ("rustix::", &["sys", "ext4"]),
         // To `sys` it tells the time zone, as to localtime(3).
         ("std::env", &["cli", "terminal", "sys"]),
-        ("std::process", &["main", "cli", "sys"]),
+        ("std::process", &["main", "cli", "signals", "sys"]),
         ("std::thread", &["report", "walk", "browse"]),
         ("catch_unwind", &["walk"]),
         ("Instant", &["terminal", "walk", "browse"]),

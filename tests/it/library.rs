@@ -1,6 +1,7 @@
 //! The library as another program uses it: what the program cannot do, but its caller may.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -87,4 +88,34 @@ fn an_interrupt_while_a_directory_closes_leaves_a_report() {
     let weighed = walk(roots, options, Slow(interrupt), |_| ()).weighed;
     assert!(weighed.is_interrupted);
     assert!(weighed.report.is_some_and(|tree| tree.root().totals().entries > 0));
+}
+
+/// Who uses the library alone builds nothing that only the program needs.
+#[test]
+fn the_library_alone_needs_nothing_of_the_program() {
+    let names = |flags: &[&str]| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+        cargo.args(["tree", "--locked", "--offline", "--edges", "normal", "--prefix", "none"]);
+        let listed = cargo.args(flags).output().unwrap();
+        assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+        let listed = String::from_utf8(listed.stdout).unwrap();
+        let names = listed.lines().filter_map(|line| line.split(' ').next());
+        names.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (all, alone) = (names(&[]), names(&["--no-default-features"]));
+    let program = [
+        "clap",
+        "clap_mangen",
+        "crossterm",
+        "parquet",
+        "ratatui-core",
+        "signal-hook",
+        "strsim",
+        "toml",
+    ];
+    for name in program {
+        assert!(all.iter().any(|other| other == name), "{name} is not needed at all");
+        assert!(!alone.iter().any(|other| other == name), "the library needs {name}");
+    }
 }

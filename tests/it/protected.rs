@@ -353,7 +353,7 @@ impl World {
     fn browsed(&self) -> Browsed {
         let roots = self.roots.iter().map(|root| root.as_os_str().to_owned());
         let keep = Keep::Everything(Inodes::FINGERPRINTS);
-        let request = Request { keep, ..Request::of_roots(roots) };
+        let request = Request { keep, ..Request::of(roots) };
         report::browse(&request, Arc::default(), |_| {}).unwrap()
     }
 

@@ -32,7 +32,7 @@ impl Scanned {
     /// Of all in `top`, with a home directory at `home`.
     pub fn new(top: &Path, home: &Path) -> Self {
         let keep = Keep::Everything(Inodes::FINGERPRINTS);
-        let request = Request { keep, ..Request::of_roots([top.as_os_str().to_owned()]) };
+        let request = Request { keep, ..Request::of([top.as_os_str().to_owned()]) };
         let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
         let tree = browsed.snapshot.weighed.report.unwrap();
         let home = home.to_owned();

@@ -72,19 +72,26 @@ impl MarkedBy {
     /// The reason if it is none of them.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let age = |days: &str, sign: &str| {
-            let days = days.trim();
-            Days::parse(&format!("{sign}{}", days.strip_suffix('d').unwrap_or(days)))
-        };
         match (text.split_at_checked(1), text.split_once(' ')) {
-            (Some((">", size)), _) => Ok(Self::Size { size: parse_size(size)?, is_most: false }),
-            (Some(("<", size)), _) => Ok(Self::Size { size: parse_size(size)?, is_most: true }),
-            (_, Some(("older", days))) => age(days, "+").map(Self::Age),
-            (_, Some(("newer", days))) => age(days, "-").map(Self::Age),
+            (Some((">", size)), _) => Self::by_size(size, false),
+            (Some(("<", size)), _) => Self::by_size(size, true),
+            (_, Some(("older", days))) => Self::by_age(days, "+"),
+            (_, Some(("newer", days))) => Self::by_age(days, "-"),
             _ if text == "ignored" => Ok(Self::Ignored),
             (None, _) => Err(format!("as in {}", Self::EXAMPLES)),
             _ => NamePattern::parse(text).map(Self::Name),
         }
+    }
+
+    fn by_size(size: &str, is_most: bool) -> Result<Self, String> {
+        let size = parse_size(size).map_err(|error| error.to_string())?;
+        Ok(Self::Size { size, is_most })
+    }
+
+    fn by_age(days: &str, sign: &str) -> Result<Self, String> {
+        let days = days.trim();
+        let days = Days::parse(&format!("{sign}{}", days.strip_suffix('d').unwrap_or(days)));
+        days.map(Self::Age).map_err(|error| error.to_string())
     }
 
     /// Whether it selects the entry. A directory is as old as the newest in it.

@@ -210,7 +210,7 @@ impl Browser {
     }
 
     /// The number of the review, and its targets with their numbers.
-    pub fn to_be_looked_at(&mut self) -> (u64, Vec<(usize, Target)>) {
+    pub fn take_looks(&mut self) -> (u64, Vec<(usize, Target)>) {
         let Some(review) = &mut self.removals.review else { return (0, Vec::new()) };
         let marks = review.marks.iter_mut().enumerate();
         let targets = marks.filter_map(|(number, mark)| Some((number, mark.target.take()?)));

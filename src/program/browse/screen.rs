@@ -295,7 +295,7 @@ impl Work<'_> {
 
     fn look(&self, browser: &mut Browser) {
         let sender = self.sender.clone();
-        let (number, targets) = browser.to_be_looked_at();
+        let (number, targets) = browser.take_looks();
         let directories = self.options.directories.clone().unwrap_or_default();
         thread::spawn(move || {
             let unlogged = directories.check_log().err().map(|error| error.to_string());

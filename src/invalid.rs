@@ -1,0 +1,34 @@
+//! Values that cannot be read, with what a valid one looks like.
+
+use thiserror::Error;
+
+/// A text that is no value of its kind.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InvalidValue {
+    /// It is no size.
+    #[error("a size is a number and a unit, as in 512, 10k, 10KiB, 10kB, 1.5G")]
+    Size,
+    /// It is no percentage.
+    #[error("a percentage is a number, as in 20%")]
+    Percentage,
+    /// It is no number of days.
+    #[error(
+        "give a number of days, as in 0 (the last 24 hours), -7 (the last week), +30 (before that)"
+    )]
+    Days,
+    /// It is no share of a tree.
+    #[error("a share is 1/8, 2/8 … or 8/8")]
+    Share,
+    /// It is no style of times.
+    #[error(
+        "a time style is full-iso, long-iso, iso, relative, or + and a format, as in +%d.%m.%Y"
+    )]
+    TimeStyle,
+    /// It is no format of times.
+    #[error("{0} is no format of strftime(3), as +%d.%m.%Y is")]
+    TimeFormat(String),
+    /// It is no pattern for what is left out.
+    #[error("{0}")]
+    Pattern(String),
+}
