@@ -24,8 +24,7 @@ pub fn is_stdout() -> bool {
 /// Whether stdout wants colours: NO_COLOR (no-color.org), CLICOLOR_FORCE (bixense.com/clicolors),
 /// then whether it is a terminal that can show them.
 pub fn wants_colors() -> bool {
-    let is_set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
-    if is_set("NO_COLOR") {
+    if forbids_colors() {
         return false;
     }
     if env::var_os("CLICOLOR_FORCE").is_some_and(|value| !value.is_empty() && value != "0") {
@@ -36,7 +35,11 @@ pub fn wants_colors() -> bool {
 
 /// Whether drawings on the terminal itself may have colours: unless NO_COLOR forbids it.
 pub fn allows_colors() -> bool {
-    env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && is_capable_terminal()
+    !forbids_colors() && is_capable_terminal()
+}
+
+fn forbids_colors() -> bool {
+    env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
 /// Whether stderr can show a line that is redrawn.

@@ -35,9 +35,8 @@ pub struct Mistake {
 /// The first line that is not TOML, that names no flag, or whose value has the wrong type. Whether a value is valid
 /// is decided by the parser of the command line.
 pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
-    let line_at = |offset: usize| 1 + text.bytes().take(offset).filter(|b| *b == b'\n').count();
     let table = DeTable::parse(text).map_err(|error| Mistake {
-        line: line_at(error.span().map_or(0, |span| span.start)),
+        line: line_at(text, error.span().map_or(0, |span| span.start)),
         message: error.message().replace('\n', ", "),
     })?;
     let mut entries: Vec<_> = table.get_ref().iter().collect();
@@ -45,7 +44,7 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
     entries
         .into_iter()
         .map(|(key, value)| {
-            let line = line_at(key.span().start);
+            let line = line_at(text, key.span().start);
             setting(line, key.get_ref(), value, command)
                 .map_err(|message| Mistake { line, message })
         })
@@ -92,33 +91,45 @@ fn setting(
     value: &Spanned<DeValue<'_>>,
     command: &Command,
 ) -> Result<Setting, String> {
-    let is_meant = |arg: &&Arg| names(arg).contains(&key) && is_setting(arg);
-    let arg = command.get_arguments().find(is_meant).ok_or_else(|| unknown(key, command))?;
-    let one = |value: &DeValue<'_>| match value {
-        DeValue::String(text) => Ok(format!("--{key}={text}")),
-        DeValue::Integer(number) => Ok(format!("--{key}={number}")),
-        DeValue::Float(number) => Ok(format!("--{key}={}", number.as_str())),
-        _ => Err(format!("{key} takes a string or a number, not {}", kind(value))),
-    };
+    let mut settings = command.get_arguments().filter(|arg| is_setting(arg));
+    let arg = settings.find(|arg| names(arg).contains(&key));
+    let arg = arg.ok_or_else(|| unknown(key, command))?;
     let arguments = match (value.get_ref(), arg.get_action().takes_values()) {
         (DeValue::Boolean(true), false) => vec![format!("--{key}")],
         (DeValue::Boolean(false), false) => Vec::new(),
         (value, false) => return Err(format!("{key} takes true or false, not {}", kind(value))),
         (DeValue::Array(values), true) if matches!(arg.get_action(), ArgAction::Append) => {
-            values.iter().map(|value| one(value.get_ref())).collect::<Result<_, _>>()?
+            values.iter().map(|value| argument(key, value.get_ref())).collect::<Result<_, _>>()?
         }
-        (value, true) => vec![one(value)?],
+        (value, true) => vec![argument(key, value)?],
     };
     Ok(Setting { line, flag: arg.get_id().to_string(), arguments })
 }
 
-fn unknown(key: &str, command: &Command) -> String {
-    let flags = || command.get_arguments().filter(|arg| is_setting(arg));
-    let is_letter = |arg: &&Arg| arg.get_short().is_some_and(|letter| key == letter.to_string());
-    if let Some(long) = flags().find(is_letter).and_then(Arg::get_long) {
-        return format!("unknown key {key}: use the long name of the flag, {long}");
+fn argument(key: &str, value: &DeValue<'_>) -> Result<String, String> {
+    match value {
+        DeValue::String(text) => Ok(format!("--{key}={text}")),
+        DeValue::Integer(number) => Ok(format!("--{key}={number}")),
+        DeValue::Float(number) => Ok(format!("--{key}={}", number.as_str())),
+        _ => Err(format!("{key} takes a string or a number, not {}", kind(value))),
     }
-    match nearest(key, flags().flat_map(names)) {
+}
+
+/// The line, from 1, of the byte at `offset`.
+fn line_at(text: &str, offset: usize) -> usize {
+    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+}
+
+fn unknown(key: &str, command: &Command) -> String {
+    let flags: Vec<&Arg> = command.get_arguments().filter(|arg| is_setting(arg)).collect();
+    for flag in &flags {
+        if let (Some(letter), Some(long)) = (flag.get_short(), flag.get_long())
+            && key == letter.to_string()
+        {
+            return format!("unknown key {key}: use the long name of the flag, {long}");
+        }
+    }
+    match nearest(key, flags.into_iter().flat_map(names)) {
         Some(near) => format!("unknown key {key}: did you mean {near}?"),
         None => format!("unknown key {key}: keys are the long names of flags"),
     }

@@ -119,22 +119,9 @@ impl FilterFlags {
     }
 
     fn types(&self) -> Result<Types, String> {
-        let blame = |flag| {
-            move |name: &str| {
-                let types = known_types();
-                let glob = format!("*.{}", name.trim_start_matches(['*', '.']));
-                let of_glob = types.iter().find(|(_, globs)| globs.contains(&glob));
-                let names = || types.iter().map(|(known, _)| known.as_str());
-                let near = of_glob.map(|(known, _)| known.as_str()).or(nearest(name, names()));
-                let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
-                let name = escape(name.as_bytes());
-                format!(
-                    "invalid value '{name}' for '{flag} <NAME>': {near}--type-list lists the types"
-                )
-            }
-        };
-        let types = Types::default().only(&self.only_type).map_err(blame("--type"))?;
-        types.never(&self.type_not).map_err(blame("--type-not"))
+        let types = Types::default().only(&self.only_type);
+        let types = types.map_err(|name| unknown_type("--type", name))?;
+        types.never(&self.type_not).map_err(|name| unknown_type("--type-not", name))
     }
 
     fn globs(&self) -> Result<Globs, String> {
@@ -178,8 +165,23 @@ impl FilterFlags {
 
 /// The types of files, one per line.
 pub(super) fn type_list() -> String {
-    let line = |(name, globs): (String, Vec<String>)| format!("{name}: {}\n", globs.join(", "));
-    known_types().into_iter().map(line).collect()
+    let mut list = String::new();
+    for (name, globs) in known_types() {
+        list += &format!("{name}: {}\n", globs.join(", "));
+    }
+    list
+}
+
+/// One line that says that a `flag` names no type, and which may be meant.
+fn unknown_type(flag: &str, name: &str) -> String {
+    let types = known_types();
+    let glob = format!("*.{}", name.trim_start_matches(['*', '.']));
+    let of_glob = types.iter().find(|(_, globs)| globs.contains(&glob));
+    let of_glob = of_glob.map(|(known, _)| known.as_str());
+    let near = of_glob.or(nearest(name, types.iter().map(|(known, _)| known.as_str())));
+    let near = near.map_or_else(String::new, |near| format!("did you mean '{near}'? "));
+    let name = escape(name.as_bytes());
+    format!("invalid value '{name}' for '{flag} <NAME>': {near}--type-list lists the types")
 }
 
 /// A pattern, and words that say where it comes from.
@@ -206,13 +208,15 @@ fn given(flag: &str, text: &OsStr) -> PatternFlag {
 fn lines(file: &Path, flag: &str) -> Result<Vec<PatternFlag>, String> {
     let name = escape(file.as_os_str().as_encoded_bytes());
     let content = sys::read_file(file).map_err(|error| unreadable(file, flag, &error))?;
-    let lines = content.split(|byte| *byte == b'\n').enumerate();
-    let pattern = |(number, line): (usize, &[u8])| {
+    let mut patterns = Vec::new();
+    for (number, line) in (1..).zip(content.split(|byte| *byte == b'\n')) {
         let text = line.strip_suffix(b"\r").unwrap_or(line).to_vec();
-        let origin = format!("invalid line {name}:{} for '{flag}'", number + 1);
-        (!text.is_empty()).then_some(PatternFlag { text, origin })
-    };
-    Ok(lines.filter_map(pattern).collect())
+        if !text.is_empty() {
+            let origin = format!("invalid line {name}:{number} for '{flag}'");
+            patterns.push(PatternFlag { text, origin });
+        }
+    }
+    Ok(patterns)
 }
 
 fn texts(patterns: &[PatternFlag]) -> Vec<Vec<u8>> {

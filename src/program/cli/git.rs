@@ -18,7 +18,7 @@ use weigh::internal::sys;
 pub(super) fn config() -> Result<GitConfig, String> {
     let home = not_empty(HOME);
     let own = not_empty("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
-    let in_own = |name| own.as_ref().map(|own| own.join("git").join(name));
+    let own = own.map(|own| own.join("git"));
     let no_system = env::var_os("GIT_CONFIG_NOSYSTEM").unwrap_or_default().into_encoded_bytes();
     let system = match truth(Some(&no_system)) {
         Some(true) => None,
@@ -27,20 +27,18 @@ pub(super) fn config() -> Result<GitConfig, String> {
     };
     let users = match env::var_os("GIT_CONFIG_GLOBAL") {
         Some(file) => [Some(file.into()), None],
-        None => [in_own("config"), home.as_ref().map(|home| home.join(".gitconfig"))],
+        None => [
+            own.as_ref().map(|own| own.join("config")),
+            home.as_ref().map(|home| home.join(".gitconfig")),
+        ],
     };
-    let bytes = |path: PathBuf| path.into_os_string().into_encoded_bytes();
-    let mut config = GitConfig::new(home.clone().map(bytes), in_own("ignore").map(bytes));
+    let mut config = GitConfig::new(home.map(bytes), own.map(|own| bytes(own.join("ignore"))));
     for file in [system.map(PathBuf::from)].into_iter().chain(users).flatten() {
         config.read(&bytes(file), &text_of).map_err(blame)?;
     }
     for number in 0..count()? {
-        let of = |what| {
-            let name = format!("GIT_CONFIG_{what}_{number}");
-            let value = env::var_os(&name).map(OsString::into_encoded_bytes);
-            value.ok_or(format!("GIT_CONFIG_COUNT is more than {number}, but {name} is not set"))
-        };
-        config.overrule(&of("KEY")?, &of("VALUE")?, &text_of).map_err(blame)?;
+        let (key, value) = (counted("KEY", number)?, counted("VALUE", number)?);
+        config.overrule(&key, &value, &text_of).map_err(blame)?;
     }
     Ok(config.with_excludes(&text_of))
 }
@@ -55,6 +53,16 @@ fn count() -> Result<u32, String> {
     let Some(count) = count else { return Ok(0) };
     let number = count.to_str().and_then(|count| count.trim_ascii_start().parse().ok());
     number.ok_or_else(|| "GIT_CONFIG_COUNT is not a number".to_owned())
+}
+
+fn counted(what: &str, number: u32) -> Result<Vec<u8>, String> {
+    let name = format!("GIT_CONFIG_{what}_{number}");
+    let value = env::var_os(&name).map(OsString::into_encoded_bytes);
+    value.ok_or(format!("GIT_CONFIG_COUNT is more than {number}, but {name} is not set"))
+}
+
+fn bytes(path: PathBuf) -> Vec<u8> {
+    path.into_os_string().into_encoded_bytes()
 }
 
 fn blame((file, error): BadFile) -> String {

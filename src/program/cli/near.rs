@@ -15,44 +15,48 @@ pub(super) fn nearest<'n>(typed: &str, names: impl Iterator<Item = &'n str>) -> 
     /// Too many names begin with fewer letters.
     const BEGINNING: usize = 3;
     let most = typed.chars().count() / 3;
-    let distance = |name: &str| match name.strip_prefix(typed) {
-        Some(_) if typed.len() >= BEGINNING => 0,
-        _ => strsim::damerau_levenshtein(typed, name),
-    };
-    let near = names.map(|name| (distance(name), name)).filter(|(distance, _)| *distance <= most);
-    near.min().map(|(_, name)| name)
+    let names = names.map(|name| match name.strip_prefix(typed) {
+        Some(_) if typed.len() >= BEGINNING => (0, name),
+        _ => (strsim::damerau_levenshtein(typed, name), name),
+    });
+    names.filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
 /// `error` with our suggestion in place of clap's: a flag of `command`, or a value. Without clap's usage, which has
 /// flags that nobody typed.
 pub(super) fn suggest(mut error: Error, command: &Command) -> Error {
     error.remove(ContextKind::Usage);
-    let text = |context| match error.get(context) {
-        Some(ContextValue::String(text)) => text.clone(),
-        _ => String::new(),
-    };
     if let Some(wrong) = error.source().and_then(|source| source.downcast_ref::<ParseIntError>()) {
-        let (typed, flag) = (text(ContextKind::InvalidValue), text(ContextKind::InvalidArg));
+        let (typed, flag) =
+            (text(&error, ContextKind::InvalidValue), text(&error, ContextKind::InvalidArg));
         let is_large = *wrong.kind() == IntErrorKind::PosOverflow;
         let instead = if is_large { "a smaller number" } else { "a whole number, as in 20" };
         let message = format!("invalid value '{typed}' for '{flag}': give {instead}\n");
         return Error::raw(ErrorKind::ValueValidation, message);
     }
     if let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) {
-        let typed = text(ContextKind::InvalidValue);
+        let typed = text(&error, ContextKind::InvalidValue);
         let near = nearest(&typed, values.iter().map(String::as_str)).map(str::to_owned);
         return with(error, ContextKind::SuggestedValue, near.map(ContextValue::String));
     }
     if error.kind() != ErrorKind::UnknownArgument {
         return error;
     }
-    let typed = text(ContextKind::InvalidArg);
+    let typed = text(&error, ContextKind::InvalidArg);
     let instead = elsewhere::instead(&typed);
     let near = typed.strip_prefix("--").filter(|_| instead.is_none());
     let near = near.and_then(|typed| nearest(typed, command.get_arguments().flat_map(names)));
     let near = near.map(|near| ContextValue::String(format!("--{near}")));
     let instead = instead.map(|instead| ContextValue::StyledStrs(vec![instead.into()]));
     with(with(error, ContextKind::Suggested, instead), ContextKind::SuggestedArg, near)
+}
+
+/// The text that `error` has in this `context`.
+fn text(error: &Error, context: ContextKind) -> String {
+    match error.get(context) {
+        Some(ContextValue::String(text)) => text.clone(),
+        _ => String::new(),
+    }
 }
 
 /// `error` with `value` as its only `context` of that kind.

@@ -99,8 +99,9 @@ impl Flags {
 
     /// The key of the groups, if there are groups.
     fn by(&self) -> Option<By> {
-        let named = |name: &String| By::named(name, sys::user_name, sys::now);
-        self.show.by.as_ref().and_then(named).or(self.show.file_types.then_some(By::Type))
+        let named =
+            self.show.by.as_deref().and_then(|name| By::named(name, sys::user_name, sys::now));
+        named.or(self.show.file_types.then_some(By::Type))
     }
 
     /// Groups have no paths.
@@ -148,8 +149,8 @@ impl Flags {
             || show != Show::Everything;
         let is_page = matches!(self.form(), Some(Form::Page(_)));
         let is_drawn = self.form().is_none() || is_page;
-        let usual = || if is_page { page::NODES } else { default_lines(terminal) };
-        let fitting = self.show.number_of_lines.unwrap_or_else(usual);
+        let usual = if is_page { page::NODES } else { default_lines(terminal) };
+        let fitting = self.show.number_of_lines.unwrap_or(usual);
         // -d and -z show everything that they admit, whatever the height of the terminal. A page has a limit of its own.
         let is_asked_for = self.show.depth.is_some() || self.show.min_size.is_some();
         let is_cut = is_page || is_drawn && !is_asked_for;
@@ -173,7 +174,6 @@ impl Flags {
         /// The width without a terminal. A screen reader needs none.
         const WIDTH: usize = 80;
         let is_colored = self.wants_colors(terminal::wants_colors);
-        let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
         tree::PictureOptions {
             width: match (self.print.terminal_width, terminal) {
                 (Some(width), _) => width.into(),
@@ -198,7 +198,7 @@ impl Flags {
             knows_own: self.snapshots.load.is_empty(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
-            colors: is_colored.then(|| Colors::new(&ls_colors())),
+            colors: is_colored.then(colors),
             ..tree::PictureOptions::default()
         }
     }
@@ -216,20 +216,23 @@ impl Flags {
 
     /// How to write figures.
     pub(super) fn formats(&self) -> Formats {
-        let fixed = |name, bytes| Format::Fixed(Unit { name, bytes });
-        let bytes = match self.print.output_format {
-            None => Format::Binary,
-            Some(OutputFormat::Si) => Format::Decimal,
-            Some(OutputFormat::B) => fixed("B", 1),
-            Some(OutputFormat::K) => fixed("Ki", 1 << 10),
-            Some(OutputFormat::M) => fixed("Mi", 1 << 20),
-            Some(OutputFormat::G) => fixed("Gi", 1 << 30),
-            Some(OutputFormat::T) => fixed("Ti", 1 << 40),
-            Some(OutputFormat::Kb) => fixed("K", 1_000),
-            Some(OutputFormat::Mb) => fixed("M", 1_000_000),
-            Some(OutputFormat::Gb) => fixed("G", 1_000_000_000),
-            Some(OutputFormat::Tb) => fixed("T", 1_000_000_000_000),
+        let (name, bytes) = match self.print.output_format {
+            None => return self.formats_in(Format::Binary),
+            Some(OutputFormat::Si) => return self.formats_in(Format::Decimal),
+            Some(OutputFormat::B) => ("B", 1),
+            Some(OutputFormat::K) => ("Ki", 1 << 10),
+            Some(OutputFormat::M) => ("Mi", 1 << 20),
+            Some(OutputFormat::G) => ("Gi", 1 << 30),
+            Some(OutputFormat::T) => ("Ti", 1 << 40),
+            Some(OutputFormat::Kb) => ("K", 1_000),
+            Some(OutputFormat::Mb) => ("M", 1_000_000),
+            Some(OutputFormat::Gb) => ("G", 1_000_000_000),
+            Some(OutputFormat::Tb) => ("T", 1_000_000_000_000),
         };
+        self.formats_in(Format::Fixed(Unit { name, bytes }))
+    }
+
+    fn formats_in(&self, bytes: Format) -> Formats {
         Formats { bytes, times: self.filetime().map(|_| self.times()) }
     }
 
@@ -241,6 +244,11 @@ impl Flags {
             now: sys::now(),
         }
     }
+}
+
+/// The colours of names, as the environment sets them.
+pub(super) fn colors() -> Colors {
+    Colors::new(&env::var("LS_COLORS").unwrap_or_default())
 }
 
 /// How many entries fit the terminal.

@@ -16,9 +16,11 @@ use weigh::internal::sys;
 impl Flags {
     /// The form for programs, if one is asked for.
     pub(super) fn form(&self) -> Option<Form> {
-        let named = |name: &String| Form::ALL.iter().find(|(known, ..)| known == name);
-        let named = self.print.form.as_ref().and_then(named).map(|(_, form, _)| *form);
-        if self.print.output_json { Some(Form::Json) } else { named }
+        if self.print.output_json {
+            return Some(Form::Json);
+        }
+        let name = self.print.form.as_deref()?;
+        Form::ALL.iter().find(|(known, ..)| *known == name).map(|(_, form, _)| *form)
     }
 
     /// Whether to show times that are in a snapshot, or will be.
@@ -30,66 +32,67 @@ impl Flags {
     /// Checks whether the form can show what is asked for, and says in one line why not. What depends on flags alone is in
     /// `conflicts_with`; here it depends on a flag's value, as `--sort time` does, or on what several flags come to.
     pub(super) fn ensure_fit(&self, keep: &Keep) -> Result<(), String> {
-        let is_whole = matches!(keep, Keep::Everything(_));
         let is_bytes = self.is_in_bytes();
-        if self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified)) {
-            return Err(
-                "a snapshot has only times of modification: use -m m, not -m a or -m c".into()
-            );
-        }
-        if self.snapshots.fail_over.is_some() && self.filetime().is_some() {
-            return Err("--fail-over limits sizes, not times: leave out -m and --sort time".into());
-        }
-        if self.snapshots.since.is_some() && self.filetime().is_some() {
-            return Err("--since compares sizes, not times: leave out -m and --sort time".into());
-        }
-        if matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes {
-            return Err("--by size needs sizes in bytes: leave out -f, --inodes and -m".into());
-        }
+        let is_by_time = self.filetime().is_some();
         let is_history = !self.snapshots.history.is_empty();
-        if is_history && !self.filters.filter()?.is_off() {
-            return Err("--history shows snapshots as they are: leave out filters".into());
-        }
-        if is_history && !matches!(self.form(), None | Some(Form::Json)) {
-            return Err("--history is shown as a picture or with -j: leave out --as".into());
-        }
-        let is_shown = matches!(self.form(), None | Some(Form::Json)) && self.filetime().is_none();
-        if self.show.frees && !is_shown {
-            return Err(
-                "--frees is shown with sizes, in a picture or with -j: leave out --sort time and --as".into()
-            );
-        }
-        if self.show.df && !is_shown {
-            return Err(
-                "--df is shown with sizes, in a picture or with -j: leave out -m and --as".into()
-            );
-        }
+        let is_filtered = is_history && !self.filters.filter()?.is_off();
+        let is_shown = matches!(self.form(), None | Some(Form::Json));
         let shows_details = self.screen.ui || self.form().is_some_and(Form::shows_details);
-        if self.snapshots.details && self.snapshots.save.is_none() && !shows_details {
-            return Err("--details goes with --save, --ui, or --as parquet".into());
+        let is_unsaved =
+            self.is_by_saved_time() && !matches!(self.filetime(), Some(FileTime::Modified));
+        let refused = [
+            (is_unsaved, "a snapshot has only times of modification: use -m m, not -m a or -m c"),
+            (
+                self.snapshots.fail_over.is_some() && is_by_time,
+                "--fail-over limits sizes, not times: leave out -m and --sort time",
+            ),
+            (
+                self.snapshots.since.is_some() && is_by_time,
+                "--since compares sizes, not times: leave out -m and --sort time",
+            ),
+            (
+                matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes,
+                "--by size needs sizes in bytes: leave out -f, --inodes and -m",
+            ),
+            (is_filtered, "--history shows snapshots as they are: leave out filters"),
+            (is_history && !is_shown, "--history is shown as a picture or with -j: leave out --as"),
+            (
+                self.show.frees && (!is_shown || is_by_time),
+                "--frees is shown with sizes, in a picture or with -j: leave out --sort time and --as",
+            ),
+            (
+                self.show.df && (!is_shown || is_by_time),
+                "--df is shown with sizes, in a picture or with -j: leave out -m and --as",
+            ),
+            (
+                self.snapshots.details && self.snapshots.save.is_none() && !shows_details,
+                "--details goes with --save, --ui, or --as parquet",
+            ),
+        ];
+        if let Some((_, why)) = refused.into_iter().find(|(is_refused, _)| *is_refused) {
+            return Err(why.to_owned());
         }
-        let Some(form) = self.form() else { return Ok(()) };
+        self.form().map_or(Ok(()), |form| self.ensure_form_fits(form, keep))
+    }
+
+    fn ensure_form_fits(&self, form: Form, keep: &Keep) -> Result<(), String> {
+        let (fits, name) = (form.fits(), self.print.form.as_deref().unwrap_or_default());
         if !form.is_for_terminals() && terminal::is_stdout() {
-            let form = self.print.form.as_deref().unwrap_or_default();
             return Err(format!(
-                "--as {form} is not written to a terminal: redirect standard output"
+                "--as {name} is not written to a terminal: redirect standard output"
             ));
         }
-        let fits = form.fits();
         if !fits.changes && self.snapshots.since.is_some() {
             return Err("this format cannot show changes: use -j, --as csv or --as ndjson".into());
         }
         if !fits.times && self.count.filetime.is_some() {
             return Err("this format cannot show times: leave out --as, or use -j".into());
         }
-        if !fits.parts && !is_whole {
+        if !fits.parts && !matches!(keep, Keep::Everything(_)) {
             return Err("this format shows everything: leave out limits and groups".into());
         }
-        if !fits.counts && !is_bytes {
-            let form = self.print.form.as_deref().unwrap_or_default();
-            let message =
-                format!("--as {form} needs sizes in bytes: leave out -f, --inodes and -m");
-            return Err(message);
+        if !fits.counts && !self.is_in_bytes() {
+            return Err(format!("--as {name} needs sizes in bytes: leave out -f, --inodes and -m"));
         }
         Ok(())
     }
@@ -170,9 +173,8 @@ impl Flags {
 
     /// The values of `--as`.
     pub(super) fn forms() -> PossibleValuesParser {
-        let value = |(name, _, help): (&'static str, Form, &'static str)| {
-            PossibleValue::new(name).help(help)
-        };
-        PossibleValuesParser::new(Form::ALL.map(value))
+        PossibleValuesParser::new(
+            Form::ALL.map(|(name, _, help)| PossibleValue::new(name).help(help)),
+        )
     }
 }

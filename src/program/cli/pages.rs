@@ -1,7 +1,7 @@
 //! Pages made from the flags: help, the man page, and completions for shells.
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, CommandFactory, ValueHint};
+use clap::{CommandFactory, ValueHint};
 use clap_complete::{Shell, generate};
 use clap_mangen::Man;
 
@@ -36,75 +36,7 @@ const SYNOPSIS: &str = r".SH SYNOPSIS
 ";
 
 /// The sections of the man page after the flags.
-const SECTIONS: &str = r#".SH EXAMPLES
-.TP
-\fBweigh\fR
-Show the current directory.
-.TP
-\fBweigh \-d 1 /usr\fR
-Show one level below /usr.
-.TP
-\fBweigh \-n 50 \-p ~ /var\fR
-Show the fifty largest entries in two places, with their paths. Nothing counts twice.
-.TP
-\fBweigh \-F \-e '\e.(jpg|png)$' ~/Pictures\fR
-List the largest JPEG and PNG files.
-.TP
-\fBweigh \-x /\fR
-Show this file system only.
-.TP
-\fBweigh \-t \-\-exclude node_modules/\fR
-Show totals by file extension, without directories called node_modules.
-.TP
-\fBweigh \-\-unique \-D ~/backups\fR
-Show each directory without what also has links elsewhere.
-.TP
-\fBweigh \-j /usr > usr.json\fR
-Print everything as JSON.
-.SH "EXIT STATUS"
-.TP
-\fB0\fR
-Everything was read.
-.TP
-\fB1\fR
-Something was not read, and totals are lower bounds; or the output could not be written.
-.TP
-\fB2\fR
-A usage error on the command line or in the config file; or \fB\-\-since\fR \fIFILE\fR was saved with flags
-that count differently, or is a directory without a complete snapshot of the same PATHs and host; or the file in
-\fB\-\-save\fR \fIFILE\fR is not a snapshot.
-.TP
-\fB3\fR
-The total exceeds \fB\-\-fail\-over\fR or \fB\-\-fail\-growth\fR, also if something was not read.
-.TP
-\fB129\fR
-Ended because the terminal hung up, or failed.
-.TP
-\fB130\fR
-Interrupted by Ctrl-C.
-.TP
-\fB143\fR
-Ended by SIGTERM.
-.SH ENVIRONMENT
-.TP
-\fBWEIGH_CONFIG_PATH\fR
-The config file, instead of the usual one. If it is empty, no file is read.
-.TP
-\fBLS_COLORS\fR
-The colours of names; see \fBdircolors\fR(1).
-.TP
-\fBNO_COLOR\fR, \fBCLICOLOR_FORCE\fR
-If \fBNO_COLOR\fR is set, print no colours. If \fBCLICOLOR_FORCE\fR is set, print colours even without a terminal.
-.TP
-\fBTZ\fR
-The time zone in which times are printed.
-.SH FILES
-.TP
-\fI~/.config/weigh/config.toml\fR
-The config file, in TOML. Its keys are the long names of flags, and their values are \fBtrue\fR or \fBfalse\fR,
-a value, or a list of values. If \fBXDG_CONFIG_HOME\fR is set, the file is in that directory instead of \fI~/.config\fR.
-Every switch has a counterpart that turns it off on the command line: \fB\-\-no\-reverse\fR, and \fB\-\-colors\fR for \fB\-\-no\-colors\fR.
-"#;
+const SECTIONS: &str = include_str!("../../../man/sections.roff");
 
 /// The output of `-h`, or of `--help` (`is_all`), which is as terse but has all flags.
 pub(super) fn help(is_all: bool) -> String {
@@ -123,13 +55,18 @@ pub(super) fn help(is_all: bool) -> String {
 /// The completions for `shell`: flags and their counterparts, types by name, and files only for flags that take one.
 pub(super) fn completions(shell: Shell) -> Vec<u8> {
     let types: Vec<String> = known_types().into_iter().map(|(name, _)| name).collect();
-    let of_types = |arg: Arg| arg.value_parser(PossibleValuesParser::new(types.clone()));
-    let hinted = |arg: Arg| match arg.get_value_hint() {
-        ValueHint::Unknown if arg.get_action().takes_values() => arg.value_hint(ValueHint::Other),
-        _ => arg,
-    };
-    let command = config::with_counterparts(Flags::command()).mut_args(hinted);
-    let mut command = command.mut_arg("only_type", of_types).mut_arg("type_not", of_types);
+    let types = PossibleValuesParser::new(types);
+    let mut command = config::with_counterparts(Flags::command()).mut_args(|arg| {
+        if matches!(arg.get_id().as_str(), "only_type" | "type_not") {
+            return arg.value_parser(types.clone());
+        }
+        match arg.get_value_hint() {
+            ValueHint::Unknown if arg.get_action().takes_values() => {
+                arg.value_hint(ValueHint::Other)
+            }
+            _ => arg,
+        }
+    });
     let mut script = Vec::new();
     generate(shell, &mut command, "weigh", &mut script);
     script

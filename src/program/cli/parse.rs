@@ -41,13 +41,11 @@ pub(super) fn flags<T>(
 fn source(args: &[OsString]) -> Result<(Source, Cow<'_, [OsString]>), Error> {
     match args {
         [name, flag, source, others @ ..] if flag == "--source" => {
-            let is_none = || {
+            let Some((_, source)) = Source::named().find(|(name, _)| *source == **name) else {
                 let names: Vec<_> = Source::named().map(|(name, _)| name).collect();
                 let (names, source) = (names.join(" or "), escape(source.as_encoded_bytes()));
-                bad(format!("--source is {names}, not {source}"))
+                return Err(bad(format!("--source is {names}, not {source}")));
             };
-            let named = Source::named().find(|(name, _)| *source == **name);
-            let (_, source) = named.ok_or_else(is_none)?;
             Ok((source, iter::once(name).chain(others).cloned().collect()))
         }
         _ => Ok((Source::default(), args.into())),
@@ -61,9 +59,7 @@ fn parse(args: &[OsString]) -> Result<Flags, Error> {
         // It may be a counterpart. They are added only now, because there is one for each switch, and they are rarely
         // used.
         Err(error) if error.kind() == ErrorKind::UnknownArgument => {
-            let command = config::with_counterparts(Flags::command());
-            let matches = command.clone().try_get_matches_from(args);
-            matches.map_err(|error| near::suggest(error, &command))
+            matches(&config::with_counterparts(Flags::command()), args.to_vec())
         }
         Err(error) if error.kind() == ErrorKind::DisplayHelp => {
             Err(help_among_others(args).map_or(error, bad))
@@ -78,11 +74,10 @@ fn help_among_others(args: &[OsString]) -> Option<String> {
     if args.iter().any(|arg| arg == "-h" || arg == "--help") {
         return None;
     }
-    let is_among = |arg: &&OsString| {
-        let arg = arg.as_encoded_bytes();
-        arg.starts_with(b"-") && !arg.starts_with(b"--") && arg.contains(&b'h')
-    };
-    let letters = escape(args.iter().skip(1).find(is_among)?.as_encoded_bytes());
+    let mut args = args.iter().skip(1).map(|arg| arg.as_encoded_bytes());
+    let letters = escape(
+        args.find(|arg| arg.starts_with(b"-") && !arg.starts_with(b"--") && arg.contains(&b'h'))?,
+    );
     Some(format!(
         "-h prints help, and is not combined with other flags as in '{letters}': sizes are for humans \
          already, and `weigh -d 0 PATH` shows what `du -sh PATH` prints"
@@ -100,28 +95,32 @@ fn interpret(command: &Command, mut matches: ArgMatches) -> Result<Flags, Error>
 /// The path and the text of the config file, if there is one: the one on the command line, or in the environment
 /// (none if that is empty), or the usual one.
 fn file(named: Option<&OsStr>) -> Result<Option<(PathBuf, String)>, String> {
-    let variable = |name| env::var_os(name).map(PathBuf::from);
-    let (path, is_named) = match named.map(PathBuf::from).or(variable("WEIGH_CONFIG_PATH")) {
+    let (path, is_named) = match named.map(PathBuf::from).or(path_in("WEIGH_CONFIG_PATH")) {
         Some(path) if path.as_os_str().is_empty() => return Ok(None),
         Some(path) => (path, true),
         None => {
             // Relative paths are to be ignored (XDG Base Directory Specification).
-            let place = variable("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
-            let place = place.or(variable(HOME).map(|home| home.join(".config")));
-            let Some(place) = place else { return Ok(None) };
-            (place.join("weigh/config.toml"), false)
+            let directory = path_in("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
+            let directory = directory.or(path_in(HOME).map(|home| home.join(".config")));
+            let Some(directory) = directory else { return Ok(None) };
+            (directory.join("weigh/config.toml"), false)
         }
     };
-    let wrong = |message: &str| format!("{}: {message}", printable(&path));
-    match sys::read_file(&path) {
+    let wrong = match sys::read_file(&path) {
         Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some((path, text))),
-            Err(_) => Err(wrong("it is not UTF-8")),
+            Ok(text) => return Ok(Some((path, text))),
+            Err(_) => "it is not UTF-8".to_owned(),
         },
         // The user did not name this file, and the home may be another user's.
-        Err(error) if !is_named && is_absent(&error) => Ok(None),
-        Err(error) => Err(wrong(&reason(&error))),
-    }
+        Err(error) if !is_named && is_absent(&error) => return Ok(None),
+        Err(error) => reason(&error),
+    };
+    Err(format!("{}: {wrong}", printable(&path)))
+}
+
+/// The path in a variable of the environment.
+pub(super) fn path_in(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).map(PathBuf::from)
 }
 
 fn is_absent(error: &io::Error) -> bool {
@@ -136,46 +135,61 @@ fn over<T>(
     text: &str,
     make: impl Fn(Flags) -> Result<T, String>,
 ) -> Result<T, Error> {
-    let command = config::with_counterparts(Flags::command());
-    let at = |line: usize, message: &str| {
-        bad(format!("{}:{line}: {}", printable(path), escape(message.as_bytes())))
-    };
+    let command = &config::with_counterparts(Flags::command());
     let settings =
-        config::read(text, &command).map_err(|mistake| at(mistake.line, &mistake.message))?;
+        config::read(text, command).map_err(|mistake| at(path, mistake.line, &mistake.message))?;
     let (name, typed) = args.split_at(args.len().min(1));
-    let with = |settings: &mut dyn Iterator<Item = &Setting>, typed: &[OsString]| {
-        let said = settings.flat_map(|setting| &setting.arguments).map(OsString::from);
-        let all = name.iter().cloned().chain(said).chain(typed.to_vec());
-        let matches = command.clone().try_get_matches_from(all);
-        matches.map_err(|error| near::suggest(error, &command))
-    };
-
-    let given = with(&mut [].iter(), typed)?;
+    let given = matches(command, args.to_vec())?;
     let standing: Vec<&Setting> =
-        settings.iter().filter(|setting| !is_overridden(setting, &given, &command)).collect();
-    let made = |settings: &mut dyn Iterator<Item = &Setting>, typed: &[OsString]| {
-        let flags = interpret(&command, with(settings, typed)?)?;
-        make(flags).map_err(bad)
+        settings.iter().filter(|setting| !is_overridden(setting, &given, command)).collect();
+    let error = match made(command, arguments(name, &standing, typed), &make) {
+        Err(error) => error,
+        made => return made,
     };
-    made(&mut standing.iter().copied(), typed).map_err(|error| {
-        let message = message(&error);
-        let is_cause = |alone: Result<T, Error>| alone.is_err_and(|e| self::message(&e) == message);
-        let is_at_fault = |setting: &&&Setting| is_cause(made(&mut [**setting].into_iter(), &[]));
-        if is_cause(made(&mut [].iter(), typed)) {
-            return error;
+    let message = message(&error);
+    if is_refused(made(command, args.to_vec(), &make), &message) {
+        return Err(error);
+    }
+    for setting in standing {
+        if !is_refused(made(command, arguments(name, &[setting], &[]), &make), &message) {
+            continue;
         }
-        match standing.iter().find(is_at_fault) {
-            Some(setting) => {
-                // clap removes terminal escapes. So the message is made again from escaped arguments.
-                let harmless = setting.arguments.iter().map(|text| escape(text.as_bytes()));
-                let harmless = Setting { arguments: harmless.collect(), ..(*setting).clone() };
-                let error = made(&mut [&harmless].into_iter(), &[]).err();
-                at(setting.line, &error.map_or(message, |error| self::message(&error)))
-            }
-            // Each setting is valid by itself, but not all together.
-            None => bad(format!("{}: {message}", printable(path))),
-        }
-    })
+        // clap removes terminal escapes. So the message is made again from escaped arguments.
+        let harmless = setting.arguments.iter().map(|text| escape(text.as_bytes())).collect();
+        let harmless = Setting { arguments: harmless, ..setting.clone() };
+        let error = made(command, arguments(name, &[&harmless], &[]), &make).err();
+        return Err(at(path, setting.line, &error.map_or(message, |error| self::message(&error))));
+    }
+    // Each setting is valid by itself, but not all together.
+    Err(bad(format!("{}: {message}", printable(path))))
+}
+
+/// The name of the program, the settings as arguments, and what was typed.
+fn arguments(name: &[OsString], settings: &[&Setting], typed: &[OsString]) -> Vec<OsString> {
+    let settings = settings.iter().flat_map(|setting| &setting.arguments).map(OsString::from);
+    name.iter().cloned().chain(settings).chain(typed.iter().cloned()).collect()
+}
+
+fn matches(command: &Command, args: Vec<OsString>) -> Result<ArgMatches, Error> {
+    command.clone().try_get_matches_from(args).map_err(|error| near::suggest(error, command))
+}
+
+/// What `make` makes of the flags in `args`.
+fn made<T>(
+    command: &Command,
+    args: Vec<OsString>,
+    make: &impl Fn(Flags) -> Result<T, String>,
+) -> Result<T, Error> {
+    make(interpret(command, matches(command, args)?)?).map_err(bad)
+}
+
+fn is_refused<T>(made: Result<T, Error>, with: &str) -> bool {
+    made.is_err_and(|error| message(&error) == with)
+}
+
+/// The error that a line of the config file is.
+fn at(path: &Path, line: usize, message: &str) -> Error {
+    bad(format!("{}:{line}: {}", printable(path), escape(message.as_bytes())))
 }
 
 /// The error in one line, with a suggestion if there is one.
@@ -191,21 +205,24 @@ fn message(error: &Error) -> String {
 
 /// Whether the command line overrides the setting. Repeatable flags add up instead.
 fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bool {
-    let is_given =
-        |arg: &Arg| given.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
     let Some(arg) = command.get_arguments().find(|arg| *arg.get_id() == setting.flag) else {
         return false;
     };
-    let excludes = |one: &Arg, other: &Arg| {
-        command.get_arg_conflicts_with(one).iter().any(|arg| arg.get_id() == other.get_id())
-    };
     let undone = arg.get_long().map(config::counterpart);
-    command.get_arguments().filter(|other| is_given(other)).any(|other| {
+    command.get_arguments().any(|other| {
+        let is_given =
+            given.value_source(other.get_id().as_str()) == Some(ValueSource::CommandLine);
         let is_same = other.get_id() == arg.get_id();
-        is_same && !matches!(arg.get_action(), ArgAction::Append)
-            || !is_same && (excludes(arg, other) || excludes(other, arg))
-            || undone.is_some() && other.get_long() == undone.as_deref()
+        let excludes = excludes(command, arg, other) || excludes(command, other, arg);
+        is_given
+            && (is_same && !matches!(arg.get_action(), ArgAction::Append)
+                || !is_same && excludes
+                || undone.is_some() && other.get_long() == undone.as_deref())
     })
+}
+
+fn excludes(command: &Command, one: &Arg, other: &Arg) -> bool {
+    command.get_arg_conflicts_with(one).iter().any(|arg| arg.get_id() == other.get_id())
 }
 
 fn bad(message: String) -> Error {

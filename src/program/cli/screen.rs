@@ -1,17 +1,17 @@
 //! The flags of the screen to browse on.
 
 use std::env;
-use std::path::PathBuf;
 
 use clap::Args;
 
 use super::flags::{Flags, Sort};
+use super::options::colors;
+use super::parse::path_in;
 use super::{HOME, git};
 use crate::program::browse::{self, BrowseOptions, SortKey, Sorting};
 use crate::program::terminal;
 use weigh::internal::git::{Git, GitConfig, Ignored};
 use weigh::internal::remove::UserDirectories;
-use weigh::internal::render::colors::Colors;
 use weigh::internal::render::size::Formats;
 use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
@@ -72,15 +72,13 @@ impl Flags {
             Some(Sort::Name) => SortKey::Name,
             Some(Sort::Count) => SortKey::Count,
         };
-        let ls_colors = || env::var("LS_COLORS").unwrap_or_default();
         let is_colored = self.wants_colors(terminal::allows_colors);
         // Who does not use git has no configuration that could be wrong.
         let config = git::config().unwrap_or_else(|_| GitConfig::default());
-        let variable = |name: &str| env::var_os(name).map(PathBuf::from);
         let from_database = sys::user_home(sys::user_id());
-        let home = variable(HOME).filter(|home| home.is_absolute()).or(from_database.clone());
+        let home = path_in(HOME).filter(|home| home.is_absolute()).or(from_database.clone());
         let directories =
-            UserDirectories::of(|name| if name == HOME { home.clone() } else { variable(name) });
+            UserDirectories::of(|name| if name == HOME { home.clone() } else { path_in(name) });
         // With sudo, the home of the user who called it.
         let caller = env::var("SUDO_UID").ok().and_then(|id| sys::user_home(id.parse().ok()?));
         let homes = [home, from_database, caller].into_iter().flatten().collect();
@@ -98,7 +96,7 @@ impl Flags {
             directories: Some(directories).filter(|directories| directories.log().is_some()),
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
-            colors: is_colored.then(|| Colors::new(&ls_colors())),
+            colors: is_colored.then(colors),
         }))
     }
 }
