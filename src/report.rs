@@ -12,7 +12,7 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 pub use crate::bounds::{Bounds, Growth};
 
@@ -381,9 +381,8 @@ impl Request {
         }
         if let Some(options) = snapshot.origin.as_mut().and_then(|origin| origin.options.as_mut()) {
             // The snapshot may be saved again.
-            let is_new = |flag: &&String| !options.contains(flag);
-            let new: Vec<_> = self.options.iter().filter(is_new).cloned().collect();
-            options.extend(new);
+            let saved = options.clone();
+            options.extend(self.options.iter().filter(|flag| !saved.contains(flag)).cloned());
         }
         Ok((snapshot, stats, before))
     }
@@ -403,13 +402,11 @@ impl Request {
             let has_stopped = &has_stopped;
             // The thread owns the sender, so that a panic there ends the wait for it.
             move || {
-                // It has room for both messages, and its receiver outlives this thread.
-                let say = |view| {
-                    let _ = sender.send(view);
-                };
-                let loaded =
-                    self.earlier(earlier, asked, Some(&self.options), |view| say(Some(view)));
-                say(loaded.as_ref().ok().map(|loaded| loaded.view));
+                // Sending cannot fail: there is room for both messages, and the receiver outlives this thread.
+                let loaded = self.earlier(earlier, asked, Some(&self.options), |view| {
+                    let _ = sender.send(Some(view));
+                });
+                let _ = sender.send(loaded.as_ref().ok().map(|loaded| loaded.view));
                 if loaded.is_err() {
                     let was_asked = self.interrupt.is_asked.swap(true, Ordering::SeqCst);
                     has_stopped.store(!was_asked, Ordering::SeqCst);
@@ -418,20 +415,21 @@ impl Request {
             }
         };
         let both = thread::scope(|scope| {
-            let earlier = match thread::Builder::new().spawn_scoped(scope, load) {
-                Ok(loader) => {
-                    let join = || loader.join().unwrap_or_else(|panic| resume_unwind(panic));
-                    if let Ok(Some(view)) = may_begin.recv() {
-                        let now = walk(view);
-                        let earlier = join()?;
-                        return now.map(|(now, stats)| (now, stats, Some(earlier)));
+            let (now, earlier) = match thread::Builder::new().spawn_scoped(scope, load) {
+                Ok(loader) => match may_begin.recv() {
+                    Ok(Some(view)) => (walk(view), join(loader)?),
+                    _ => {
+                        let earlier = join(loader)?;
+                        (walk(earlier.view), earlier)
                     }
-                    join()?
-                }
+                },
                 // No thread can be started.
-                Err(_) => self.earlier(earlier, asked, Some(&self.options), |_| ())?,
+                Err(_) => {
+                    let earlier = self.earlier(earlier, asked, Some(&self.options), |_| ())?;
+                    (walk(earlier.view), earlier)
+                }
             };
-            walk(earlier.view).map(|(now, stats)| (now, stats, Some(earlier)))
+            now.map(|(now, stats)| (now, stats, Some(earlier)))
         });
         if has_stopped.load(Ordering::SeqCst) {
             // The user did not ask for it.
@@ -469,8 +467,8 @@ impl Request {
             Input::Roots(roots) => return Ok(self.walked(roots, view, tally(view), watch)),
             Input::Snapshots(paths) | Input::History(paths) => paths,
         };
-        let newest = |path: &PathBuf| snapshot::newest(path);
-        let paths: Vec<_> = paths.iter().map(newest).collect::<Result<_, _>>()?;
+        let paths: Vec<_> =
+            paths.iter().map(|path| snapshot::newest(path)).collect::<Result<_, _>>()?;
         let wanted = Wanted {
             measure: self.measure,
             by_time: self.walk.view.by_time,
@@ -581,37 +579,47 @@ impl Request {
         options: Option<&[String]>,
         begin: impl Fn(View),
     ) -> Result<Snapshot, Problem> {
-        let filter = &self.walk.filter;
-        let Needs { owners, times, .. } = self.needs();
-        let inodes = if owners { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
+        let inodes = if self.needs().owners { Inodes::ALL } else { Inodes::DATED_DIRECTORIES };
         let wanted =
             Wanted { measure: Some(view.measure), by_time: false, times: self.needs_times() };
-        let check = |seen: View, origin: Option<&Origin>| {
-            if let (Some(options), Some(origin)) = (options, origin)
-                && let Some(message) =
-                    snapshot::difference(options, &self.options, origin, self.is_loaded())
-            {
-                return Err(io::Error::other(message));
-            }
-            self.ensure_enough(origin, (owners, times))?;
-            snapshot::ensure_measure(seen.measure, required)
-        };
-        let look = |seen: View, origin: Option<&Origin>| {
-            check(seen, origin)
-                .map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
-            begin(seen);
-            Ok(())
-        };
-        let mut snapshot = snapshot::load_after(path, wanted, |_| Whole { inodes }, look)?;
-        let compared = move || {
-            let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
-            snapshot::reweigh(&mut snapshot, &filter.of_saved(has_times), inodes)?;
-            match snapshot.weighed.report {
-                Some(_) => Ok(snapshot),
+        let mut snapshot = snapshot::load_after(
+            path,
+            wanted,
+            |_| Whole { inodes },
+            |seen, origin| {
+                self.ensure_comparable(options, origin)
+                    .and_then(|()| snapshot::ensure_measure(seen.measure, required))
+                    .map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
+                begin(seen);
+                Ok(())
+            },
+        )?;
+        let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
+        let filter = self.walk.filter.of_saved(has_times);
+        snapshot::reweigh(&mut snapshot, &filter, inodes)
+            .and_then(|()| match snapshot.weighed.report {
+                Some(_) => Ok(()),
                 None => Err(io::Error::other("nothing could be read when it was made")),
-            }
-        };
-        compared().map_err(|error| snapshot::problem(path, Operation::Compare, &error))
+            })
+            .map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
+        Ok(snapshot)
+    }
+
+    /// Checks that a snapshot from `origin` can be compared with a result that flags among `options` made, if those are
+    /// known.
+    fn ensure_comparable(
+        &self,
+        options: Option<&[String]>,
+        origin: Option<&Origin>,
+    ) -> io::Result<()> {
+        if let (Some(options), Some(origin)) = (options, origin)
+            && let Some(message) =
+                snapshot::difference(options, &self.options, origin, self.is_loaded())
+        {
+            return Err(io::Error::other(message));
+        }
+        let Needs { owners, times, .. } = self.needs();
+        self.ensure_enough(origin, (owners, times))
     }
 
     /// Half a snapshot is not saved, because later it would be taken for a whole one.
@@ -639,6 +647,11 @@ impl Request {
         snapshot.see_as(shown);
         saved
     }
+}
+
+/// What `thread` returns, or its panic.
+fn join<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 impl Default for Input {
