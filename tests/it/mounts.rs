@@ -64,7 +64,7 @@ fn what_the_kernel_makes_up_is_skipped_below_a_root() {
     assert!(document.nodes.len() <= 4);
 }
 
-/// A root on such a file system is weighed: somebody asked for it.
+/// A root on such a file system is weighed, because the user named it.
 #[test]
 fn what_the_kernel_makes_up_is_weighed_when_it_is_the_root() {
     let document = weigh("-j --inodes").arg("/proc/sys/kernel/random").run().document();
@@ -220,8 +220,7 @@ fn a_root_beyond_what_the_kernel_makes_up_is_weighed() {
     assert_eq!((document.root().size, complaint.as_str(), code), (5070, "", Some(0)));
 }
 
-/// With `-L` every directory is entered once. Which of two mounts of it that was, the threads once raced
-/// for.
+/// With `-L` every directory is entered once. Once, the threads raced for which of its two mounts was used.
 #[test]
 #[ignore = "needs root"]
 fn following_takes_the_same_way_through_mounts_every_time() {
