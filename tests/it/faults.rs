@@ -122,8 +122,8 @@ fn a_call_that_fails_is_named_and_the_rest_is_exact() {
         // Handles may come back, so opening is tried again; by paths, that takes a statx as well.
         let opens = call == "openat" || is_portable();
         let is_tried_again = opens && matches!(error, "EMFILE" | "ENFILE");
-        let is_told = errors.len() == injected || is_tried_again && errors.len() < injected;
-        assert!(is_told, "{what}: {injected} calls failed, {} are told", errors.len());
+        let is_reported = errors.len() == injected || is_tried_again && errors.len() < injected;
+        assert!(is_reported, "{what}: {injected} calls failed, {} are reported", errors.len());
         assert_eq!(shown.code(), i32::from(!errors.is_empty()), "{what}");
         for one in errors {
             assert_eq!(one["error"], error, "{what}");
@@ -171,16 +171,16 @@ fn what_is_said_to_have_vanished_is_found_if_it_is_there() {
         let (shown, injected) = injection.run(&what, 1);
         assert!(injected > 0, "{what}: no call failed");
         let document = Document::parse(&shown.stdout);
-        let told = document.errors().len();
+        let reported = document.errors().len();
         match call {
             // A directory that was listed in part is not listed again.
-            "getdents64" => assert_eq!(told, injected, "{what}"),
+            "getdents64" => assert_eq!(reported, injected, "{what}"),
             // The first calls are about the root, which must be there.
-            _ if k < 5 => assert!(told <= injected, "{what}"),
-            _ => assert_eq!(told, 0, "{what}"),
+            _ if k < 5 => assert!(reported <= injected, "{what}"),
+            _ => assert_eq!(reported, 0, "{what}"),
         }
-        assert_eq!(shown.code(), i32::from(told > 0), "{what}");
-        assert_eq!(document.header["complete"], told == 0, "{what}");
+        assert_eq!(shown.code(), i32::from(reported > 0), "{what}");
+        assert_eq!(document.header["complete"], reported == 0, "{what}");
         injection.check_rest(&document, &what);
     });
 }

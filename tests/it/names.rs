@@ -263,9 +263,9 @@ fn a_thousand_names_are_complained_of_without_a_control() {
         check_streams(&shown, flags);
         assert_eq!(shown.code(), 1);
         if flags.contains("--print-errors") {
-            let told =
+            let reported =
                 shown.complaint().lines().filter(|line| line.contains("cannot open")).count();
-            assert_eq!(told, COUNT, "weigh {flags}");
+            assert_eq!(reported, COUNT, "weigh {flags}");
         }
     }
     let document = Document::parse(

@@ -77,8 +77,8 @@ fn what_is_read_ahead_need_not_be_asked_for() {
     assert_eq!(fixture.text("du").split_whitespace().next(), Some(&*size.to_string()));
     let is_prefetched =
         |name: &str| fixture.text(name).lines().any(|line| line.starts_with("prefetch "));
-    let told = ["ahead.stats", "never.stats", "warm.stats"].map(is_prefetched);
-    assert_eq!(told, [true, false, false], "{}", fixture.text("ahead.stats"));
+    let prefetched = ["ahead.stats", "never.stats", "warm.stats"].map(is_prefetched);
+    assert_eq!(prefetched, [true, false, false], "{}", fixture.text("ahead.stats"));
     let reads = |name: &str| fixture.text(name).trim().parse::<u64>().unwrap();
     let (ahead, never) = (reads("ahead.reads"), reads("never.reads"));
     assert!(ahead * 4 < never, "{ahead} reads, not {never}");

@@ -466,12 +466,12 @@ fn nothing_is_deleted_if_the_log_is_a_pipe() {
     let scanned = Scanned::of(&fixture);
     let targets = scanned.targets(&["a"]);
     let directories = scanned.directories.clone();
-    let (sender, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut watch = |_: RemovalEvent<'_>| ControlFlow::Continue(());
         let _ = sender.send(remove(&targets, Manner::Delete, &directories, &mut watch));
     });
-    let removed = told.recv_timeout(crate::run::PATIENCE).expect("it waits for a reader");
+    let removed = receiver.recv_timeout(crate::run::PATIENCE).expect("it waits for a reader");
     assert_eq!(removed.unlogged.unwrap().message, "it is not a regular file");
     assert!(exists(fixture.at("tree/a")));
 }

@@ -245,7 +245,7 @@ fn what_is_hidden_is_one_line() {
     }
 }
 
-/// Two directories that share an inode both count it, and what is left cannot be told exactly.
+/// Two directories that share an inode both count it, so what is left is not known exactly.
 #[test]
 fn what_is_hidden_beside_shared_links_is_a_lower_bound() {
     let mut fixture =

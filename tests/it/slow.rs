@@ -111,17 +111,17 @@ fn input_output_errors_leave_the_rest_right() {
     // Of 51: one file less, one directory without its four files, one with all of its five.
     assert_eq!(document.root().size, 51 - 1 - 4 - 5);
     let expected = [["top/d0003/f00002", "stat"], ["top/d0005", "open"], ["top/d0007", "stat"]];
-    assert_eq!(told(&document), expected.map(|[path, operation]| [path, operation, "EIO"]));
+    assert_eq!(reported(&document), expected.map(|[path, operation]| [path, operation, "EIO"]));
 }
 
 /// Of each error its path, what was tried, and its symbol; sorted.
-fn told(document: &Document) -> Vec<[&str; 3]> {
+fn reported(document: &Document) -> Vec<[&str; 3]> {
     const KEYS: [&str; 3] = ["path", "operation", "error"];
     let errors = document.errors().iter();
-    let mut told: Vec<_> =
+    let mut reported: Vec<_> =
         errors.map(|error| KEYS.map(|key| error[key].as_str().unwrap())).collect();
-    told.sort_unstable();
-    told
+    reported.sort_unstable();
+    reported
 }
 
 /// A name that is still listed has not vanished, even if looking it up says so. Once, weigh took it for one that had,
@@ -142,7 +142,7 @@ fn what_is_listed_and_never_found_is_named() {
             let expected =
                 [["top/d0003/f00002", "stat"], ["top/d0005", "open"], ["top/d0007", "stat"]];
             let expected = expected.map(|[path, operation]| [path, operation, symbol]);
-            assert_eq!(told(&document), expected);
+            assert_eq!(reported(&document), expected);
         }
     }
 }

@@ -364,7 +364,7 @@ fn details_are_what_the_system_says() {
 /// What file system a root lies on, and how large that is, is what `df` says.
 #[test]
 fn the_file_system_is_the_one_that_df_knows() {
-    native_only!("which mount it is cannot be told there");
+    native_only!("mounts cannot be told apart there");
     let fixture = varied();
     let (file, again) = (fixture.at("scan.json"), fixture.at("again.json"));
     weigh("top other/x --save").arg(&file).within(fixture.path()).run().clean();
