@@ -39,7 +39,7 @@ def page_of(place, *arguments, form="html"):
     return "file://" + path
 
 
-class Watched:
+class OpenPage:
     """A page in a browser, with all that went wrong in it, and all that it asked for."""
 
     def __init__(self, browser, url, size=DESK, scheme="light", script=True):
@@ -60,13 +60,13 @@ class Watched:
     def crumbs(self):
         return self.page.locator("nav button").all_text_contents()
 
-    def said(self):
+    def status(self):
         return self.page.locator("output").text_content()
 
     def names(self):
         return self.page.locator("tbody th").all_text_contents()
 
-    def look(self, name):
+    def screenshot(self, name):
         if SCREENSHOTS:
             self.page.screenshot(path=os.path.join(SCREENSHOTS, name + ".png"))
 
@@ -90,65 +90,65 @@ def used(browser, place):
     url = page_of(place, root)
     for size in DESK, PHONE:
         for scheme in "light", "dark":
-            watched = Watched(browser, url, size, scheme)
-            page = watched.page
+            opened = OpenPage(browser, url, size, scheme)
+            page = opened.page
             name = f"{size['width']}-{scheme}"
-            watched.look(name)
-            watched.check()
-            assert watched.crumbs() == [root]
+            opened.screenshot(name)
+            opened.check()
+            assert opened.crumbs() == [root]
             page.get_by_role("button", name="src", exact=True).first.click()
-            assert watched.crumbs() == [root, "src"], watched.crumbs()
+            assert opened.crumbs() == [root, "src"], opened.crumbs()
             # In the map: a part of what is shown, and out again.
             page.locator("svg:not(.labels)").click(position={"x": 60, "y": 100})
-            assert len(watched.crumbs()) == 3, watched.crumbs()
-            watched.look(name + "-zoomed")
-            watched.check()
+            assert len(opened.crumbs()) == 3, opened.crumbs()
+            opened.screenshot(name + "-zoomed")
+            opened.check()
             page.locator("nav button").first.click()
-            assert watched.crumbs() == [root]
+            assert opened.crumbs() == [root]
             # By keys alone: the largest, in, the largest there, out.
             page.locator("#map").focus()
             for key in "ArrowDown", "Enter":
                 page.keyboard.press(key)
-            assert watched.crumbs() == [root, "src"], watched.crumbs()
-            assert watched.said().startswith(f"{root}/src, "), watched.said()
+            assert opened.crumbs() == [root, "src"], opened.crumbs()
+            assert opened.status().startswith(f"{root}/src, "), opened.status()
             for key in "ArrowDown", "ArrowRight":
                 page.keyboard.press(key)
-            assert watched.said().startswith(f"{root}/src/d4, "), watched.said()
+            assert opened.status().startswith(f"{root}/src/d4, "), opened.status()
             page.keyboard.press("Escape")
-            assert watched.crumbs() == [root]
+            assert opened.crumbs() == [root]
             page.get_by_label("Search").fill("photos/d5/")
             shown = page.locator("tbody tr:visible th").all_text_contents()
             assert sorted(shown) == [f"f{k}" for k in range(8)], shown
-            assert watched.said() == f"8 of {len(watched.names())} match", watched.said()
+            assert opened.status() == f"8 of {len(opened.names())} match", opened.status()
             page.get_by_label("Search").fill("")
-            before = watched.names()
+            before = opened.names()
             page.get_by_role("button", name="Size").click()
             sizes = page.eval_on_selector_all("tbody tr", "rows => rows.map(row => Number(row.cells[1].dataset.v))")
             assert sizes == sorted(sizes, reverse=True)
             assert page.locator("th[aria-sort=descending]").count() == 1
             page.get_by_role("button", name="Name").click()
-            paths = watched.names()
+            paths = opened.names()
             assert paths == sorted(paths), paths[:5]
-            watched.check()
+            opened.check()
             page.get_by_role("button", name="Name").click()
             page.get_by_role("button", name="Name").click()
-            assert watched.names() == before
+            assert opened.names() == before
             if size is DESK:
                 page.locator("svg:not(.labels)").hover(position={"x": 600, "y": 300})
-                assert watched.said().startswith(root + "/"), watched.said()
-            watched.done()
-    watched = Watched(browser, url, script=False)
-    assert watched.page.locator("text").count() > 10 and "src" in watched.names()
-    watched.look("without-a-script")
-    watched.done()
-    drawing = Watched(browser, page_of(place, root, form="svg"), scheme="dark")
+                assert opened.status().startswith(root + "/"), opened.status()
+            opened.done()
+    opened = OpenPage(browser, url, script=False)
+    assert opened.page.locator("text").count() > 10 and "src" in opened.names()
+    opened.screenshot("without-a-script")
+    opened.done()
+    drawing = OpenPage(browser, page_of(place, root, form="svg"), scheme="dark")
     assert drawing.page.locator("path").count() > 100
-    drawing.look("map")
+    drawing.screenshot("map")
     drawing.done()
     if SCREENSHOTS:
         url = page_of(place, "/usr/lib")
-        Watched(browser, url, {"width": 1000, "height": 700}).look("page")
-        Watched(browser, url, PHONE, scheme="dark").look("page-phone")
+        OpenPage(browser, url, {"width": 1000, "height": 700}).screenshot("page")
+        OpenPage(browser, url, PHONE, scheme="dark").screenshot("page-phone")
 
 
 def compared(browser, place):
@@ -158,10 +158,10 @@ def compared(browser, place):
     os.unlink(f"{root}/src/d5/f7")
     for arguments in ["--since", f"{place}/before", root], ["--by", "size", root]:
         for scheme in "light", "dark":
-            watched = Watched(browser, page_of(place, *arguments), scheme=scheme)
-            watched.look(arguments[0].strip("-") + "-" + scheme)
-            watched.check()
-            watched.done()
+            opened = OpenPage(browser, page_of(place, *arguments), scheme=scheme)
+            opened.screenshot(arguments[0].strip("-") + "-" + scheme)
+            opened.check()
+            opened.done()
 
 
 def hostile(browser, place):
@@ -181,24 +181,24 @@ def hostile(browser, place):
         expected.add(name[-255:])
         with open(root + b"/" + name[-255:], "wb") as file:
             file.write(b"x" * 5000)
-    watched = Watched(browser, page_of(place, root.decode(), "-n", str(NAMES + 10)))
-    read = watched.page.evaluate(
+    opened = OpenPage(browser, page_of(place, root.decode(), "-n", str(NAMES + 10)))
+    read = opened.page.evaluate(
         """() => [...document.querySelectorAll("tbody th")].slice(1).map((cell) => cell.dataset.bytes
             ? [...atob(cell.dataset.bytes)].map((c) => c.charCodeAt(0))
             : [...new TextEncoder().encode(cell.textContent)])"""
     )
     assert {bytes(name) for name in read} == expected
     # Everything that a name can be put into.
-    page = watched.page
+    page = opened.page
     page.get_by_label("Search").fill("script")
     page.get_by_label("Search").fill("")
     page.get_by_role("button", name="Name").click()
     for row in range(0, NAMES, max(1, NAMES // 20)):
         page.locator("tbody button").nth(row).click()
     page.locator("#map").hover()
-    watched.check()
-    watched.done()
-    drawing = Watched(browser, page_of(place, root.decode(), "-n", str(NAMES + 10), form="svg"))
+    opened.check()
+    opened.done()
+    drawing = OpenPage(browser, page_of(place, root.decode(), "-n", str(NAMES + 10), form="svg"))
     assert drawing.page.locator("script").count() == 0
     drawing.done()
 

@@ -90,7 +90,8 @@ def totals(tree):
             assert said["size"] == expected, (flag, links, said["size"], expected)
     # What has no links elsewhere, and so would be freed: 900 files, as each link has its file in another directory.
     said = document("-s", "--unique", windows(f"{tree}/d18"))["size"]
-    alone = sum(os.path.getsize(f"{tree}/d18/f{i}") for i in range(18, 1000, 50) if os.stat(f"{tree}/d18/f{i}").st_nlink == 1)
+    stats = [os.stat(f"{tree}/d18/f{i}") for i in range(18, 1000, 50)]
+    alone = sum(stat.st_size for stat in stats if stat.st_nlink == 1)
     assert said == alone, (said, alone)
     said = {way[1:]: node["size"] for way, node in nodes(document("-s", "-T", "2", windows(tree)))}
     for top, _, files in os.walk(tree):

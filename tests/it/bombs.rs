@@ -1,6 +1,5 @@
-//! Small files that would take much memory: what is read of a file is bounded by what the file is worth,
-//! and what goes beyond is refused with an error that names the bound. Run with room for a few hundred
-//! megabytes, where it used to take gigabytes.
+//! Small files that would take much memory. Memory is bounded, and a file that needs more is refused with an error that
+//! names the bound. The runs have a few hundred megabytes; some once took gigabytes.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -20,7 +19,7 @@ fn confined(flags: &str) -> Weigh {
     weigh(flags).limited("-v 600000")
 }
 
-/// It was refused in one line that says `why`.
+/// Asserts that it was refused in one line, which contains `why`.
 fn check_refused(shown: &Shown, why: &str, what: &str) {
     let complaint = shown.complaint();
     assert!(complaint.contains(why), "{what}: {complaint}");
@@ -28,7 +27,7 @@ fn check_refused(shown: &Shown, why: &str, what: &str) {
     assert!(shown.stdout.is_empty(), "{what}");
 }
 
-/// Writes the text that `pieces` come to, each so many times, compressed as a bomb is.
+/// Writes each of `pieces` so many times, compressed.
 fn pack(path: &Path, pieces: &[(&str, usize)]) {
     let mut encoder = zstd::Encoder::new(File::create(path).unwrap(), 3).unwrap();
     for (piece, times) in pieces {
@@ -76,7 +75,7 @@ fn a_small_snapshot_takes_little_memory_or_is_refused() {
     }
 }
 
-/// A path of each of many that could not be read, which are all as deep as can be.
+/// The paths of many errors, all as deep as possible.
 #[test]
 fn a_small_export_takes_little_memory_or_is_refused() {
     let place = Fixture::new();
@@ -93,7 +92,7 @@ fn a_small_export_takes_little_memory_or_is_refused() {
     }
 }
 
-/// What is at the bound is loaded: levels of nodes, of an export and of a member that nobody knows.
+/// A file exactly at the bound is loaded: levels of nodes, of an export, and of an unknown member.
 #[test]
 fn a_snapshot_as_deep_as_it_may_be_is_loaded() {
     let place = Fixture::new();
@@ -218,7 +217,7 @@ fn a_sparse_file_that_should_name_a_repository_names_none() {
     assert_eq!((shown.complaint().as_str(), shown.code()), ("", 0));
 }
 
-/// Whatever is named to be read is refused where it has no end.
+/// Every flag that names a file to read refuses a file without an end.
 #[test]
 fn what_has_no_end_is_refused() {
     for (flags, why) in [
@@ -264,7 +263,7 @@ fn file(name: &str) -> String {
     format!(r#"{{"name":"{name}","kind":"file","size":5}}"#)
 }
 
-/// For a screen reader nothing limits how wide a line is. It ended in a panic.
+/// For a screen reader, a line may have any width. Once, this panicked.
 #[test]
 fn a_name_of_any_length_is_read_out() {
     let fixture = Fixture::new();
@@ -280,7 +279,7 @@ fn a_name_of_any_length_is_read_out() {
     assert!(text.lines().any(|line| line.len() > 70_000));
 }
 
-/// Characters without a width are no reason to measure a name once for each.
+/// A name with many characters of no width is measured once, not once for each of them.
 #[test]
 fn a_long_name_is_cut_at_once() {
     let fixture = Fixture::new();
@@ -294,7 +293,7 @@ fn a_long_name_is_cut_at_once() {
     }
 }
 
-/// A million flags in each of two snapshots are compared in one go.
+/// Comparing a million flags in each of two snapshots takes linear time.
 #[test]
 fn many_options_are_compared_at_once() {
     const MANY: usize = 300_000;

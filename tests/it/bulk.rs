@@ -213,7 +213,7 @@ fn what_the_kernel_refuses_is_refused() {
     });
 }
 
-/// Mounts below it count in their place, and what they hide does not.
+/// File systems mounted below it count, and what they hide does not.
 #[test]
 #[ignore = "needs root and loop devices"]
 fn what_is_mounted_in_it_is_walked_and_put_in_place() {
@@ -241,8 +241,8 @@ fn what_is_mounted_in_it_is_walked_and_put_in_place() {
     in_namespace(&fixture, script);
 }
 
-/// Directories that have just changed are opened and listed by the kernel. For a chain of them, the number of calls must
-/// not grow with the square of its length.
+/// Directories that have just changed are opened and listed by the kernel. For a chain of them, the number of calls
+/// must not grow with the square of its length.
 #[test]
 #[ignore = "needs root, loop devices and strace"]
 fn a_chain_of_new_directories_takes_few_calls() {

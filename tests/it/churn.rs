@@ -1,4 +1,4 @@
-//! Links under churn: while the walk goes on, hard links to what it counts are made, removed and renamed.
+//! Hard links are created, removed and renamed during the walk.
 //! An inode that has two links throughout counts once, in every walk, as it does for `du`.
 
 use std::fs;
@@ -17,7 +17,7 @@ const DIRS: usize = 40;
 const INODES: usize = 8;
 const LENGTH: usize = 1 << 16;
 
-/// One kind of churn: what is done over and over until the walks are done.
+/// One kind of change, which is repeated until the walks are done.
 type Churn = fn(&Fixture, usize);
 
 /// Three links of every inode in different directories, and in each directory files that take time.
@@ -70,7 +70,7 @@ fn copy_by_links(fixture: &Fixture, turn: usize) {
     fs::remove_dir_all(copy).unwrap();
 }
 
-/// Renames a directory with a link in it, and back: nothing of that shows in the inode.
+/// Renames a directory with a link in it, and back. The inode of the link does not change.
 fn rename_a_directory(fixture: &Fixture, turn: usize) {
     let [first, ..] = places(turn % INODES);
     let dir = Path::new(&first).parent().unwrap();
@@ -82,7 +82,7 @@ fn rename_a_directory(fixture: &Fixture, turn: usize) {
     }
 }
 
-/// Now and then long enough for a walk to see it in the middle.
+/// Sometimes waits long enough for a walk to see the change half done.
 fn pause(turn: usize) {
     std::thread::sleep(Duration::from_micros([0, 50, 300, 2000][turn % 4]));
 }
@@ -115,7 +115,7 @@ fn each_inode_counts_once(name: &str, churn: Churn) {
     });
 }
 
-/// What `du` says that files take: in memory, where directories take nothing.
+/// The total of `du`, or 0 if a file vanished meanwhile. On tmpfs, directories take no space.
 fn du(top: &Path) -> u64 {
     let run = Command::new("du").args(["-s", "-B1"]).arg(top).output().unwrap();
     let text = String::from_utf8(run.stdout).unwrap();
@@ -142,7 +142,7 @@ fn a_directory_that_is_renamed() {
     each_inode_counts_once("rename a directory", rename_a_directory);
 }
 
-/// Ends the churn when it goes: a failed walk must not leave it going for ever.
+/// Ends the changes when it is dropped, even if a walk fails.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {

@@ -5,7 +5,7 @@ use crate::fixture::Fixture;
 use crate::oracle::{self, Eyes, Measure, du};
 use crate::run::weigh;
 
-/// `a` and `b` share 5,000 bytes, `a` has them twice; `only` is nobody else's.
+/// `a` and `b` share an inode of 5,000 bytes, which has two links in `a`. `only` is in `a` alone.
 fn linked() -> Fixture {
     Fixture::new()
         .file("top/a/first", 5000)
@@ -33,7 +33,7 @@ fn shared_is_what_has_links_outside() {
     let document = weigh("-j -s").arg(fixture.at("top")).run().document();
     let of = |dir| (document.node(dir).size, document.node(dir).shared);
     assert_eq!((of(""), of("a"), of("b")), ((75_000, 0), (75_000, 5000), (5000, 5000)));
-    // Seen alone, `a` weighs the same: links outside need not be seen to be known.
+    // `a` alone has the same total: the link count shows that there are links outside.
     let alone = weigh("-j -s").arg(fixture.at("top/a")).run().document();
     assert_eq!((alone.root().size, alone.root().shared), (75_000, 5000));
 }
@@ -104,7 +104,7 @@ fn apparent_size_is_of_files_and_symlinks_only() {
     assert_eq!(disk.root().size, du(&["-sB1"], &fixture.at("top")));
 }
 
-/// A program that opens what it weighs hangs at a FIFO that nobody writes to.
+/// Opening a FIFO blocks until somebody writes to it.
 #[test]
 fn special_files_are_never_opened() {
     let fixture = Fixture::new().fifo("top/pipe").socket("top/socket").symlink("pipe", "top/link");
@@ -169,7 +169,7 @@ fn an_empty_directory_weighs_itself() {
 fn sums_saturate() {
     let len = (1 << 44) - (1 << 12); // As long as a file may be on ext4 with blocks of 4 KiB.
     let mut fixture = Fixture::in_memory();
-    // On tmpfs a file may be longer than half of 2^64; elsewhere fewer bytes must do.
+    // tmpfs allows files of 2^63 bytes and more, other file systems fewer.
     let longest = i64::MAX as u64;
     let long = std::fs::File::create(fixture.at("probe")).unwrap().set_len(longest).is_ok();
     std::fs::remove_file(fixture.at("probe")).unwrap();

@@ -14,7 +14,7 @@ use crate::run::{Weigh, weigh};
 const DEPTH: usize = 100_000;
 const LEN: u64 = 5000;
 
-/// Fewer handles than this and nothing may be promised.
+/// weigh needs at least this number of handles.
 const FEW: &str = "-n 16";
 
 fn chain() -> Fixture {
@@ -209,7 +209,7 @@ fn the_longest_names_are_no_trouble() {
     }
 }
 
-/// What may be little besides handles: memory, processors, processes.
+/// Little memory, few processors or few processes.
 #[test]
 fn little_of_everything_is_enough() {
     native_only!("paths are bounded there");
@@ -227,7 +227,7 @@ fn little_of_everything_is_enough() {
                 // Each thread takes much of it, so there may be fewer than were asked for.
                 ("a quarter of a GiB to address", start(flags).limited("-v 262144")),
                 ("one processor", start(flags).under(["taskset", "-c", "0"])),
-                // Nobody has one process already: this one. It starts no thread, and works on one.
+                // The user nobody may have one process, and has it: weigh. It can start no thread.
                 ("one process", start(flags).by_nobody(&fixture).under(["prlimit", "--nproc=1"])),
             ];
             for (little, weigh) in with_little {

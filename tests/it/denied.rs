@@ -1,16 +1,16 @@
-//! What a body does where the kernel denies one system call, as an old kernel or a full file system would (seccomp(2)).
+//! Runs code for which the kernel refuses one system call (seccomp(2)), as an old kernel or a full file system would.
 
 use std::collections::BTreeMap;
 
 use nix::libc::{ENOSPC, ENOSYS, SYS_mkdirat, SYS_openat2};
 use seccompiler::{BpfProgram, SeccompAction, SeccompFilter, apply_filter};
 
-/// On a kernel without openat2(2).
+/// Runs `body` as on a kernel without openat2(2).
 pub fn without_openat2<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     denied(SYS_openat2, ENOSYS, body)
 }
 
-/// On a file system that has no room for another directory.
+/// Runs `body` as on a file system without room for another directory.
 pub fn without_room<T: Send>(body: impl FnOnce() -> T + Send) -> T {
     denied(SYS_mkdirat, ENOSPC, body)
 }

@@ -1,4 +1,4 @@
-//! The same tree gives the same bytes, however many threads come upon its links in whatever order.
+//! The same tree gives the same bytes, for any number of threads, and in whatever order they find its links.
 
 use crate::dice::Dice;
 use crate::fixture::Fixture;

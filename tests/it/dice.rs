@@ -1,4 +1,4 @@
-//! Grows a tree from a seed: the same seed, the same tree, on every machine.
+//! Random trees: the same seed makes the same tree on every machine.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -6,14 +6,14 @@ use std::path::PathBuf;
 
 use crate::fixture::{Fixture, raw};
 
-/// A xorshift generator. Good enough to shake trees with, and nothing to depend on.
+/// A xorshift generator: random enough for tests, without a dependency.
 pub struct Dice(u64);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Names {
     /// Letters and digits.
     Tame,
-    /// Also whatever a file system lets through.
+    /// Also any bytes that a file system allows.
     Hostile,
 }
 
@@ -38,7 +38,7 @@ pub const HOSTILE: [&[u8]; 16] = [
     b"%s {} $(x)",
 ];
 
-/// Lengths on both sides of a block, and none at all.
+/// Lengths just below and above a block, and zero.
 const LENGTHS: [usize; 8] = [0, 1, 59, 100, 4096, 4097, 9000, 70_000];
 
 impl Dice {

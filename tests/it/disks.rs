@@ -1,5 +1,5 @@
-//! File systems of every kind, made in an image and mounted for the test alone: on each, every
-//! directory is what `find` says it is. The mounts are in a namespace that ends with the run.
+//! File systems of several kinds, made in images. On each, every directory has the total that `find` gives. The mounts
+//! are in a namespace that ends with the run.
 #![cfg(target_os = "linux")]
 
 use crate::dice::{Dice, Names};

@@ -1,5 +1,5 @@
-//! Errors are values: they are told, counted and survived. Exit status 1 when something was not
-//! read, 2 when the command line makes no sense.
+//! Errors are reported and counted, and the walk goes on. The exit status is 1 if something was not read, and 2 if the
+//! command line makes no sense.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -45,7 +45,7 @@ fn an_unreadable_directory_leaves_the_rest_right() {
     assert_eq!(errors, [of("top/closed"), of("top/open/shut")]);
 }
 
-/// Their inode is known from elsewhere, but not by rights, and not in every order of the walk.
+/// The walk may know their inode from another directory, but only if it reads that first. So they never count.
 #[test]
 fn links_in_a_directory_that_may_only_be_listed_are_named() {
     let mut fixture = Fixture::in_memory().file("top/open/f", 5000);
@@ -98,7 +98,7 @@ fn print_errors_names_every_path() {
     assert_eq!(json.errors().len(), 100);
 }
 
-/// All of them were one wrapped line, which did not say what to do.
+/// Once, all errors stood in one long line, which did not say what to do.
 #[test]
 fn a_kind_of_error_has_a_line_and_the_last_one_says_what_to_do() {
     let mut fixture = Fixture::new().mode("top/listed", 0o755).file("top/listed/f", 1);
@@ -126,7 +126,7 @@ fn a_kind_of_error_has_a_line_and_the_last_one_says_what_to_do() {
     assert!(all.ends_with("weigh: totals are a lower bound: sudo weigh may read more\n"), "{all}");
 }
 
-/// It was "cannot stat : No such file or directory".
+/// The message was once "cannot stat : No such file or directory".
 #[test]
 fn an_empty_path_is_a_usage_error() {
     for arguments in [&[""][..], &["-d1", ""], &[".", ""]] {
@@ -138,9 +138,9 @@ fn an_empty_path_is_a_usage_error() {
     }
 }
 
-/// Errors are still said, and notes are not.
+/// Errors are still printed, and notes are not.
 #[test]
-fn quiet_says_errors_alone() {
+fn quiet_leaves_only_errors() {
     let fixture = closed();
     let run = |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run();
     let denied = run("-q top");
@@ -153,9 +153,9 @@ fn quiet_says_errors_alone() {
     assert_eq!(run("--df -q top/g").complaint(), "");
 }
 
-/// What is not there is not there for root either.
+/// A missing path is missing for root, too.
 #[test]
-fn sudo_is_for_what_it_helps() {
+fn sudo_is_suggested_only_for_denied_paths() {
     let fixture = closed();
     let complaint =
         |flags: &str| weigh(flags).within(fixture.path()).by_nobody(&fixture).run().complaint();
@@ -165,10 +165,10 @@ fn sudo_is_for_what_it_helps() {
     assert_eq!(complaint("none top/g"), expected);
 }
 
-/// Root may read no more by asking again, and a snapshot has no more to be read.
+/// Root can already read everything, and a snapshot has nothing more to read.
 #[test]
 #[cfg(target_os = "linux")]
-fn sudo_is_for_who_may_gain_by_it() {
+fn sudo_is_suggested_only_to_plain_users() {
     let fixture = closed();
     let denied = |flags: &str| {
         let mut refuse: Vec<OsString> =
@@ -187,7 +187,7 @@ fn sudo_is_for_who_may_gain_by_it() {
     assert!(!loaded.complaint().contains("sudo"), "{}", loaded.complaint());
 }
 
-/// What something was lost below is marked beside its figure, and nothing else.
+/// If something below an entry was lost, its figure is marked. Other figures are not.
 #[test]
 fn partial_figures_say_so() {
     let fixture = closed();
@@ -214,7 +214,7 @@ fn partial_figures_say_so() {
     assert_eq!(marked("-c -b -s", "top/closed").0, ["top/closed"]);
     let (_, text) = marked("-c -b -s -o b -d 0", "top");
     assert!(text.starts_with("≥5300B "), "{text}");
-    // Some of what is lost may be of any group.
+    // Lost entries may belong to any group.
     let (names, text) = marked("-c -b -s -t", "top");
     assert_eq!(names.len(), text.lines().count(), "{text}");
     // Several roots, of which one is whole.
@@ -222,7 +222,7 @@ fn partial_figures_say_so() {
     let text = String::from_utf8(shown.stdout).unwrap();
     let of = |name: &str| text.lines().find(|line| line.contains(name)).unwrap().contains('≥');
     assert!(of("(total)") && of("top/open") && !of("top/g"), "{text}");
-    // One that is not there takes nothing from the one that is.
+    // A missing root takes nothing from the other one.
     for flags in ["", "-F", "-t", "-d 0", "--as svg"] {
         let shown = weigh(flags).arg("-c").args(["none", "top/g"]).within(fixture.path()).run();
         assert_eq!(shown.code(), 1);
@@ -236,9 +236,9 @@ fn partial_figures_say_so() {
     assert!(text.contains('≥'), "{text}");
 }
 
-/// What is lost beside what has lines is missing from the line of what has none, and only then.
+/// The line of the smaller entries is marked if an entry without a line of its own was lost, and only then.
 #[test]
-fn what_has_no_line_may_lack_something() {
+fn the_line_of_smaller_entries_marks_what_was_lost() {
     let fixture = Fixture::new()
         .file("top/large", 90_000)
         .file("top/small", 5_000)
@@ -257,7 +257,7 @@ fn what_has_no_line_may_lack_something() {
     assert!(!text.contains('≥'), "{text}");
 }
 
-/// The same errors in the same order, however the threads came upon them.
+/// The errors come in the same order, whichever thread found them.
 #[test]
 fn complaints_do_not_depend_on_threads() {
     let mut fixture = Fixture::new();
@@ -305,7 +305,7 @@ fn a_full_device_is_an_error() {
     }
 }
 
-/// `weigh | head -1`: the reader has what it wants, and that is nobody's mistake.
+/// `weigh | head -1`: the reader has what it wants, so this is no error.
 #[test]
 fn a_closed_pipe_ends_it_quietly() {
     let mut fixture = Fixture::in_memory();

@@ -1,5 +1,5 @@
-//! Calls that fail: `strace` makes the k-th call of one kind answer with an error. What could not be
-//! read is named with the error's symbol, everything else is exact, and nothing hangs.
+//! `strace` makes the k-th call of one kind fail. weigh names what it could not read, with the error's symbol.
+//! Everything else is exact, and nothing hangs.
 #![cfg(target_os = "linux")]
 
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use crate::rounds::{for_each, rounds};
 use crate::run::{Shown, is_portable, weigh};
 
 const CALLS: [&str; 3] = ["openat", "getdents64", "statx"];
-/// What a broken disk, a closed door, a server that forgot us and a full table answer.
+/// The errors of a broken disk, missing permissions, a lost network mount, and too few handles or too little memory.
 const ERRORS: [&str; 6] = ["EIO", "EACCES", "ESTALE", "EMFILE", "ENFILE", "ENOMEM"];
-/// What the system says of what is not there, or is something else by now.
+/// The errors for an entry that is gone, or has become something else.
 const VANISHED: [&str; 4] = ["ENOENT", "ENOTDIR", "ELOOP", "ESRCH"];
 /// The calls that may fail, and how many of them in the usual run.
 const CALL_NUMBERS: (usize, usize) = (12, 50);
@@ -32,7 +32,7 @@ fn branched_in(empty: Fixture) -> Fixture {
     })
 }
 
-/// What `strace` is told, and what came of it.
+/// The tree, and how `strace` makes calls on it fail.
 struct Injection<'a> {
     fixture: &'a Fixture,
     top: PathBuf,
@@ -66,7 +66,7 @@ impl<'a> Injection<'a> {
         if entry.path.is_empty() { self.top.clone() } else { self.top.join(raw(&entry.path)) }
     }
 
-    /// What is shown is exact, and what is not lies at or below what is named.
+    /// What is shown is exact, and what is missing lies at or below a path that a message names.
     fn check_rest(&self, document: &Document, what: &str) {
         let nodes =
             if document.nodes[0].kind.is_empty() { Default::default() } else { document.by_path() };
@@ -122,8 +122,8 @@ fn a_call_that_fails_is_named_and_the_rest_is_exact() {
         // Handles may come back, so opening is tried again; by paths, that takes a statx as well.
         let opens = call == "openat" || is_portable();
         let is_tried_again = opens && matches!(error, "EMFILE" | "ENFILE");
-        let is_told = errors.len() == injected || is_tried_again && errors.len() < injected;
-        assert!(is_told, "{what}: {injected} calls failed, {} are told", errors.len());
+        let is_reported = errors.len() == injected || is_tried_again && errors.len() < injected;
+        assert!(is_reported, "{what}: {injected} calls failed, {} are reported", errors.len());
         assert_eq!(shown.code(), i32::from(!errors.is_empty()), "{what}");
         for one in errors {
             assert_eq!(one["error"], error, "{what}");
@@ -135,7 +135,7 @@ fn a_call_that_fails_is_named_and_the_rest_is_exact() {
     });
 }
 
-/// From some call on every one fails, as after a cable is pulled.
+/// From the k-th call on, every call fails, as after a cable is pulled.
 #[test]
 #[ignore = "needs strace"]
 fn calls_that_fail_from_now_on_end_it_in_good_order() {
@@ -155,8 +155,8 @@ fn calls_that_fail_from_now_on_end_it_in_good_order() {
     }
 }
 
-/// Something is said not to be there that is: once, and it is found when it is asked for again. It was taken
-/// for something that had been removed meanwhile, and lost without a word.
+/// One call says that an existing entry does not exist. The next one finds it. Once, weigh took the entry for one that
+/// was removed during the walk, and left it out without a message.
 #[test]
 #[ignore = "needs strace"]
 fn what_is_said_to_have_vanished_is_found_if_it_is_there() {
@@ -171,21 +171,21 @@ fn what_is_said_to_have_vanished_is_found_if_it_is_there() {
         let (shown, injected) = injection.run(&what, 1);
         assert!(injected > 0, "{what}: no call failed");
         let document = Document::parse(&shown.stdout);
-        let told = document.errors().len();
+        let reported = document.errors().len();
         match call {
-            // What was listed in part is not listed anew.
-            "getdents64" => assert_eq!(told, injected, "{what}"),
+            // A directory that was listed in part is not listed again.
+            "getdents64" => assert_eq!(reported, injected, "{what}"),
             // The first calls are about the root, which must be there.
-            _ if k < 5 => assert!(told <= injected, "{what}"),
-            _ => assert_eq!(told, 0, "{what}"),
+            _ if k < 5 => assert!(reported <= injected, "{what}"),
+            _ => assert_eq!(reported, 0, "{what}"),
         }
-        assert_eq!(shown.code(), i32::from(told > 0), "{what}");
-        assert_eq!(document.header["complete"], told == 0, "{what}");
+        assert_eq!(shown.code(), i32::from(reported > 0), "{what}");
+        assert_eq!(document.header["complete"], reported == 0, "{what}");
         injection.check_rest(&document, &what);
     });
 }
 
-/// From some call on, everything is said not to be there, although it is listed.
+/// From the k-th call on, every call says that the entry does not exist, although it is listed.
 #[test]
 #[ignore = "needs strace"]
 fn what_is_said_to_have_vanished_for_good_is_named() {
@@ -207,7 +207,7 @@ fn what_is_said_to_have_vanished_for_good_is_named() {
     }
 }
 
-/// A signal that came in between is no error. The portable source has what std makes of it.
+/// A call that a signal interrupts (EINTR) is made again. The portable source leaves that to std.
 #[test]
 #[ignore = "needs strace"]
 fn an_interrupted_call_is_made_again() {

@@ -88,7 +88,7 @@ fn names_that_are_not_utf_8_are_left_out_too() {
     }
 }
 
-/// What is left out whole is not even opened.
+/// A directory that is left out as a whole is not opened.
 #[test]
 fn what_is_left_out_by_name_is_not_read() {
     let fixture = Fixture::new().file("top/a/f", 7).unreadable("top/closed").unreadable("top/.h");
@@ -183,7 +183,7 @@ fn a_bad_pattern_is_named_in_one_line() {
     }
 }
 
-/// A root was asked for by name. But what is in it is as its path says.
+/// The root itself is never filtered by its name. Entries in it are filtered by their paths.
 #[test]
 fn a_root_is_weighed_whatever_its_name() {
     let fixture = project();
@@ -360,7 +360,7 @@ fn a_bad_glob_or_type_is_named_in_one_line() {
     }
 }
 
-/// Totals, entries and all, are as ever; only what is in there is not shown.
+/// Totals and numbers of entries do not change. Only what is in the directory is not shown.
 #[test]
 fn what_is_collapsed_counts_and_is_not_shown() {
     let fixture = project();
@@ -381,7 +381,7 @@ fn what_is_collapsed_counts_and_is_not_shown() {
         let run = weigh("-j -s --collapse").arg(path).arg("top").within(fixture.path());
         assert_eq!(seen(run), (expected, size), "{}", path.display());
     }
-    // What is in there takes nobody's place.
+    // Entries in it do not count towards the number of lines.
     let picture = |flags: &str| {
         let run = weigh(&format!("-s -b -c -o b {flags} top")).within(fixture.path());
         let lines = crate::picture::lines(&run.run().text());

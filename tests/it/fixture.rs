@@ -1,4 +1,4 @@
-//! Trees built by name: what the tests weigh, and nothing of it left afterwards.
+//! Trees built by name, for the tests to weigh. Nothing of them is left afterwards.
 //!
 //! `Fixture::new().file("a/b", 4096).hard_link("a/b", "c")` is a temporary directory with exactly
 //! that in it. Chains and combs are made relative to an open parent, so that they may be deeper than
@@ -6,7 +6,7 @@
 //! empty is first moved up to the top.
 
 use std::ffi::{CString, OsStr};
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -32,14 +32,26 @@ pub fn raw(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))
 }
 
+/// Each path at `top` and below it, with what lstat(2) says of it. A directory comes before what is in it.
+pub fn entries_at(top: &Path) -> Vec<(PathBuf, Metadata)> {
+    let (mut found, mut ahead) = (Vec::new(), vec![top.to_owned()]);
+    while let Some(path) = ahead.pop() {
+        let stat = fs::symlink_metadata(&path).unwrap();
+        if stat.is_dir() {
+            ahead.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+        found.push((path, stat));
+    }
+    found
+}
+
 impl Fixture {
     /// An empty tree on the file system of the temporary directory.
     pub fn new() -> Self {
         Self::within(&std::env::temp_dir())
     }
 
-    /// An empty tree in memory where that is to be had: quick to build, but on tmpfs, where a
-    /// directory takes no blocks.
+    /// An empty tree on tmpfs if there is one: quick to build, but its directories take no blocks.
     pub fn in_memory() -> Self {
         let shm = Path::new("/dev/shm");
         if shm.is_dir() { Self::within(shm) } else { Self::new() }
@@ -120,7 +132,7 @@ impl Fixture {
         self
     }
 
-    /// What is there, made `len` bytes long without a block more.
+    /// An existing file, made `len` bytes long without another block.
     pub fn extended(self, name: impl AsRef<Path>, len: u64) -> Self {
         let file = fs::File::options().write(true).open(self.place(name)).unwrap();
         file.set_len(len).unwrap();
@@ -139,7 +151,7 @@ impl Fixture {
         self
     }
 
-    /// A FIFO: whoever opens it to read waits for ever.
+    /// A FIFO: opening it to read blocks for ever.
     pub fn fifo(self, name: impl AsRef<Path>) -> Self {
         let path = self.place(name);
         rustix::fs::mknodat(CWD, &path, FileType::Fifo, Mode::from(0o644), 0).unwrap();
@@ -153,7 +165,7 @@ impl Fixture {
         self
     }
 
-    /// The permission bits of what is there, or of a new directory.
+    /// Sets the permission bits of an entry, or of a new directory.
     pub fn mode(self, name: impl AsRef<Path>, bits: u32) -> Self {
         let path = self.place(name);
         if !path.exists() {
@@ -163,7 +175,7 @@ impl Fixture {
         self
     }
 
-    /// What is there, last written to so many seconds after the epoch, or before.
+    /// Sets the time of last modification of an entry, in seconds since the epoch, or before it if negative.
     pub fn modified(self, name: impl AsRef<Path>, seconds: i64) -> Self {
         let time = Timespec { tv_sec: seconds, tv_nsec: 0 };
         let times = Timestamps { last_access: time, last_modification: time };
@@ -171,7 +183,7 @@ impl Fixture {
         self
     }
 
-    /// What is there, owned by the user with this id. Only root can give things away.
+    /// Gives an entry to the user with this number. Only root can.
     pub fn owned(self, name: impl AsRef<Path>, user: u32) -> Self {
         lchown(self.place(name), Some(user), None).unwrap();
         self
@@ -190,8 +202,8 @@ impl Fixture {
         self
     }
 
-    /// A chain of `depth` directories called `name` in which every one also holds a directory `a`
-    /// and a directory `z`, each with a file of one byte: wherever a walk is, much is left undone.
+    /// A chain of `depth` directories called `name`. Each also has a directory `a` and a directory `z` with a file of
+    /// one byte, so that much is left to do at every level of a walk.
     pub fn comb(self, name: &str, depth: usize) -> Self {
         self.descend(name, depth, |level| {
             for tooth in ["a", "z"] {
@@ -264,7 +276,7 @@ fn take_down(top: &Path) -> Result<(), Errno> {
     }
 }
 
-/// Removes what is no directory, or an empty one. False: there is something in it.
+/// Removes an empty directory or another entry. False if the directory is not empty.
 fn remove_leaf(dir: BorrowedFd<'_>, name: &CString, kind: FileType) -> Result<bool, Errno> {
     if kind != FileType::Directory {
         return rustix::fs::unlinkat(dir, name, AtFlags::empty()).map(|()| true);

@@ -1,4 +1,4 @@
-//! `-L`: symlinks are followed, and still nothing is entered twice, counted twice, or waited for.
+//! `-L` follows symlinks. Still nothing is entered or counted twice, and weigh waits for nothing.
 
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
@@ -57,7 +57,7 @@ fn a_link_to_what_is_in_the_tree_counts_once() {
     assert_eq!(document.root().entries, Some(3));
 }
 
-/// Without a check the walk goes round until the path is too long, 40 levels or 4096 bytes down.
+/// Without a check, the walk would follow the loop until the path is too long: 40 levels or 4096 bytes.
 #[test]
 fn a_loop_is_named_once_and_not_entered() {
     for (target, link) in
@@ -90,7 +90,7 @@ fn links_that_name_each_other_end() {
     assert_eq!(document.root().entries, Some(5));
 }
 
-/// A link that leads nowhere weighs what it is itself, as for `find -L`.
+/// A dangling link counts as itself, as for `find -L`.
 #[test]
 fn a_dangling_link_is_itself() {
     let fixture = Fixture::new().symlink("nowhere", "top/link").file("top/f", 5000);

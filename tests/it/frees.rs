@@ -107,8 +107,8 @@ fn deleted_at_once(make: &str, trees: usize, seed: u64, is_synced: bool) -> Vec<
     wholes.into_iter().enumerate().map(one).collect()
 }
 
-/// The commands that make a tree in four directories of `top/t`, two of which may have a subvolume. Some fail, as a clone
-/// of nothing does.
+/// The commands that make a tree in four directories of `top/t`, two of which may have a subvolume. Some fail, as a
+/// clone of nothing does.
 fn made(dice: &mut Dice, has_subvolumes: bool) -> String {
     let (mut script, mut files) = (String::new(), Vec::<String>::new());
     if has_subvolumes {

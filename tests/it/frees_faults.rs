@@ -57,7 +57,7 @@ fn files_that_cannot_be_mapped_are_in_doubt_and_counted() {
     }
 }
 
-/// A file system of which it is not known what files on it share: nothing is opened.
+/// On a file system that cannot say what its files share, no file is opened.
 #[test]
 #[ignore = "needs root, loop devices and strace"]
 fn nothing_is_certain_on_other_file_systems() {

@@ -1,5 +1,5 @@
-//! Whatever is typed or read: every parser takes it or refuses it, and none breaks down. The input is
-//! thrown by proptest, which also finds the shortest that fails; how much, is for [`rounds`] to say.
+//! Every parser accepts or refuses any input, and none panics or hangs. proptest makes the input and finds the shortest
+//! one that fails. [`rounds`] says how much it makes.
 
 use std::fs;
 use std::path::Path;
@@ -46,7 +46,7 @@ fn throw<S: Strategy>(count: (usize, usize), inputs: S, check: impl Fn(S::Value)
     }
 }
 
-/// Mostly what might be meant, with numbers at the edges, and anything else.
+/// Mostly plausible values, with numbers at the limits, and sometimes anything.
 fn text(pieces: &'static [&'static str]) -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         4 => prop::sample::select(pieces).prop_map(str::to_owned),
@@ -92,7 +92,7 @@ fn sizes_days_and_numbers_are_taken_or_refused() {
         prop::sample::select(&["-z", "-n", "-d", "-w", "-T", "-M", "--by", "-o", "-m", "--config"]);
     let fixture = Fixture::in_memory().file("top/f", 10);
     throw(RUNS, (flag, text(PIECES)), |(flag, value)| {
-        // A thousand threads take their time, and prove nothing.
+        // A thousand threads take long, and prove nothing.
         let is_many = flag == "-T" && value.parse::<u64>().is_ok_and(|threads| threads > 64);
         if value.contains('\0') || is_many {
             return;
@@ -242,7 +242,7 @@ fn node(name: &[u8], kind: &str, size: u64) -> Value {
     json!({"name": String::from_utf8_lossy(name), "name_bytes": bytes, "kind": kind, "size": size})
 }
 
-/// What may have become of a file: bytes changed, cut out, doubled, or the end lost.
+/// Damage to a file: bytes changed, removed or doubled, or the end cut off.
 fn damage() -> impl Strategy<Value = Vec<(prop::sample::Index, u8, u8)>> {
     prop_oneof![Just(Vec::new()), vec((any::<prop::sample::Index>(), 0..5_u8, any::<u8>()), 0..6),]
 }

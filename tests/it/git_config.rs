@@ -41,8 +41,8 @@ fn by_git(fixture: &Fixture, dir: &str, env: Env) -> Output {
     git.env("GIT_CONFIG_SYSTEM", "").envs(env.iter().copied()).output().unwrap()
 }
 
-/// Holds `--ignored` against git. Where git refuses to say, so must we: as a usage error if it is not a
-/// repository's fault, and with all files counted as ones that are not ignored else.
+/// Compares `--ignored` with git. If git refuses to answer, weigh must, too. If the repository is at fault, all its
+/// files count as not ignored. Otherwise it is a usage error.
 fn agrees_with_git(fixture: &Fixture, env: Env, what: &str) {
     let git = by_git(fixture, "top", env);
     let mut run = weigh("-j --ignored top").within(fixture.path()).env("HOME", fixture.at("home"));
@@ -125,7 +125,7 @@ fn every_way_to_write_a_value() {
 }
 
 #[test]
-fn every_way_to_write_a_truth() {
+fn every_way_to_write_a_boolean() {
     let fixture = world();
     fs::write(fixture.at("top/.gitignore"), "/a.o\n").unwrap();
     for value in [
@@ -316,8 +316,8 @@ fn what_a_repository_says_for_itself() {
     assert_eq!((seen, &*expected), ([b"y.c".to_vec()].into(), &b"y.c\0"[..]));
 }
 
-/// Git would not say a word. What a repository got wrong is named, and the rest counts as if its
-/// configuration said nothing; what it names is neither waited for nor read without end.
+/// Git would refuse to work. weigh names the error, and counts as if that repository had no configuration. It neither
+/// waits for the files that the configuration names, nor reads them without a limit.
 #[test]
 fn a_repository_that_is_set_up_badly() {
     let fixture = world().fifo("top/pipe").sparse("top/.git/large", 11 << 20);
@@ -368,7 +368,7 @@ fn names_that_differ_in_case_alone() {
 }
 
 #[test]
-fn rules_thrown_by_dice_without_heed_of_case() {
+fn random_rules_without_regard_to_case() {
     const NAMES: [&str; 12] = ["a", "A", "ab", "AB", "aB", "a.o", "A.O", "c", "C", "d", "[", "\\"];
     const MORE: [&[u8]; 8] =
         [b"A", b"AB", b".O", b"[A]", b"[A-C]", b"[!A-B]", b"[[:upper:]]", b"\\A"];

@@ -1,5 +1,4 @@
-//! `--gitignore` and `--ignored` against git itself, file for file, on checkouts made to be nasty and
-//! on ones thrown by dice.
+//! `--gitignore` and `--ignored` against git itself, file for file, on difficult checkouts and on random ones.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -36,8 +35,8 @@ pub fn git(fixture: &Fixture, dir: &Path, args: &[&str]) -> Vec<u8> {
     output.stdout
 }
 
-/// What git lists in the work tree at `dir` and is there, and in those inside it: `nested`, of which
-/// it does not say what they ignore, or say more than their names.
+/// The files that git lists in the work tree at `dir`, if they exist, and in the work trees `nested` inside it: for
+/// those, git has to be run again, because it names only their top.
 pub fn listed(fixture: &Fixture, dir: &Path, flags: &[&str], nested: &[&str]) -> Files {
     let mut files = Files::new();
     let prefixes = [""].iter().chain(nested);
@@ -93,7 +92,7 @@ pub fn compare(fixture: &Fixture, top: &str, nested: &[&str]) {
     assert_eq!(show(&run("--ignored")), show(&listed(fixture, &top, IGNORED, nested)));
 }
 
-/// What a compiler leaves behind, taken back here and there.
+/// The output of a compiler is ignored, with exceptions.
 #[test]
 fn a_project_with_negations_and_anchors() {
     let fixture = checkout(
@@ -132,7 +131,7 @@ fn a_project_with_negations_and_anchors() {
     compare(&fixture, "top", &[]);
 }
 
-/// Inner files overrule outer ones, but not from within what is ignored.
+/// Inner files overrule outer ones, unless they are in an ignored directory.
 #[test]
 fn nested_files_that_overrule_each_other() {
     let fixture = checkout(
@@ -355,7 +354,7 @@ fn what_git_follows() {
     compare(&fixture, "top", &[]);
 }
 
-/// Whatever rules say, a repository is not ignored; a root counts itself only if it is.
+/// No rule applies to `.git` itself. The root counts for `--ignored` only if it is ignored.
 #[test]
 fn no_rule_speaks_of_a_repository() {
     let rules = ".*\nbuilt/\n";
@@ -435,7 +434,7 @@ pub fn rules(dice: &mut Dice, more: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn rules_thrown_by_dice() {
+fn random_rules() {
     for_seeds(rounds(60, 5_000), |seed| {
         let mut dice = Dice::new(seed + 9_000_000);
         let mut fixture = Fixture::in_memory().dir("home").dir("top");

@@ -37,7 +37,7 @@ fn the_plain_picture() {
 }
 
 #[test]
-fn the_other_looks() {
+fn other_styles() {
     insta::assert_snapshot!("reverse", picture("-w 80 -n 30 -r"));
     insta::assert_snapshot!("no_bars", picture("-w 80 -n 30 -b"));
     insta::assert_snapshot!("bars_on_the_right", picture("-w 80 -n 30 -B"));

@@ -1,4 +1,4 @@
-//! Totals by group: does everything belong somewhere, once, whatever links lead to it?
+//! Totals by group: every inode belongs to exactly one group, whatever links lead to it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -97,7 +97,7 @@ fn every_inode_is_of_one_type() {
     });
 }
 
-/// Followed symlinks lead to an inode more often than its link count says: it is still one.
+/// With -L, more paths may lead to an inode than it has links. It still counts once.
 #[test]
 fn followed_links_count_once() {
     let fixture = Fixture::new()
@@ -124,7 +124,7 @@ fn every_inode_has_one_owner() {
         .hard_link("tree/dir/b", "tree/c")
         .file("tree/dir/d", 1);
     if rustix::process::geteuid().is_root() {
-        // Nobody is called 3,999,999,999.
+        // No user has the number 3,999,999,999.
         fixture = fixture.owned("tree/dir/b", 65534).owned("tree/dir/d", 3_999_999_999);
         fixture = fixture.owned("tree/dir", 65534);
     }
@@ -140,7 +140,7 @@ fn every_inode_has_one_age() {
     const DAY: i64 = 86_400;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let now = i64::try_from(now.as_secs()).unwrap();
-    // None is so near to a limit that the time this test takes would matter.
+    // No age is so close to a limit that the duration of this test matters.
     let ages = [
         (0, "under 1 day"),
         (-2 * DAY, "in the future"),
@@ -171,7 +171,7 @@ fn every_inode_has_one_age() {
 }
 
 #[test]
-fn what_is_too_much_is_others() {
+fn groups_beyond_the_limit_are_others() {
     let fixture = Fixture::new()
         .sparse("top/a.a", 400)
         .sparse("top/b.b", 300)

@@ -223,7 +223,7 @@ fn log(fixture: &Fixture) -> String {
     fs::read_to_string(fixture.at("home/.local/state/weigh/deleted.ndjson")).unwrap_or_default()
 }
 
-/// Its exit status, as a shell has it.
+/// The exit status as a shell shows it.
 fn wait(child: &mut Child, what: &str) -> i32 {
     let end = Instant::now() + WAIT;
     loop {
@@ -238,7 +238,7 @@ fn wait(child: &mut Child, what: &str) -> i32 {
     }
 }
 
-/// It aborted whenever its terminal was gone, and left what it was deleting in a private directory.
+/// Once, it aborted when its terminal was gone, and left what it was deleting in a private directory.
 #[test]
 fn it_ends_in_every_state_of_the_screen() {
     let (cases, midway) = (STATES.len() * ENDS.len(), AtomicUsize::new(0));

@@ -26,9 +26,9 @@ fn the_short_help_fits_a_screen_and_the_long_one_has_all() {
     assert!(!long.contains("--no-reverse"), "{long}");
 }
 
-/// `--nope` was taken for `--no-print-errors`.
+/// Once, the error for `--nope` suggested `--no-print-errors`.
 #[test]
-fn an_error_names_nothing_that_is_far() {
+fn an_unlike_word_gets_no_suggestion() {
     let far = ["--nope", "--no", "--frobnicate", "--xyz=3", "--type=zzz", "-m=created", "-o=bytes"];
     for typed in far {
         let complaint = weigh(typed).run().complaint();
@@ -36,9 +36,9 @@ fn an_error_names_nothing_that_is_far() {
     }
 }
 
-/// It said "Usage: weigh --ui" for `--quite`, and that `-- --json` would be a value.
+/// Once, the error for `--quite` had "Usage: weigh --ui", and that for `--json` suggested `-- --json`.
 #[test]
-fn an_unknown_flag_has_no_usage_of_others() {
+fn an_unknown_flag_shows_no_usage_of_another() {
     for typed in ["--human-readable", "--json", "-k", "--nope", "--quite", "-ah"] {
         let complaint = weigh(typed).run().complaint();
         assert!(complaint.starts_with("error: unexpected argument '-"), "{complaint}");
@@ -48,7 +48,7 @@ fn an_unknown_flag_has_no_usage_of_others() {
 
 /// They are words of du, ncdu, gdu, dua, fd and ripgrep.
 #[test]
-fn what_other_programs_call_a_thing_is_answered() {
+fn flags_of_other_programs_get_a_tip() {
     for (typed, answer) in [
         ("--human-readable", "tip: sizes are for people anyway"),
         ("--json", "tip: use -j"),
@@ -84,9 +84,9 @@ fn flags_of_other_programs_work() {
     }
 }
 
-/// `du -sh` is what fingers know; help and status 0 were no answer to it.
+/// Many type `-sh` from habit with `du`. Once, weigh printed its help with status 0.
 #[test]
-fn help_among_other_letters_says_what_to_type() {
+fn h_among_other_letters_gets_a_hint() {
     for letters in ["-sh", "-hs", "-xsh"] {
         let shown = weigh(letters).run();
         assert_eq!((shown.code(), shown.stdout.len()), (2, 0), "{letters}");
@@ -103,7 +103,7 @@ fn help_among_other_letters_says_what_to_type() {
 }
 
 #[test]
-fn an_error_names_what_is_near() {
+fn a_similar_word_is_suggested() {
     for (typed, near) in [
         ("--revers", "--reverse"),
         ("--aparent-size", "--apparent-size"),

@@ -127,7 +127,7 @@ file system of t (KIND, 100G, 77.6G free): +400M a day, full in 194 days, on 202
     assert!(run("-w 30").lines().all(|line| line.chars().count() <= 30));
 }
 
-/// Two seconds tell nothing about a day. What is missing is said.
+/// Two seconds say nothing about a day, so there is no rate, and weigh says why.
 #[test]
 fn a_rate_needs_half_a_day() {
     const SAID: &str = "no rates: they need snapshots over 12 hours or more";
@@ -197,7 +197,7 @@ fn a_snapshot_that_cannot_be_read_has_a_line_and_the_others_are_shown() {
 }
 
 #[test]
-fn what_is_of_something_else_is_said_and_left_out() {
+fn snapshots_of_another_kind_are_named_and_left_out() {
     let fixture = Fixture::new().sparse("t/a/f", 1_000).sparse("u/f", 1);
     save(&fixture, "1", START, 1);
     save(&fixture, "2", START + DAY, 1);
@@ -290,7 +290,7 @@ fn the_last_of_days_weeks_and_months_are_kept_and_what_others_made() {
     assert!((4..=6).contains(&kept), "{left:?}");
     assert!(left.contains(&all[0]) && left.contains(&all[1]), "{left:?}");
     assert_eq!(left.len(), kept + others.len() + 1 + 2, "{left:?}");
-    // What it removed is said in one line, which names the newest three.
+    // One line says what it removed, and names the newest three.
     let (named, count) = (&all[2..], all.len() - kept);
     let named: Vec<_> = named.iter().filter(|name| !left.contains(*name)).take(3).collect();
     let expected = format!(
@@ -304,9 +304,9 @@ fn the_last_of_days_weeks_and_months_are_kept_and_what_others_made() {
     assert_eq!(again.len(), left.len(), "{again:?}");
 }
 
-/// The clock was wrong once: what is dated after now takes nobody's place, least of all that of what was just saved.
+/// The clock was wrong once. Snapshots dated in the future replace none, least of all the one that was just saved.
 #[test]
-fn what_was_just_saved_stays_whatever_else_is_dated() {
+fn a_new_snapshot_stays_beside_ones_dated_in_the_future() {
     let fixture = Fixture::new().sparse("t/f", 1_000).dir("s");
     let yesterday = old(&fixture, 1, true);
     let later: Vec<_> = [-1, -2, -40].map(|days| old(&fixture, days, true)).into();
@@ -325,7 +325,7 @@ fn what_was_just_saved_stays_whatever_else_is_dated() {
     assert!((1..=2).contains(&left), "{left} beside {yesterday}");
 }
 
-/// Each finds what another has just removed.
+/// Each may find snapshots that another one has just removed.
 #[test]
 fn several_at_once_do_not_disturb_each_other() {
     let fixture = Fixture::in_memory().sparse("t/f", 1_000).dir("s");
@@ -397,7 +397,7 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
     assert_eq!(loaded.root().size, 11);
     assert_eq!(json(run("-s -j v u --since s"))["change"], 0);
     assert_eq!(json(run("-s -j --load s --since s"))["change"], 0);
-    // All are those that a pattern of the shell would name, if it left out others.
+    // All snapshots are what a shell pattern for them would name.
     let all: Vec<_> =
         snapshots(&fixture).into_iter().filter(|name| name.ends_with(".zst")).collect();
     let all: Vec<_> = all.into_iter().map(|name| format!("s/{name}")).collect();
@@ -407,7 +407,7 @@ fn a_directory_is_its_newest_snapshot_or_all_of_them() {
     assert_eq!(String::from_utf8(one.stdout), String::from_utf8(other.stdout));
 }
 
-/// What was not read to its end, or is cut off, takes nobody's place.
+/// A snapshot of an interrupted walk, or one that is cut off, replaces none.
 #[test]
 fn the_last_good_one_always_stays() {
     let fixture = Fixture::new().sparse("t/f", 1_000).dir("s").unreadable("t/closed");
@@ -426,13 +426,13 @@ fn the_last_good_one_always_stays() {
     assert!(!left.contains(&partial[3]), "{left:?}");
 }
 
-/// What cannot be removed is said, and what was saved is there.
+/// weigh says what it cannot remove, and the new snapshot stays.
 #[test]
 fn what_cannot_be_removed_is_said() {
     let fixture = Fixture::new().sparse("t/f", 1_000).dir("s").mode("s", 0o777);
     let name = old(&fixture, 3, true);
     let another = old(&fixture, 2, true);
-    // Sticky: nobody may add, and remove only what is nobody's.
+    // The sticky bit: the user nobody may add files, and remove only those that belong to them.
     let fixture = fixture.mode("s", 0o1777);
     let is_root = rustix::process::geteuid().is_root();
     let shown = weigh("-s t --save s/ --keep 1").within(fixture.path()).by_nobody(&fixture).run();
@@ -447,7 +447,7 @@ fn what_cannot_be_removed_is_said() {
     assert_eq!(snapshots(&fixture).len(), 3);
 }
 
-/// Whenever it is killed, what was there is there, whole; and what it left is taken away by the next.
+/// Whenever it is killed, older snapshots stay complete, and the next run removes what was left.
 #[test]
 fn killed_it_leaves_all_snapshots_whole() {
     let mut fixture = Fixture::in_memory().dir("s");
@@ -477,7 +477,7 @@ fn killed_it_leaves_all_snapshots_whole() {
     assert!(!left.contains(&good) || left.len() < 4, "{left:?}");
 }
 
-/// The file is cut off where the disk is full: it goes, and the ones before it stay, whatever `--keep` says.
+/// If the disk is full, the new file is removed, and those before it stay, whatever `--keep` says.
 #[test]
 #[ignore = "mounts a small tmpfs"]
 fn a_full_disk_costs_no_snapshot() {

@@ -1,5 +1,4 @@
-//! Pages: their figures are those of JSON, whatever names are they hold, and they stay small. What a browser makes of
-//! them is tried by `.ci/page.py`.
+//! Pages have the figures of JSON, for any names, and stay small. `.ci/page.py` opens them in a browser.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -245,7 +244,7 @@ fn what_could_not_be_read_is_said() {
 }
 
 #[test]
-fn it_is_there_at_any_depth_and_of_nothing() {
+fn deep_and_empty_trees_have_pages() {
     let fixture = Fixture::new().chain("deep", 700, 100).dir("nothing").file("one", 10);
     for root in ["deep", "nothing", "one", "nothing one"] {
         for form in ["html", "svg"] {

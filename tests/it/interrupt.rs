@@ -63,7 +63,7 @@ fn a_picture_says_that_it_is_partial() {
     }
 }
 
-/// Nobody reads it, and whoever waits for the status learns that it is partial all the same.
+/// Even if nobody reads the output, the exit status says that it is partial.
 #[test]
 fn it_says_that_it_is_partial_where_nobody_reads_it() {
     let fixture = large();
@@ -83,7 +83,7 @@ fn it_says_that_it_is_partial_where_nobody_reads_it() {
     assert!(codes.iter().all(|code| matches!(code, Some(0 | 130))), "{codes:?}");
 }
 
-/// The runs that the signal reached in time. Every other one must be as if there had been none.
+/// The runs that the signal reached in time. All others must be complete.
 fn interrupted(fixture: &Fixture, flags: &str, whole: &[u8]) -> Vec<Ended> {
     let mut reached = Vec::new();
     for _ in 0..RUNS {
@@ -118,7 +118,7 @@ fn interrupt(child: &mut Child) {
         }
         std::thread::yield_now();
     }
-    // Not yet waited for, so the number is still its own even if it has ended.
+    // Nobody has waited for it, so its number is not used again, even if it has ended.
     for signal in [Signal::STOP, Signal::INT, Signal::CONT] {
         kill_process(pid, signal).unwrap();
     }
@@ -154,7 +154,7 @@ fn the_first_ctrl_c_ends_what_waits() {
     drop(writer);
 }
 
-/// Its output waits for a reader who never comes.
+/// Nobody reads its output, so it waits for ever.
 #[test]
 fn the_first_ctrl_c_ends_what_is_written() {
     let fixture = large();

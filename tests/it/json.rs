@@ -1,4 +1,4 @@
-//! Schema 1: every key of section 6 of the design, with its type, where it belongs, and nowhere else.
+//! Schema 1: each key has the right type, and stands where docs/json.md says, and nowhere else.
 
 use serde_json::Value;
 
@@ -83,8 +83,7 @@ fn a_node_has_what_its_kind_has_and_no_more() {
             expected.extend(["entries", "children"]);
             left.extend(node["children"].as_array().unwrap());
         }
-        // `f` has a link outside, and so has a part of `dir`. Of a file it says nothing that its
-        // size does not.
+        // `f` has a link outside, and so has a part of `dir`. For a file, `shared` would only repeat its size.
         if name == "dir" {
             expected.push("shared");
         }

@@ -1,5 +1,5 @@
-//! What the kernel makes up, as a root: trees that change while they are walked, with files that
-//! must not be opened and directories that go away.
+//! File systems of the kernel as roots: they change during the walk, with files that must not be opened and directories
+//! that vanish.
 #![cfg(target_os = "linux")]
 
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use crate::document::Document;
 use crate::rounds::rounds;
 use crate::run::weigh;
 
-/// Of `/` nobody knows how large it is, so it is left to the full run.
+/// `/` may be of any size, so only the full run has it.
 const ROOTS: [(&str, usize); 4] = [("/proc", 4), ("/sys", 1), ("/dev", 1), ("/", 0)];
 const FULL: usize = 20;
 
@@ -29,7 +29,7 @@ impl Churn {
 impl Drop for Churn {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // It is ours and not waited for, so it is there to be ended.
+            // Nobody else waits for it, so it can still be killed.
             child.kill().unwrap();
             child.wait().unwrap();
         }

@@ -42,7 +42,7 @@ fn imports_run_one_way() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Whoever draws a new arrow draws no circle: every part uses only parts that use it in no way.
+/// The table has no circle: no part uses itself through others.
 #[test]
 fn the_arrows_make_no_circle() {
     let mut left = arrows();
@@ -88,8 +88,7 @@ fn no_two_types_have_one_name() {
     }
 }
 
-/// What each part leaves alone: only `sys`, and `ext4` for its device, touch the file system, and what is drawn depends on
-/// nothing but what was handed in.
+/// Only `sys`, and `ext4` for its device, touch the file system. Output depends only on what `render` was given.
 #[test]
 fn nobody_reaches_past_its_part() {
     let only_in: &[(&str, &[&str])] = &[

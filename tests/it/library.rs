@@ -33,7 +33,7 @@ impl Tally for Panics {
     }
 }
 
-/// It ended the process where rayon's threads were at work.
+/// Once, this ended the process if rayon's threads were at work.
 #[test]
 fn a_tally_that_panics_ends_the_walk_and_its_caller_is_told() {
     let mut fixture = Fixture::in_memory();
@@ -64,7 +64,7 @@ impl Tally for Slow {
 
     fn close(&self, (): &mut (), _: &Directory<'_>, (): ()) {
         if !self.0.swap(true, Ordering::Relaxed) {
-            // So long that whoever watches looks several times, and sees nobody in any directory.
+            // Long enough for the progress thread to see several times that nothing moves.
             thread::sleep(Duration::from_millis(500));
         }
     }
@@ -75,7 +75,7 @@ impl Tally for Slow {
     }
 }
 
-/// Nothing was shown then.
+/// Once, nothing was shown then.
 #[test]
 fn an_interrupt_while_a_directory_closes_leaves_a_report() {
     let mut fixture = Fixture::in_memory();

@@ -1,5 +1,5 @@
-//! What a loaded snapshot says is somebody's text: whatever stands in its strings, none of them moves the
-//! cursor or forges a line, in no output form and in no complaint.
+//! The strings of a loaded snapshot are not trusted: none of them can move the cursor or forge a line, in any form of
+//! output or in any message.
 
 use std::fs;
 
@@ -183,7 +183,7 @@ fn no_string_of_an_export_reaches_a_terminal_as_it_is() {
     }
 }
 
-/// What is refused is said in one line, however the file names what is wrong with it.
+/// A refusal takes one line, whatever text the file contributes to it.
 #[test]
 fn what_is_wrong_with_a_snapshot_is_said_in_one_line() {
     let place = Fixture::new();

@@ -1,17 +1,15 @@
-//! The black-box tests of `weigh`. They are one binary, in which each module asks one question of the program and knows
-//! nothing of how it is built.
+//! The black-box tests of `weigh`. They are one binary. Each module asks one question of the program, and knows nothing
+//! of how it is built.
 //!
-//! With `WEIGH_TEST_SOURCE=portable` every run of the program uses the portable source of listings. A test that cannot
-//! hold there says so with `native_only!`. `.ci/run` names the modules that need not be run there.
+//! With `WEIGH_TEST_SOURCE=portable`, every run of the program uses the portable source of listings. A test that cannot
+//! pass there says so with `native_only!`. `.ci/run` names the modules that it does not run there.
 //!
-//! Tests that need root, `/dev/fuse`, or programs that not everybody has are ignored unless asked for:
-//! `cargo test -- --include-ignored`. `tests/against-dust` compares pictures with those of dust, where that is installed.
+//! Tests that need root, `/dev/fuse`, or programs that not everybody has are ignored by default. To run them:
+//! `cargo test -- --include-ignored`. `tests/against-dust` compares pictures with those of dust, where that is
+//! installed.
 #![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 
-// What tests are made of. `fixture` builds a tree by name and leaves nothing behind, `run` starts the program in a clean
-// environment, `document` reads its JSON to any depth, `picture` its picture, `oracle` asks `find` and `du` what is right,
-// `dice` makes trees from a seed, `rounds` says how often, `pty` is a terminal, `storage` is slow or fails when told
-// to, `denied` takes one system call away.
+// What tests are made of. The first lines of each file say what it does.
 #[macro_use]
 mod run;
 // The program without its `main`, to browse without a terminal.

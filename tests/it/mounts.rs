@@ -55,7 +55,7 @@ fn a_directory_that_is_its_own_ancestor_is_named_once_and_skipped() {
 #[test]
 #[ignore = "needs root"]
 fn what_the_kernel_makes_up_is_skipped_below_a_root() {
-    native_only!("mounts cannot be told there");
+    native_only!("mounts cannot be told apart there");
     let fixture = Fixture::new().file("top/f", 5000).dir("top/proc").dir("top/sys");
     let mounts = "mount -t proc none top/proc; mount -t sysfs none top/sys";
     let (document, complaint, code) = with_mounts(&fixture, mounts, "-j --inodes");
@@ -64,7 +64,7 @@ fn what_the_kernel_makes_up_is_skipped_below_a_root() {
     assert!(document.nodes.len() <= 4);
 }
 
-/// A root on such a file system is weighed: somebody asked for it.
+/// A root on such a file system is weighed, because the user named it.
 #[test]
 fn what_the_kernel_makes_up_is_weighed_when_it_is_the_root() {
     let document = weigh("-j --inodes").arg("/proc/sys/kernel/random").run().document();
@@ -76,7 +76,7 @@ fn what_the_kernel_makes_up_is_weighed_when_it_is_the_root() {
 #[test]
 #[ignore = "needs root"]
 fn a_root_that_is_not_mounted_yet_is_weighed() {
-    native_only!("mounts cannot be told there");
+    native_only!("mounts cannot be told apart there");
     let fixture = Fixture::new().dir("sys");
     // Those in the group of the one who would mount something see what is there without it (autofs(5)).
     let script = r#"set -e; mount -t sysfs none sys; mkfifo asked; exec 3<>asked
@@ -95,7 +95,7 @@ fn a_root_that_is_not_mounted_yet_is_weighed() {
 #[test]
 #[ignore = "needs root"]
 fn hard_links_count_once_a_mount() {
-    native_only!("mounts cannot be told there");
+    native_only!("mounts cannot be told apart there");
     let fixture = Fixture::new()
         .file("top/a/x", 5000)
         .hard_link("top/a/x", "top/a/y")
@@ -182,7 +182,7 @@ fn a_root_inside_another_is_weighed_once_where_nothing_is_mounted() {
 #[test]
 #[ignore = "needs root"]
 fn a_root_by_another_mount_is_not_inside() {
-    native_only!("mounts cannot be told there");
+    native_only!("mounts cannot be told apart there");
     let fixture = Fixture::new().file("top/s/f", 5000).file("top/s/g", 300).dir("twin");
     let mounts = "mount --bind top twin";
     for (roots, size) in [("twin/s", 10_600), ("twin/s/f", 10_300), ("top/s twin/s twin", 5300)] {
@@ -199,7 +199,7 @@ fn a_root_by_another_mount_is_not_inside() {
 #[test]
 #[ignore = "needs root"]
 fn a_root_that_is_mounted_in_what_is_another_root_is_weighed() {
-    native_only!("mounts cannot be told there");
+    native_only!("mounts cannot be told apart there");
     let fixture = Fixture::new().file("top/s/f", 5000).dir("top/here").dir("twin");
     let mounts = "mount --bind top twin; mount -t tmpfs none twin/here; \
                   head -c 300 /dev/zero > twin/here/there";
@@ -212,7 +212,7 @@ fn a_root_that_is_mounted_in_what_is_another_root_is_weighed() {
 #[test]
 #[ignore = "needs root"]
 fn a_root_beyond_what_the_kernel_makes_up_is_weighed() {
-    native_only!("mounts cannot be told there");
+    native_only!("mounts cannot be told apart there");
     let fixture = Fixture::new().file("top/f", 70).dir("top/sys");
     let mounts = "mount -t sysfs none top/sys; mount -t tmpfs none top/sys/fs; \
                   head -c 5000 /dev/zero > top/sys/fs/there";
@@ -220,12 +220,11 @@ fn a_root_beyond_what_the_kernel_makes_up_is_weighed() {
     assert_eq!((document.root().size, complaint.as_str(), code), (5070, "", Some(0)));
 }
 
-/// With `-L` every directory is entered once. Which of two mounts of it that was, the threads once raced
-/// for.
+/// With `-L` every directory is entered once. Once, the threads raced for which of its two mounts was used.
 #[test]
 #[ignore = "needs root"]
 fn following_takes_the_same_way_through_mounts_every_time() {
-    native_only!("mounts cannot be told there");
+    native_only!("mounts cannot be told apart there");
     let fixture = Fixture::new()
         .file("elsewhere/deep/f", 9000)
         .file("elsewhere/g", 70)

@@ -1,5 +1,4 @@
-//! Names are bytes: whatever they are, none moves the cursor, hides a line or forges one, and JSON
-//! gives every one of them back exactly.
+//! Names are bytes. None can move the cursor, hide a line or forge one, and JSON has each of them exactly.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -31,7 +30,7 @@ fn closed() -> Fixture {
         .fold(Fixture::new(), |fixture, name| fixture.unreadable(raw(&[b"top/", name].concat())))
 }
 
-/// What a terminal would obey, or show as something it is not.
+/// Characters that a terminal obeys, or that hide what a text is.
 fn is_dangerous(char: char) -> bool {
     char.is_control()
         || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}')
@@ -184,7 +183,7 @@ fn an_error_gives_back_its_path() {
     assert_eq!(found, [path(b"line\nfeed"), path(b"\xff\xfe")]);
 }
 
-/// What was typed can forge no line of a complaint either.
+/// Arguments cannot forge a line of a message either.
 #[test]
 fn a_usage_error_holds_no_line_of_its_own() {
     for arg in ["--no-such\nweigh: all is well", "-n1\nweigh: all is well", "-zx\u{202e}\u{9b}\x1b"]
@@ -199,7 +198,7 @@ fn a_usage_error_holds_no_line_of_its_own() {
 /// So many names, of every kind of byte there is, in every place where names are shown.
 const COUNT: usize = 1000;
 
-/// Names made of hostile pieces, and of bytes that were thrown.
+/// Names made of hostile pieces and of random bytes.
 fn thousand() -> Vec<Vec<u8>> {
     let mut dice = Dice::new(9);
     let mut names = BTreeSet::new();
@@ -264,9 +263,9 @@ fn a_thousand_names_are_complained_of_without_a_control() {
         check_streams(&shown, flags);
         assert_eq!(shown.code(), 1);
         if flags.contains("--print-errors") {
-            let told =
+            let reported =
                 shown.complaint().lines().filter(|line| line.contains("cannot open")).count();
-            assert_eq!(told, COUNT, "weigh {flags}");
+            assert_eq!(reported, COUNT, "weigh {flags}");
         }
     }
     let document = Document::parse(

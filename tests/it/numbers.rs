@@ -1,6 +1,6 @@
 //! Odd numbers: lengths that no disk holds, blocks beyond the end, times before the epoch and at the
-//! end of all time, and a file system that makes them up. What passes the largest number stays
-//! there; nothing wraps.
+//! end of all time, and figures that a broken file system makes up. Sums beyond the largest number saturate;
+//! nothing wraps.
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsString;

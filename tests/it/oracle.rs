@@ -1,5 +1,5 @@
-//! Says what is right, from what `find` says of every entry: no walk of its own, no cleverness, a
-//! set of inodes for every directory. `du` checks the oracle in turn.
+//! Computes what is right, in the simplest way, from what `find` says of every entry, with a set of inodes for each
+//! directory. `du` checks the result in turn.
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::unix::ffi::OsStrExt;
@@ -43,7 +43,7 @@ pub struct Weight {
     pub shared: u64,
 }
 
-/// Who looks: the user that runs the tests, or one whom permissions stop.
+/// The user who reads the tree: the one who runs the tests, or one without permissions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Eyes {
     Mine,
@@ -126,7 +126,7 @@ pub fn directories(entries: &[Entry], measure: Measure) -> BTreeMap<Vec<u8>, Wei
     directories.map(|dir| (dir.path.clone(), weight(entries, &dir.path, measure))).collect()
 }
 
-/// Every entry is there once, and every directory weighs what the oracle says.
+/// Asserts that every entry is there once, and that every directory has the total of the oracle.
 pub fn compare(document: &Document, entries: &[Entry], measure: Measure, what: &str) {
     let nodes = document.by_path();
     let weights = directories(entries, measure);

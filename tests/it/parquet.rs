@@ -1,5 +1,5 @@
-//! Is Parquet the same table as CSV, with more columns? Read by the library that writes it, and, where they are there, by
-//! DuckDB, pandas and pyarrow.
+//! A Parquet file is the same table as CSV, with more columns. The tests read it with the library that writes it, and
+//! with DuckDB, pandas and pyarrow if they are installed.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

@@ -8,8 +8,9 @@ use crate::document::Document;
 use crate::fixture::Fixture;
 use crate::run::in_namespace;
 
-/// Makes an image of 12,000 files and mounts it at `top`. Defines `cold`, which mounts it again, so that nothing of it is
-/// in memory, and runs its arguments while the device grants 600 requests a second. `$reads` is how many reads there were.
+/// Makes an image of 12,000 files and mounts it at `top`. Defines `cold`, which mounts it again, so that nothing of it
+/// is in memory, and runs its arguments while the device grants 600 requests a second. `$reads` is how many reads there
+/// were.
 const SCRIPT: &str = r#"
 set -e
 truncate -s 64M disk
@@ -76,14 +77,14 @@ fn what_is_read_ahead_need_not_be_asked_for() {
     assert_eq!(fixture.text("du").split_whitespace().next(), Some(&*size.to_string()));
     let is_prefetched =
         |name: &str| fixture.text(name).lines().any(|line| line.starts_with("prefetch "));
-    let told = ["ahead.stats", "never.stats", "warm.stats"].map(is_prefetched);
-    assert_eq!(told, [true, false, false], "{}", fixture.text("ahead.stats"));
+    let prefetched = ["ahead.stats", "never.stats", "warm.stats"].map(is_prefetched);
+    assert_eq!(prefetched, [true, false, false], "{}", fixture.text("ahead.stats"));
     let reads = |name: &str| fixture.text(name).trim().parse::<u64>().unwrap();
     let (ahead, never) = (reads("ahead.reads"), reads("never.reads"));
     assert!(ahead * 4 < never, "{ahead} reads, not {never}");
 }
 
-/// It would read too much, must not read, or the number of threads is given.
+/// No prefetch if it would read too much or is switched off, or if the number of threads is given.
 #[test]
 #[ignore = "needs root, loop devices and a blkio cgroup"]
 fn nothing_is_read_ahead_where_not_all_of_it_is_asked_for() {
@@ -109,7 +110,7 @@ fn nothing_is_read_ahead_where_not_all_of_it_is_asked_for() {
     }
 }
 
-/// It ends at once, with a lower bound.
+/// Ctrl-C ends it soon, with a lower bound.
 #[test]
 #[ignore = "needs root, loop devices and a blkio cgroup"]
 fn ctrl_c_ends_reading_ahead() {

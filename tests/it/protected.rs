@@ -22,7 +22,7 @@ use weigh::internal::tally::Inodes;
 use weigh::internal::tree::Place;
 
 use crate::dice::Dice;
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, entries_at};
 use crate::pty::Terminal;
 use crate::rounds::rounds;
 use crate::run::weigh;
@@ -229,8 +229,8 @@ fn root_logs_nothing_where_a_user_chooses_and_deletes_nothing() {
 /// Where the other process mounts; set there only.
 const MOUNTED: &str = "WEIGH_TEST_MOUNTED";
 
-/// Directories and files in `world`, of which `view` is a bind mount without what is mounted in it. Every entry is called
-/// by its path in `view`, by whatever mounts it is reached.
+/// Directories and files in `world`, of which `view` is a bind mount without what is mounted in it. Every entry is
+/// called by its path in `view`, by whatever mounts it is reached.
 struct World {
     top: PathBuf,
     dice: Dice,
@@ -272,15 +272,8 @@ impl World {
 
     /// All that is left, by inode.
     fn left(&self) -> BTreeMap<u64, PathBuf> {
-        let (mut found, mut ahead) = (BTreeMap::new(), vec![self.top.join("view")]);
-        while let Some(path) = ahead.pop() {
-            let stat = fs::symlink_metadata(&path).unwrap();
-            if stat.is_dir() {
-                ahead.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-            }
-            found.insert(stat.ino(), path);
-        }
-        found
+        let entries = entries_at(&self.top.join("view"));
+        entries.into_iter().map(|(path, stat)| (stat.ino(), path)).collect()
     }
 
     fn name(&self, path: &Path) -> Option<PathBuf> {
@@ -312,8 +305,8 @@ impl World {
         self.mounts.push(to);
     }
 
-    /// Mounts anything anywhere, and chooses a root and homes: directories of the world, or elsewhere bind mounts of them,
-    /// as they must be if it `is_late`, when these paths are known.
+    /// Mounts anything anywhere, and chooses a root and homes: directories of the world, or elsewhere bind mounts of
+    /// them, as they must be if it `is_late`, when these paths are known.
     fn arrange(&mut self, is_late: bool) {
         for _ in 0..self.dice.below(5) {
             let (from, to) = (self.directory(), self.directory());
@@ -470,8 +463,8 @@ fn marked_on_screen(world: &mut World, what: &impl Fn(&Path) -> String) {
     }
 }
 
-/// With bind mounts of homes, roots, and directories above and below them, before and after the review, nothing goes but
-/// what was marked and holds none of them.
+/// With bind mounts of homes, roots, and directories above and below them, before and after the review, nothing goes
+/// but what was marked and holds none of them.
 #[test]
 #[ignore = "mounts"]
 fn with_bind_mounts_in_every_place_only_what_was_confirmed_goes() {

@@ -1,5 +1,5 @@
-//! A terminal of our own: a program on it runs in a session of its own, in the foreground, so that
-//! a Ctrl-C that is typed reaches it as it would at a prompt.
+//! A pseudo-terminal. The program runs on it in a session of its own, in the foreground, so that a typed Ctrl-C reaches
+//! it as at a prompt.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -17,7 +17,7 @@ const WAIT: Duration = Duration::from_secs(60);
 
 /// A terminal of 72 columns and 50 lines.
 pub struct Terminal {
-    /// The program's end. Held open, so that the terminal outlives the program.
+    /// The program's end, kept open so that the terminal outlives the program.
     line: File,
     /// Our end: what is written to it is typed.
     keyboard: File,
@@ -110,8 +110,8 @@ impl Terminal {
         }
     }
 
-    /// Deletes what the review shows, which has so many entries. `D` is refused until the marked entries have been looked
-    /// at; one that was typed too often comes into the answer, and is taken back.
+    /// Deletes what the review shows, which has so many entries. `D` is refused until the marked entries have been
+    /// looked at; one that was typed too often comes into the answer, and is taken back.
     pub fn delete(&mut self, entries: u32) {
         self.type_until(b"D", "many");
         self.type_in(format!("{}{entries}\r", "\x7f".repeat(200)).as_bytes());

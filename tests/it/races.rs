@@ -1,6 +1,6 @@
-//! Deleting while another process does its worst: it swaps what is to be deleted for something else between any two
-//! calls, through directories that it has open, so that no move keeps it away. And deleting that ends anywhere: by
-//! errors, by kill -9.
+//! Deleting while another process interferes: between any two calls, it replaces what is to be deleted, through
+//! directories that it has open, so that moving them does not stop it. And deleting that ends anywhere, by errors or by
+//! kill -9.
 #![cfg(target_os = "linux")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use weigh::internal::remove::{Fate, Manner, RemovalEvent, Removed, UserDirectories, look, remove};
 
 use crate::dice::Dice;
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, entries_at};
 use crate::removing::Scanned;
 use crate::rounds::rounds;
 
@@ -42,7 +42,7 @@ impl<'f> Intruder<'f> {
         Self { fixture, open, dice: Dice::new(seed), made, mounts, swaps: 0, can_mount }
     }
 
-    /// Takes something away, and puts something else in its place.
+    /// Removes an entry, and puts another one in its place.
     fn swap(&mut self) {
         let directory = self.open[self.dice.below(self.open.len())].as_raw_fd();
         let name = *self.dice.of(&NAMES);
@@ -109,21 +109,14 @@ impl Drop for Intruder<'_> {
 
 /// All that is below `top`, by inode, with what is in files; and nothing of what is mounted.
 fn inodes(top: &Path) -> BTreeMap<u64, Vec<u8>> {
-    let mut found = BTreeMap::new();
     let device = fs::symlink_metadata(top).unwrap().dev();
-    let mut ahead = vec![top.to_owned()];
-    while let Some(path) = ahead.pop() {
-        let stat = fs::symlink_metadata(&path).unwrap();
-        if stat.dev() != device {
-            continue;
-        }
-        let content = if stat.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
-        found.insert(stat.ino(), content);
-        if stat.is_dir() {
-            ahead.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-        }
-    }
-    found
+    let entries = entries_at(top).into_iter().filter(|(_, stat)| stat.dev() == device);
+    entries
+        .map(|(path, stat)| {
+            let content = if stat.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+            (stat.ino(), content)
+        })
+        .collect()
 }
 
 fn with_canary() -> Fixture {
@@ -173,7 +166,7 @@ fn raced(seed: u64, can_mount: bool, manner: Manner) -> usize {
     swaps
 }
 
-/// Nothing lies in a private directory that is not named.
+/// Asserts that each entry left in a private directory is named.
 fn check_named(fixture: &Fixture, scanned: &Scanned, removed: &Removed, seed: u64) {
     let log = scanned.log();
     for entry in fs::read_dir(fixture.at("tree")).unwrap() {
@@ -276,16 +269,8 @@ fn other_process(fixture: &Fixture, test: &str, under: &[String]) -> Command {
 
 /// By inode, each file of the tree, and where it is.
 fn files(top: &Path) -> BTreeMap<u64, PathBuf> {
-    let (mut found, mut ahead) = (BTreeMap::new(), vec![top.to_owned()]);
-    while let Some(path) = ahead.pop() {
-        let stat = fs::symlink_metadata(&path).unwrap();
-        if stat.is_dir() {
-            ahead.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-        } else {
-            found.insert(stat.ino(), path);
-        }
-    }
-    found
+    let files = entries_at(top).into_iter().filter(|(_, stat)| !stat.is_dir());
+    files.map(|(path, stat)| (stat.ino(), path)).collect()
 }
 
 /// What is not in its place is below a path that a line of the log names. Returns how much is gone.
@@ -418,16 +403,8 @@ fn whatever_fails_is_named_and_the_rest_is_in_its_place() {
 
 /// The inodes of the directories below `top`.
 fn directories(top: &Path) -> BTreeSet<u64> {
-    let (mut found, mut ahead) = (BTreeSet::new(), vec![top.to_owned()]);
-    while let Some(path) = ahead.pop() {
-        for entry in fs::read_dir(&path).unwrap().map(Result::unwrap) {
-            if entry.file_type().unwrap().is_dir() {
-                found.insert(entry.metadata().unwrap().ino());
-                ahead.push(entry.path());
-            }
-        }
-    }
-    found
+    let below = entries_at(top).into_iter().skip(1);
+    below.filter(|(_, stat)| stat.is_dir()).map(|(_, stat)| stat.ino()).collect()
 }
 
 /// Each is mounted at `tree`, and filled with `$fill`; then all in it is deleted. What is left, and why.

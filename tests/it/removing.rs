@@ -1,5 +1,6 @@
-//! What deletes: only what was scanned and is still the same goes, whatever happens meanwhile; what cannot go is where
-//! it was, and named. The library is asked; a hook before each of its calls plays the other process.
+//! Deleting removes only entries that were scanned and have not changed, whatever happens meanwhile. What cannot be
+//! deleted stays where it was, and is named. The tests call the library; a hook before each of its calls acts as
+//! another process.
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
@@ -18,7 +19,7 @@ use weigh::internal::tally::Inodes;
 use weigh::internal::tree::{Place, Tree};
 
 use crate::denied::{without_openat2, without_room};
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, entries_at};
 
 /// A scan of a fixture, and what would be deleted of it.
 pub struct Scanned {
@@ -53,7 +54,7 @@ impl Scanned {
         at.place().unwrap()
     }
 
-    /// What is called so, as targets that have been reviewed.
+    /// The entries of these names, as targets that have been reviewed.
     pub fn targets(&self, names: &[&str]) -> Vec<Target> {
         let mut targets = self.unreviewed(names);
         targets.iter_mut().for_each(|target| look(target).unwrap());
@@ -105,7 +106,7 @@ impl Scanned {
     }
 }
 
-/// What was said of the one target.
+/// The outcome of the only target.
 fn one(removed: Removed) -> TargetOutcome {
     assert_eq!(removed.left, []);
     assert_eq!(removed.unlogged, None);
@@ -113,7 +114,7 @@ fn one(removed: Removed) -> TargetOutcome {
     outcome
 }
 
-/// That it was kept, and why.
+/// Why the only target was kept.
 fn kept(removed: Removed) -> String {
     let outcome = one(removed);
     assert!(matches!(outcome.fate, Fate::Kept), "{outcome:?}");
@@ -123,15 +124,10 @@ fn kept(removed: Removed) -> String {
 
 /// All that is at `top` and below, by path, as `find` has it.
 fn listing(top: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut ahead = vec![top.to_owned()];
-    while let Some(path) = ahead.pop() {
-        let stat = fs::symlink_metadata(&path).unwrap();
-        found.push(format!("{} {:o} {}", path.display(), stat.mode(), stat.ino()));
-        if stat.is_dir() {
-            ahead.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
-        }
-    }
+    let mut found: Vec<_> = entries_at(top)
+        .into_iter()
+        .map(|(path, stat)| format!("{} {:o} {}", path.display(), stat.mode(), stat.ino()))
+        .collect();
     found.sort_unstable();
     found
 }
@@ -171,7 +167,7 @@ fn what_is_marked_is_gone_and_nothing_else() {
     }
 }
 
-/// dua #24: a symlink was followed, and what it leads to was lost.
+/// dua #24: it followed a symlink, and deleted what it leads to.
 #[test]
 fn no_symlink_is_followed() {
     let fixture = with_canary().symlink("canary", "tree/s").symlink("../canary/bird", "tree/t");
@@ -302,20 +298,12 @@ fn what_is_written_again_in_the_same_second_is_kept() {
 
 /// A file somewhere below `directory`.
 fn find_file(directory: &Path) -> PathBuf {
-    let mut ahead = vec![directory.to_owned()];
-    loop {
-        let path = ahead.pop().expect("there is a file");
-        let stat = fs::symlink_metadata(&path).unwrap();
-        if stat.is_file() && stat.len() > 0 && stat.nlink() == 1 {
-            return path;
-        }
-        if stat.is_dir() {
-            ahead.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
-        }
-    }
+    let mut entries = entries_at(directory).into_iter();
+    let file = entries.find(|(_, stat)| stat.is_file() && stat.len() > 0 && stat.nlink() == 1);
+    file.expect("there is a file").0
 }
 
-/// The home directory, and whatever holds it, by any path.
+/// The home directory, and every directory above it, by any path.
 #[test]
 fn home_and_what_holds_it_are_refused() {
     let fixture = with_canary();
@@ -473,22 +461,22 @@ fn it_can_be_cancelled_between_any_two_calls() {
 
 /// A log that nobody reads, and that would block, is none: nothing is deleted.
 #[test]
-fn a_log_that_is_a_pipe_is_none() {
+fn nothing_is_deleted_if_the_log_is_a_pipe() {
     let fixture = with_canary().fifo("home/.local/state/weigh/deleted.ndjson");
     let scanned = Scanned::of(&fixture);
     let targets = scanned.targets(&["a"]);
     let directories = scanned.directories.clone();
-    let (sender, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut watch = |_: RemovalEvent<'_>| ControlFlow::Continue(());
         let _ = sender.send(remove(&targets, Manner::Delete, &directories, &mut watch));
     });
-    let removed = told.recv_timeout(crate::run::PATIENCE).expect("it waits for a reader");
+    let removed = receiver.recv_timeout(crate::run::PATIENCE).expect("it waits for a reader");
     assert_eq!(removed.unlogged.unwrap().message, "it is not a regular file");
     assert!(exists(fixture.at("tree/a")));
 }
 
-/// What has come to be in the trash under that name between the look and the move goes back there.
+/// If another entry takes that name in the trash between the check and the move, it is moved back there.
 #[test]
 fn what_is_swapped_in_the_trash_is_not_put_back() {
     let fixture = with_canary();
@@ -513,7 +501,7 @@ fn what_is_swapped_in_the_trash_is_not_put_back() {
     assert_eq!(fs::metadata(other).unwrap().len(), 9_000);
 }
 
-/// What cannot be put back, because something else has its name by then, is where it is said to be.
+/// If an entry cannot be moved back, because its name is taken, the message says where it is.
 #[test]
 fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
     for has_room in [true, false] {
@@ -547,7 +535,7 @@ fn what_cannot_be_put_back_is_where_it_is_said_to_be() {
     }
 }
 
-/// What cannot be tidied up in one directory is said with its own path, and stops nothing in another.
+/// If a private directory cannot be removed, its path is named, and other targets are still deleted.
 #[test]
 fn a_private_directory_that_stays_stops_no_other_target() {
     let fixture = with_canary();
@@ -633,7 +621,7 @@ fn the_trash_is_that_of_the_specification_and_gives_back() {
     }
 }
 
-/// It was said of the entry that a symlink leads to it.
+/// Once, the message said that a symlink leads to the entry.
 #[test]
 fn a_trash_that_cannot_be_used_is_named() {
     type Made = fn(Fixture) -> Fixture;
@@ -655,7 +643,7 @@ fn a_trash_that_cannot_be_used_is_named() {
     }
 }
 
-/// The path was still said to be the one before.
+/// Once, the message still had the path from before.
 #[test]
 fn what_is_moved_meanwhile_is_said_to_be_where_it_is() {
     let fixture = with_canary();

@@ -1,5 +1,5 @@
-//! Directories that are renamed or removed while they are walked, with so few handles that each has to be
-//! found again. `strace` holds the walk up in the middle, so that there is time for it.
+//! Directories that are renamed or removed during the walk, which has so few handles that it has to find each of them
+//! again. `strace` delays the walk, so that there is time for it.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -59,7 +59,7 @@ fn held_up(
     (Document::parse(&json), complaint, child.wait().unwrap().code())
 }
 
-/// What lay below was lost, without a word.
+/// Once, everything below was lost without a message.
 #[test]
 #[ignore = "needs strace"]
 fn a_root_whose_parent_is_renamed_is_found_again() {
@@ -74,7 +74,7 @@ fn a_root_whose_parent_is_renamed_is_found_again() {
     }
 }
 
-/// Its old name was gone, and with it all that was still to be entered below.
+/// Once, weigh did not find its old name, and lost all that it had not entered yet.
 #[test]
 #[ignore = "needs strace"]
 fn a_directory_with_another_name_is_found_again() {
@@ -97,10 +97,10 @@ fn a_directory_with_another_name_is_found_again() {
     }
 }
 
-/// No storage is at fault for what somebody removes.
+/// An entry that somebody removes is no error.
 #[test]
 #[ignore = "needs strace"]
-fn what_is_removed_is_no_problem() {
+fn directories_removed_meanwhile_are_no_problem() {
     native_only!("directories are found by their paths there");
     for flags in ["-T 1 a/root", "-T 2 a/root"] {
         let fixture = branched();

@@ -1,5 +1,4 @@
-//! What filters leave of a snapshot, and what it says of times: the same as of the tree itself, to
-//! the byte, and what `find` says.
+//! Filters on a snapshot, and its times, give the same bytes as on the tree itself, and the totals of `find`.
 
 use std::fs;
 use std::process::Command;
@@ -191,7 +190,7 @@ fn any_mix_of_roots_is_reweighed_alike() {
     });
 }
 
-/// Nothing is left of the tree by the time that the snapshot is looked at.
+/// The tree is deleted before the snapshot is loaded.
 #[test]
 fn find_says_the_same_of_what_is_gone_by_now() {
     let fixture = project();
@@ -323,7 +322,7 @@ fn what_may_be_a_directory_is_not_left_out_as_a_file() {
     }
 }
 
-/// Each of them is looked for in the directory that all are in.
+/// Each of many roots is looked up in the directory that contains them all.
 #[test]
 fn many_roots_in_another_are_found_at_once() {
     let mut fixture = Fixture::in_memory();
@@ -423,7 +422,7 @@ fn what_a_snapshot_cannot_tell_is_said() {
     assert!(shown.complaint().contains("what --save writes"), "{}", shown.complaint());
 }
 
-/// What is left out now has not gone.
+/// Entries that are left out now are not reported as gone.
 #[test]
 fn changes_are_of_what_counts() {
     let fixture = project();

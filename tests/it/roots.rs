@@ -62,8 +62,7 @@ fn a_root_inside_another_is_weighed_once() {
     }
 }
 
-/// `-i` leaves a directory out of the outer root, but not as the root that it is itself. It was
-/// weighed neither way.
+/// `-i` leaves a directory out of the outer root, but not as a root of its own. Once, it was weighed neither way.
 #[test]
 fn a_hidden_root_inside_another_is_weighed() {
     let fixture = Fixture::new().file("top/seen", 300).file("top/.hidden/f", 5000);
@@ -73,8 +72,8 @@ fn a_hidden_root_inside_another_is_weighed() {
     }
 }
 
-/// A directory that can be entered but not listed does not give away what is in it; but that can be
-/// named. It was not weighed.
+/// The entries of a directory that can be entered but not listed cannot be found, but they can be named as roots. Once,
+/// they were not weighed.
 #[test]
 fn a_root_inside_what_cannot_be_listed_is_weighed() {
     let fixture = Fixture::new().file("top/closed/in/f", 70).mode("top/closed", 0o111);
@@ -87,7 +86,7 @@ fn a_root_inside_what_cannot_be_listed_is_weighed() {
     }
 }
 
-/// Not even `..` is found in a directory that may not be searched. It counted twice.
+/// In a directory without search permission, not even `..` is found. Once, such a root counted twice.
 #[test]
 fn a_root_inside_another_is_weighed_once_where_it_may_not_be_searched() {
     let fixture = Fixture::new().dir("top/in").mode("top/in", 0o444);
@@ -97,8 +96,7 @@ fn a_root_inside_another_is_weighed_once_where_it_may_not_be_searched() {
     }
 }
 
-/// A path that is left out of one root lies in a second one too, from which it is not; but the second
-/// lies in the first, so that nobody weighed what was named.
+/// A path is left out of one root but not of a second one, which lies in the first. Once, neither counted it.
 #[test]
 fn what_is_named_and_left_out_of_the_root_around_it_is_weighed() {
     let fixture = Fixture::new().file("top/b/c/f", 5000).file("top/b/g", 300).file("top/h", 20);
@@ -115,7 +113,7 @@ fn what_is_named_and_left_out_of_the_root_around_it_is_weighed() {
     }
 }
 
-/// They were read once a root, git's index too.
+/// Once, they were read again for each root, even git's index.
 #[test]
 #[ignore = "needs strace"]
 fn rules_are_read_once_however_many_roots_lie_below_them() {
@@ -131,7 +129,7 @@ fn rules_are_read_once_however_many_roots_lie_below_them() {
     assert!((1..10).contains(&times), "{times}");
 }
 
-/// Where no path leads to from outside, the same was weighed twice.
+/// The same where no path leads from outside. Once, such a root counted twice.
 #[test]
 fn a_root_inside_another_is_weighed_once_below_what_is_closed() {
     const NOBODY: u32 = 65534;
@@ -319,7 +317,7 @@ fn roots_come_from_standard_input() {
     };
     assert_eq!(run("--files-from", b"a/sub\nb/h").document().root().size, 320);
     assert_eq!(run("--files0-from", b"odd\n\xff\0b/h\0").document().root().size, 29);
-    // Nothing to weigh is not the same as nothing said.
+    // An empty list is not the same as no list.
     let nothing = run("--files0-from", b"");
     assert_eq!(nothing.code(), 0);
     assert!(!String::from_utf8(nothing.stdout).unwrap().contains("\"size\""));

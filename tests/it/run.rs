@@ -18,10 +18,10 @@ use crate::fixture::Fixture;
 #[cfg(target_os = "linux")]
 use crate::pty::Terminal;
 
-/// A run that takes longer hangs. Far above what the slowest test needs on a busy machine.
+/// A run that takes longer hangs. The slowest test on a busy machine needs far less.
 pub const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The variable of the tests that says which source lists directories in every run; the system's own if nothing.
+/// The variable that names the source of listings for all runs. Without it, the system's own source is used.
 const SOURCE: &str = "WEIGH_TEST_SOURCE";
 
 /// Whether the tests are run on the portable source, which goes by paths, and cannot tell mounts.
@@ -43,19 +43,19 @@ macro_rules! native_only {
     };
 }
 
-/// What is said to the program to that end, before anything else.
+/// The arguments that choose this source. They come first.
 pub fn source() -> &'static [&'static str] {
     if is_portable() { &["--source", "portable"] } else { &[] }
 }
 
-/// The variable of the tests that names another program to be run: one for another system, as .ci/platforms does it.
+/// The variable that names another program to run, such as one for Windows (`.ci/platforms`).
 const PROGRAM: &str = "WEIGH_TEST_PROGRAM";
 
 fn program() -> PathBuf {
     std::env::var_os(PROGRAM).unwrap_or_else(|| env!("CARGO_BIN_EXE_weigh").into()).into()
 }
 
-/// The user and the group called nobody, on every Linux there is.
+/// The number of the user and the group nobody on Linux.
 const NOBODY: u32 = 65534;
 
 /// One run of the program, not yet started.
@@ -167,8 +167,7 @@ impl Weigh {
         self
     }
 
-    /// As a user whom permissions stop. The program is copied to `fixture`, where such a user can
-    /// reach it.
+    /// As a plain user. The program is copied to `fixture`, where such a user can reach it.
     pub fn by_nobody(mut self, fixture: &Fixture) -> Self {
         let copy = fixture.at("a copy of weigh");
         if !copy.exists() {

@@ -206,7 +206,7 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
         let masked = !u32::from_str_radix(umask, 8).unwrap();
         assert_eq!(mode(&file), 0o666 & masked, "a new file is as the umask says");
         for bits in [0o600, 0o644, 0o640, 0o400, 0o666, 0o060, 0o000] {
-            // Only root can see that it is a snapshot if its owner may not read it; that an empty file is empty, all can.
+            // If its owner may not read it, only root can see that it is a snapshot. Everybody sees that a file is empty.
             fs::write(&file, "").unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
             let before = file.metadata().unwrap().ino();
@@ -272,7 +272,7 @@ fn access_list(rights: u16) -> Vec<u8> {
     list
 }
 
-/// It says who else may read a file, and the group's bits only how much of that holds.
+/// An access list says who else may read a file. The bits of the group then only limit these rights.
 #[test]
 #[ignore = "needs root, and a file system with access lists"]
 fn a_file_that_is_replaced_keeps_its_access_list() {
@@ -296,8 +296,8 @@ fn a_file_that_is_replaced_keeps_its_access_list() {
     set(&file, OF_FILE, &access_list(4));
     save(&fixture, "").arg("place/snapshot").run().clean();
     assert_eq!((list(), mode(&file)), (access_list(4), 0o640));
-    // One that cannot be kept: the group's bits would let the group read it. Who cannot read a file may replace it if it
-    // is empty.
+    // One that cannot be kept: the group's bits would let the group read it. Who cannot read a file may replace it if
+    // it is empty.
     fs::write(&file, "").unwrap();
     save(&fixture, "").arg("place/snapshot").by_nobody(&fixture).run().clean();
     assert_eq!((list(), mode(&file)), (Vec::new(), 0o600));
@@ -342,7 +342,7 @@ fn traced(fixture: &Fixture, args: &[&str], code: i32) -> String {
     calls
 }
 
-/// What a file system has not, nobody needs who can do without.
+/// Saving works on a file system without locks, or without syncing.
 #[test]
 #[ignore = "needs strace"]
 fn a_file_system_without_locks_or_syncing_is_saved_to() {
@@ -450,7 +450,7 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
     save(&fixture, "").arg("/dev/null").run().clean();
 }
 
-/// A disk is written to by nobody who only mistyped a name.
+/// A mistyped name must not overwrite a disk.
 #[test]
 #[ignore = "needs root and loop devices"]
 fn a_disk_is_not_written_to() {

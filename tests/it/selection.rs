@@ -1,5 +1,5 @@
-//! Does a picture show the right lines? What `-n -d -D -F -z` must leave is chosen here a second
-//! time, in the plainest way, from everything there is, and compared line by line.
+//! A picture shows the right lines: the test selects what `-n -d -D -F -z` must leave from the whole tree, in the
+//! simplest way, and compares line by line.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -62,11 +62,11 @@ fn pictures_hold_the_largest_each_inode_once() {
     });
 }
 
-/// Directories with many files of few sizes, so that what is kept is cut while they are read, and
-/// most of what is cut ties with what is not. Cutting what came first, not what sorts last, or a
-/// link in place of an inode, shows here only.
+/// Directories with many files of few sizes, so that entries are dropped while they are read, and most of them have the
+/// same size as one that is kept. Only this test finds that the first of them was dropped instead of the last by name,
+/// or a link instead of an inode.
 #[test]
-fn what_is_cut_on_the_way_is_what_would_be_cut_in_the_end() {
+fn entries_dropped_during_the_walk_are_those_dropped_at_its_end() {
     for_seeds(40, |seed| {
         let fixture = crowd(&mut Dice::new(seed + 4_000_000));
         let root = fixture.at("tree");
@@ -118,7 +118,7 @@ fn compare(found: &[Line], expected: &[Line], what: &str) {
     assert_eq!(found.len(), expected.len(), "{what}");
 }
 
-/// Every narrowing alone, and some together.
+/// Each flag alone, and some together.
 fn asks() -> Vec<Ask> {
     let all = |flags: &str, lines| Ask {
         flags: flags.to_owned(),

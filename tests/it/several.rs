@@ -1,5 +1,5 @@
-//! Are snapshots that are loaded together what a walk of all their roots is? In every format, for roots that are equal,
-//! lie in one another and share links; and what if they are of several hosts, or do not go together?
+//! Snapshots that are loaded together are what a walk of all their roots is: in every format, for roots that are equal,
+//! lie in one another, or share links. Also snapshots of several hosts, and ones that do not fit together.
 
 use std::fs;
 use std::path::PathBuf;

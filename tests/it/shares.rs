@@ -1,5 +1,5 @@
-//! Are the shares of a tree, loaded together, the tree? Byte for byte, for any number of them, whoever walked them; and
-//! what if one is missing, or there twice?
+//! The shares of a tree, loaded together, are the tree, to the byte, for any number of shares and machines. If one is
+//! missing, or there twice, weigh says so.
 
 use std::fs;
 use std::path::Path;

@@ -64,9 +64,9 @@ fn nothing_has_no_cell_and_a_little_is_less_than_one_percent() {
     assert!(shown(&fixture, "-s -c -R top").contains("<1%"));
 }
 
-/// Cells of more than a tenth of the whole each make 12% and 36% alike.
+/// If a cell is more than a tenth of the whole, bars for 12% and 36% look alike.
 #[test]
-fn a_bar_that_says_nothing_is_left_out_and_the_percentage_stays() {
+fn a_bar_of_few_cells_is_left_out_and_the_percentage_stays() {
     let fixture = Fixture::in_memory()
         .sparse("top/a-name-of-medium-length.flac", 36)
         .sparse("top/another-of-such-a-length.flac", 12)
@@ -82,7 +82,7 @@ fn a_bar_that_says_nothing_is_left_out_and_the_percentage_stays() {
     assert!(shown(&fixture, "-s -c -w 40 top").contains('█'));
 }
 
-/// 10.9 MiB was `10Mi`, and 28.6 MiB `28Mi`.
+/// Once, 10.9 MiB was `10Mi`, and 28.6 MiB `28Mi`.
 #[test]
 fn sizes_are_rounded_to_three_digits() {
     let sizes = [("a", 11_429_478), ("b", 30_000_000), ("c", 1000), ("d", 1_023_488), ("e", 4096)];
@@ -245,7 +245,7 @@ fn what_is_hidden_is_one_line() {
     }
 }
 
-/// Two directories that share an inode both count it, and what is left cannot be told exactly.
+/// Two directories that share an inode both count it, so what is left is not known exactly.
 #[test]
 fn what_is_hidden_beside_shared_links_is_a_lower_bound() {
     let mut fixture =

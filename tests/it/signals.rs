@@ -44,7 +44,7 @@ fn end(fixture: &Fixture, flags: &str, end: End, moment: Duration) -> (ExitStatu
     std::thread::sleep(moment);
     let start = Instant::now();
     match end {
-        // Not yet waited for, so the number is still its own even if it has ended.
+        // Nobody has waited for it, so its number is not used again, even if it has ended.
         End::Sent(signal) => kill_process(Pid::from_child(&child), signal).unwrap(),
         End::Typed => terminal.type_in(CTRL_C),
         End::TypedTwice => {
@@ -61,7 +61,7 @@ fn end(fixture: &Fixture, flags: &str, end: End, moment: Duration) -> (ExitStatu
     (status, duration)
 }
 
-/// How long a run on a terminal takes that nothing ends.
+/// How long a run on a terminal takes without a signal.
 fn undisturbed(fixture: &Fixture, flags: &str) -> Duration {
     let terminal = Terminal::new();
     let start = Instant::now();
@@ -71,7 +71,7 @@ fn undisturbed(fixture: &Fixture, flags: &str) -> Duration {
     start.elapsed()
 }
 
-/// The cursor is visible, and nothing that is typed now would be coloured.
+/// Asserts that the cursor is visible, and that text typed now would have no colour.
 fn check_screen(screen: &str, what: &str) {
     let [hidden, shown] = ["\x1b[?25l", "\x1b[?25h"].map(|code| screen.rfind(code));
     assert!(hidden <= shown, "{what}: the cursor is hidden: {screen:?}");

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::dice::{Dice, Names};
 use crate::document::exact;
-use crate::fixture::Fixture;
+use crate::fixture::{Fixture, entries_at};
 use crate::run::{Shown, weigh};
 use crate::snapshots::sizes_alone;
 
@@ -141,7 +141,7 @@ fn number(fixture: &Fixture, path: &str) -> u64 {
     fs::symlink_metadata(fixture.at(path)).unwrap().ino()
 }
 
-/// A new inode of the same number is not the one that went, and has nothing to do with its line.
+/// A new inode with the number of a removed one is another inode, and does not change its line.
 #[test]
 fn what_is_gone_has_its_line_whatever_its_number_is_by_now() {
     let fixture = Fixture::new()
@@ -215,7 +215,7 @@ fn a_file_of_its_own_has_a_line_of_its_own() {
     );
 }
 
-/// All that went with a directory, or came with one, has a line beside that of the file in its place.
+/// If a directory becomes a file, or a file a directory, its entries have lines beside that of the file.
 #[test]
 fn what_was_in_a_directory_that_is_a_file_has_lines() {
     let fixture =
@@ -432,20 +432,15 @@ fn directories(list: &Path) -> Vec<String> {
     paths.map(|path| path.iter().map(|byte| *byte as char).collect()).collect()
 }
 
-/// Every third file grows, every fifth goes, one is a directory and one directory a file, and a directory comes.
+/// Every third file grows, every fifth is removed, a file becomes a directory and a directory a file, and a new
+/// directory appears.
 pub fn shake(top: &Path, seed: u64) {
-    let mut files = Vec::new();
-    let mut dirs = vec![top.to_owned()];
-    let mut below = Vec::new();
-    while let Some(dir) = dirs.pop() {
-        below.extend((dir != top).then(|| dir.clone()));
-        for entry in fs::read_dir(dir).unwrap().flatten() {
-            let kind = entry.file_type().unwrap();
-            match (kind.is_dir(), kind.is_file()) {
-                (true, _) => dirs.push(entry.path()),
-                (_, true) => files.push(entry.path()),
-                _ => {}
-            }
+    let (mut files, mut dirs) = (Vec::new(), Vec::new());
+    for (path, stat) in entries_at(top).into_iter().skip(1) {
+        if stat.is_dir() {
+            dirs.push(path);
+        } else if stat.is_file() {
+            files.push(path);
         }
     }
     files.sort();
@@ -465,7 +460,7 @@ pub fn shake(top: &Path, seed: u64) {
         fs::create_dir(file).unwrap();
         fs::write(file.join("in a directory that was a file"), [0; 77]).unwrap();
     }
-    if let Some(dir) = below.iter().max() {
+    if let Some(dir) = dirs.iter().max() {
         fs::remove_dir_all(dir).unwrap();
         fs::write(dir, [0; 55]).unwrap();
     }
@@ -657,7 +652,7 @@ fn files_below_several_roots_are_found_again() {
     }
 }
 
-/// Each file looked for among all took minutes.
+/// Once, each file was looked up among all others, which took minutes.
 #[test]
 fn one_directory_of_many_files_is_compared_at_once() {
     let mut fixture = Fixture::in_memory();

@@ -1,5 +1,5 @@
-//! Slow storage, and storage that fails: a FUSE file system made to order (`benches/storage.rs`) under
-//! the walk. Every mount ends with its test, by force, so that nothing waits on it for ever.
+//! Slow storage, and storage that fails: the walk reads a FUSE file system (`benches/storage.rs`) with the wanted
+//! faults. Every mount ends with its test, by force, so that nothing waits on it for ever.
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
@@ -25,14 +25,14 @@ fn storage(directories: u64, files: u64) -> Storage {
     Storage { directories, files, delay: Duration::ZERO, ..Storage::default() }
 }
 
-/// The storage, mounted at `top` in a fixture, which has to be let go after it is.
+/// The storage, mounted at `top` in a fixture. The mount has to be dropped before the fixture.
 fn mounted(storage: Storage) -> (Fixture, Mounted) {
     let fixture = Fixture::new().dir("top");
     let mounted = storage.mount(&fixture.at("top")).unwrap();
     (fixture, mounted)
 }
 
-/// Waits until no thread of `child` had anything to do in 30 looks.
+/// Waits until no thread of `child` ran in 30 checks.
 fn settle(child: &Child) {
     let tasks = format!("/proc/{}/task", child.id());
     let is_busy = || {
@@ -54,7 +54,7 @@ fn settle(child: &Child) {
 
 #[test]
 #[ignore = "mounts a file system"]
-fn everybody_finds_the_same_on_it() {
+fn weigh_finds_what_find_finds_on_slow_storage() {
     let network = Storage { delay: Duration::from_micros(200), ..storage(30, 7) };
     let disk = Storage { seek: Duration::from_micros(500), ..storage(20, 9) };
     for (storage, entries) in [(network, 241), (storage(0, 5000), 5001), (disk, 201)] {
@@ -74,7 +74,7 @@ fn everybody_finds_the_same_on_it() {
     }
 }
 
-/// A listing goes on where it was left, however little of it fits the buffer.
+/// However few entries fit into the buffer, the next call goes on where the last one ended.
 #[test]
 #[ignore = "mounts a file system"]
 fn a_small_buffer_lists_everything() {
@@ -97,7 +97,7 @@ fn a_small_buffer_lists_everything() {
     assert_eq!(names(4096), all);
 }
 
-/// Each of both kinds of error is told with its path, and the rest is weighed.
+/// Errors of both kinds are reported with their paths, and the rest counts.
 #[test]
 #[ignore = "mounts a file system"]
 fn input_output_errors_leave_the_rest_right() {
@@ -111,21 +111,21 @@ fn input_output_errors_leave_the_rest_right() {
     // Of 51: one file less, one directory without its four files, one with all of its five.
     assert_eq!(document.root().size, 51 - 1 - 4 - 5);
     let expected = [["top/d0003/f00002", "stat"], ["top/d0005", "open"], ["top/d0007", "stat"]];
-    assert_eq!(told(&document), expected.map(|[path, operation]| [path, operation, "EIO"]));
+    assert_eq!(reported(&document), expected.map(|[path, operation]| [path, operation, "EIO"]));
 }
 
 /// Of each error its path, what was tried, and its symbol; sorted.
-fn told(document: &Document) -> Vec<[&str; 3]> {
+fn reported(document: &Document) -> Vec<[&str; 3]> {
     const KEYS: [&str; 3] = ["path", "operation", "error"];
     let errors = document.errors().iter();
-    let mut told: Vec<_> =
+    let mut reported: Vec<_> =
         errors.map(|error| KEYS.map(|key| error[key].as_str().unwrap())).collect();
-    told.sort_unstable();
-    told
+    reported.sort_unstable();
+    reported
 }
 
-/// A name that is still listed has not vanished, whatever is said when it is looked up. That was taken for
-/// one that had, with status 0.
+/// A name that is still listed has not vanished, even if looking it up says so. Once, weigh took it for one that had,
+/// and exited with status 0.
 #[test]
 #[ignore = "mounts a file system"]
 fn what_is_listed_and_never_found_is_named() {
@@ -142,12 +142,12 @@ fn what_is_listed_and_never_found_is_named() {
             let expected =
                 [["top/d0003/f00002", "stat"], ["top/d0005", "open"], ["top/d0007", "stat"]];
             let expected = expected.map(|[path, operation]| [path, operation, symbol]);
-            assert_eq!(told(&document), expected);
+            assert_eq!(reported(&document), expected);
         }
     }
 }
 
-/// All of a large directory, which is listed a few times more, and not once for each name or part.
+/// Every name in a large directory fails so. The directory is listed a few times more, not once for each name.
 #[test]
 #[ignore = "mounts a file system"]
 fn a_large_directory_of_what_is_never_found_is_named_in_full() {
@@ -163,7 +163,7 @@ fn a_large_directory_of_what_is_never_found_is_named_in_full() {
     }
 }
 
-/// What was weighed before stays; everything after is an error, and the walk comes to its end.
+/// What was read before stays. Everything after is an error, and the walk ends.
 #[test]
 #[ignore = "mounts a file system"]
 fn storage_that_goes_away_is_a_loss_and_no_more() {
@@ -179,13 +179,13 @@ fn storage_that_goes_away_is_a_loss_and_no_more() {
     }
 }
 
-/// Storage that never answers holds up the thread that asked it, and not the end: what the others
-/// have weighed by then is shown.
+/// Storage that never answers blocks the thread that asked it, but not the end: weigh shows what the other threads have
+/// read by then.
 #[test]
 #[ignore = "mounts a file system"]
 fn hung_storage_does_not_hold_up_the_end() {
     for path in ["d0003/f00002", "d0003", "d0003/"] {
-        // Where every thread hangs, as the only one does, nobody goes on, and what is weighed is shown.
+        // If every thread hangs, here the only one, weigh shows what it has.
         for flags in ["-j --inodes -T 1", "-j --inodes -T 4"] {
             let troubles = vec![(path.to_owned(), Trouble::Hangs)];
             let (fixture, mounted) = mounted(Storage { troubles, ..storage(10, 4) });
@@ -209,8 +209,8 @@ fn hung_storage_does_not_hold_up_the_end() {
     }
 }
 
-/// A symlink waits for its turn. What waited together with one whose storage never answers was never closed,
-/// and so nothing was shown, of the rest neither.
+/// Symlinks are followed later, several together. Once, if the storage behind one of them never answered, those that
+/// waited with it were never closed, and nothing was shown.
 #[test]
 #[ignore = "mounts a file system"]
 fn hung_storage_behind_a_symlink_does_not_hold_up_the_end() {
@@ -238,10 +238,10 @@ fn hung_storage_behind_a_symlink_does_not_hold_up_the_end() {
     }
 }
 
-/// What these tests themselves stand on: a request without an answer holds up nobody for ever.
+/// These tests rely on it: a process that waits for an answer can be killed, and the storage can be unmounted.
 #[test]
 #[ignore = "mounts a file system"]
-fn whoever_waits_for_nothing_can_be_killed_or_let_go() {
+fn a_request_without_an_answer_can_be_ended() {
     let hung = || {
         let troubles = vec![("d0001/f00002".to_owned(), Trouble::Hangs)];
         let (fixture, mounted) = mounted(Storage { troubles, ..storage(3, 3) });

@@ -1,5 +1,5 @@
-//! Snapshots: what is shown of one is what is shown of the tree itself, to the byte; a file is
-//! whole or it is not there; and whatever is in a file, it is read rightly or refused.
+//! A snapshot shows what the tree itself shows, to the byte. A file is complete, or it is not there. Any file is read
+//! correctly or refused.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -31,8 +31,8 @@ fn varied() -> Fixture {
 /// Each compression, as the name's ending says.
 const ENDINGS: [&str; 3] = ["json", "json.zst", "json.gz"];
 
-/// What is shown, said and answered is what was expected, to the byte; but for the advice to use sudo, which helps a
-/// walk and no snapshot.
+/// Asserts that both streams and the status are as expected, to the byte. Only the advice to use sudo is left out: it
+/// is for walks, not for snapshots.
 pub fn same(shown: &Shown, expected: &Shown, what: &str) {
     const ADVICE: [&str; 2] = [": sudo weigh may read more", ", and sudo weigh may read more"];
     let text = |bytes: &[u8]| {
@@ -364,7 +364,7 @@ fn details_are_what_the_system_says() {
 /// What file system a root lies on, and how large that is, is what `df` says.
 #[test]
 fn the_file_system_is_the_one_that_df_knows() {
-    native_only!("which mount it is cannot be told there");
+    native_only!("mounts cannot be told apart there");
     let fixture = varied();
     let (file, again) = (fixture.at("scan.json"), fixture.at("again.json"));
     weigh("top other/x --save").arg(&file).within(fixture.path()).run().clean();
@@ -463,7 +463,7 @@ fn whatever_is_in_a_file_it_is_read_rightly_or_refused() {
     }
 }
 
-/// Where only the checksum was cut off, nothing told a damaged snapshot from a whole one.
+/// Once, a snapshot whose checksum was cut off passed for a complete one.
 #[test]
 fn a_compressed_snapshot_ends_where_it_ended() {
     let fixture = varied();

@@ -1,4 +1,4 @@
-//! Which source lists directories is said at run time: all of the tests are run on each (`.ci/run`), but for these.
+//! A flag chooses the source of listings. tests/README.md says which tests run on which source.
 #![cfg(target_os = "linux")]
 
 use std::process::{Command, Output};
@@ -34,9 +34,9 @@ fn the_source_that_is_named_lists_directories() {
     }
 }
 
-/// Linux lists what Windows has to be asked for, so that one config file serves both.
+/// The flag is for Windows. Elsewhere it is accepted, so that one config file works on all systems.
 #[test]
-fn exact_links_change_nothing_here() {
+fn exact_links_change_nothing_on_unix() {
     let fixture = Fixture::new().file("tree/a", 5_000).hard_link("tree/a", "tree/b");
     let [usual, exact] = [&[PROGRAM, "-j", "tree"][..], &[PROGRAM, "-j", "--exact-links", "tree"]]
         .map(|words| {

@@ -72,7 +72,7 @@ fn each_root_has_its_own_file_system() {
     assert_eq!(of("unseen"), [1 << 20, 0]);
 }
 
-/// A file system in two spellings stood there twice, once without what was seen of it.
+/// Once, a file system whose root was given in two spellings had two lines.
 #[test]
 #[ignore = "needs root"]
 fn one_file_system_has_its_lines_once() {

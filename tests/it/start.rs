@@ -1,11 +1,11 @@
-//! What the answer does not need is not started.
+//! weigh starts no thread, and makes no system call, that the result does not need.
 #![cfg(target_os = "linux")]
 
 use crate::fixture::Fixture;
 use crate::run::weigh;
 
-/// The calls of `what` kinds that weighing `name` takes, as `strace` writes them: of a call that another
-/// thread's interrupts, `name(` stands in the first of two lines alone.
+/// The calls of `what` kinds that weighing `name` takes, as `strace` prints them. If another thread's call interrupts
+/// one, it takes two lines, and only the first has `name(`.
 fn calls(fixture: &Fixture, name: &str, what: &str) -> String {
     let log = tempfile::Builder::new().tempfile_in(fixture.path()).unwrap();
     let mut strace: Vec<_> = ["strace", "-f", "-q", "-e", what, "-o"].map(String::from).into();
@@ -16,7 +16,7 @@ fn calls(fixture: &Fixture, name: &str, what: &str) -> String {
 
 #[test]
 #[ignore = "needs strace"]
-fn what_one_look_settles_takes_no_thread() {
+fn a_root_without_subdirectories_starts_no_thread() {
     let fixture = Fixture::new()
         .dir("empty")
         .file("few/a", 100)
@@ -30,10 +30,10 @@ fn what_one_look_settles_takes_no_thread() {
     assert!(threads("tree") > 0);
 }
 
-/// Something may be mounted there that never answers, and Ctrl-C has to end that too.
+/// A file system that never answers may be mounted there, and Ctrl-C has to end the run even then.
 #[test]
 #[ignore = "needs strace"]
-fn no_subdirectory_is_looked_at_before_somebody_watches() {
+fn threads_start_before_a_subdirectory_is_examined() {
     native_only!("other calls are made there");
     let fixture = Fixture::new().file("tree/a", 100).file("tree/d/b", 100);
     let calls = calls(&fixture, "tree", "trace=clone,clone3,statx");
@@ -41,11 +41,11 @@ fn no_subdirectory_is_looked_at_before_somebody_watches() {
     assert!(first("clone") < first(", \"d\","), "{calls}");
 }
 
-/// The listing says that they are the same one; but for the first link in each directory, which tells
-/// whether others there may be asked about at all.
+/// Inode numbers in listings show that links lead to the same inode. Only the first link in each directory is examined,
+/// to see whether these numbers can be trusted there.
 #[test]
 #[ignore = "needs strace"]
-fn an_inode_is_not_asked_about_for_every_link() {
+fn an_inode_is_examined_once_for_many_links() {
     native_only!("other calls are made there");
     let mut fixture = Fixture::in_memory().file("tree/0/0", 100);
     for link in 1..500 {
@@ -55,10 +55,10 @@ fn an_inode_is_not_asked_about_for_every_link() {
     assert!(asked < 100, "{asked}");
 }
 
-/// The last entry of a listing tells that it is the last.
+/// The last entry of a listing shows that it is the last, so no further call is needed.
 #[test]
 #[ignore = "needs strace, and a tmpfs that marks where a listing ends, as Linux 6.18 does"]
-fn nobody_asks_twice_where_a_listing_ends() {
+fn a_listing_that_shows_its_end_is_not_read_again() {
     native_only!("other calls are made there");
     let fixture = Fixture::in_memory().dir("tree/empty").file("tree/few/a", 100);
     assert_eq!(calls(&fixture, "tree", "trace=getdents64").matches("getdents64(").count(), 3);

@@ -1,5 +1,5 @@
-//! A storm: while the walk goes on, eight writers make, rename, unlink and swap what is there. What
-//! they do not touch is exact every time, and nothing outside the root is ever counted.
+//! During the walk, eight writers create, rename, unlink and swap entries. What they do not touch is exact every time,
+//! and nothing outside the root counts.
 #![cfg(target_os = "linux")]
 
 use std::fs;
@@ -17,19 +17,19 @@ use crate::run::{Shown, is_portable, weigh};
 
 const WALKS: (usize, usize) = (60, 500);
 const WRITERS: u64 = 8;
-/// What lies outside is longer than all that the writers could ever make.
+/// Files outside are longer than all that the writers can create.
 const OUTSIDE: u64 = 1 << 50;
-/// So many names in each of so many directories are made and unmade.
+/// How many names the writers use in each directory, and in how many directories.
 const SLOTS: usize = 12;
 const DIRS: usize = 24;
-/// Where symlinks lead. std alone cannot open a directory so that a symlink in its place is told
-/// from it: there, none may lead back to what is left alone.
+/// Where symlinks lead. The portable source may follow a symlink that replaces a directory. For it, none may lead back
+/// to what the writers leave alone.
 fn up() -> &'static [&'static str] {
     if is_portable() { &["..", "."] } else { &["..", ".", "../../.."] }
 }
 
-/// `top/tree` is left alone; `top/storm` is the writers', and `outside` is where they point. The second fixture lies far
-/// down in the first, because the writers make directories behind links that lead up.
+/// `top/tree` is left alone; `top/storm` is the writers', and `outside` is where they point. The second fixture lies
+/// far down in the first, because the writers make directories behind links that lead up.
 fn calm() -> (Fixture, Fixture) {
     let mut dice = Dice::new(77);
     let below = "1/2/3/4/5/6/7/8/9/10/11/12";
@@ -50,7 +50,7 @@ fn write(fixture: &Fixture, seed: u64, is_over: &AtomicBool, done: &AtomicU64) {
     let outside = fixture.at("outside");
     while !is_over.load(Ordering::Relaxed) {
         let [one, other] = [(); 2].map(|()| slot(&mut dice, &top));
-        // Another writer may have been there first: that it fails is part of the storm.
+        // This may fail, because another writer may have been faster.
         let is_done = match dice.below(9) {
             0 | 1 => fs::create_dir_all(one.join("in/it"))
                 .and_then(|()| fs::write(one.join("f"), "wind")),
@@ -84,7 +84,7 @@ fn what_a_storm_leaves_alone_is_exact_and_nothing_outside_counts() {
             let (fixture, is_over, done) = (&fixture, &is_over, &done);
             scope.spawn(move || write(fixture, seed, is_over, done));
         }
-        // A failed walk must not leave the writers at it for ever.
+        // If a walk fails, the writers end, too.
         let over = Over(&is_over);
         for walk in 0..rounds(WALKS.0, WALKS.1) {
             let flags = format!("-j -s -T {}", [1, 2, 8, 64][walk % 4]);

@@ -1,6 +1,6 @@
-//! Standard streams that are closed, full, slow, or let go of: no panic, and where output was lost
-//! the status says so. Only of a standard output that is closed from the start nobody can tell: std
-//! opens /dev/null in its place, to read and write, as Python and Node do for output that is not wanted.
+//! Standard streams that are closed, full, slow, or closed by the reader: no panic, and the exit status says if output
+//! was lost. There is one exception. If standard output is closed from the start, std opens /dev/null in its place, and
+//! the status is 0.
 #![cfg(target_os = "linux")]
 
 use std::io::Read;

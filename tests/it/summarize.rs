@@ -47,7 +47,7 @@ const LISTS: [&[&str]; 8] = [
     &["none", "a", "also none"],
 ];
 
-/// Each by itself: what several share counts in each.
+/// Each on its own: an inode that several share counts in each of them.
 #[test]
 fn a_line_a_path_is_what_du_prints() {
     let fixture = linked();

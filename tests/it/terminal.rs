@@ -1,4 +1,4 @@
-//! No width, no terminal and no setting makes a picture spill over, panic or bleed colours.
+//! At any width, on any terminal and with any setting, a picture stays within its width and resets its colours.
 
 use std::fs;
 use std::process::Command;
@@ -188,7 +188,7 @@ fn without_colours(text: &str) -> String {
     plain
 }
 
-/// A width that no memory could hold once ended in a panic.
+/// Once, a width larger than the memory ended in a panic.
 #[test]
 fn an_absurd_width_is_refused() {
     let fixture = Fixture::new().file("top/f", 5000);

@@ -127,7 +127,7 @@ fn zones() -> Fixture {
     fixture
 }
 
-/// TZ and TZDIR may name what has no end, or waits for a writer.
+/// TZ and TZDIR may name an endless file, or a FIFO.
 #[test]
 fn a_time_zone_is_a_small_file() {
     let fixture = zones();
@@ -199,7 +199,7 @@ fn times_by_group() {
     );
 }
 
-/// Nothing of a size is to be had from a time.
+/// Times have no sizes.
 #[test]
 fn what_makes_no_sense_of_times_is_refused() {
     for flags in ["-m m -z 1k", "-m m -f", "-m m --inodes", "-m x", "-m m --time-style +%"] {

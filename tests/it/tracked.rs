@@ -1,5 +1,5 @@
-//! What git tracks counts as git has it, whatever rules say: `--gitignore` and `--ignored` against git
-//! itself, on indexes of every kind that it writes.
+//! A tracked file is not ignored, whatever the rules say: `--gitignore` and `--ignored` against git itself, on indexes
+//! of every kind that git writes.
 
 use std::fs;
 use std::path::Path;
@@ -13,8 +13,8 @@ use crate::run::weigh;
 const COMMIT: &[&str] =
     &["-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "m"];
 
-/// Rules against nearly everything, and tracked in spite of them: files, and directories in what is
-/// ignored whole. Names of all lengths, so that no entry of the index is padded as the next one is.
+/// Rules ignore nearly everything, but some files are tracked nevertheless, also in ignored directories. Names have all
+/// lengths, so that entries of the index differ in their padding.
 fn against_the_rules() -> Fixture {
     let rules = ("*.o\n/ign/\n/sub/*\n!/sub/in\n", "/sub/in/*\n");
     let mut fixture = checkout(
@@ -170,10 +170,9 @@ fn work_trees_in_one_another_track_for_themselves() {
     compare(&fixture, "top", &["ign/module", "plain"]);
 }
 
-/// The same of work trees thrown by dice: in one another, with rules against anything, and anything
-/// tracked in spite of them.
+/// The same in random work trees inside one another, with random rules, and random files tracked in spite of them.
 #[test]
-fn work_trees_thrown_by_dice() {
+fn random_work_trees() {
     for_seeds(rounds(20, 1_000), |seed| {
         let fixture = Fixture::in_memory().dir("home").dir("top");
         let top = fixture.at("top");
@@ -312,8 +311,7 @@ fn an_ignore_file_is_stronger_than_the_index() {
     assert_eq!(seen, expected);
 }
 
-/// What is split is not put together, and what is damaged not guessed at: it is named, and what is
-/// tracked counts as if it were not.
+/// weigh reads neither a split index nor a damaged one. It names the index, and counts as if nothing were tracked.
 #[test]
 fn an_index_that_cannot_be_read_is_a_problem() {
     let fixture = against_the_rules();
@@ -388,7 +386,7 @@ fn an_index_is_read_only_if_it_matters() {
     assert_eq!(run("-j --ignored").code(), 0);
 }
 
-/// Bytes changed, cut out or put in, anywhere: taken or named, never a breakdown.
+/// Bytes are changed, removed or inserted anywhere. The index is read or named, and nothing panics or hangs.
 #[test]
 fn a_damaged_index_breaks_nothing() {
     let fixture = against_the_rules();

@@ -1,5 +1,5 @@
-//! On a terminal: its width and height are kept to, colours are there, and what progress wrote is
-//! gone in the end. `script` makes the terminal, and shows both streams as they would come to it.
+//! On a terminal, output fits its width and height, has colours, and the progress is erased in the end. `script` makes
+//! the terminal, and records both streams.
 #![cfg(target_os = "linux")]
 
 use std::process::{Command, Stdio};

@@ -1,5 +1,4 @@
-//! Breadth: a directory too large for one listing is shared out in parts, and no entry may be lost
-//! or counted twice at the seams.
+//! Breadth: threads divide a large directory between them. No entry is lost or counted twice where its parts meet.
 
 use std::collections::HashSet;
 
@@ -84,7 +83,7 @@ fn a_directory_of_many_files_is_exact() {
     }
 }
 
-/// Every file linked a second time from a second large directory: sets of 20,000 inodes meet.
+/// Each file has a second link in a second large directory. Both sets of 20,000 inodes are merged.
 #[test]
 fn many_links_across_two_directories_count_once() {
     let count = rounds(LINKED.0, LINKED.1);
@@ -128,7 +127,7 @@ fn many_links_within_a_directory_count_once() {
     }
 }
 
-/// One inode that is met all the time, in three directories.
+/// Every name is a link to the same inode, in three directories.
 #[test]
 fn many_links_to_one_inode_count_once() {
     let links = rounds(LINKS.0, LINKS.1);
