@@ -57,14 +57,16 @@ impl KnownEntry {
     }
 
     fn check_inode(&self, now: &ExactStat) -> io::Result<()> {
-        let is_other_mount = |mount: u64| mount != 0 && now.mount != 0 && mount != now.mount;
         let is_other = self.identity.is_some_and(|identity| {
-            is_other_mount(identity.mount) || identity.on_any_mount() != now.stat.identity()
+            // A mount is 0 if the system does not tell.
+            let (then, now_on) = (identity.mount, now.mount);
+            let is_other_mount = then != 0 && now_on != 0 && then != now_on;
+            is_other_mount || identity.on_any_mount() != now.stat.identity()
         });
-        match is_other || self.file_type != now.stat.mode.file_type() {
-            true => Err(io::Error::other(CHANGED)),
-            false => Ok(()),
+        if is_other || self.file_type != now.stat.mode.file_type() {
+            return Err(io::Error::other(CHANGED));
         }
+        Ok(())
     }
 }
 

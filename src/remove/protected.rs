@@ -76,8 +76,7 @@ impl ProtectedPaths {
         if let Some(top) = top {
             protected.inodes.insert(top.stat.identity(), Protection::Root);
         }
-        let own = [(&self.roots, Protection::Root), (&self.homes, Protection::Home)];
-        for (paths, kind) in own {
+        for (paths, kind) in [(&self.roots, Protection::Root), (&self.homes, Protection::Home)] {
             for path in paths {
                 // If it does not exist, its path is protected.
                 let real = sys::real_path(path, sys::Symlinks::Follow);
@@ -135,12 +134,14 @@ impl ProtectedLocations {
         if let Some(kind) = kinds.iter().find_map(|kinds| kinds.get(&location)) {
             return Some(kind.refusal());
         }
+        if !is_directory {
+            return None;
+        }
         let start = location.before_content();
-        let first_inside = |kinds: &BTreeMap<Location, Protection>| {
+        kinds.into_iter().find_map(|kinds| {
             let (inside, kind) = kinds.range(&start..).next()?;
             location.contains(inside).then(|| kind.refusal_around())
-        };
-        is_directory.then(|| kinds.into_iter().find_map(first_inside)).flatten()
+        })
     }
 
     /// The reason why the directory with this inode must not be removed, if there is one.
@@ -158,8 +159,11 @@ impl ProtectedLocations {
 
     /// The reason why the entry at `path`, whose attributes are `it`, must not be removed, if there is one.
     pub(super) fn refusal(&self, path: &[u8], it: &ExactStat) -> Option<Refusal> {
-        let is_directory = it.is_directory();
-        let of_inode = if is_directory { self.refusal_of(it.stat.identity()) } else { None };
-        of_inode.or_else(|| self.refusal_at(it.mount, path, is_directory))
+        if it.is_directory()
+            && let Some(refusal) = self.refusal_of(it.stat.identity())
+        {
+            return Some(refusal);
+        }
+        self.refusal_at(it.mount, path, it.is_directory())
     }
 }
