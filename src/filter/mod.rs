@@ -92,7 +92,7 @@ pub struct Scope {
     is_collapsed: bool,
     /// Whether [`Filter::globs`] include it, and so everything in it.
     is_included: bool,
-    /// Its place above the directories that are shared out, if it is there. Below them, everything counts.
+    /// How it is split between shares, if it is above the split. Below the split, everything counts.
     above_shares: Option<AboveShares>,
     /// The rules of git and of `.ignore` files that hold in it.
     rules: DirectoryRules,
@@ -170,7 +170,12 @@ impl Filter {
         if self.is_off() {
             return None;
         }
-        let rules = if self.git.is_off() { DirectoryRules::default() } else { self.rules_of(path) };
+        let mut rules = DirectoryRules::default();
+        if !self.git.is_off()
+            && let Ok(real) = sys::real_path(&sys::to_path(path), Symlinks::Follow)
+        {
+            rules = self.git.root::<Handle>(&real);
+        }
         Some(Arc::new(Scope {
             left_out: self.paths.below(path, &is_at),
             collapsed: self.collapse.below(path, &is_at),
@@ -178,12 +183,6 @@ impl Filter {
             rules,
             ..Scope::default()
         }))
-    }
-
-    /// Git's rules for the root at `path`; none if it is not there any more.
-    fn rules_of(&self, path: &[u8]) -> DirectoryRules {
-        let real = sys::real_path(&sys::to_path(path), Symlinks::Follow);
-        real.map_or_else(|_| DirectoryRules::default(), |real| self.git.root::<Handle>(&real))
     }
 
     /// What there is still to be known of a directory: nothing, where all in it is in one share and nothing else

@@ -7,7 +7,7 @@ use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
 
-use super::repository::{self, Repository};
+use super::repository::{Repository, text_of};
 use super::rules::IgnoreRules;
 use super::syntax::Variables;
 use super::{WorkTreeDirectory, invalid, is_absolute, resolve, within};
@@ -135,8 +135,10 @@ impl Settings {
         top: &impl WorkTreeDirectory,
         report: &mut impl FnMut(&[u8], &io::Error),
     ) {
+        /// A branch with its remote takes about 100 bytes, so there is room for 100,000 of them.
+        const MOST: u64 = 10 << 20;
         let mut new = self.clone();
-        match new.read(path, home, &|path| text_of(top, path)) {
+        match new.read(path, home, &|path| text_of(top, &CString::new(path)?, MOST)) {
             Ok(()) => *self = new,
             Err((path, error)) => report(&path, &error),
         }
@@ -226,11 +228,4 @@ fn expanded(path: &[u8], home: Option<&[u8]>) -> Vec<u8> {
         (Some(rest @ ([] | [b'/', ..])), Some(home)) => [home, rest].concat(),
         _ => path.to_vec(),
     }
-}
-
-/// The content of the file at `path`, relative to `top`, which a repository named. Only a regular file is read.
-fn text_of(top: &impl WorkTreeDirectory, path: &[u8]) -> Text {
-    /// A branch with its remote takes about 100 bytes, so there is room for 100,000 of them.
-    const MOST: u64 = 10 << 20;
-    repository::text_of(top, &CString::new(path)?, MOST)
 }

@@ -50,8 +50,8 @@ pub trait WorkTreeDirectory: Sized {
     /// The system's.
     fn open(path: &CStr) -> io::Result<Self>;
 
-    /// The kind of what is at `path`, relative to this directory, if anything is there. If it `follows`, that is the target
-    /// of a symlink.
+    /// The kind of what is at `path`, relative to this directory; none if nothing of these kinds is there. If it
+    /// `follows`, that is the target of a symlink.
     fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind>;
 
     /// Opens the file at `path`, relative to this directory; none if there is no regular file.
@@ -75,8 +75,6 @@ pub enum EntryKind {
     File,
     /// A symlink.
     Symlink,
-    /// Anything else.
-    Other,
 }
 
 /// What to do with files that git ignores.

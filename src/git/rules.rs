@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told_when_it_is_typed() {
+    fn nonsense_is_refused_when_it_is_typed() {
         for (rule, is_sense) in [("a/[b", false), ("a\\", false), ("[", false), ("[a]", true)] {
             assert_eq!(IgnoreRules::default().add(rule.as_bytes()).is_ok(), is_sense, "{rule}");
         }

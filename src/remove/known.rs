@@ -81,6 +81,11 @@ pub(super) fn checked(name: &[u8]) -> io::Result<CString> {
     }
 }
 
+/// Whether `it` is on the mount and the device of `other`.
+pub(super) fn is_beside(it: &ExactStat, other: &ExactStat) -> bool {
+    (it.mount, it.stat.device) == (other.mount, other.stat.device)
+}
+
 /// Refuses what is on another mount, or on another device, than the directory `around` it.
 pub(super) fn ensure_here(around: &ExactStat, it: &ExactStat) -> io::Result<()> {
     if it.stat.mount_point || it.mount != around.mount {
