@@ -14,12 +14,12 @@ impl WorkTreeDirectory for Handle {
 
     fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind> {
         let stat = self.stat_at(path, symlinks(follows), Query::default()).ok()?;
-        Some(match stat.mode.kind() {
-            Kind::Directory => EntryKind::Directory,
-            Kind::File => EntryKind::File,
-            Kind::Symlink => EntryKind::Symlink,
-            Kind::Other => EntryKind::Other,
-        })
+        match stat.mode.kind() {
+            Kind::Directory => Some(EntryKind::Directory),
+            Kind::File => Some(EntryKind::File),
+            Kind::Symlink => Some(EntryKind::Symlink),
+            Kind::Other => None,
+        }
     }
 
     fn file_at(

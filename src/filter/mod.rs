@@ -92,7 +92,7 @@ pub struct Scope {
     is_collapsed: bool,
     /// Whether [`Filter::globs`] include it, and so everything in it.
     is_included: bool,
-    /// Its place above the directories that are shared out, if it is there. Below them, everything counts.
+    /// How it is split between shares, if it is above the split. Below the split, everything counts.
     above_shares: Option<AboveShares>,
     /// The rules of git and of `.ignore` files that hold in it.
     rules: DirectoryRules,
@@ -155,10 +155,10 @@ impl Filter {
 
     /// What filters know about the root at `path`; nothing if there are no filters.
     pub fn root(&self, path: &[u8]) -> Option<Arc<Scope>> {
-        let root = sys::to_path(path);
-        let real =
-            || sys::real_path(&root, Symlinks::Follow).unwrap_or_else(|_| root.to_path_buf());
-        self.root_at(path, real)
+        self.root_at(path, || {
+            let root = sys::to_path(path);
+            sys::real_path(&root, Symlinks::Follow).unwrap_or_else(|_| root.into_owned())
+        })
     }
 
     /// The filters for the entries of the root at `path`. `is_at` says where the root really is.
@@ -170,17 +170,19 @@ impl Filter {
         if self.is_off() {
             return None;
         }
-        let rules = if self.git.is_off() { DirectoryRules::default() } else { self.rules_of(path) };
-        let (left_out, collapsed) =
-            (self.paths.below(path, &is_at), self.collapse.below(path, &is_at));
-        let above_shares = self.share.map(|_| AboveShares::ROOT);
-        Some(Arc::new(Scope { left_out, collapsed, above_shares, rules, ..Scope::default() }))
-    }
-
-    /// Git's rules for the root at `path`; none if it is not there any more.
-    fn rules_of(&self, path: &[u8]) -> DirectoryRules {
-        let real = sys::real_path(&sys::to_path(path), Symlinks::Follow);
-        real.map_or_else(|_| DirectoryRules::default(), |real| self.git.root::<Handle>(&real))
+        let mut rules = DirectoryRules::default();
+        if !self.git.is_off()
+            && let Ok(real) = sys::real_path(&sys::to_path(path), Symlinks::Follow)
+        {
+            rules = self.git.root::<Handle>(&real);
+        }
+        Some(Arc::new(Scope {
+            left_out: self.paths.below(path, &is_at),
+            collapsed: self.collapse.below(path, &is_at),
+            above_shares: self.share.map(|_| AboveShares::ROOT),
+            rules,
+            ..Scope::default()
+        }))
     }
 
     /// What there is still to be known of a directory: nothing, where all in it is in one share and nothing else
@@ -202,12 +204,16 @@ impl Filter {
         if self.git.is_off() {
             return Some(Arc::clone(scope));
         }
-        let from = || {
-            let path = ruled_path(scope, &names());
-            path.len() + usize::from(!path.is_empty() && !path.ends_with(b"/"))
-        };
-        let path = || path::join_all(names());
-        let rules = self.git.enter(&scope.rules, dir, path, from, &mut report);
+        let rules = self.git.enter(
+            &scope.rules,
+            dir,
+            || path::join_all(names()),
+            || {
+                let path = ruled_path(scope, &names());
+                path.len() + usize::from(!path.is_empty() && !path.ends_with(b"/"))
+            },
+            &mut report,
+        );
         rules.as_ref().unwrap_or(&scope.rules).read_index_or_report::<Handle>(report);
         Some(match rules {
             Some(rules) => Arc::new(Scope { rules, ..(**scope).clone() }),
@@ -322,9 +328,7 @@ impl DirectoryFilter<'_> {
         }
         let is_collapsed =
             scope.is_collapsed || filter.collapse.name(name) || scope.collapsed.end(name);
-        let above_shares = filter
-            .share
-            .and_then(|share| scope.above_shares.and_then(|above| above.enter(name, share)));
+        let above_shares = scope.above_shares.and_then(|above| above.enter(name, filter.share?));
         let is_same = scope.left_out.is_empty()
             && scope.above_shares == above_shares
             && scope.collapsed.is_empty()

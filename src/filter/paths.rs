@@ -55,13 +55,13 @@ impl Paths {
         self.names.iter().any(|known| **known == *name)
     }
 
-    /// What is left of the paths below the root at `path`, which really `is_at` some place.
+    /// What is left of the paths below the root at `path`, whose real path `is_at` returns.
     pub(super) fn below(&self, path: &[u8], is_at: impl Fn() -> PathBuf) -> Ends {
         if self.absolute.is_empty() {
             return Ends::default();
         }
-        let (root, place) = (sys::to_path(path), is_at());
-        let absolute = self.absolute.iter().filter_map(|path| path.strip_prefix(&place).ok());
+        let (root, real) = (sys::to_path(path), is_at());
+        let absolute = self.absolute.iter().filter_map(|path| path.strip_prefix(&real).ok());
         // A path may be spelled like the root and not exist any more.
         let spelled = self.relative.iter().filter_map(|path| path.strip_prefix(&root).ok());
         let ends = self.relative.iter().map(PathBuf::as_path).chain(absolute).chain(spelled);

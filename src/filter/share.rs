@@ -36,11 +36,13 @@ impl Share {
     /// # Errors
     /// The expected syntax, if it is not a share.
     pub fn parse(text: &str) -> Result<Self, InvalidValue> {
-        let numbers = text.split_once('/').and_then(|(number, of)| {
+        let share = text.split_once('/').and_then(|(number, of)| {
             Some(Self { number: number.parse().ok()?, of: of.parse().ok()?, depth: 2 })
         });
-        let is_one = |share: &Self| (1..=share.of).contains(&share.number);
-        numbers.filter(is_one).ok_or(InvalidValue::Share)
+        match share {
+            Some(share) if (1..=share.of).contains(&share.number) => Ok(share),
+            _ => Err(InvalidValue::Share),
+        }
     }
 
     /// This share of a tree whose root has this many subdirectories; more than [`MANY`] need not be counted.
@@ -56,11 +58,10 @@ impl Share {
     /// What to do with the entry called `name` in the directory `above`.
     pub(super) fn verdict(self, above: AboveShares, name: &[u8], is_directory: bool) -> Verdict {
         let hash = above.below(name);
-        let is_ours = hash.spread() % self.of == self.number - 1;
-        match is_ours {
-            true => Verdict::Counts,
-            false if is_directory && hash.depth < self.depth => Verdict::Passes,
-            false => Verdict::LeftOut,
+        if hash.spread() % self.of == self.number - 1 {
+            Verdict::Counts
+        } else {
+            Verdict::of_one(false, is_directory && hash.depth < self.depth)
         }
     }
 }
@@ -78,8 +79,10 @@ impl AboveShares {
     /// the same hash.
     fn below(self, name: &[u8]) -> Self {
         const PRIME: u64 = 0x0100_0000_01b3;
-        let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(PRIME);
-        let hash = b"/".iter().chain(name).fold(self.hash, mix);
+        let mut hash = self.hash;
+        for byte in b"/".iter().chain(name) {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(PRIME);
+        }
         Self { depth: self.depth + 1, hash }
     }
 
@@ -102,11 +105,11 @@ mod tests {
             let mut counts = vec![0; of];
             for i in 0..1_000 * of {
                 let name = format!("user{i}");
-                let is_in = |number: &u64| {
+                let mut shares: Vec<_> = (1..=of as u64).collect();
+                shares.retain(|number| {
                     let share = Share { number: *number, of: of as u64, depth: 2 };
                     share.verdict(AboveShares::ROOT, name.as_bytes(), false) == Verdict::Counts
-                };
-                let shares: Vec<_> = (1..=of as u64).filter(is_in).collect();
+                });
                 assert_eq!(shares.len(), 1, "{name}");
                 counts[shares[0] as usize - 1] += 1;
             }

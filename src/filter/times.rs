@@ -38,12 +38,14 @@ impl Times {
 
     /// Whether an inode with these times counts.
     pub(super) fn admit(&self, stat: &Stat) -> bool {
-        let admit = |days: Option<Days>, time: i64| {
-            days.is_none_or(|days| days.admit(self.now.saturating_sub(time)))
-        };
-        admit(self.modified, stat.modified)
-            && admit(self.accessed, stat.accessed)
-            && admit(self.changed, stat.changed)
+        let wanted = [
+            (self.modified, stat.modified),
+            (self.accessed, stat.accessed),
+            (self.changed, stat.changed),
+        ];
+        wanted
+            .into_iter()
+            .all(|(days, time)| days.is_none_or(|days| days.admit(self.now.saturating_sub(time))))
     }
 }
 

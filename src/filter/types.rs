@@ -37,8 +37,8 @@ impl Types {
 
     /// Whether an entry called `name` counts.
     pub(super) fn admit(&self, name: &[u8], is_directory: bool) -> bool {
-        let is_one = |types: &types::Types| is_of(types, name, is_directory);
-        self.only.as_ref().is_none_or(is_one) && !self.never.as_ref().is_some_and(is_one)
+        self.only.as_ref().is_none_or(|types| is_of(types, name, is_directory))
+            && !self.never.as_ref().is_some_and(|types| is_of(types, name, is_directory))
     }
 }
 

@@ -7,10 +7,10 @@ use std::ffi::CString;
 use std::io;
 use std::sync::Arc;
 
-use super::repository::{self, Repository};
+use super::repository::{Repository, text_of};
 use super::rules::IgnoreRules;
 use super::syntax::Variables;
-use super::{WorkTreeDirectory, is_absolute, resolve, within};
+use super::{WorkTreeDirectory, invalid, is_absolute, resolve, within};
 
 /// The configuration that holds in every repository.
 #[derive(Clone, Debug, Default)]
@@ -104,16 +104,11 @@ impl GitConfig {
         mut report: impl FnMut(&[u8], &io::Error),
     ) -> InWorkTree {
         let mut said = Settings { worktree_config: None, ..self.weak.clone() };
-        let mut read = |said: &mut Settings, path: Vec<u8>| {
-            let mut new = said.clone();
-            match new.read(&path, self.home.as_deref(), &|path| text_of(top, path)) {
-                Ok(()) => *said = new,
-                Err((path, error)) => report(&path, &error),
-            }
-        };
-        read(&mut said, within(&repository.common, b"config"));
+        let (home, path) = (self.home.as_deref(), within(&repository.common, b"config"));
+        said.read_or_report(&path, home, top, &mut report);
         if said.worktree_config == Some(true) {
-            read(&mut said, within(&repository.own, b"config.worktree"));
+            let path = within(&repository.own, b"config.worktree");
+            said.read_or_report(&path, home, top, &mut report);
         }
 
         let folds = self.strong.ignore_case.or(said.ignore_case).unwrap_or(false);
@@ -122,8 +117,7 @@ impl GitConfig {
             (Some(path), Some((known, rules))) if path == known && !folds => Arc::clone(rules),
             (Some(path), _) => {
                 let path = CString::new(&**path).unwrap_or_default();
-                let rules = IgnoreRules::in_file(top, &path, true, folds);
-                Arc::new(rules.ok().flatten().unwrap_or_default())
+                IgnoreRules::in_file(top, &path, true, folds, &mut |_, _| ()).unwrap_or_default()
             }
             (None, _) => Arc::default(),
         };
@@ -132,6 +126,24 @@ impl GitConfig {
 }
 
 impl Settings {
+    /// Adds the settings in the file at `path` of the repository whose work tree is open as `top`. An invalid file is
+    /// reported and changes nothing.
+    fn read_or_report(
+        &mut self,
+        path: &[u8],
+        home: Option<&[u8]>,
+        top: &impl WorkTreeDirectory,
+        report: &mut impl FnMut(&[u8], &io::Error),
+    ) {
+        /// A branch with its remote takes about 100 bytes, so there is room for 100,000 of them.
+        const MOST: u64 = 10 << 20;
+        let mut new = self.clone();
+        match new.read(path, home, &|path| text_of(top, &CString::new(path)?, MOST)) {
+            Ok(()) => *self = new,
+            Err((path, error)) => report(&path, &error),
+        }
+    }
+
     /// Adds the settings in the file at `path` and in the files that it includes. `open` reads a file.
     fn read(
         &mut self,
@@ -202,9 +214,9 @@ pub fn truth(value: Option<&[u8]>) -> Option<bool> {
         b"true" | b"yes" | b"on" => Some(true),
         b"" | b"false" | b"no" | b"off" => Some(false),
         number => {
-            let digits = number.strip_suffix(b"k").or_else(|| number.strip_suffix(b"m"));
-            let digits = digits.or_else(|| number.strip_suffix(b"g")).unwrap_or(number);
-            str::from_utf8(digits).ok()?.parse::<i32>().ok().map(|number| number != 0)
+            let number = str::from_utf8(number).ok()?;
+            let digits = number.strip_suffix(['k', 'm', 'g']).unwrap_or(number);
+            digits.parse::<i32>().ok().map(|number| number != 0)
         }
     }
 }
@@ -216,15 +228,4 @@ fn expanded(path: &[u8], home: Option<&[u8]>) -> Vec<u8> {
         (Some(rest @ ([] | [b'/', ..])), Some(home)) => [home, rest].concat(),
         _ => path.to_vec(),
     }
-}
-
-/// The content of the file at `path`, relative to `top`, which a repository named. Only a regular file is read.
-fn text_of(top: &impl WorkTreeDirectory, path: &[u8]) -> Text {
-    /// A branch with its remote takes about 100 bytes, so there is room for 100,000 of them.
-    const MOST: u64 = 10 << 20;
-    repository::text_of(top, &CString::new(path)?, MOST)
-}
-
-fn invalid(message: &str) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, message)
 }

@@ -1,14 +1,14 @@
 //! What git tracks: the names in the index of a work tree (gitformat-index(5), versions 2 to 4).
 //!
 //! It is read here and not by a crate, because only names are needed: gix-index 0.58 adds 43 packages and 199 KB,
-//! this 17 KB; and gix-index must be told whether ids are SHA-256.
+//! this 17 KB; and gix-index has to be given whether ids are SHA-256.
 
 use std::ffi::CString;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use super::{WorkTreeDirectory, within};
+use super::{WorkTreeDirectory, invalid, within};
 
 /// The tracked files of a work tree.
 #[derive(Debug)]
@@ -207,20 +207,23 @@ impl Index {
             .sort_unstable_by(|one, other| names[one.name.clone()].cmp(&names[other.name.clone()]));
     }
 
+    fn name(&self, entry: &IndexEntry) -> &[u8] {
+        &self.names[entry.name.clone()]
+    }
+
     fn find(&self, path: &[u8]) -> Option<&IndexEntry> {
-        self.first_from(path).filter(|entry| self.names[entry.name.clone()] == *path)
+        self.first_from(path).filter(|entry| self.name(entry) == path)
     }
 
     fn has_below(&self, directory: &[u8]) -> bool {
         let start = [directory, b"/"].concat();
-        let first = self.first_from(&start);
-        first.is_some_and(|entry| self.names[entry.name.clone()].starts_with(&start))
+        self.first_from(&start).is_some_and(|entry| self.name(entry).starts_with(&start))
     }
 
     /// The first name that is `path` or sorts after it.
     fn first_from(&self, path: &[u8]) -> Option<&IndexEntry> {
-        let is_before = |entry: &IndexEntry| self.names[entry.name.clone()] < *path;
-        self.entries.get(self.entries.partition_point(is_before))
+        let at = self.entries.partition_point(|entry| self.name(entry) < path);
+        self.entries.get(at)
     }
 }
 
@@ -289,8 +292,4 @@ fn damaged() -> io::Error {
 
 fn ensure(is_whole: bool) -> io::Result<()> {
     if is_whole { Ok(()) } else { Err(damaged()) }
-}
-
-fn invalid(message: &str) -> io::Error {
-    io::Error::new(ErrorKind::InvalidData, message)
 }

@@ -9,10 +9,16 @@
 //! `.ignore` files are ripgrep's. They hold everywhere, and win over git's rules and over tracking. Git does not know
 //! them, so they do not change what *git* ignores.
 //!
-//! Rules and globs are our own and not those of gix-ignore 0.24 and gix-glob 0.29, which would add 12 packages and
-//! save 430 lines and 2 KB. Tested with 600,000 random questions, they disagree with git 2.39 in 25, and where case
-//! is ignored in 4,945; ours never. On 290,000 entries they take 240 ms in user mode and ours 204. They give up
-//! beyond 64 levels of asterisks.
+//! Rules and globs are our own, because they must leave out exactly what git does. Two crates were tried against git
+//! 2.39 with random rules and paths; ours agrees with git in all of them:
+//!
+//! * `ignore` 0.4.34, whose types of files weigh uses, disagrees in 464 of 91,273 questions, and where case is ignored in
+//!   679 of 91,091. It takes `{a,b}` for alternatives, does not know `[[:alpha:]]`, finds no `ab` with `a**/b`, and has no
+//!   rules with bytes that are not UTF-8. Parsing 10 rules takes 35 µs (ours: 1.4). 300,000 questions take 128 ms with
+//!   these rules (ours: 68), and 66 ms with 60 rules (ours: 103).
+//! * gix-ignore 0.24 with gix-glob 0.29 would add 12 packages. They disagree in 25 of 600,000 questions, and where case
+//!   is ignored in 4,945. On 290,000 entries they take 240 ms in user mode (ours: 204). They give up beyond 64 levels
+//!   of asterisks.
 //!
 //! This part imports nothing else of weigh, and could be a crate of its own. The walk hands in its open directories
 //! ([`WorkTreeDirectory`]), and whoever reads the configuration hands in how files are read.
@@ -44,8 +50,8 @@ pub trait WorkTreeDirectory: Sized {
     /// The system's.
     fn open(path: &CStr) -> io::Result<Self>;
 
-    /// The kind of what is at `path`, relative to this directory, if anything is there. If it `follows`, that is the target
-    /// of a symlink.
+    /// The kind of what is at `path`, relative to this directory; none if nothing of these kinds is there. If it
+    /// `follows`, that is the target of a symlink.
     fn kind_at(&self, path: &CStr, follows: bool) -> Option<EntryKind>;
 
     /// Opens the file at `path`, relative to this directory; none if there is no regular file.
@@ -69,8 +75,6 @@ pub enum EntryKind {
     File,
     /// A symlink.
     Symlink,
-    /// Anything else.
-    Other,
 }
 
 /// What to do with files that git ignores.
@@ -141,23 +145,23 @@ impl Git {
     /// The rules for the root at the real path `root`, including those from directories above it.
     pub fn root<D: WorkTreeDirectory>(&self, root: &Path) -> DirectoryRules {
         let mut rules = DirectoryRules::default();
-        let open = |path: &Path| {
-            let path = CString::new(path.as_os_str().as_encoded_bytes()).ok()?;
-            D::open(&path).ok()
-        };
+        let top = root
+            .ancestors()
+            .find(|path| opened::<D>(path).is_some_and(|dir| Repository::of(&dir).is_some()));
         // If the root is the top of a work tree, rules from above do not matter.
-        let mut above = root.ancestors();
-        let is_top = |path: &Path| open(path).is_some_and(|dir| Repository::of(&dir).is_some());
-        let Some(top) = above.find(|path| is_top(path)).filter(|top| *top != root) else {
-            return rules;
-        };
+        let Some(top) = top.filter(|top| *top != root) else { return rules };
         let mut at = top.to_owned();
         let mut way = Vec::new();
         for name in root.strip_prefix(top).unwrap_or(Path::new("")) {
-            if let Some(dir) = open(&at) {
-                let path = || at.as_os_str().as_encoded_bytes().to_vec();
+            if let Some(dir) = opened::<D>(&at) {
                 // Directories above the root are not weighed, so their problems are not reported.
-                let here = self.enter(&rules, &dir, path, || way.len(), |_, _| ());
+                let here = self.enter(
+                    &rules,
+                    &dir,
+                    || at.as_os_str().as_encoded_bytes().to_vec(),
+                    || way.len(),
+                    |_, _| (),
+                );
                 rules = here.unwrap_or(rules);
                 // If this fails, entering the root reports it.
                 let _ = rules.read_index::<D>();
@@ -184,46 +188,35 @@ impl Git {
         if above.treatment != Treatment::ByRules {
             return None;
         }
-        let mut report = |place: &[u8], error: &io::Error| {
-            report(resolve(&path(), place), error);
-        };
-        let repository = Repository::of(dir);
-        let config = repository
-            .as_ref()
-            .map(|repository| self.config.in_work_tree(dir, repository, &mut report));
-        let folds = config.as_ref().map_or(above.folds, |config| config.folds);
-        let mut read = |name: &CStr, follows, folds| {
-            IgnoreRules::in_file(dir, name, follows, folds).unwrap_or_else(|error| {
-                report(name.to_bytes(), &error);
-                None
-            })
-        };
-        let is_in_work_tree = above.tracked.is_some() || repository.is_some();
-        let rules = if is_in_work_tree { read(c".gitignore", false, folds) } else { None };
-        let is_left_out = self.ignored == Ignored::LeftOut;
-        let stronger = if is_left_out { read(c".ignore", false, false) } else { None };
-        if repository.is_none() && rules.is_none() && stronger.is_none() {
+        let mut report = |name: &[u8], error: &io::Error| report(resolve(&path(), name), error);
+        let top = Repository::of(dir).map(|repository| {
+            let config = self.config.in_work_tree(dir, &repository, &mut report);
+            (repository, config)
+        });
+        let folds = top.as_ref().map_or(above.folds, |(_, config)| config.folds);
+        let is_in_work_tree = above.tracked.is_some() || top.is_some();
+        let rules = is_in_work_tree
+            .then(|| IgnoreRules::in_file(dir, c".gitignore", false, folds, &mut report));
+        let stronger = (self.ignored == Ignored::LeftOut)
+            .then(|| IgnoreRules::in_file(dir, c".ignore", false, false, &mut report));
+        let (rules, stronger) = (rules.flatten(), stronger.flatten());
+        if top.is_none() && rules.is_none() && stronger.is_none() {
             return None;
         }
         let from = from();
         let mut here = above.clone();
-        if let (Some(repository), Some(config)) = (repository, config) {
+        if let Some((repository, config)) = top {
             here.rules = None;
             here.folds = folds;
-            add(&mut here.rules, config.excludes, from);
-            let exclude = CString::new(within(&repository.common, b"info/exclude")).ok();
-            if let Some(rules) = exclude.and_then(|name| read(&name, true, folds)) {
-                add(&mut here.rules, Arc::new(rules), from);
-            }
+            add(&mut here.rules, Some(config.excludes), from);
+            let exclude = repository::c_within(&repository.common, b"info/exclude")
+                .and_then(|name| IgnoreRules::in_file(dir, &name, true, folds, &mut report));
+            add(&mut here.rules, exclude, from);
             let own = resolve(&path(), &repository.own);
             here.tracked = Some(Arc::new(Tracked::new(own, from, folds)));
         }
-        if let Some(rules) = rules {
-            add(&mut here.rules, Arc::new(rules), from);
-        }
-        if let Some(rules) = stronger {
-            add(&mut here.stronger, Arc::new(rules), from);
-        }
+        add(&mut here.rules, rules, from);
+        add(&mut here.stronger, stronger, from);
         Some(here)
     }
 }
@@ -239,11 +232,10 @@ impl DirectoryRules {
         match self.treatment {
             Treatment::Ignored => true,
             Treatment::Repository => false,
-            Treatment::ByRules => {
-                let by_git = || decide(&self.rules, &self.folded(path), is_directory);
-                !self.is_repository(name)
-                    && decide(&self.stronger, path, is_directory).or_else(by_git) == Some(true)
-            }
+            Treatment::ByRules if self.is_repository(name) => false,
+            Treatment::ByRules => decide(&self.stronger, path, is_directory)
+                .or_else(|| decide(&self.rules, &self.folded(path), is_directory))
+                .unwrap_or(false),
         }
     }
 
@@ -265,13 +257,14 @@ impl DirectoryRules {
 
     /// The rules for the directory called `name`; none if they are the same as here.
     pub fn below(&self, path: &[u8], name: &[u8]) -> Option<DirectoryRules> {
-        let has_submodule = |tracked: &Arc<Tracked>| tracked.has_submodule(&self.folded(path));
         let treatment = match self.treatment {
             Treatment::ByRules if self.is_repository(name) => Treatment::Repository,
             Treatment::Repository => Treatment::Repository,
             _ if !self.is_against(path, name, true) => Treatment::ByRules,
-            _ if self.tracked.as_ref().is_some_and(has_submodule) => Treatment::ByRules,
-            _ => Treatment::Ignored,
+            _ => match &self.tracked {
+                Some(tracked) if tracked.has_submodule(&self.folded(path)) => Treatment::ByRules,
+                _ => Treatment::Ignored,
+            },
         };
         // If nothing in a directory is tracked, nothing below it is either.
         let is_kept = treatment != Treatment::Ignored || self.is_tracked(path, true);
@@ -341,8 +334,19 @@ fn is_absolute(path: &[u8]) -> bool {
     Path::new(&*String::from_utf8_lossy(path)).has_root()
 }
 
-fn add(chain: &mut Option<Arc<RuleFile>>, rules: Arc<IgnoreRules>, from: usize) {
-    if !rules.is_empty() {
+/// Adds `rules`, if there are any, to those above them.
+fn add(chain: &mut Option<Arc<RuleFile>>, rules: Option<Arc<IgnoreRules>>, from: usize) {
+    if let Some(rules) = rules.filter(|rules| !rules.is_empty()) {
         *chain = Some(Arc::new(RuleFile { rules, from, above: chain.take() }));
     }
+}
+
+/// The directory at `path`, if it can be opened.
+fn opened<D: WorkTreeDirectory>(path: &Path) -> Option<D> {
+    D::open(&CString::new(path.as_os_str().as_encoded_bytes()).ok()?).ok()
+}
+
+/// The error of a file that git would refuse.
+fn invalid(message: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, message)
 }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString};
 use std::io::{self, Read};
 
-use super::{EntryKind, WorkTreeDirectory, resolve};
+use super::{EntryKind, WorkTreeDirectory, resolve, within};
 
 /// The repository of a work tree. Paths are from the top of the work tree, or absolute.
 pub(super) struct Repository {
@@ -24,20 +24,21 @@ impl Repository {
                 let text = note(dir, c".git")?;
                 without_newlines(text.strip_prefix(b"gitdir: ")?).to_vec()
             }
-            _ => return None,
+            EntryKind::Symlink => return None,
         };
-        let head = within(&own, b"HEAD")?;
+        let head = c_within(&own, b"HEAD")?;
         // Before 2005, HEAD was a symlink to a branch that need not exist yet.
         let is_symlink = dir.kind_at(&head, false)? == EntryKind::Symlink;
         if !is_symlink && !is_head(&note(dir, &head)?) {
             return None;
         }
-        let common = match note(dir, &within(&own, b"commondir")?) {
+        let common = match note(dir, &c_within(&own, b"commondir")?) {
             Some(common) => resolve(&own, without_newlines(&common)),
             None => own.clone(),
         };
         for name in [&b"objects"[..], b"refs"] {
-            dir.kind_at(&within(&common, name)?, true).filter(|it| *it == EntryKind::Directory)?;
+            dir.kind_at(&c_within(&common, name)?, true)
+                .filter(|it| *it == EntryKind::Directory)?;
         }
         Some(Self { own, common })
     }
@@ -80,6 +81,7 @@ pub(super) fn text_of(
     Ok(Some(text))
 }
 
-fn within(directory: &[u8], name: &[u8]) -> Option<CString> {
-    CString::new(super::within(directory, name)).ok()
+/// The path of the entry called `name` in `directory`, for a system call.
+pub(super) fn c_within(directory: &[u8], name: &[u8]) -> Option<CString> {
+    CString::new(within(directory, name)).ok()
 }

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::io::{self, BufRead, BufReader, Read};
 use std::mem;
+use std::sync::Arc;
 
 use super::WorkTreeDirectory;
 use super::glob::Glob;
@@ -41,20 +42,22 @@ impl IgnoreRules {
         Self::read(text, false).unwrap_or_default()
     }
 
-    /// The rules in the file at `path`, relative to `dir`; none if it is not a regular file.
-    ///
-    /// # Errors
-    /// The system's, and if the file is too large.
+    /// The rules in the file at `path`, relative to `dir`; none if it is not a regular file. If it cannot be read or is
+    /// too large, that is reported.
     pub(super) fn in_file(
         dir: &impl WorkTreeDirectory,
         path: &CStr,
         follows: bool,
         folds: bool,
-    ) -> io::Result<Option<Self>> {
+        report: &mut impl FnMut(&[u8], &io::Error),
+    ) -> Option<Arc<Self>> {
         /// Git ignores a larger file (dir.c, PATTERN_MAX_FILE_SIZE, 2.45).
         const MOST: u64 = 100 << 20;
-        let file = dir.file_at(path, follows, MOST)?;
-        file.map(|file| Self::read(BufReader::new(file.take(MOST)), folds)).transpose()
+        let rules = match dir.file_at(path, follows, MOST) {
+            Ok(file) => Self::read(BufReader::new(file?.take(MOST)), folds),
+            Err(error) => Err(error),
+        };
+        rules.map(Arc::new).inspect_err(|error| report(path.to_bytes(), error)).ok()
     }
 
     /// The rules in `text`; if it `folds`, for lower-case paths. Like git, it ends a line at a NUL. It does not keep
@@ -129,28 +132,21 @@ impl IgnoreRules {
 
 impl Rule {
     fn new(text: &[u8], folds: bool) -> Self {
-        let (is_negative, text) = match text.strip_prefix(b"!") {
-            Some(text) => (true, text),
-            None => (false, text),
-        };
-        let (is_for_directories, text) = match text.strip_suffix(b"/") {
-            Some(text) => (true, text),
-            None => (false, text),
-        };
-        let is_special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'\\');
-        let plain = text.iter().position(is_special).unwrap_or(text.len());
-        let literal = |text: &[u8]| {
-            if folds { text.to_ascii_lowercase().into() } else { Box::from(text) }
-        };
+        let is_negative = text.starts_with(b"!");
+        let text = text.strip_prefix(b"!").unwrap_or(text);
+        let is_for_directories = text.ends_with(b"/");
+        let text = text.strip_suffix(b"/").unwrap_or(text);
+        let (start, rest) = text.split_at(plain_length(text));
         let pattern = if text.contains(&b'/') {
-            let (start, rest) = text.split_at(plain);
             let start = start.strip_prefix(b"/").unwrap_or(start);
-            Pattern::Path(literal(start), Glob::new(rest, folds))
-        } else if plain == text.len() {
-            Pattern::Name(literal(text))
+            Pattern::Path(literal(start, folds), Glob::new(rest, folds))
+        } else if rest.is_empty() {
+            Pattern::Name(literal(text, folds))
         } else {
             match text.strip_prefix(b"*") {
-                Some(ending) if !ending.iter().any(is_special) => Pattern::Ending(literal(ending)),
+                Some(ending) if plain_length(ending) == ending.len() => {
+                    Pattern::Ending(literal(ending, folds))
+                }
                 _ => Pattern::NameGlob(Glob::new(text, folds)),
             }
         };
@@ -176,6 +172,16 @@ impl Pattern {
             }
         }
     }
+}
+
+/// The length of `text` before its first wildcard or backslash.
+fn plain_length(text: &[u8]) -> usize {
+    let special = text.iter().position(|byte| matches!(byte, b'*' | b'?' | b'[' | b'\\'));
+    special.unwrap_or(text.len())
+}
+
+fn literal(text: &[u8], folds: bool) -> Box<[u8]> {
+    if folds { text.to_ascii_lowercase().into() } else { text.into() }
 }
 
 /// The rule in a line, without trailing blanks; none in an empty line or a comment.
@@ -246,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_told_when_it_is_typed() {
+    fn nonsense_is_refused_when_it_is_typed() {
         for (rule, is_sense) in [("a/[b", false), ("a\\", false), ("[", false), ("[a]", true)] {
             assert_eq!(IgnoreRules::default().add(rule.as_bytes()).is_ok(), is_sense, "{rule}");
         }

@@ -195,11 +195,14 @@ impl Below<'_, '_> {
         let new = random.as_deref().unwrap_or(&name);
         let to = inner.map_or(held, |(inner, _)| inner);
         let step = Move { from: (held, &name), to: (to, new), before: &now };
-        let new_path = || match inner {
-            Some((_, inner_path)) => path::join_all([inner_path, new.to_bytes()]),
-            None => path::join_all([self.around, path, new.to_bytes()]),
-        };
-        step.commit(self.removal, new_path, |removal, _| step.remove(removal))
+        step.commit(
+            self.removal,
+            || match inner {
+                Some((_, inner_path)) => path::join_all([inner_path, new.to_bytes()]),
+                None => path::join_all([self.around, path, new.to_bytes()]),
+            },
+            |removal, _| step.remove(removal),
+        )
     }
 
     /// Reports why the entry at `path`, which begins with the target's name, is kept, and returns true: unless it was

@@ -15,12 +15,11 @@ impl UserDirectories {
     /// From the environment: `variable` returns a variable's value.
     pub fn of(variable: impl Fn(&str) -> Option<PathBuf>) -> Self {
         // The specification says to ignore relative paths.
-        let absolute = |name| variable(name).filter(|path| path.is_absolute());
-        let home = absolute("HOME");
-        let in_home = |path| Some(home.as_ref()?.join(path));
+        let [data, state, home] = ["XDG_DATA_HOME", "XDG_STATE_HOME", "HOME"]
+            .map(|name| variable(name).filter(|path| path.is_absolute()));
         Self {
-            data: absolute("XDG_DATA_HOME").or_else(|| in_home(".local/share")),
-            state: absolute("XDG_STATE_HOME").or_else(|| in_home(".local/state")),
+            data: data.or_else(|| Some(home.as_ref()?.join(".local/share"))),
+            state: state.or_else(|| Some(home.as_ref()?.join(".local/state"))),
         }
     }
 

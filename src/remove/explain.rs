@@ -33,18 +33,19 @@ pub(super) fn explain(
     if error.raw_os_error().is_none() {
         return error.to_string();
     }
-    let is = |stat: Option<&ExactStat>, what: fn(&ExactStat) -> bool| stat.is_some_and(what);
     if error.kind() == ErrorKind::AlreadyExists {
         return "something else has its name now".to_owned();
     }
     let meaning = match error.kind() {
         ErrorKind::ReadOnlyFilesystem => "the file system is mounted read-only",
-        ErrorKind::PermissionDenied if is(it, |it| it.is_immutable) => "it is immutable",
-        ErrorKind::PermissionDenied if is(it, |it| it.is_append_only) => "it is append-only",
-        ErrorKind::PermissionDenied if is(around, |it| it.is_immutable) => {
+        ErrorKind::PermissionDenied if it.is_some_and(|it| it.is_immutable) => "it is immutable",
+        ErrorKind::PermissionDenied if it.is_some_and(|it| it.is_append_only) => {
+            "it is append-only"
+        }
+        ErrorKind::PermissionDenied if around.is_some_and(|it| it.is_immutable) => {
             "its directory is immutable"
         }
-        ErrorKind::PermissionDenied if is(around, |it| it.is_append_only) => {
+        ErrorKind::PermissionDenied if around.is_some_and(|it| it.is_append_only) => {
             "its directory is append-only"
         }
         ErrorKind::PermissionDenied if is_kept_by_sticky(around, it) => {

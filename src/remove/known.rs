@@ -57,14 +57,16 @@ impl KnownEntry {
     }
 
     fn check_inode(&self, now: &ExactStat) -> io::Result<()> {
-        let is_other_mount = |mount: u64| mount != 0 && now.mount != 0 && mount != now.mount;
         let is_other = self.identity.is_some_and(|identity| {
-            is_other_mount(identity.mount) || identity.on_any_mount() != now.stat.identity()
+            // A mount is 0 if the system does not tell.
+            let (then, now_on) = (identity.mount, now.mount);
+            let is_other_mount = then != 0 && now_on != 0 && then != now_on;
+            is_other_mount || identity.on_any_mount() != now.stat.identity()
         });
-        match is_other || self.file_type != now.stat.mode.file_type() {
-            true => Err(io::Error::other(CHANGED)),
-            false => Ok(()),
+        if is_other || self.file_type != now.stat.mode.file_type() {
+            return Err(io::Error::other(CHANGED));
         }
+        Ok(())
     }
 }
 
@@ -77,6 +79,11 @@ pub(super) fn checked(name: &[u8]) -> io::Result<CString> {
         _ if name.contains(&b'/') => Err(io::Error::other("it is a path, and no name")),
         _ => CString::new(name).map_err(io::Error::other),
     }
+}
+
+/// Whether `it` is on the mount and the device of `other`.
+pub(super) fn is_beside(it: &ExactStat, other: &ExactStat) -> bool {
+    (it.mount, it.stat.device) == (other.mount, other.stat.device)
 }
 
 /// Refuses what is on another mount, or on another device, than the directory `around` it.

@@ -1,12 +1,12 @@
 //! The log of deletes: one line of JSON before each target is touched, and one after. The first line says where the
 //! target is moved to, so that a line names everything that a crash leaves behind.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::path::PathBuf;
 
 use super::directories::UserDirectories;
 use super::outcome::{Fate, TargetOutcome};
+use super::private::random_number;
 use super::target::Target;
 use crate::escape::json_bytes;
 use crate::path;
@@ -47,7 +47,7 @@ impl Log {
             Some(path) => AppendedFile::open(path),
         };
         let path = path.unwrap_or_else(|| "deleted.ndjson".into());
-        let run = RandomState::new().build_hasher().finish();
+        let run = random_number();
         let mut log = Self { file: None, path, trouble: None, run, is_torn: false, begun: None };
         match opened {
             Ok(file) => log.file = Some(file),

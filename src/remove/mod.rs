@@ -14,7 +14,7 @@
 //! An inode number is no identity, because file systems use it again. The scan keeps a fingerprint of the inode, its
 //! birth, length and times; the review keeps them exactly, in nanoseconds. Between looking at a name and removing it,
 //! another file may get that name, as when a program writes a file again. A move takes whatever has the name, and no
-//! other program expects it at its new place. The price is one more system call for each entry.
+//! other program expects it at its new path. The price is one more system call for each entry.
 //!
 //! A full file system has no room for a private directory. There, entries get a random name in their own directory.
 //!

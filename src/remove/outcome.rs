@@ -109,8 +109,8 @@ impl TargetOutcome {
         /// Further reasons are only counted, because a tree that cannot be removed may have millions.
         const NAMED: usize = 1_000;
         if self.problems.len() < NAMED {
-            let code = error.raw_os_error();
-            self.problems.push(Problem { path, operation: Operation::Remove, code, message });
+            let problem = Problem::new(path, Operation::Remove, error);
+            self.problems.push(Problem { message, ..problem });
         } else {
             self.unnamed += 1;
         }

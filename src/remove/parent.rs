@@ -56,8 +56,8 @@ impl Parent {
         let Err(error) = removed else { return };
         let why = explain(&error, Some(&directory.stat), None);
         let message = format!("weigh could not remove its private directory: {why}");
-        let (operation, code) = (Operation::Remove, error.raw_os_error());
-        removal.removed.left.push(Problem { path, operation, code, message });
+        let problem = Problem::new(path, Operation::Remove, &error);
+        removal.removed.left.push(Problem { message, ..problem });
     }
 
     /// The trash for its entries.

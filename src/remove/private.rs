@@ -8,6 +8,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 
 use super::explain::{Stop, because};
+use super::known::is_beside;
 use super::outcome::RemovalStep;
 use super::removal::Removal;
 use crate::path;
@@ -83,16 +84,19 @@ fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<Hel
     let held = parent.descend(&[name])?;
     let stat = held.stat()?;
     let is_private = stat.stat.mode.0 & 0o777 == 0o700 && stat.stat.owner == user_id();
-    let is_here = (stat.mount, stat.stat.device) == (around.mount, around.stat.device);
     let is_empty = held.names(1)?.is_empty();
-    match is_private && is_here && is_empty {
-        true => Ok(held),
-        false => Err(because("no private directory can be made beside it")),
+    if is_private && is_beside(&stat, around) && is_empty {
+        return Ok(held);
     }
+    Err(because("no private directory can be made beside it"))
 }
 
-/// A name that nobody can guess: std seeds its hashers with random numbers of the system.
+/// A number that nobody can guess: std seeds its hashers with random numbers of the system.
+pub(super) fn random_number() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// A name that nobody can guess.
 pub(super) fn random_name() -> io::Result<CString> {
-    let number = RandomState::new().build_hasher().finish();
-    CString::new(format!(".weigh-{number:016x}")).map_err(io::Error::other)
+    CString::new(format!(".weigh-{:016x}", random_number())).map_err(io::Error::other)
 }

@@ -34,34 +34,20 @@ pub struct ProtectedLocations {
     inodes: HashMap<Identity, Protection>,
 }
 
+/// Why something that is protected must not be removed, and why what contains it must not.
 #[derive(Clone, Copy, Debug)]
-enum Protection {
-    Root,
-    Home,
-    HomeOfOther,
-    MountPoint,
+struct Protection {
+    itself: Refusal,
+    around: Refusal,
 }
 
-impl Protection {
-    fn refusal(self) -> Refusal {
-        match self {
-            Protection::Root => "it is a root",
-            Protection::Home => "it is your home directory",
-            Protection::HomeOfOther => "it is a home directory",
-            Protection::MountPoint => "it is a mount point",
-        }
-    }
-
-    /// For what contains it.
-    fn refusal_around(self) -> Refusal {
-        match self {
-            Protection::Root => "a root lies in it",
-            Protection::Home => "it holds your home directory",
-            Protection::HomeOfOther => "it holds a home directory",
-            Protection::MountPoint => "something is mounted in it",
-        }
-    }
-}
+const ROOT: Protection = Protection { itself: "it is a root", around: "a root lies in it" };
+const HOME: Protection =
+    Protection { itself: "it is your home directory", around: "it holds your home directory" };
+const HOME_OF_OTHER: Protection =
+    Protection { itself: "it is a home directory", around: "it holds a home directory" };
+const MOUNT_POINT: Protection =
+    Protection { itself: "it is a mount point", around: "something is mounted in it" };
 
 impl ProtectedPaths {
     /// Asks the system where these are, and the homes of other users. `top` is the topmost scanned directory of the
@@ -74,10 +60,9 @@ impl ProtectedPaths {
         let mut protected = ProtectedLocations::default();
         protected.look_at_mounts()?;
         if let Some(top) = top {
-            protected.inodes.insert(top.stat.identity(), Protection::Root);
+            protected.inodes.insert(top.stat.identity(), ROOT);
         }
-        let own = [(&self.roots, Protection::Root), (&self.homes, Protection::Home)];
-        for (paths, kind) in own {
+        for (paths, kind) in [(&self.roots, ROOT), (&self.homes, HOME)] {
             for path in paths {
                 // If it does not exist, its path is protected.
                 let real = sys::real_path(path, sys::Symlinks::Follow);
@@ -89,7 +74,7 @@ impl ProtectedPaths {
         for home in sys::user_homes() {
             let home = home.as_os_str().as_encoded_bytes();
             if let Some((path, may_touch)) = protected.mounts.near_path(home, mount) {
-                protected.add(&path, Protection::HomeOfOther, may_touch);
+                protected.add(&path, HOME_OF_OTHER, may_touch);
             }
         }
         Ok(protected)
@@ -109,7 +94,7 @@ impl ProtectedLocations {
             ));
         }
         let points = self.mounts.mount_points();
-        self.mount_points = points.map(|point| (point, Protection::MountPoint)).collect();
+        self.mount_points = points.map(|point| (point, MOUNT_POINT)).collect();
         Ok(())
     }
 
@@ -133,33 +118,38 @@ impl ProtectedLocations {
         };
         let kinds = [&self.mount_points, &self.locations];
         if let Some(kind) = kinds.iter().find_map(|kinds| kinds.get(&location)) {
-            return Some(kind.refusal());
+            return Some(kind.itself);
+        }
+        if !is_directory {
+            return None;
         }
         let start = location.before_content();
-        let first_inside = |kinds: &BTreeMap<Location, Protection>| {
+        kinds.into_iter().find_map(|kinds| {
             let (inside, kind) = kinds.range(&start..).next()?;
-            location.contains(inside).then(|| kind.refusal_around())
-        };
-        is_directory.then(|| kinds.into_iter().find_map(first_inside)).flatten()
+            location.contains(inside).then_some(kind.around)
+        })
     }
 
     /// The reason why the directory with this inode must not be removed, if there is one.
     pub fn refusal_of(&self, inode: Identity) -> Option<Refusal> {
-        self.inodes.get(&inode).map(|kind| kind.refusal())
+        self.inodes.get(&inode).map(|kind| kind.itself)
     }
 
     /// The reason why the directory `id` of `tree` must not be removed because of what was scanned in it.
     pub fn refusal_within(&self, tree: &Tree, id: DirectoryId) -> Option<Refusal> {
         tree.directories_within(id).find_map(|child| {
             let kind = self.inodes.get(&child.inode()?.identity.on_any_mount())?;
-            Some(if child.id() == Some(id) { kind.refusal() } else { kind.refusal_around() })
+            Some(if child.id() == Some(id) { kind.itself } else { kind.around })
         })
     }
 
     /// The reason why the entry at `path`, whose attributes are `it`, must not be removed, if there is one.
     pub(super) fn refusal(&self, path: &[u8], it: &ExactStat) -> Option<Refusal> {
-        let is_directory = it.is_directory();
-        let of_inode = if is_directory { self.refusal_of(it.stat.identity()) } else { None };
-        of_inode.or_else(|| self.refusal_at(it.mount, path, is_directory))
+        if it.is_directory()
+            && let Some(refusal) = self.refusal_of(it.stat.identity())
+        {
+            return Some(refusal);
+        }
+        self.refusal_at(it.mount, path, it.is_directory())
     }
 }

@@ -12,7 +12,7 @@ use crate::sys::ExactStat;
 
 /// The state of a removal. Before each system call it is reported.
 pub(super) struct Removal<'w> {
-    watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+    on_event: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
     pub(super) log: Log,
     pub(super) relinked: Relinked,
     /// The outcome of the current target so far.
@@ -26,10 +26,10 @@ pub(super) struct Removal<'w> {
 impl<'w> Removal<'w> {
     pub(super) fn new(
         directories: &UserDirectories,
-        watch: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+        on_event: &'w mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
     ) -> Self {
         Self {
-            watch,
+            on_event,
             log: Log::open(directories),
             relinked: Relinked::default(),
             outcome: TargetOutcome::default(),
@@ -52,7 +52,7 @@ impl<'w> Removal<'w> {
     }
 
     pub(super) fn report(&mut self, event: RemovalEvent<'_>) {
-        self.removed.is_cancelled |= (self.watch)(event).is_break();
+        self.removed.is_cancelled |= (self.on_event)(event).is_break();
     }
 
     /// Counts a deleted entry.

@@ -35,24 +35,23 @@ const DELETE: &str = "delete";
 const TRASH: &str = "trash";
 const RESTORE: &str = "restore";
 
-/// Deletes `targets`, or moves them into the trash. `watch` is called before each system call and after each target,
+/// Deletes `targets`, or moves them into the trash. `on_event` is called before each system call and after each target,
 /// and can cancel; then what was moved but not removed is put back.
 pub fn remove(
     targets: &[Target],
     manner: Manner,
     directories: &UserDirectories,
-    watch: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+    on_event: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
 ) -> Removed {
-    let (mut removal, mut last) = (Removal::new(directories, watch), LastTarget::default());
+    let (mut removal, mut last) = (Removal::new(directories, on_event), LastTarget::default());
     for target in targets {
-        let done = match manner {
-            _ if removal.removed.is_cancelled => Err(Stop::Cancelled),
-            Manner::Delete => {
-                last.next(target, &mut removal).and_then(|it| it.delete(&mut removal))
-            }
-            Manner::Trash => {
-                last.next(target, &mut removal).and_then(|it| it.trash(directories, &mut removal))
-            }
+        let done = if removal.removed.is_cancelled {
+            Err(Stop::Cancelled)
+        } else {
+            last.next(target, &mut removal).and_then(|it| match manner {
+                Manner::Delete => it.delete(&mut removal),
+                Manner::Trash => it.trash(directories, &mut removal),
+            })
         };
         let around = last.parent.as_ref().map(|parent| &parent.directory.stat);
         removal.finish(target, done, around, target.seen.as_ref());
@@ -67,9 +66,9 @@ pub fn remove(
 pub fn undo(
     trashed: &Trashed,
     directories: &UserDirectories,
-    watch: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
+    on_event: &mut dyn FnMut(RemovalEvent<'_>) -> ControlFlow<()>,
 ) -> Removed {
-    let mut removal = Removal::new(directories, watch);
+    let mut removal = Removal::new(directories, on_event);
     let done = restore(trashed, &mut removal);
     removal.finish(&trashed.target, done, None, None);
     removal.end()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::explain::explain;
 use super::held::HeldMount;
-use super::known::{KnownEntry, checked, ensure_here};
+use super::known::{KnownEntry, checked, ensure_here, is_beside};
 use super::protected::ProtectedLocations;
 use super::relinked::Relinked;
 use crate::path;
@@ -76,7 +76,7 @@ impl Target {
             _ => error,
         })?;
         let stat = held.stat()?;
-        if (stat.mount, stat.stat.device) != (top.stat.mount, top.stat.stat.device) {
+        if !is_beside(&stat, &top.stat) {
             return Err(io::Error::other("it is on another mount or subvolume"));
         }
         if !self.directory.is_complete() {

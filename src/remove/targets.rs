@@ -24,47 +24,37 @@ pub fn targets(
     root: impl Fn(&[u8]) -> Option<PathBuf>,
     protected: &Arc<ProtectedPaths>,
 ) -> Vec<io::Result<Target>> {
-    let mut held: HashMap<DirectoryId, Arc<HeldMount>> = HashMap::new();
-    let mut mount = |top: Child<'_>, path| {
-        let mount = held.entry(top.id().unwrap_or_default()).or_insert_with(|| {
-            Arc::new(HeldMount::new(path, KnownEntry::of(&top), Arc::clone(protected)))
-        });
-        Arc::clone(mount)
-    };
-    places.into_iter().map(|place| target(tree, place, &root, &mut mount)).collect()
+    let mut held = HashMap::new();
+    places.into_iter().map(|place| target(tree.at(place), &root, protected, &mut held)).collect()
 }
 
 fn target(
-    tree: &Tree,
-    place: Place,
+    child: Child<'_>,
     root: &impl Fn(&[u8]) -> Option<PathBuf>,
-    mount: &mut impl FnMut(Child<'_>, PathBuf) -> Arc<HeldMount>,
+    protected: &Arc<ProtectedPaths>,
+    held: &mut HashMap<DirectoryId, Arc<HeldMount>>,
 ) -> io::Result<Target> {
-    let child = tree.at(place);
-    let Some(parent) = above(&child) else {
+    let ancestors: Vec<_> = iter::successors(above(&child), above).collect();
+    let (Some(parent), Some(topmost)) = (ancestors.first(), ancestors.last()) else {
         return Err(io::Error::other("it is a root of the scan"));
     };
-    let (mut top, mut way) = (parent, Vec::new());
-    while let Some(above) = above(&top).filter(|above| device(above) == device(&top)) {
-        way.push(top.name().to_vec());
-        top = above;
-    }
-    way.reverse();
-    let (mut at, mut names) = (top, Vec::new());
-    while let Some(above) = above(&at) {
-        names.push(at.name());
-        at = above;
-    }
-    let Some(real) = root(at.name()) else {
+    let other_mount = ancestors.windows(2).position(|pair| device(&pair[0]) != device(&pair[1]));
+    let (way, outside) = ancestors.split_at(other_mount.unwrap_or(ancestors.len() - 1));
+    let top = outside[0];
+    let Some(real) = root(topmost.name()) else {
         return Err(io::Error::other("the path of its root is not known"));
     };
     let real = real.into_os_string().into_encoded_bytes();
-    let path = path::join_all(iter::once(&*real).chain(names.into_iter().rev()));
+    let names = outside[..outside.len() - 1].iter().rev().map(Child::name);
+    let path = sys::into_path(path::join_all(iter::once(&*real).chain(names)));
+    let mount = held.entry(top.id().unwrap_or_default()).or_insert_with(|| {
+        Arc::new(HeldMount::new(path, KnownEntry::of(&top), Arc::clone(protected)))
+    });
     Ok(Target {
-        mount: mount(top, sys::into_path(path)),
-        way,
+        mount: Arc::clone(mount),
+        way: way.iter().rev().map(|dir| dir.name().to_vec()).collect(),
         name: child.name().to_vec(),
-        directory: KnownEntry::of(&parent),
+        directory: KnownEntry::of(parent),
         known: KnownEntry::of(&child),
         below: None,
         seen: None,

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::directories::UserDirectories;
 use super::explain::explain;
+use super::known::is_beside;
 use super::target::{Target, TargetDirectory};
 use crate::escape::escape;
 use crate::inode::Identity;
@@ -86,7 +87,7 @@ impl TrashDirectory {
     ) -> io::Result<Self> {
         let (files, info) = (own(held, c"files", path)?, own(held, c"info", path)?);
         for stat in [files.stat()?, info.stat()?] {
-            if (stat.mount, stat.stat.device) != (around.mount, around.stat.device) {
+            if !is_beside(&stat, around) {
                 return Err(io::Error::other(ELSEWHERE));
             }
         }
@@ -174,8 +175,7 @@ fn of_home(data: &Path, around: &ExactStat) -> io::Result<Option<TrashDirectory>
         held.and_then(|held| held.stat()).ok()
     });
     let Some(existing) = existing else { return Ok(None) };
-    let is_here = (existing.mount, existing.stat.device) == (around.mount, around.stat.device);
-    if !is_here || existing.stat.owner != user_id() {
+    if !is_beside(&existing, around) || existing.stat.owner != user_id() {
         return Ok(None);
     }
     let made = sys::make_directories(data).and_then(|()| HeldDirectory::open(&CString::new(path)?));
