@@ -9,14 +9,12 @@ use crate::measure::Mode;
 
 /// Chooses the style of a name.
 #[derive(Clone, Debug, Default)]
-pub struct Colors {
-    names: LsColors,
-}
+pub struct Colors(LsColors);
 
 impl Colors {
     /// Colours as in the value of LS_COLORS (dircolors(1)), over ls's own.
     pub fn new(ls_colors: &str) -> Self {
-        Self { names: LsColors::from_string(ls_colors) }
+        Self(LsColors::from_string(ls_colors))
     }
 
     /// The style of an entry called `name`.
@@ -24,17 +22,17 @@ impl Colors {
         let indicator = match indicator(mode) {
             // A regular file may have a style by its ending.
             special @ (Indicator::Setuid | Indicator::Setgid | Indicator::ExecutableFile)
-                if !self.names.has_explicit_style_for(special) =>
+                if !self.0.has_explicit_style_for(special) =>
             {
                 Indicator::RegularFile
             }
             indicator => indicator,
         };
         let by_ending = match (indicator, std::str::from_utf8(name)) {
-            (Indicator::RegularFile, Ok(name)) => self.names.style_for_str(name),
+            (Indicator::RegularFile, Ok(name)) => self.0.style_for_str(name),
             _ => None,
         };
-        let style = by_ending.or_else(|| self.names.style_for_indicator(indicator));
+        let style = by_ending.or_else(|| self.0.style_for_indicator(indicator));
         style.map(lscolors::Style::to_nu_ansi_term_style).unwrap_or_default()
     }
 }

@@ -21,7 +21,7 @@ use super::rows::{self, Row};
 use crate::inode::Links;
 use crate::snapshot::schema::ExportOptions;
 use crate::tree::Tree;
-use column::{Column, Value};
+use column::{ParquetColumn, Value};
 
 /// The number of rows that are in memory before they are written. DuckDB gives each of its threads as many at a time.
 const GROUP: usize = 122_880;
@@ -53,7 +53,7 @@ message weigh {
 const COLUMNS: usize = 19;
 
 /// Rows that are not written yet, by column.
-type Group = [Column; COLUMNS];
+type Group = [ParquetColumn; COLUMNS];
 
 /// Writes a row for each node of `tree`.
 ///

@@ -11,7 +11,7 @@ mod rest;
 use std::io::{self, Write};
 use std::iter;
 
-use nu_ansi_term::{Color, Style};
+use nu_ansi_term::Style;
 
 use super::colors::{self, Colors};
 use super::diff;
@@ -133,32 +133,24 @@ impl Picture<'_> {
         let tree = self.tree(i, columns.room);
         let room = columns.name.saturating_sub(cells(&tree) + 1);
         let (name, padding) = self.name_in(i, room);
-        let line = format!("{} {tree} {name}", self.painted_figures(i, columns));
-        match columns.bar {
-            0 if columns.percent => format!("{line}{padding} {:>4}", self.percent(i)),
-            0 => line,
-            _ => {
-                let mut bar = self.bar(i, columns);
-                if self.options.dim && self.lines[i].direction().is_none() {
-                    bar = self.paint(&bar, Color::DarkGray.normal());
-                }
-                format!("{line}{padding}│{bar} │ {:>4}", self.percent(i))
-            }
-        }
+        let bar = match columns.bar {
+            0 => String::new(),
+            _ => format!("│{} │", self.bar(i, columns)),
+        };
+        let (figures, percent) = (self.painted_figures(i, columns), self.percent(i, columns));
+        format!("{figures} {tree} {name}{padding}{bar}{percent}")
     }
 
     /// A line for screen readers: words and no drawing.
     fn words(&self, i: usize, columns: &Columns) -> String {
         let level = if columns.level { format!("{} ", self.level(i)) } else { String::new() };
-        let percent =
-            if columns.percent { format!(" {:>4}", self.percent(i)) } else { String::new() };
+        let (figures, percent) = (self.painted_figures(i, columns), self.percent(i, columns));
         let others = cells(&level) + columns.size + cells(&percent) + 1;
-        let size = self.painted_figures(i, columns);
         match columns.name.min(self.options.width.saturating_sub(others)) {
-            0 => format!("{level}{size}{percent}"),
+            0 => format!("{level}{figures}{percent}"),
             room => {
                 let (name, padding) = self.name_in(i, room);
-                format!("{name}{padding} {level}{size}{percent}")
+                format!("{name}{padding} {level}{figures}{percent}")
             }
         }
     }

@@ -11,7 +11,7 @@ use super::failed;
 
 /// A column of text or bytes, or of numbers.
 #[derive(Default)]
-pub(super) struct Column {
+pub(super) struct ParquetColumn {
     /// The values of a column of text, in one buffer, so that none needs an allocation of its own.
     bytes: Vec<u8>,
     /// The end of each value in the buffer.
@@ -64,7 +64,7 @@ impl<'a> Value<'a> {
     }
 }
 
-impl Column {
+impl ParquetColumn {
     /// How many rows it has.
     pub(super) fn len(&self) -> usize {
         self.are_there.len()

@@ -2,6 +2,8 @@
 
 use std::iter;
 
+use nu_ansi_term::Color;
+
 use super::columns::Columns;
 use super::{Bars, Picture};
 use crate::render::colors;
@@ -10,8 +12,14 @@ use crate::render::percent::percent;
 use crate::tree::Shape;
 
 impl Picture<'_> {
-    pub(super) fn percent(&self, i: usize) -> String {
-        percent(self.lines[i].totals.weight, self.lines[0].totals.weight)
+    /// The percentage after a blank, aligned right, if there are percentages.
+    pub(super) fn percent(&self, i: usize, columns: &Columns) -> String {
+        match columns.percent {
+            true => {
+                format!(" {:>4}", percent(self.lines[i].totals.weight, self.lines[0].totals.weight))
+            }
+            false => String::new(),
+        }
     }
 
     /// The bar: the node's own part is solid, and the parts of its ancestors behind it are shaded.
@@ -20,8 +28,8 @@ impl Picture<'_> {
         let (width, top) = (columns.bar, usize::from(self.options.skip_total));
         let mut drawn = self.length(i, width);
         let own = SHADES[0].repeat(drawn);
-        let style = colors::direction(self.lines[i].direction());
-        let mut pieces = vec![self.paint(&own, style)];
+        let direction = self.lines[i].direction();
+        let mut pieces = vec![self.paint(&own, colors::direction(direction))];
         for above in iter::successors(columns.longer[i], |above| columns.longer[*above]) {
             let length = self.length(above, width);
             let below = (self.lines[above].depth + 1).saturating_sub(top);
@@ -33,7 +41,10 @@ impl Picture<'_> {
         if self.options.bars == Bars::Right {
             pieces.reverse();
         }
-        pieces.concat()
+        match self.options.dim && direction.is_none() {
+            true => self.paint(&pieces.concat(), Color::DarkGray.normal()),
+            false => pieces.concat(),
+        }
     }
 
     /// For each line, the nearest ancestor with a longer bar, if there is one; bars have at most `width` cells. So a
