@@ -1,28 +1,15 @@
 //! Shows changes, as lines and as JSON: each node with its size before, its size now, and the difference.
 
-use std::cmp::Ordering;
 use std::io::{self, Write};
 
 use super::lines::Line;
-use super::name::cells;
+use super::name::widest;
 use super::size::Format;
-use crate::escape::escape;
-use crate::escape::json_bytes as bytes;
+use crate::escape::{escape, json_bytes as bytes};
 use crate::measure::{Change, Kind};
 use crate::snapshot::schema;
 use crate::tree::{Step, Traversal, Tree};
 use crate::weighed::Weighed;
-
-/// The text around the name in a line.
-#[derive(Default)]
-pub(super) struct Note {
-    /// Before the name.
-    pub(super) size: String,
-    /// After the name.
-    pub(super) aside: String,
-    /// Whether it grew, or shrank.
-    pub(super) direction: Option<Ordering>,
-}
 
 /// What it is, in JSON and tables.
 pub(super) fn kind(change: &Change<'_>) -> &'static str {
@@ -41,32 +28,26 @@ pub(super) fn aside(change: &Change<'_>) -> String {
 
 /// Writes JSON members that follow others.
 pub(super) fn members(out: &mut impl Write, change: &Change<'_>) -> io::Result<()> {
-    out.write_all(br#","before":"#)?;
-    serde_json::to_writer(&mut *out, &change.was)?;
-    out.write_all(br#","size":"#)?;
-    serde_json::to_writer(&mut *out, &change.is)?;
-    write!(out, r#","change":{}"#, change.difference())?;
+    let [before, now] = [change.was, change.is]
+        .map(|size| size.map_or_else(|| "null".to_owned(), |size| size.to_string()));
+    write!(out, r#","before":{before},"size":{now},"change":{}"#, change.difference())?;
     change.moved_from.map_or(Ok(()), |origin| {
         out.write_all(b",")?;
         bytes(out, "moved_from", origin)
     })
 }
 
-/// The notes for `lines`: the size now, and the change.
-pub(super) fn notes(lines: &[Line<'_>], format: &Format) -> Vec<Note> {
-    let changes = || lines.iter().filter_map(|line| line.change.as_deref());
-    let sizes: Vec<_> = changes().map(|one| format.write(one.is.unwrap_or(0))).collect();
-    let differences: Vec<_> = changes().map(|one| format.write_change(one.difference())).collect();
-    let width = |texts: &[String]| texts.iter().map(|text| cells(text)).max().unwrap_or(0);
-    let (size_width, change_width) = (width(&sizes), width(&differences));
-    changes()
-        .zip(sizes.iter().zip(&differences))
-        .map(|(one, (size, change))| Note {
-            size: format!("{size:>size_width$} {change:>change_width$}"),
-            aside: aside(one),
-            direction: Some(one.difference().cmp(&0)),
-        })
-        .collect()
+/// The figures of `lines` that changed: the size now, and the change.
+pub(super) fn figures(lines: &[Line<'_>], format: &Format) -> Vec<String> {
+    let mut sizes = Vec::new();
+    let mut differences = Vec::new();
+    for change in lines.iter().filter_map(|line| line.change.as_deref()) {
+        sizes.push(format.write(change.is.unwrap_or(0)));
+        differences.push(format.write_change(change.difference()));
+    }
+    let [size, difference] = [&sizes, &differences].map(widest);
+    let figures = sizes.iter().zip(&differences);
+    figures.map(|(now, change)| format!("{now:>size$} {change:>difference$}")).collect()
 }
 
 /// Writes `tree`, a difference, as JSON, schema 1 with `before`, `change` and `churn` beside `size`.

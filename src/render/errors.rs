@@ -10,7 +10,7 @@ use crate::stats::{NotInBulk, SharingStats, Unasked};
 use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS};
 
 /// How many paths a line names at most.
-const SHOWN: usize = 3;
+pub(super) const SHOWN: usize = 3;
 
 /// A line for each kind of loss, or for each loss if `is_every`; and a line for each directory that is its own
 /// ancestor. The last line says what this means for the totals, if any were shown (`has_totals`), and what to do
@@ -21,27 +21,35 @@ pub fn summary(
     has_totals: bool,
     may_need_root: bool,
 ) -> Vec<String> {
+    let (losses, cycles): (Vec<_>, Vec<_>) = problems.iter().partition(|problem| problem.is_loss());
     let mut lines = Vec::new();
-    let losses = || problems.iter().filter(|problem| problem.is_loss());
-    for cycle in problems.iter().filter(|problem| !problem.is_loss()) {
+    for cycle in cycles {
         lines.push(format!("{} {}", escape(&cycle.path), text_of(cycle)));
     }
-    let is_all_named = if is_every {
-        lines.extend(losses().map(one));
-        true
+    let mut remedies = Vec::new();
+    if is_every {
+        lines.extend(losses.iter().copied().map(one));
     } else {
-        by_kind(losses(), &mut lines)
-    };
-    let is_denied = |problem: &Problem| matches!(&*problem.symbol(), "EACCES" | "EPERM");
-    let remedies = [
-        (!is_all_named).then_some("--print-errors names every path"),
-        (may_need_root && losses().any(is_denied)).then_some("sudo weigh may read more"),
-    ];
-    let remedies: Vec<_> = remedies.into_iter().flatten().collect();
-    let meaning =
-        (has_totals && losses().next().is_some()).then(|| "totals are a lower bound".to_owned());
-    let remedies = (!remedies.is_empty()).then(|| remedies.join(", and "));
-    let last: Vec<_> = [meaning, remedies].into_iter().flatten().collect();
+        let mut kinds: BTreeMap<_, Vec<&Problem>> = BTreeMap::new();
+        for loss in &losses {
+            kinds.entry((loss.operation, &loss.message)).or_default().push(loss);
+        }
+        if kinds.values().any(|losses| losses.len() > SHOWN) {
+            remedies.push("--print-errors names every path");
+        }
+        lines.extend(kinds.into_values().map(|losses| several(&losses)));
+    }
+    let mut denied = losses.iter().map(|loss| loss.symbol());
+    if may_need_root && denied.any(|symbol| symbol == "EACCES" || symbol == "EPERM") {
+        remedies.push("sudo weigh may read more");
+    }
+    let mut last = Vec::new();
+    if has_totals && !losses.is_empty() {
+        last.push("totals are a lower bound".to_owned());
+    }
+    if !remedies.is_empty() {
+        last.push(remedies.join(", and "));
+    }
     if !last.is_empty() {
         lines.push(last.join(": "));
     }
@@ -53,50 +61,49 @@ pub fn one(loss: &Problem) -> String {
     loss.to_string()
 }
 
+/// The line for losses of one kind: how many, and the first few paths.
+fn several(losses: &[&Problem]) -> String {
+    let [first, _, ..] = losses else { return losses.iter().copied().map(one).collect() };
+    let (count, operation, message) = (losses.len(), first.operation.name(), text_of(first));
+    let paths = first_few(losses.iter().map(|loss| loss.path.as_slice()));
+    format!("{count} × cannot {operation}: {message}: {paths}")
+}
+
+/// The first few of `paths`, and whether there are more.
+pub(super) fn first_few<'p>(paths: impl ExactSizeIterator<Item = &'p [u8]>) -> String {
+    let more = if paths.len() > SHOWN { ", …" } else { "" };
+    let shown: Vec<_> = paths.take(SHOWN).map(escape).collect();
+    shown.join(", ") + more
+}
+
 /// The line that names the `roots` that are not mount points, which --df says nothing about, if there are any.
 pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
-    let shown: Vec<_> = roots.iter().take(SHOWN).map(|root| escape(root)).collect();
-    let more = if roots.len() > SHOWN { ", …" } else { "" };
-    let shown = shown.join(", ");
-    (!shown.is_empty()).then(|| format!("--df is for mount points: not for {shown}{more}"))
+    let shown = first_few(roots.iter().map(Vec::as_slice));
+    (!roots.is_empty()).then(|| format!("--df is for mount points: not for {shown}"))
 }
 
 /// The line about snapshots that --keep `removed`, if there are any.
 pub fn removed(removed: &[PathBuf]) -> Option<String> {
-    let shown = removed.iter().take(SHOWN).map(|file| escape(file.as_os_str().as_encoded_bytes()));
-    let shown: Vec<_> = shown.collect();
-    let shown = shown.join(", ");
+    let shown = first_few(removed.iter().map(|file| file.as_os_str().as_encoded_bytes()));
     match removed.len() {
         0 => None,
         1 => Some(format!("--keep removed {shown}")),
-        count => {
-            let more = if count > SHOWN { ", …" } else { "" };
-            Some(format!("--keep removed {count} snapshots: {shown}{more}"))
-        }
+        count => Some(format!("--keep removed {count} snapshots: {shown}")),
     }
 }
 
 /// A line for each of `roots`, which were walked although they were to be read in bulk.
 pub fn not_in_bulk(roots: &[NotInBulk]) -> Vec<String> {
-    let line = |NotInBulk { root, reason }: &NotInBulk| {
-        let (root, reason) = (escape(root), escape(reason.as_bytes()));
-        format!("{root} was walked, not read in bulk: {reason}")
-    };
-    roots.iter().map(line).collect()
+    let roots = roots.iter().map(|it| (escape(&it.root), escape(it.reason.as_bytes())));
+    roots.map(|(root, why)| format!("{root} was walked, not read in bulk: {why}")).collect()
 }
 
 /// The lines about what is not known of shared space.
 pub fn sharing(stats: SharingStats) -> Vec<String> {
-    let line = |Unasked { files, bytes }: Unasked, checked: &str, below: &str| {
-        let (count, bytes) = (Format::Count.write(files), Format::Binary.write(bytes));
-        let (noun, it) = if files == 1 { ("file", "it") } else { ("files", "them") };
-        (files > 0).then(|| format!(
-            "--frees {checked} {count} {noun}{below} ({bytes}) for shared space: the lower figures leave {it} out"
-        ))
-    };
-    let small = line(stats.small, "did not check", &format!(" below {} KiB", LEAST_ASKED >> 10));
-    let unknown = line(stats.unknown, "could not check", "");
-    let mut lines: Vec<_> = small.into_iter().chain(unknown).collect();
+    let below = format!(" below {} KiB", LEAST_ASKED >> 10);
+    let mut lines = Vec::new();
+    lines.extend(unasked(stats.small, "did not check", &below));
+    lines.extend(unasked(stats.unknown, "could not check", ""));
     if stats.has_too_many_extents {
         let [most, few] = [MOST_EXTENTS, FEW_EXTENTS].map(|count| Format::Count.write(count));
         lines.push(format!(
@@ -107,33 +114,13 @@ pub fn sharing(stats: SharingStats) -> Vec<String> {
     lines
 }
 
-/// Adds a line for each kind of loss to `lines`: how many, and the first few paths. Returns whether it named all
-/// paths.
-fn by_kind<'a>(losses: impl Iterator<Item = &'a Problem>, lines: &mut Vec<String>) -> bool {
-    // For each kind, the number of losses and those to name.
-    let mut kinds = BTreeMap::new();
-    for loss in losses {
-        let (count, shown) =
-            kinds.entry((loss.operation, &loss.message)).or_insert((0, Vec::new()));
-        *count += 1;
-        if shown.len() < SHOWN {
-            shown.push(loss);
-        }
-    }
-    let mut is_all_named = true;
-    for (count, shown) in kinds.into_values() {
-        let [first, _, ..] = &shown[..] else {
-            lines.extend(shown.into_iter().map(one));
-            continue;
-        };
-        let more = if count > shown.len() { ", …" } else { "" };
-        is_all_named &= more.is_empty();
-        let (operation, message) = (first.operation.name(), text_of(first));
-        let paths: Vec<_> = shown.iter().map(|loss| escape(&loss.path)).collect();
-        let paths = paths.join(", ");
-        lines.push(format!("{count} × cannot {operation}: {message}: {paths}{more}"));
-    }
-    is_all_named
+/// The line about files of which it is not known what they share, if there are any.
+fn unasked(Unasked { files, bytes }: Unasked, checked: &str, below: &str) -> Option<String> {
+    let (count, bytes) = (Format::Count.write(files), Format::Binary.write(bytes));
+    let (noun, it) = if files == 1 { ("file", "it") } else { ("files", "them") };
+    (files > 0).then(|| format!(
+        "--frees {checked} {count} {noun}{below} ({bytes}) for shared space: the lower figures leave {it} out"
+    ))
 }
 
 fn text_of(problem: &Problem) -> String {

@@ -3,11 +3,12 @@
 
 use std::io::{self, Write};
 
-use super::name::{cells, fit};
+use serde_json::to_string;
+
+use super::name::{fit, widest};
 use super::size::Format;
 use super::time::TimeFormat;
-use crate::escape::escape;
-use crate::escape::json_bytes as bytes;
+use crate::escape::{escape, json_bytes as bytes};
 use crate::history::{Filling, History, LEAST_SPAN, Trace};
 use crate::measure::{DAY, Measure};
 use crate::path;
@@ -33,53 +34,43 @@ pub struct HistoryOptions {
 /// # Errors
 /// The writer's.
 pub fn draw(out: &mut impl Write, history: &History, options: &HistoryOptions) -> io::Result<()> {
-    let HistoryOptions { format, width, .. } = options;
-    let size = |line: &Trace| line.sizes.last().copied().flatten();
-    let figures = history.lines.iter().map(|line| {
-        let now = size(line).map_or_else(|| "gone".to_owned(), |size| format.write(size));
-        let rate = line.rate.map_or_else(|| "-".to_owned(), |rate| signed(rate, format));
-        let spark = if options.screen_reader { String::new() } else { sparkline(&line.sizes) };
-        (now, rate, spark)
-    });
-    let head = ("now".to_owned(), "a day".to_owned(), String::new());
-    let figures: Vec<_> = std::iter::once(head).chain(figures).collect();
-    let widest = |of: fn(&(String, String, String)) -> &String| {
-        figures.iter().map(|figures| cells(of(figures))).max().unwrap_or(0)
-    };
-    let (sizes, rates, sparks) = (widest(|it| &it.0), widest(|it| &it.1), widest(|it| &it.2));
-    let names = std::iter::once(over(history, options));
-    let names = names.chain(history.lines.iter().map(|line| name(line, history, options)));
-    for ((size, rate, spark), name) in figures.iter().zip(names) {
-        let pad = |text: &str, width: usize| " ".repeat(width.saturating_sub(cells(text)));
-        let spark = match sparks {
-            0 => String::new(),
-            _ => format!("{spark}{}  ", pad(spark, sparks)),
+    let format = &options.format;
+    let titles = ["now", "a day", ""].map(str::to_owned);
+    let mut rows = vec![(titles, over(history, options))];
+    for line in &history.lines {
+        let now = match line.sizes.last() {
+            Some(Some(size)) => format.write(*size),
+            _ => "gone".to_owned(),
         };
-        let line = format!("{}{size}  {}{rate}  {spark}{name}", pad(size, sizes), pad(rate, rates));
-        writeln!(out, "{}", fit(&line, *width))?;
+        let rate = line.rate.map_or_else(|| "-".to_owned(), |rate| per_day(rate, format));
+        let spark = if options.screen_reader { String::new() } else { sparkline(&line.sizes) };
+        rows.push(([now, rate, spark], name(line, history, options)));
     }
-    for one in &history.file_systems {
-        writeln!(out, "{}", fit(&filling(one, history, options), *width))?;
+    let [sizes, rates, sparks] = [0, 1, 2].map(|i| widest(rows.iter().map(|(row, _)| &row[i])));
+    let mut lines = Vec::new();
+    for ([size, rate, spark], name) in &rows {
+        let gap = if sparks > 0 { "  " } else { "" };
+        lines.push(format!("{size:>sizes$}  {rate:>rates$}  {spark:<sparks$}{gap}{name}"));
     }
-    let [first, last] = [history.moments.first(), history.moments.last()];
-    let [first, last] = [first, last].map(|moment| moment.map_or(0, |moment| moment.time));
+    lines.extend(history.file_systems.iter().map(|one| filling(one, history, options)));
+    let [first, last] =
+        [history.moments.first(), history.moments.last()].map(|it| it.map_or(0, |it| it.time));
     if last.saturating_sub(first) < LEAST_SPAN {
         let hours = LEAST_SPAN / 3_600;
-        let line = format!("no rates: they need snapshots over {hours} hours or more");
-        writeln!(out, "{}", fit(&line, *width))?;
+        lines.push(format!("no rates: they need snapshots over {hours} hours or more"));
     }
-    Ok(())
+    lines.iter().try_for_each(|line| writeln!(out, "{}", fit(line, options.width)))
 }
 
 /// The number of snapshots, and their first and last date.
 fn over(history: &History, options: &HistoryOptions) -> String {
-    let date = |time: i64| options.dates.write(time);
+    let dates = &options.dates;
     match &history.moments[..] {
         [first, .., last] => {
-            let (count, from, to) = (history.moments.len(), date(first.time), date(last.time));
-            format!("{count} snapshots from {from} to {to}")
+            let [from, to] = [first, last].map(|moment| dates.write(moment.time));
+            format!("{} snapshots from {from} to {to}", history.moments.len())
         }
-        [only] => format!("1 snapshot, of {}", date(only.time)),
+        [only] => format!("1 snapshot, of {}", dates.write(only.time)),
         [] => String::new(),
     }
 }
@@ -96,8 +87,8 @@ fn name(line: &Trace, history: &History, options: &HistoryOptions) -> String {
     format!("{}{name}", "  ".repeat(line.depth.min(DEEPEST)))
 }
 
-/// A rate in bytes a day. A cast from a float saturates.
-fn signed(rate: f64, format: &Format) -> String {
+/// A change a day, in the measure of the sizes. A cast from a float saturates.
+fn per_day(rate: f64, format: &Format) -> String {
     format.write_change(rate.round() as i128)
 }
 
@@ -110,21 +101,23 @@ fn sparkline(sizes: &[Option<u64>]) -> String {
     let cells = sizes.len().min(MOST);
     let (low, high) = (sizes.iter().flatten().min(), sizes.iter().flatten().max());
     let (Some(low), Some(high)) = (low, high) else { return String::new() };
-    // If several sizes share a cell, it shows the last one.
-    let shown = (1..=cells).map(|cell| sizes.get((cell * sizes.len()).div_ceil(cells) - 1));
-    let bar = |size: Option<&Option<u64>>| match size.copied().flatten() {
-        None => ' ',
-        Some(size) => {
-            let (part, all) = (u128::from(size - low), u128::from(high - low).max(1));
-            BARS[((part * 7 + all / 2) / all).min(7) as usize]
-        }
-    };
-    shown.map(bar).collect()
+    let mut sparkline = String::new();
+    for cell in 1..=cells {
+        // If several sizes share a cell, it shows the last one.
+        sparkline.push(match sizes[(cell * sizes.len()).div_ceil(cells) - 1] {
+            None => ' ',
+            Some(size) => {
+                let (part, all) = (u128::from(size - low), u128::from(high - low).max(1));
+                BARS[((part * 7 + all / 2) / all).min(7) as usize]
+            }
+        });
+    }
+    sparkline
 }
 
 /// When a file system will be full.
 fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String {
-    let (volume, bytes) = (&one.volume, &options.dates);
+    let volume = &one.volume;
     // Space is in bytes, whatever the measure.
     let format = match options.format {
         Format::Count => Format::Binary,
@@ -136,18 +129,14 @@ fn filling(one: &Filling, history: &History, options: &HistoryOptions) -> String
     };
     let (size, free) = (format.write(volume.size), format.write(volume.free));
     let about = format!("file system of {} ({kind}{size}, {free} free)", escape(&one.root));
+    let Some(rate) = one.rate else { return about };
+    let rate = per_day(rate, &format);
+    let Some(full) = one.full else { return format!("{about}: {rate} a day") };
     let last = history.moments.last().map_or(0, |moment| moment.time);
-    match (one.rate, one.full) {
-        (Some(rate), Some(full)) => {
-            let days = full.saturating_sub(last).saturating_add(DAY / 2) / DAY;
-            let rate = signed(rate, &format);
-            let plural = if days == 1 { "" } else { "s" };
-            let date = bytes.write(full);
-            format!("{about}: {rate} a day, full in {days} day{plural}, on {date}")
-        }
-        (Some(rate), None) => format!("{about}: {} a day", signed(rate, &format)),
-        _ => about,
-    }
+    let days = full.saturating_sub(last).saturating_add(DAY / 2) / DAY;
+    let plural = if days == 1 { "" } else { "s" };
+    let date = options.dates.write(full);
+    format!("{about}: {rate} a day, full in {days} day{plural}, on {date}")
 }
 
 /// Writes a history as JSON.
@@ -170,10 +159,8 @@ pub fn json(out: &mut impl Write, history: &History, measure: Measure) -> io::Re
             _ => &line.path,
         };
         bytes(out, "path", path)?;
-        write!(out, r#","depth":{},"sizes":"#, line.depth)?;
-        serde_json::to_writer(&mut *out, &line.sizes)?;
-        number(out, "rate", line.rate)?;
-        out.write_all(b"}")?;
+        let (sizes, rate) = (to_string(&line.sizes)?, to_string(&line.rate)?);
+        write!(out, r#","depth":{},"sizes":{sizes},"rate":{rate}}}"#, line.depth)?;
     }
     out.write_all(br#"],"file_systems":["#)?;
     for (i, one) in history.file_systems.iter().enumerate() {
@@ -181,19 +168,11 @@ pub fn json(out: &mut impl Write, history: &History, measure: Measure) -> io::Re
         bytes(out, "path", &one.root)?;
         out.write_all(b",")?;
         bytes(out, "type", &one.volume.kind)?;
-        write!(out, r#","size":{},"free":{}"#, one.volume.size, one.volume.free)?;
-        number(out, "rate", one.rate)?;
-        match one.full {
-            Some(full) => write!(out, r#","full":{full}}}"#)?,
-            None => out.write_all(br#","full":null}"#)?,
-        }
+        let (size, free) = (one.volume.size, one.volume.free);
+        let (rate, full) = (to_string(&one.rate)?, to_string(&one.full)?);
+        write!(out, r#","size":{size},"free":{free},"rate":{rate},"full":{full}}}"#)?;
     }
     out.write_all(b"]}\n")
-}
-
-fn number(out: &mut impl Write, name: &str, number: Option<f64>) -> io::Result<()> {
-    write!(out, r#","{name}":"#)?;
-    serde_json::to_writer(out, &number).map_err(io::Error::from)
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! The lines of a picture: the nodes of a tree, laid out without recursion.
 
+use std::cmp::Ordering;
+
 use crate::measure::{Change, Mode};
 use crate::path;
 use crate::tree::{Order, Step, Totals, Traversal, Tree};
 
 /// A line of the picture.
+#[derive(Default)]
 pub(super) struct Line<'a> {
     pub(super) parent: Option<usize>,
     pub(super) depth: usize,
@@ -30,26 +33,26 @@ impl<'a> Line<'a> {
         Self {
             parent: Some(0),
             depth: 1,
-            is_largest: false,
-            is_last: false,
-            has_children: false,
             name,
-            mode: Mode::default(),
             totals,
-            change: None,
             has_own: true,
             is_rest: true,
+            ..Self::default()
         }
+    }
+
+    /// Whether it grew, or shrank.
+    pub(super) fn direction(&self) -> Option<Ordering> {
+        self.change.as_ref().map(|change| change.difference().cmp(&0))
     }
 }
 
 /// The ancestors at which the paths of deep lines are cut. A line shows only the first and last cells of a path, and
 /// each level takes at least one cell, for a slash. To build whole paths takes time that grows with the square of the
 /// depth.
-#[derive(Default)]
 pub(super) struct Outer {
-    /// How many levels are kept at either end of a path, if not all.
-    levels: Option<usize>,
+    /// How many levels are kept at either end of a path.
+    levels: usize,
     /// For each line, its ancestor at that depth; the line itself if it is not deeper.
     ends: Vec<usize>,
 }
@@ -57,13 +60,15 @@ pub(super) struct Outer {
 impl Outer {
     /// For `lines` of at most `width` cells.
     pub(super) fn of(lines: &[Line<'_>], width: usize) -> Self {
-        let width = width.max(1);
+        let levels = width.max(1);
         let mut ends: Vec<usize> = Vec::with_capacity(lines.len());
         for (i, line) in lines.iter().enumerate() {
-            let is_deeper = |parent: &usize| lines[*parent].depth >= width;
-            ends.push(line.parent.filter(is_deeper).map_or(i, |parent| ends[parent]));
+            ends.push(match line.parent {
+                Some(parent) if lines[parent].depth >= levels => ends[parent],
+                _ => i,
+            });
         }
-        Self { levels: Some(width), ends }
+        Self { levels, ends }
     }
 }
 
@@ -73,7 +78,7 @@ pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree, outer: &Outer) 
     let mut names = vec![lines[line].name];
     let mut at = lines[line].parent;
     while let Some(mut above) = at {
-        if outer.levels == Some(names.len()) {
+        if names.len() == outer.levels {
             above = outer.ends[above];
         }
         if lines[above].depth >= root.root_depth() {

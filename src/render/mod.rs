@@ -29,11 +29,10 @@ pub mod time;
 pub mod tree;
 
 use std::io::{self, Write};
-use std::mem;
 
 use crate::history::History;
-use crate::measure::{Measure, View};
-use crate::snapshot::{FileSystem, Origin, Snapshot, schema};
+use crate::measure::Measure;
+use crate::snapshot::{FileSystem, Snapshot, schema};
 use crate::weighed::Weighed;
 use page::PageForm;
 use partial::Partial;
@@ -153,77 +152,77 @@ pub fn write_history(
 /// The writer's.
 pub fn write(
     out: &mut impl Write,
-    Snapshot { weighed, view, has_all, origin }: &Snapshot,
+    snapshot: &Snapshot,
     file_systems: &[FileSystem],
     output: Output,
 ) -> io::Result<()> {
-    let (view, measure) = (*view, view.measure);
-    let (form, options) = match output {
-        // `write_history` writes these.
-        Output::History(_) => return Ok(()),
-        Output::Summary(mut options) => {
-            let tree = weighed.report.as_ref();
+    let Snapshot { weighed, view, has_all, origin } = snapshot;
+    match (output, &weighed.report) {
+        (Output::Form(form, options), _) => {
+            let file_systems = file_systems.to_vec();
+            // Other forms say what nodes have.
+            let origin = origin.clone().filter(|_| form == Form::Parquet);
+            let (view, has_all) = (*view, *has_all);
+            let options = schema::ExportOptions { view, has_all, file_systems, origin, ..options };
+            write_form(out, weighed, form, &options)
+        }
+        (Output::Tree(mut options, formats), Some(tree)) => {
+            adapt(&mut options, &formats, snapshot);
+            let lines = file_systems::lines(file_systems, &options.format, options.width);
+            let (above, below) =
+                if options.is_root_first { (&lines[..], "") } else { ("", &lines[..]) };
+            out.write_all(above.as_bytes())?;
+            tree::draw(out, tree, &options)?;
+            out.write_all(below.as_bytes())
+        }
+        (Output::Page(mut options, formats, times), Some(tree)) => {
+            adapt(&mut options.picture, &formats, snapshot);
+            options.measure = view.measure;
+            let saved = origin.as_ref().map(|origin| origin.time).filter(|time| *time != 0);
+            options.time = times.write(saved.unwrap_or(times.now));
+            page::write(out, tree, &options)
+        }
+        (Output::Summary(mut options), Some(tree)) => {
             if let (true, Some(origin)) = (options.roots.is_empty(), origin) {
                 options.roots = origin.roots.iter().filter_map(|root| root.name.clone()).collect();
             }
-            return tree.map_or(Ok(()), |tree| summary::write(out, tree, &options));
+            summary::write(out, tree, &options)
         }
-        Output::Form(form, options) => {
-            let file_systems = file_systems.to_vec();
-            // Of others, it says what nodes have.
-            let origin = origin.clone().filter(|_| form == Form::Parquet);
-            (
-                form,
-                schema::ExportOptions { view, has_all: *has_all, file_systems, origin, ..options },
-            )
-        }
-        Output::Page(mut options, formats, times) => {
-            adapt(&mut options.picture, &formats, weighed, origin.as_ref(), view);
-            options.measure = measure;
-            let saved = origin.as_ref().filter(|origin| origin.time != 0);
-            options.time = times.write(saved.map_or(times.now, |it| it.time));
-            let tree = weighed.report.as_ref();
-            return tree.map_or(Ok(()), |tree| page::write(out, tree, &options));
-        }
-        Output::Tree(mut options, formats) => {
-            adapt(&mut options, &formats, weighed, origin.as_ref(), view);
-            if options.times.is_some() {
-                // Times do not add up.
-                options.bars = Bars::None;
-            }
-            let Some(tree) = &weighed.report else { return Ok(()) };
-            let mut lines = file_systems::lines(file_systems, &options.format, options.width);
-            let below = if options.is_root_first { Vec::new() } else { mem::take(&mut lines) };
-            lines.iter().try_for_each(|line| writeln!(out, "{line}"))?;
-            tree::draw(out, tree, &options)?;
-            return below.iter().try_for_each(|line| writeln!(out, "{line}"));
-        }
-    };
+        // `write_history` writes a history. Nothing is shown of a tree that could not be read.
+        (Output::History(_), _) | (_, None) => Ok(()),
+    }
+}
+
+fn write_form(
+    out: &mut impl Write,
+    weighed: &Weighed,
+    form: Form,
+    options: &schema::ExportOptions,
+) -> io::Result<()> {
     match (form, &weighed.report) {
         (Form::Json, Some(tree)) if tree.root().change().is_some() => {
-            diff::write(out, weighed, tree, &options)
+            diff::write(out, weighed, tree, options)
         }
-        (Form::Json, _) => schema::write(out, weighed, &options),
-        (Form::Ncdu, _) => ncdu::write(out, weighed, &options),
+        (Form::Json, _) => schema::write(out, weighed, options),
+        (Form::Ncdu, _) => ncdu::write(out, weighed, options),
         (Form::Csv, Some(tree)) => rows::csv(out, tree),
         (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree),
         (Form::Folded, Some(tree)) => folded::write(out, tree),
-        (Form::Parquet, Some(tree)) => parquet::write(out, tree, &options),
+        (Form::Parquet, Some(tree)) => parquet::write(out, tree, options),
         // A page has options of its own.
         (Form::Page(_), _) | (_, None) => Ok(()),
     }
 }
 
-/// Has a picture show what was `weighed`.
-fn adapt(
-    options: &mut tree::PictureOptions,
-    formats: &Formats,
-    weighed: &Weighed,
-    origin: Option<&Origin>,
-    view: View,
-) {
+/// Has a picture show what was weighed.
+fn adapt(options: &mut tree::PictureOptions, formats: &Formats, snapshot: &Snapshot) {
+    let Snapshot { weighed, view, origin, .. } = snapshot;
     options.format = formats.of(view.measure);
     options.times = formats.times.clone().filter(|_| view.by_time);
+    if options.times.is_some() {
+        // Times do not add up.
+        options.bars = Bars::None;
+    }
     let change = weighed.report.as_ref().and_then(|tree| tree.root().change());
     options.knows_own |= origin.is_some() || change.is_some();
     options.partial = Partial::of(weighed);

@@ -9,6 +9,11 @@ pub use cells::cells;
 /// Stands for what is left out.
 const MARK: &str = "…";
 
+/// How many cells the widest of `texts` takes.
+pub(super) fn widest<'t>(texts: impl IntoIterator<Item = &'t String>) -> usize {
+    texts.into_iter().map(|text| cells(text)).max().unwrap_or(0)
+}
+
 /// `text` cut to at most `width` cells. Cut text ends in `..`.
 pub fn fit(text: &str, width: usize) -> String {
     if cells(text) <= width {
@@ -20,10 +25,10 @@ pub fn fit(text: &str, width: usize) -> String {
 
 /// A figure cut to at most `width` cells. A cut figure ends in `…`, so that nobody takes it for the whole one.
 pub fn cut(figure: &str, width: usize) -> String {
-    match (cells(figure) <= width, width.checked_sub(cells(MARK))) {
-        (true, _) => figure.to_owned(),
-        (false, None) => String::new(),
-        (false, Some(room)) => start(figure, room).to_owned() + MARK,
+    match width.checked_sub(cells(MARK)) {
+        _ if cells(figure) <= width => figure.to_owned(),
+        Some(room) => start(figure, room).to_owned() + MARK,
+        None => String::new(),
     }
 }
 
@@ -55,15 +60,13 @@ fn end(text: &str, width: usize) -> &str {
     const JOINER: char = '\u{200d}';
     let starts: Vec<usize> = text.char_indices().map(|(start, _)| start).collect();
     let fitting = starts.partition_point(|start| cells(&text[*start..]) > width);
-    let mut end = starts.get(fitting).map_or("", |start| &text[*start..]);
+    let end = starts.get(fitting).map_or("", |start| &text[*start..]);
     let mut is_joined = false;
-    while let Some(first) = end.chars().next()
-        && (is_joined || first.width() == Some(0))
-    {
-        is_joined = first == JOINER;
-        end = &end[first.len_utf8()..];
-    }
-    end
+    end.trim_start_matches(|c: char| {
+        let belongs_before = is_joined || c.width() == Some(0);
+        is_joined = c == JOINER;
+        belongs_before
+    })
 }
 
 #[cfg(test)]

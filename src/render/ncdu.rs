@@ -6,8 +6,7 @@
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-use crate::escape::is_control;
-use crate::escape::is_plain;
+use crate::escape::{is_control, is_plain};
 use crate::inode::Links;
 use crate::measure::{Kind, Measure};
 use crate::snapshot::schema;
@@ -25,12 +24,8 @@ pub fn write(
 ) -> io::Result<()> {
     let version = env!("CARGO_PKG_VERSION");
     write!(out, r#"[1,2,{{"progname":"weigh","progver":"{version}","timestamp":{time}}}"#)?;
-    let unread: HashSet<&[u8]> = weighed
-        .problems
-        .iter()
-        .filter(|problem| problem.is_loss())
-        .map(|problem| problem.path.as_slice())
-        .collect();
+    let losses = weighed.problems.iter().filter(|problem| problem.is_loss());
+    let unread: HashSet<_> = losses.map(|loss| loss.path.as_slice()).collect();
     let Some(tree) = &weighed.report else { return out.write_all(b"]\n") };
     let root = tree.root();
     let is_file = !root.is_directory();
@@ -66,7 +61,7 @@ pub fn write(
             if is_linked {
                 write!(out, r#","ino":{},"hlnkc":true"#, identity.number)?;
             }
-            if let (true, Links::Of(links)) = (is_linked, links) {
+            if is_linked && let Links::Of(links) = links {
                 write!(out, r#","nlink":{links}"#)?;
             }
         }

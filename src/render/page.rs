@@ -8,13 +8,14 @@ mod treemap;
 
 use std::cmp::{Ordering, Reverse};
 use std::io::{self, Write};
+use std::iter;
 
 use super::diff;
 use super::lines::{Line, lay_out};
-use super::partial::MARK;
+use super::partial::{self, MARK};
 use super::percent::percent;
 use super::size::Format;
-use super::tree::{PictureOptions, Rest};
+use super::tree::{PictureOptions, Rest, aside};
 use crate::escape::escape;
 use crate::measure::{Kind, Measure};
 use crate::path;
@@ -54,35 +55,28 @@ pub const NODES: usize = 5_000;
 pub const BYTES: usize = 1_000_000;
 
 /// A node, for its row and its shape.
-struct PageRow {
-    /// Its name, escaped; and its bytes, if the name does not show them exactly.
+struct PageRow<'a> {
+    line: Line<'a>,
+    /// Its name, escaped.
     name: String,
-    bytes: Option<Vec<u8>>,
-    parent: Option<usize>,
-    depth: usize,
-    is_open: bool,
-    class: String,
+    class: &'static str,
     kind: &'static str,
-    /// The size of its area.
-    area: u64,
-    /// Its size; 0 if it is gone.
-    size: u64,
-    size_text: String,
+    size: String,
     percent: String,
-    entries: u64,
+    /// By how much its size changed, also as text.
     change: Option<(i128, String)>,
     /// A remark after the name.
     note: String,
 }
 
 /// The content of a page.
-struct PageContent<'o> {
-    rows: Vec<PageRow>,
+struct PageContent<'a> {
+    rows: Vec<PageRow<'a>>,
     map: Map,
     /// The nodes without a row: name and size.
     rest: Option<(String, String)>,
     is_partial: bool,
-    options: &'o PageOptions,
+    options: &'a PageOptions,
 }
 
 /// Writes a page about `tree`. If that is a difference, the page is about the changes.
@@ -97,46 +91,29 @@ pub fn write(out: &mut impl Write, tree: &Tree, options: &PageOptions) -> io::Re
     }
 }
 
-impl<'o> PageContent<'o> {
-    fn new(tree: &Tree, options: &'o PageOptions) -> Self {
+impl<'a> PageContent<'a> {
+    fn new(tree: &'a Tree, options: &'a PageOptions) -> Self {
         let picture = &options.picture;
-        let format = &picture.format;
-        let mut lines = lay_out(tree, Order::Size, false);
+        let lines = lay_out(tree, Order::Size, false);
         let are_partial = picture.partial.lines(&lines, tree);
-        let mut groups = 0;
-        let mut rows: Vec<PageRow> = Vec::with_capacity(lines.len());
-        for (i, line) in lines.iter().enumerate() {
-            groups += usize::from(tree.shape() == Shape::Groups && line.depth == 1);
-            let mut row = PageRow::new(line, tree, groups);
-            let size = line.totals.size;
-            let mark = if are_partial[i] { MARK } else { "" };
-            row.size = size;
-            row.size_text = format!("{mark}{}", format.write(size));
-            row.percent = percent(line.totals.weight, lines[0].totals.weight);
-            if let Some(change) = line.change.as_deref() {
-                let difference = change.difference();
-                row.class = match difference.cmp(&0) {
-                    _ if row.is_open => row.class,
-                    Ordering::Greater => "more".to_owned(),
-                    Ordering::Less => "less".to_owned(),
-                    Ordering::Equal => "same".to_owned(),
-                };
-                row.change = Some((difference, format.write_change(difference)));
-                row.note = diff::aside(change);
-                row.kind = diff::kind(change);
-            } else {
-                row.note = super::tree::shared(line, format);
-            }
-            rows.push(row);
-        }
-        keep(&mut rows, &mut lines, options.max_bytes);
-        let rest = Rest::of(&lines, tree, picture);
+        let is_partial = are_partial.first().is_some_and(|is_partial| *is_partial);
         let is_difference = lines[0].change.is_some();
+        let whole = lines[0].totals.weight;
+        let mut groups = 0;
+        let mut rows: Vec<PageRow<'_>> = Vec::with_capacity(lines.len());
+        for (line, is_partial) in lines.into_iter().zip(are_partial) {
+            groups += usize::from(line.depth == 1);
+            let group = (tree.shape() == Shape::Groups && line.depth > 0).then(|| groups - 1);
+            let percent = percent(line.totals.weight, whole);
+            let size = partial::mark(picture.format.write(line.totals.size), is_partial);
+            rows.push(PageRow::new(line, group, size, percent, &picture.format));
+        }
+        keep(&mut rows, options.max_bytes);
+        let rest = Rest::of(rows.iter().map(|row| &row.line), tree, picture);
         let rest = rest.map(|rest| match is_difference {
             true => (rest.name, String::new()),
-            false => (rest.name, format.write(rest.totals.size)),
+            false => (rest.name, picture.format.write(rest.totals.size)),
         });
-        let is_partial = are_partial.first().is_some_and(|is_partial| *is_partial);
         let map = Map::new(&rows);
         Self { rows, map, rest, is_partial, options }
     }
@@ -145,14 +122,14 @@ impl<'o> PageContent<'o> {
     fn title(&self) -> String {
         let root = &self.rows[0];
         let bound = if self.is_partial { "at least " } else { "" };
-        let size = root.size_text.trim_start_matches(MARK);
+        let size = root.size.trim_start_matches(MARK);
         let what = match self.options.measure {
             Measure::Disk => " on disk",
             Measure::Apparent => " of file lengths",
             Measure::Files => " files",
             Measure::Inodes => " inodes",
         };
-        let entries = Format::Count.write(root.entries);
+        let entries = Format::Count.write(root.line.totals.entries);
         match &root.change {
             Some((_, change)) => format!(
                 "{bound}{size}{what}, {change} since the snapshot; areas show how much changed: red grew, green shrank"
@@ -162,107 +139,85 @@ impl<'o> PageContent<'o> {
     }
 }
 
-impl PageRow {
-    fn new(line: &Line<'_>, tree: &Tree, groups: usize) -> Self {
-        let name = escape(line.name);
-        let is_told = name.as_bytes() == line.name;
+impl<'a> PageRow<'a> {
+    /// The row of a line, which may be the heading of the group with this number.
+    fn new(
+        line: Line<'a>,
+        group: Option<usize>,
+        size: String,
+        percent: String,
+        format: &Format,
+    ) -> Self {
+        /// The classes of groups: as many as there are colours for them.
+        const GROUPS: [&str; 8] = ["g0", "g1", "g2", "g3", "g4", "g5", "g6", "g7"];
         let kind = line.mode.kind();
-        let is_heading = tree.shape() == Shape::Groups && line.depth > 0;
-        let class = match kind {
-            _ if is_heading => {
-                /// The number of colours for groups.
-                const COLORS: usize = 8;
-                format!("g{}", (groups - 1) % COLORS)
-            }
-            Kind::Directory => "dir".to_owned(),
-            Kind::File => "file".to_owned(),
-            Kind::Symlink => "link".to_owned(),
-            _ => "other".to_owned(),
+        let direction = line.direction().filter(|_| !line.has_children);
+        let class = match (direction, group, kind) {
+            (Some(Ordering::Greater), ..) => "more",
+            (Some(Ordering::Less), ..) => "less",
+            (Some(Ordering::Equal), ..) => "same",
+            (_, Some(group), _) => GROUPS[group % GROUPS.len()],
+            (.., Kind::Directory) => "dir",
+            (.., Kind::File) => "file",
+            (.., Kind::Symlink) => "link",
+            _ => "other",
         };
-        Self {
-            bytes: (!is_told).then(|| line.name.to_vec()),
-            name,
-            parent: line.parent,
-            depth: line.depth,
-            is_open: line.has_children,
-            class,
-            kind: if is_heading { "group" } else { kind.name() },
-            area: line.totals.weight,
-            size: 0,
-            size_text: String::new(),
-            percent: String::new(),
-            entries: line.totals.entries,
-            change: None,
-            note: String::new(),
-        }
+        let change = line.change.as_deref();
+        let kind = match change {
+            Some(change) => diff::kind(change),
+            None if group.is_some() => "group",
+            None => kind.name(),
+        };
+        let change = change.map(|change| change.difference());
+        let change = change.map(|change| (change, format.write_change(change)));
+        let (name, note) = (escape(line.name), aside(&line, format));
+        Self { line, name, class, kind, size, percent, change, note }
     }
 }
 
-/// Keeps the largest rows that take at most `max_bytes`, with their lines.
-fn keep(rows: &mut Vec<PageRow>, lines: &mut Vec<Line<'_>>, max_bytes: usize) {
+/// Keeps the largest rows that take at most `max_bytes`.
+fn keep(rows: &mut Vec<PageRow<'_>>, max_bytes: usize) {
     let mut order: Vec<usize> = (0..rows.len()).collect();
-    order.sort_by_key(|i| (Reverse(rows[*i].area), *i));
+    order.sort_by_key(|i| (Reverse(rows[*i].line.totals.weight), *i));
     let (mut bytes, mut is_kept) = (html::FIXED, vec![false; rows.len()]);
     for i in order {
         bytes = bytes.saturating_add(html::length(&rows[i]));
         if i > 0 && bytes > max_bytes {
             break;
         }
-        is_kept[i] = rows[i].parent.is_none_or(|parent| is_kept[parent]);
+        is_kept[i] = rows[i].line.parent.is_none_or(|parent| is_kept[parent]);
     }
-    if is_kept.iter().all(|is_kept| *is_kept) {
-        return;
+    // What was before each row, and is kept; and the rows in which something is kept.
+    let (mut numbers, mut is_open) = (Vec::with_capacity(rows.len()), vec![false; rows.len()]);
+    let mut kept = 0;
+    for (row, is_kept) in rows.iter().zip(&is_kept) {
+        numbers.push(kept);
+        if *is_kept {
+            kept += 1;
+            row.line.parent.into_iter().for_each(|parent| is_open[parent] = true);
+        }
     }
-    let mut next = 0;
-    let numbers: Vec<usize> = is_kept
-        .iter()
-        .map(|is_kept| {
-            next += usize::from(*is_kept);
-            next - usize::from(*is_kept)
-        })
-        .collect();
-    let parents: Vec<Option<usize>> =
-        rows.iter().map(|row| row.parent.map(|parent| numbers[parent])).collect();
-    let mut is_open = vec![false; rows.len()];
-    for i in (0..rows.len()).filter(|i| is_kept[*i]) {
-        rows[i].parent.into_iter().for_each(|parent| is_open[parent] = true);
+    for (row, is_open) in rows.iter_mut().zip(is_open) {
+        row.line.has_children = is_open;
+        row.line.parent = row.line.parent.map(|parent| numbers[parent]);
     }
-    for (i, (row, line)) in rows.iter_mut().zip(&mut *lines).enumerate() {
-        (row.parent, line.parent) = (parents[i], parents[i]);
-        (row.is_open, line.has_children) = (is_open[i], is_open[i]);
-    }
-    retain(rows, &is_kept);
-    retain(lines, &is_kept);
-}
-
-fn retain<T>(all: &mut Vec<T>, is_kept: &[bool]) {
-    let mut kept = is_kept.iter();
-    all.retain(|_| kept.next().is_none_or(|is_kept| *is_kept));
+    let mut is_kept = is_kept.into_iter();
+    rows.retain(|_| is_kept.next().unwrap_or(true));
 }
 
 /// Escapes `text` for HTML, XML and their attributes.
 fn safe(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => safe.push_str("&amp;"),
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '"' => safe.push_str("&quot;"),
-            '\'' => safe.push_str("&#39;"),
-            c => safe.push(c),
-        }
-    }
-    safe
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&#39;")
 }
 
 /// The path of a row, escaped.
-fn path_of(rows: &[PageRow], row: usize) -> String {
-    let mut names = vec![rows[row].name.as_bytes()];
-    let mut at = rows[row].parent;
-    while let Some(parent) = at {
-        names.push(rows[parent].name.as_bytes());
-        at = rows[parent].parent;
-    }
-    String::from_utf8_lossy(&path::join_all(names.into_iter().rev())).into_owned()
+fn path_of(rows: &[PageRow<'_>], row: usize) -> String {
+    let rows = iter::successors(Some(&rows[row]), |row| row.line.parent.map(|above| &rows[above]));
+    let mut names: Vec<_> = rows.map(|row| row.name.as_bytes()).collect();
+    names.reverse();
+    String::from_utf8_lossy(&path::join_all(names)).into_owned()
 }

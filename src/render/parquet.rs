@@ -4,11 +4,11 @@
 //! Names are text columns even if a name is not valid text; a column beside them then has its bytes, as in JSON.
 //! Numbers are signed 64-bit integers, which every engine can add up; larger ones saturate.
 
-mod columns;
+mod column;
 
 use std::io::{self, Write};
 use std::mem;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
@@ -21,7 +21,7 @@ use super::rows::{self, Row};
 use crate::inode::Links;
 use crate::snapshot::schema::ExportOptions;
 use crate::tree::Tree;
-use columns::{NumberColumn, TextColumn};
+use column::{ParquetColumn, Value};
 
 /// The number of rows that are in memory before they are written. DuckDB gives each of its threads as many at a time.
 const GROUP: usize = 122_880;
@@ -49,58 +49,36 @@ message weigh {
     required int64 time (TIMESTAMP(MICROS,true));
 }";
 
-/// Rows that are not written yet, by column.
-#[derive(Default)]
-struct Group {
-    path: TextColumn,
-    path_bytes: TextColumn,
-    name: TextColumn,
-    name_bytes: TextColumn,
-    parent: TextColumn,
-    depth: NumberColumn,
-    kind: TextColumn,
-    size: NumberColumn,
-    own: NumberColumn,
-    entries: NumberColumn,
-    shared: NumberColumn,
-    inode: NumberColumn,
-    links: NumberColumn,
-    device: NumberColumn,
-    owner: NumberColumn,
-    group: NumberColumn,
-    modified: NumberColumn,
-    host: TextColumn,
-    time: NumberColumn,
-    rows: usize,
-}
+/// How many columns the schema has.
+const COLUMNS: usize = 19;
 
-/// A buffer for the output of the file writer, which wants to own a writer that other threads may use.
-#[derive(Clone, Default)]
-struct Pending(Arc<Mutex<Vec<u8>>>);
+/// Rows that are not written yet, by column.
+type Group = [ParquetColumn; COLUMNS];
 
 /// Writes a row for each node of `tree`.
 ///
 /// # Errors
 /// The writer's.
 pub fn write(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
-    let pending = Pending::default();
     let schema = Arc::new(parse_message_type(SCHEMA).map_err(failed)?);
-    let mut file = SerializedFileWriter::new(pending.clone(), schema, Arc::new(properties()?))
-        .map_err(failed)?;
+    // The writer may be used by other threads, so it cannot have `out` itself.
+    let mut file =
+        SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties()?)).map_err(failed)?;
     let mut group = Group::default();
     rows::each(tree, |row| {
-        group.push(&row, tree, options);
-        if group.rows == GROUP {
-            mem::take(&mut group).write(&mut file)?;
-            out.write_all(&pending.take())?;
+        for (column, value) in group.iter_mut().zip(values(&row, tree, options)) {
+            column.push(value);
+        }
+        if group[0].len() == GROUP {
+            write_group(mem::take(&mut group), &mut file)?;
+            out.write_all(&mem::take(file.inner_mut()))?;
         }
         Ok(())
     })?;
-    if group.rows > 0 {
-        group.write(&mut file)?;
+    if group[0].len() > 0 {
+        write_group(group, &mut file)?;
     }
-    file.close().map_err(failed)?;
-    out.write_all(&pending.take())
+    out.write_all(&file.into_inner().map_err(failed)?)
 }
 
 fn properties() -> io::Result<WriterProperties> {
@@ -117,90 +95,57 @@ fn properties() -> io::Result<WriterProperties> {
     Ok(properties.build())
 }
 
-impl Group {
-    fn push(&mut self, row: &Row<'_>, tree: &Tree, options: &ExportOptions) {
-        let node = row.node.node();
-        let is_root = row.node.parent().is_none() && row.node.id().is_some();
-        let name = if is_root { row.path } else { tree.label(node.name) };
-        let above = row.path.get(..row.path.len().saturating_sub(name.len())).unwrap_or_default();
-        let above = match above.strip_suffix(b"/") {
-            Some(above) if !above.is_empty() => above,
-            _ => above,
-        };
+/// The values of a row, in the order of the schema.
+fn values<'a>(row: &Row<'a>, tree: &Tree, options: &'a ExportOptions) -> [Value<'a>; COLUMNS] {
+    let (node, totals) = (row.node.node(), row.node.totals());
+    let is_root = row.node.parent().is_none() && row.node.id().is_some();
+    let name = if is_root { row.path } else { tree.label(node.name) };
+    let own = if row.node.is_directory() { row.node.own() } else { Some(row.node.size()) };
+    let links = match node.inode.map(|inode| inode.links) {
+        Some(Links::Of(links)) => Some(links.into()),
+        _ => None,
+    };
+    let details = node.inode.and_then(|inode| inode.details);
+    let (host, time) = options.made();
+    [
+        Value::text(row.path),
+        Value::bytes(row.path),
+        Value::text(name),
+        Value::bytes(name),
+        if is_root { Value::None } else { Value::text(parent(row.path, name)) },
+        Value::number(Some(row.depth as u64)),
+        Value::text(row.kind.as_bytes()),
+        Value::number(Some(row.node.size())),
+        Value::number(own.filter(|_| !row.node.is_group())),
+        Value::number(Some(totals.entries)),
+        Value::number(Some(totals.shared)),
+        Value::bits(node.inode.map(|inode| inode.identity.number)),
+        Value::number(links),
+        Value::bits(node.inode.map(|inode| inode.identity.device)),
+        Value::number(details.map(|details| details.owner.into())),
+        Value::number(details.and_then(|details| details.group).map(u64::from)),
+        Value::time(details.map(|details| details.modified)),
+        Value::text(host),
+        Value::time(Some(time)),
+    ]
+}
+
+/// What comes before `name` in `path`, without the slash between, unless that is the whole of it.
+fn parent<'p>(path: &'p [u8], name: &[u8]) -> &'p [u8] {
+    match path.get(..path.len().saturating_sub(name.len())).unwrap_or_default() {
         // Above several roots is a node without a path.
-        let above = if above.is_empty() { &b"(total)"[..] } else { above };
-        let is_group = row.node.is_group();
-        self.path.push_text(row.path, Some(&mut self.path_bytes));
-        self.name.push_text(name, Some(&mut self.name_bytes));
-        match is_root {
-            true => self.parent.push_none(),
-            false => self.parent.push_text(above, None),
-        }
-        self.depth.push(row.depth as u64);
-        self.kind.push_text(row.kind.as_bytes(), None);
-        self.size.push(row.size);
-        let own = if row.node.is_directory() { row.node.own() } else { Some(row.size) };
-        self.own.push_option(own.filter(|_| !is_group));
-        self.entries.push(row.entries);
-        self.shared.push(row.node.totals().shared);
-        let details = node.inode.and_then(|inode| inode.details);
-        self.inode.push_bits(node.inode.map(|inode| inode.identity.number));
-        self.device.push_bits(node.inode.map(|inode| inode.identity.device));
-        self.links.push_option(match node.inode.map(|inode| inode.links) {
-            Some(Links::Of(links)) => Some(links.into()),
-            _ => None,
-        });
-        self.owner.push_option(details.map(|details| details.owner.into()));
-        let group = details.and_then(|details| details.group);
-        self.group.push_option(group.map(u64::from));
-        self.modified.push_time(details.map(|details| details.modified));
-        let (host, time) = options.made();
-        self.host.push_text(host, None);
-        self.time.push_time(Some(time));
-        self.rows += 1;
-    }
-
-    /// Writes the rows, with columns in the order of the schema.
-    fn write(self, file: &mut SerializedFileWriter<Pending>) -> io::Result<()> {
-        let mut group = file.next_row_group().map_err(failed)?;
-        self.path.write(&mut group)?;
-        self.path_bytes.write_optional(&mut group)?;
-        self.name.write(&mut group)?;
-        self.name_bytes.write_optional(&mut group)?;
-        self.parent.write_optional(&mut group)?;
-        self.depth.write(&mut group)?;
-        self.kind.write(&mut group)?;
-        self.size.write(&mut group)?;
-        self.own.write_optional(&mut group)?;
-        self.entries.write(&mut group)?;
-        self.shared.write(&mut group)?;
-        self.inode.write_optional(&mut group)?;
-        self.links.write_optional(&mut group)?;
-        self.device.write_optional(&mut group)?;
-        self.owner.write_optional(&mut group)?;
-        self.group.write_optional(&mut group)?;
-        self.modified.write_optional(&mut group)?;
-        self.host.write(&mut group)?;
-        self.time.write(&mut group)?;
-        group.close().map(|_| ()).map_err(failed)
+        b"" => b"(total)",
+        b"/" => b"/",
+        above => above.strip_suffix(b"/").unwrap_or(above),
     }
 }
 
-impl Pending {
-    fn take(&self) -> Vec<u8> {
-        mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+fn write_group(group: Group, file: &mut SerializedFileWriter<Vec<u8>>) -> io::Result<()> {
+    let mut writer = file.next_row_group().map_err(failed)?;
+    for column in group {
+        column.write(&mut writer)?;
     }
-}
-
-impl Write for Pending {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
+    writer.close().map(|_| ()).map_err(failed)
 }
 
 /// An error of the library. No input can cause one: everything is written to memory.

@@ -73,60 +73,62 @@ impl Partial {
         if lost.is_empty() && !self.is_interrupted {
             return vec![false; lines.len()];
         }
-        let is_above_all = |line: &Line<'_>| line.parent.is_none() || line.is_rest;
         match tree.shape() {
+            Shape::Directory if !self.is_interrupted => above_losses(&lost, lines, tree),
             // What is missing may belong to any group.
             Shape::Groups => vec![true; lines.len()],
-            _ if self.is_interrupted => {
-                let is_directory = |line: &Line<'_>| line.mode.kind() == Kind::Directory;
-                lines.iter().map(|line| is_above_all(line) || is_directory(line)).collect()
-            }
-            Shape::List => lines.iter().map(is_above_all).collect(),
-            Shape::Directory => above_losses(&lost, lines, tree),
+            _ => lines.iter().map(|line| self.may_lack(line)).collect(),
         }
+    }
+
+    /// Whether a line may lack something, if nobody knows where that is.
+    fn may_lack(&self, line: &Line<'_>) -> bool {
+        let is_above_all = line.parent.is_none() || line.is_rest;
+        is_above_all || self.is_interrupted && line.mode.kind() == Kind::Directory
     }
 }
 
 /// Which lines are ancestors of what was lost. It looks up one name after the other, so it takes one step for
 /// each name, however many lines and losses there are and however long their paths.
 fn above_losses(lost: &[&Vec<u8>], lines: &[Line<'_>], tree: &Tree) -> Vec<bool> {
-    let mut below: HashMap<(usize, &[u8]), usize> = HashMap::new();
-    // The place of each line. Every path begins at the first.
-    let mut places: Vec<usize> = Vec::with_capacity(lines.len());
+    // A number for each path to a line, by the number of the path above it and the last name. The empty path has 0.
+    let mut numbers: HashMap<(usize, &[u8]), usize> = HashMap::new();
+    let mut of_lines: Vec<usize> = Vec::with_capacity(lines.len());
     let root_depth = tree.root_depth();
     for line in lines.iter().filter(|line| !line.is_rest) {
-        let (mut place, names) = match line.parent {
-            None if root_depth > 0 => (0, None),
-            Some(parent) if line.depth > root_depth => (places[parent], Some(line.name)),
-            _ => (0, Some(line.name)),
+        let mut number = match line.parent {
+            Some(parent) if line.depth > root_depth => of_lines[parent],
+            _ => 0,
         };
-        for name in names.into_iter().flat_map(names_in) {
-            let next = below.len() + 1;
-            place = *below.entry((place, name)).or_insert(next);
+        // What is above several roots has no name.
+        let name = if line.depth < root_depth { b"" } else { line.name };
+        for name in names_in(name) {
+            let next = numbers.len() + 1;
+            number = *numbers.entry((number, name)).or_insert(next);
         }
-        places.push(place);
+        of_lines.push(number);
     }
-    let with_lines: HashSet<usize> = below.keys().map(|(place, _)| *place).collect();
-    let (mut is_reached, mut is_in_rest) = (vec![false; below.len() + 1], false);
+    let with_lines: HashSet<usize> = numbers.keys().map(|(above, _)| *above).collect();
+    let (mut is_reached, mut is_in_rest) = (vec![false; numbers.len() + 1], false);
     for path in lost {
-        let mut place = 0;
+        let mut number = 0;
         for name in names_in(path) {
-            let Some(next) = below.get(&(place, name)) else {
-                // Lines begin at this place, and none has this name: the loss is in what has no line.
-                is_in_rest |= with_lines.contains(&place);
+            let Some(next) = numbers.get(&(number, name)) else {
+                // There are lines below this path, and none has this name: the loss is in what has no line.
+                is_in_rest |= with_lines.contains(&number);
                 break;
             };
-            place = *next;
-            is_reached[place] = true;
+            number = *next;
+            is_reached[number] = true;
         }
     }
+    let mut are_partial: Vec<_> = of_lines.iter().map(|number| is_reached[*number]).collect();
     // Every loss is below the topmost line.
-    let is_topmost = |i: usize| i == 0;
-    let is_partial = |(i, line): (usize, &Line<'_>)| {
-        if line.is_rest { is_in_rest } else { is_topmost(i) || is_reached[places[i]] }
-    };
-    lines.iter().enumerate().map(is_partial).collect()
+    are_partial[0] = true;
+    are_partial.resize(lines.len(), is_in_rest);
+    are_partial
 }
+
 /// The names in a path, and before them the slash of one that is absolute.
 fn names_in(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let slash = path.starts_with(b"/").then_some(&b"/"[..]);

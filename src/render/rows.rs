@@ -9,13 +9,9 @@ use crate::tree::{Child, Order, Shape, Step, Traversal, Tree};
 
 /// A node as a row.
 pub(super) struct Row<'a> {
-    /// Only Parquet needs it.
-    #[cfg_attr(not(feature = "parquet"), expect(dead_code))]
     pub(super) node: Child<'a>,
     pub(super) path: &'a [u8],
     pub(super) kind: &'static str,
-    pub(super) size: u64,
-    pub(super) entries: u64,
     pub(super) depth: usize,
     /// How it changed, in a comparison.
     pub(super) change: Option<Change<'a>>,
@@ -31,15 +27,16 @@ pub fn csv(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
         None => b"path,kind,size,entries,depth\n",
         Some(_) => b"path,kind,before,size,change,depth,moved_from\n",
     })?;
-    let field = |size: Option<u64>| size.map_or_else(String::new, |size| size.to_string());
-    each(tree, |Row { path, kind, size, entries, depth, change, .. }| {
+    each(tree, |Row { node, path, kind, depth, change }| {
         let path = quoted(path);
         let Some(change) = change else {
+            let (size, entries) = (node.size(), node.totals().entries);
             return writeln!(out, "{path},{kind},{size},{entries},{depth}");
         };
-        let Change { was, is, moved_from, .. } = change;
-        let (before, now, difference) = (field(was), field(is), change.difference());
-        let moved_from = moved_from.map_or_else(String::new, quoted);
+        let [before, now] = [change.was, change.is]
+            .map(|size| size.map_or_else(String::new, |size| size.to_string()));
+        let (difference, moved_from) =
+            (change.difference(), change.moved_from.map_or_else(String::new, quoted));
         writeln!(out, "{path},{kind},{before},{now},{difference},{depth},{moved_from}")
     })
 }
@@ -54,12 +51,14 @@ fn quoted(path: &[u8]) -> String {
 /// # Errors
 /// The writer's.
 pub fn ndjson(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
-    each(tree, |Row { path, kind, size, entries, depth, change, .. }| {
+    each(tree, |Row { node, path, kind, depth, change }| {
         out.write_all(b"{")?;
         json_bytes(out, "path", path)?;
         write!(out, r#","kind":"{kind}""#)?;
         match change {
-            None => write!(out, r#","size":{size},"entries":{entries}"#)?,
+            None => {
+                write!(out, r#","size":{},"entries":{}"#, node.size(), node.totals().entries)?;
+            }
             Some(change) => diff::members(out, &change)?,
         }
         writeln!(out, r#","depth":{depth}}}"#)
@@ -74,18 +73,18 @@ pub(super) fn each(
     let mut traversal = Traversal::new(tree.root());
     while let Some(step) = traversal.next() {
         let Step::Node(node) = step else { continue };
-        let is_root = traversal.depth() == 0;
-        let is_total = node.is_total();
         let change = node.change();
-        let kind = change.as_ref().map_or_else(|| node.kind(), diff::kind);
-        let (path, kind) =
-            if is_total { (b"(total)".as_slice(), "total") } else { (traversal.path(), kind) };
-        // An absolute path begins with one.
-        let slashes = || node.name().iter().skip(1).filter(|byte| **byte == b'/').count();
-        let is_path = tree.shape() == Shape::List && !is_root;
-        let depth = traversal.depth() + if is_path { slashes() } else { 0 };
-        let (size, entries) = (node.size(), node.totals().entries);
-        write(Row { node, path, kind, size, entries, depth, change })?;
+        let (path, kind) = match &change {
+            _ if node.is_total() => (b"(total)".as_slice(), "total"),
+            None => (traversal.path(), node.kind()),
+            Some(change) => (traversal.path(), diff::kind(change)),
+        };
+        let mut depth = traversal.depth();
+        if tree.shape() == Shape::List && depth > 0 {
+            // An absolute path begins with a slash.
+            depth += node.name().iter().skip(1).filter(|byte| **byte == b'/').count();
+        }
+        write(Row { node, path, kind, depth, change })?;
         if node.id().is_some() {
             traversal.enter((), node.children(Order::Size));
         }

@@ -77,18 +77,21 @@ impl Format {
 
 /// `size` in the first of `units`, each a `thousand` times the one before, in which it shows as less than 1000.
 fn scaled(size: u64, thousand: u128, units: [&str; 7]) -> String {
-    let fits = |power: &u32| nearest(size.into(), thousand.pow(*power)) < 1000;
-    let power = (0..6).find(fits).unwrap_or(6);
+    let fitting = (0..6).find(|power| nearest(size.into(), thousand.pow(*power)) < 1000);
+    let power = fitting.unwrap_or(6);
     in_units(size, thousand.pow(power), units[power as usize])
 }
 
 /// `size` in a unit of `bytes`, with as many decimals as make three digits, but two at most. Bytes have none.
 fn in_units(size: u64, bytes: u128, unit: &str) -> String {
-    let digits = |decimals: u32| nearest(u128::from(size) * 10_u128.pow(decimals), bytes);
-    let decimals = [2, 1].into_iter().find(|decimals| bytes > 1 && digits(*decimals) < 1000);
-    let Some(decimals) = decimals else { return format!("{}{unit}", digits(0)) };
-    let (digits, one, width) = (digits(decimals), 10_u128.pow(decimals), decimals as usize);
-    format!("{}.{:0width$}{unit}", digits / one, digits % one)
+    let size = u128::from(size);
+    for (one, width) in [(100, 2), (10, 1)] {
+        let digits = nearest(size * one, bytes);
+        if bytes > 1 && digits < 1000 {
+            return format!("{}.{:0width$}{unit}", digits / one, digits % one);
+        }
+    }
+    format!("{}{unit}", nearest(size, bytes))
 }
 
 /// How many times `bytes` are in `size`, rounded to the nearest, and a half up.
@@ -97,15 +100,9 @@ fn nearest(size: u128, bytes: u128) -> u128 {
 }
 
 fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    let digits = count.to_string().into_bytes();
+    let groups: Vec<_> = digits.rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::size::Format;
 use crate::stats::Stage;
 
-/// A table of `thread_count`, in the order of their first use.
+/// A table with a line for each of `stages`.
 ///
 /// `blocked` is the share of the threads' time that was not spent on a core: waiting for storage, for
 /// work, or for other processes. A prefetch, and reading in bulk, have a line with bytes and seconds.

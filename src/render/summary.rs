@@ -24,11 +24,11 @@ pub struct SummaryOptions {
 /// The writer's.
 pub fn write(out: &mut impl Write, tree: &Tree, options: &SummaryOptions) -> io::Result<()> {
     let mut roots: Vec<_> = tree.roots().collect();
-    let mut places = HashMap::new();
-    for (place, name) in options.roots.iter().enumerate() {
-        places.entry(name.as_slice()).or_insert(place);
+    let mut order = HashMap::new();
+    for (i, name) in options.roots.iter().enumerate() {
+        order.entry(name.as_slice()).or_insert(i);
     }
-    roots.sort_unstable_by_key(|root| (places.get(root.name()).copied(), root.name()));
+    roots.sort_unstable_by_key(|root| (order.get(root.name()).copied(), root.name()));
     for root in roots {
         write!(out, "{}\t", options.format.write(root.size()))?;
         match options.is_raw {

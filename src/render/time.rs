@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, LazyLock};
 
+use jiff::Timestamp;
 use jiff::fmt::strtime;
 use jiff::tz::TimeZone;
-use jiff::{Timestamp, Zoned};
 
 use crate::escape::escape;
 use crate::invalid::InvalidValue;
@@ -63,16 +63,10 @@ impl TimeFormat {
         match &self.style {
             Style::Relative => ago(self.now.saturating_sub(seconds)),
             // Like GNU, it writes the plain number for a year that no calendar has.
-            Style::Format(format) => match self.zoned(seconds) {
-                Some(time) => strtime::format(format, &time)
-                    .map_or_else(|_| seconds.to_string(), |text| escape(text.as_bytes())),
-                None => seconds.to_string(),
-            },
+            Style::Format(format) => Timestamp::from_second(seconds)
+                .and_then(|time| strtime::format(format, &time.to_zoned((**self.zone).clone())))
+                .map_or_else(|_| seconds.to_string(), |text| escape(text.as_bytes())),
         }
-    }
-
-    fn zoned(&self, seconds: i64) -> Option<Zoned> {
-        Timestamp::from_second(seconds).ok().map(|time| time.to_zoned((**self.zone).clone()))
     }
 }
 

@@ -5,23 +5,23 @@
 
 mod bar;
 mod columns;
+mod figures;
 mod rest;
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::mem;
+use std::iter;
 
 use nu_ansi_term::Style;
 
-use super::colors::Colors;
-use super::diff::{self, Note};
+use super::colors::{self, Colors};
+use super::diff;
 use super::lines::{self, Line, Outer, lay_out};
 use super::name::{cells, cut, shorten};
-use super::partial::{self, Partial};
+use super::partial::Partial;
 use super::size::Format;
 use super::time::TimeFormat;
 use crate::escape::escape;
-use crate::tree::{Freeable, Order, Shape, Totals, Tree};
+use crate::tree::{Order, Totals, Tree};
 use columns::Columns;
 pub(super) use rest::Rest;
 
@@ -81,103 +81,45 @@ pub fn draw(out: &mut impl Write, tree: &Tree, options: &PictureOptions) -> io::
     let is_read = matches!(options.order, Order::Name | Order::Listed(_));
     let is_backwards = is_read && !options.is_root_first;
     let mut lines = lay_out(tree, options.order, is_backwards);
-    let is_difference = lines[0].change.is_some();
-    let mut notes = match is_difference {
-        true => diff::notes(&lines, &options.format),
-        false => lines.iter().map(|line| note(line, options)).collect(),
-    };
+    let mut asides: Vec<_> = lines.iter().map(|line| aside(line, &options.format)).collect();
     let rest = Rest::of(&lines, tree, options);
     if let Some(rest) = &rest {
-        // The earlier and the later size of the rest are unknown, and a time cannot sum it up.
-        let is_sum = !is_difference && options.times.is_none();
-        let size = if is_sum { options.format.write(rest.totals.size) } else { String::new() };
-        let aside = if rest.is_at_least { " (at least)" } else { "" }.to_owned();
-        notes.push(Note { size, aside, direction: None });
+        asides.push(if rest.is_at_least { " (at least)" } else { "" }.to_owned());
         lines.push(Line::of_rest(rest.name.as_bytes(), rest.totals));
     }
-    let are_partial = options.partial.lines(&lines, tree);
-    // Times do not add up.
-    if options.times.is_none() {
-        for (note, is_partial) in notes.iter_mut().zip(&are_partial) {
-            note.size = partial::mark(mem::take(&mut note.size), *is_partial);
-        }
-    }
-    if !is_difference && options.order == Order::Count {
-        let counts = lines.iter().map(|line| Format::Count.write(line.totals.entries));
-        add_column(&mut notes, counts.collect(), options.width);
-    }
-    if options.times.is_some() && tree.shape() != Shape::Groups {
-        let size = |(line, is_partial): (&Line<'_>, &bool)| match line.is_rest {
-            true => String::new(),
-            false => partial::mark(options.format.write(line.totals.size), *is_partial),
-        };
-        let sizes = lines.iter().zip(&are_partial).map(size).collect();
-        add_column(&mut notes, sizes, options.width);
-    }
-    if lines.iter().all(|line| line.is_rest || line.totals.frees.is_some()) {
-        let write = |i: usize, frees: Freeable| {
-            format!("frees {}", partial::freed(frees, &options.format, are_partial[i]))
-        };
-        let frees = lines.iter().map(|line| line.totals.frees).enumerate();
-        let texts = frees.map(|(i, frees)| frees.map(|it| write(i, it)).unwrap_or_default());
-        add_column(&mut notes, texts.collect(), options.width);
-    }
+    let figures = figures::figures(&lines, tree, options);
     let scale = bar::scale(&lines, tree.shape());
-    let outer = match options.full_paths {
-        true => Outer::of(&lines, options.width),
-        false => Outer::default(),
-    };
-    let picture = Picture { lines, notes, scale, outer, root: tree, options };
+    let outer = Outer::of(&lines, options.width);
+    let picture = Picture { lines, figures, asides, scale, outer, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
     let mut numbers = first..picture.lines.len();
     while let Some(i) = if options.is_root_first { numbers.next() } else { numbers.next_back() } {
-        let line = if options.screen_reader {
-            picture.words(i, &columns)
-        } else {
-            picture.line(i, &columns)
+        let line = match options.screen_reader {
+            true => picture.words(i, &columns),
+            false => picture.line(i, &columns),
         };
         writeln!(out, "{}", line.trim_end_matches(' '))?;
     }
     Ok(())
 }
 
-/// The note for a line: its size, and how much of it has links elsewhere, if that is a tenth or more; or its time.
-fn note(line: &Line<'_>, options: &PictureOptions) -> Note {
-    let size = match (&options.times, line.totals.newest) {
-        (None, _) => options.format.write(line.totals.size),
-        (Some(times), Some(newest)) => times.write(newest),
-        (Some(_), None) => "-".to_owned(),
-    };
-    Note { size, aside: shared(line, &options.format), direction: None }
-}
-
-/// How much of a line has links elsewhere, if that is a tenth or more.
-pub(super) fn shared(line: &Line<'_>, format: &Format) -> String {
+/// The remark after a name: how the node changed, or how much of it has links elsewhere, if that is a tenth or more.
+pub(super) fn aside(line: &Line<'_>, format: &Format) -> String {
     let Totals { size, shared, .. } = line.totals;
-    match shared == 0 || shared.saturating_mul(10) < size {
-        true => String::new(),
-        false => format!(" ({} shared)", format.write(shared)),
-    }
-}
-
-/// Adds a column beside the sizes, aligned right, if lines of `line` cells then still have room for names.
-fn add_column(notes: &mut [Note], texts: Vec<String>, line: usize) {
-    let sizes = notes.iter().map(|note| cells(&note.size)).max().unwrap_or(0);
-    let width = texts.iter().map(|text| cells(text)).max().unwrap_or(0);
-    if sizes + width + 3 + columns::LEAST_ROOM > line {
-        return;
-    }
-    for (note, text) in notes.iter_mut().zip(texts) {
-        let blanks =
-            [sizes - cells(&note.size), width - cells(&text)].map(|cells| " ".repeat(cells));
-        note.size = format!("{}{} {}{text}", blanks[0], note.size, blanks[1]);
+    match &line.change {
+        Some(change) => diff::aside(change),
+        None if shared == 0 || shared.saturating_mul(10) < size => String::new(),
+        None => format!(" ({} shared)", format.write(shared)),
     }
 }
 
 struct Picture<'a> {
     lines: Vec<Line<'a>>,
-    notes: Vec<Note>,
+    /// The figures before the names.
+    figures: Vec<String>,
+    /// The remarks after the names.
+    asides: Vec<String>,
     /// The size of a full bar.
     scale: u64,
     /// Where long paths are cut.
@@ -190,52 +132,45 @@ impl Picture<'_> {
     fn line(&self, i: usize, columns: &Columns) -> String {
         let tree = self.tree(i, columns.room);
         let room = columns.name.saturating_sub(cells(&tree) + 1);
-        let (name, aside, padding) = self.name_in(i, room);
-        let mut line = format!("{} {tree} {name}{aside}", self.painted_size(i, columns));
-        let percent = if columns.percent { self.percent(i) } else { String::new() };
-        // Writing to a string cannot fail.
-        let _ = match columns.bar {
-            0 if columns.percent => write!(line, "{padding} {percent:>4}"),
-            0 => Ok(()),
-            _ => {
-                let mut bar = self.bar(i, columns);
-                if self.options.dim && self.notes[i].direction.is_none() {
-                    bar = self.paint(&bar, Colors::dim_bar);
-                }
-                write!(line, "{padding}│{bar} │ {percent:>4}")
-            }
+        let (name, padding) = self.name_in(i, room);
+        let bar = match columns.bar {
+            0 => String::new(),
+            _ => format!("│{} │", self.bar(i, columns)),
         };
-        line
+        let (figures, percent) = (self.painted_figures(i, columns), self.percent(i, columns));
+        format!("{figures} {tree} {name}{padding}{bar}{percent}")
     }
 
     /// A line for screen readers: words and no drawing.
     fn words(&self, i: usize, columns: &Columns) -> String {
         let level = if columns.level { format!("{} ", self.level(i)) } else { String::new() };
-        let percent =
-            if columns.percent { format!(" {:>4}", self.percent(i)) } else { String::new() };
+        let (figures, percent) = (self.painted_figures(i, columns), self.percent(i, columns));
         let others = cells(&level) + columns.size + cells(&percent) + 1;
-        let size = self.painted_size(i, columns);
         match columns.name.min(self.options.width.saturating_sub(others)) {
-            0 => format!("{level}{size}{percent}"),
+            0 => format!("{level}{figures}{percent}"),
             room => {
-                let (name, aside, padding) = self.name_in(i, room);
-                format!("{name}{aside}{padding} {level}{size}{percent}")
+                let (name, padding) = self.name_in(i, room);
+                format!("{name}{padding} {level}{figures}{percent}")
             }
         }
     }
 
     /// The name and the remark after it, with colours, and the blanks that fill `room` cells. The remark is left out
     /// if there would be hardly any room for the name, or too little for a count.
-    fn name_in(&self, i: usize, room: usize) -> (String, String, String) {
-        let (name, aside) = (self.name(i), self.notes[i].aside.as_str());
-        let least = if self.lines[i].is_rest { usize::MAX } else { NAME_AT_LEAST };
-        let least = cells(&name).min(least);
-        let (name, aside) = match room.checked_sub(cells(aside)) {
-            Some(room) if room >= least => (shorten(&name, room), aside),
-            _ => (shorten(&name, room), ""),
-        };
+    fn name_in(&self, i: usize, room: usize) -> (String, String) {
+        let (line, name, mut aside) = (&self.lines[i], self.name(i), self.asides[i].as_str());
+        let least = if line.is_rest { usize::MAX } else { NAME_AT_LEAST };
+        if room < cells(aside) + least.min(cells(&name)) {
+            aside = "";
+        }
+        let name = shorten(&name, room.saturating_sub(cells(aside)));
         let padding = " ".repeat(room.saturating_sub(cells(&name) + cells(aside)));
-        (self.painted(i, &name), self.paint(aside, Colors::aside), padding)
+        let name = match &self.options.colors {
+            None => name,
+            Some(_) if line.is_rest => colors::aside().paint(name).to_string(),
+            Some(colors) => colors.name(line.name, line.mode).paint(name).to_string(),
+        };
+        (name + &self.paint(aside, colors::aside()), padding)
     }
 
     /// Levels below the topmost line drawn.
@@ -243,28 +178,18 @@ impl Picture<'_> {
         self.lines[i].depth.saturating_sub(usize::from(self.options.skip_total))
     }
 
-    fn painted_size(&self, i: usize, columns: &Columns) -> String {
-        let size = cut(&self.notes[i].size, columns.size);
-        let size = " ".repeat(columns.size.saturating_sub(cells(&size))) + &size;
-        let (is_largest, direction) = (self.lines[i].is_largest, self.notes[i].direction);
-        self.paint(&size, |colors| colors.size(is_largest, direction))
+    fn painted_figures(&self, i: usize, columns: &Columns) -> String {
+        let (line, figures) = (&self.lines[i], cut(&self.figures[i], columns.size));
+        let figures = " ".repeat(columns.size.saturating_sub(cells(&figures))) + &figures;
+        let style = colors::direction(line.direction());
+        // The largest of siblings is bold.
+        self.paint(&figures, Style { is_bold: line.is_largest, ..style })
     }
 
-    fn paint(&self, text: &str, style: impl Fn(&Colors) -> Style) -> String {
-        match &self.options.colors {
-            Some(colors) if !text.is_empty() => style(colors).paint(text).to_string(),
+    fn paint(&self, text: &str, style: Style) -> String {
+        match self.options.colors {
+            Some(_) if !text.is_empty() => style.paint(text).to_string(),
             _ => text.to_owned(),
-        }
-    }
-
-    fn painted(&self, i: usize, name: &str) -> String {
-        match &self.options.colors {
-            Some(colors) if self.lines[i].is_rest => colors.aside().paint(name).to_string(),
-            Some(colors) => {
-                let line = &self.lines[i];
-                colors.name(line.name, line.mode).paint(name).to_string()
-            }
-            None => name.to_owned(),
         }
     }
 
@@ -302,13 +227,11 @@ impl Picture<'_> {
         let Some(levels) = width.checked_sub(3) else {
             return branch.chars().take(width).collect();
         };
-        let mut strokes = Vec::new();
-        let mut at = line.parent;
-        for _ in 0..self.level(i).min(levels.div_ceil(2)) {
-            let Some(above) = at else { break };
-            strokes.push(if self.lines[above].is_last { "  " } else { "│ " });
-            at = self.lines[above].parent;
-        }
+        let above = iter::successors(line.parent, |above| self.lines[*above].parent);
+        let strokes: Vec<_> = above
+            .take(self.level(i).min(levels.div_ceil(2)))
+            .map(|above| if self.lines[above].is_last { "  " } else { "│ " })
+            .collect();
         let drawn: String = strokes.into_iter().rev().collect();
         let skipped = drawn.chars().count().saturating_sub(levels);
         drawn.chars().skip(skipped).chain(branch.chars()).collect()

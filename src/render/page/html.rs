@@ -1,6 +1,5 @@
 //! The page: the map, and a table of the same rows. Both work without the script.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use base64::Engine;
@@ -19,32 +18,25 @@ const SCRIPT_HASH: &str = "3v6DljdoSHgOJ6g5QfXCm5IYdySjMpWH943UMCYUEHw=";
 pub(super) const FIXED: usize = STYLE.len() + SCRIPT.len() + 60_000;
 
 pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
-    let root = &page.rows[0];
-    let (name, title) = (safe(&root.name), safe(&page.title()));
-    let policy = format!(
-        "default-src 'none'; style-src 'sha256-{STYLE_HASH}'; script-src 'sha256-{SCRIPT_HASH}'; \
-         base-uri 'none'; form-action 'none'"
-    );
+    let partial = match page.is_partial {
+        true => "Some entries could not be read: sizes without them are marked with ≥. ",
+        false => "",
+    };
     write!(
         out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <title>{name}: {title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <h1>{name}</h1>\n<p>{title}. {}Made by weigh {}, {}.</p>\n",
-        if page.is_partial {
-            "Some entries could not be read: sizes without them are marked with ≥. "
-        } else {
-            ""
-        },
-        env!("CARGO_PKG_VERSION"),
-        safe(&page.options.time),
+        include_str!("head.html"),
+        style_hash = STYLE_HASH,
+        script_hash = SCRIPT_HASH,
+        name = safe(&page.rows[0].name),
+        title = safe(&page.title()),
+        style = STYLE,
+        partial = partial,
+        version = env!("CARGO_PKG_VERSION"),
+        time = safe(&page.options.time),
     )?;
     write!(
         out,
-        "<nav aria-label=\"Directories above the map\" hidden></nav>\n\
-         <div id=\"map\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
+        "<div id=\"map\"><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" \
          aria-label=\"Map of the table below: areas are proportional to sizes\">"
     )?;
     svg::shapes(out, page, |_| "/>".to_owned())?;
@@ -76,46 +68,42 @@ fn table(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
 }
 
 /// The table row of a node.
-fn line(row: &PageRow) -> String {
-    let bytes = row
-        .bytes
-        .as_ref()
-        .map_or(String::new(), |bytes| format!(" data-bytes=\"{}\"", STANDARD.encode(bytes)));
+fn line(row: &PageRow<'_>) -> String {
+    // Its exact name, if the text does not show that.
+    let bytes = match row.name.as_bytes() == row.line.name {
+        true => String::new(),
+        false => format!(" data-bytes=\"{}\"", STANDARD.encode(row.line.name)),
+    };
     let note = match row.note.as_str() {
         "" => String::new(),
         note => format!("<span>{}</span>", safe(note)),
     };
-    let change = row
-        .change
-        .as_ref()
-        .map_or(String::new(), |(change, text)| format!("<td data-v={change}>{}", safe(text)));
+    let totals = row.line.totals;
     // The share of the whole, or of all changes.
-    let share = match row.change {
-        Some(_) => format!(" data-v={}", row.area),
-        None => String::new(),
+    let (change, share) = match &row.change {
+        None => (String::new(), String::new()),
+        Some((change, text)) => {
+            (format!("<td data-v={change}>{}", safe(text)), format!(" data-v={}", totals.weight))
+        }
     };
     // HTML needs no end tags of rows and cells. They would be a fifth of the page.
-    let mut line = String::new();
-    // Writing to a string cannot fail.
-    let _ = writeln!(
-        line,
-        "<tr data-d={}><th scope=row{bytes}>{}{note}<td data-v={}>{}{change}<td{share}>{}<td>{}<td>{}",
-        row.depth,
+    format!(
+        "<tr data-d={}><th scope=row{bytes}>{}{note}<td data-v={}>{}{change}<td{share}>{}<td>{}<td>{}\n",
+        row.line.depth,
         safe(&row.name),
-        row.size,
-        safe(&row.size_text),
+        totals.size,
+        safe(&row.size),
         safe(&row.percent),
-        Format::Count.write(row.entries),
+        Format::Count.write(totals.entries),
         row.kind,
-    );
-    line
+    )
 }
 
 /// How many bytes a row and its shape take.
-pub(super) fn length(row: &PageRow) -> usize {
+pub(super) fn length(row: &PageRow<'_>) -> usize {
     /// The maximal size of a shape.
     const SHAPE: usize = 80;
-    let shapes = if row.is_open { 2 * SHAPE } else { SHAPE };
+    let shapes = if row.line.has_children { 2 * SHAPE } else { SHAPE };
     line(row).len() + shapes
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::map::{HEIGHT, Map, WIDTH};
+use super::map::{HEIGHT, WIDTH, outline};
 use super::{PageContent, STYLE, path_of, safe};
 
 pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<()> {
@@ -15,8 +15,11 @@ pub(super) fn write(out: &mut impl Write, page: &PageContent<'_>) -> io::Result<
     )?;
     shapes(out, page, |i| {
         let row = &page.rows[i];
-        let more = row.change.as_ref().map_or(String::new(), |(_, change)| format!(" ({change})"));
-        let text = format!("{}{}: {}{more}", path_of(&page.rows, i), row.note, row.size_text);
+        let text = format!("{}{}: {}", path_of(&page.rows, i), row.note, row.size);
+        let text = match &row.change {
+            Some((_, change)) => format!("{text} ({change})"),
+            None => text,
+        };
         format!("><title>{}</title></path>", safe(&text))
     })?;
     out.write_all(b"</svg>\n")
@@ -28,16 +31,14 @@ pub(super) fn shapes(
     page: &PageContent<'_>,
     end: impl Fn(usize) -> String,
 ) -> io::Result<()> {
-    let mut rests = page.map.rests.iter().peekable();
-    for (i, (row, place)) in page.rows.iter().zip(&page.map.places).enumerate() {
-        let class = if row.is_open { "dir" } else { &row.class };
-        if let Some(outline) = Map::outline(place) {
+    for (i, row) in page.rows.iter().enumerate() {
+        let class = if row.line.has_children { "dir" } else { row.class };
+        if let Some(outline) = outline(page.map.areas[i]) {
             let end = end(i);
             write!(out, "<path id=\"n{i}\" class=\"{class}\" d=\"{outline}\"{end}")?;
         }
         // Directories are drawn before their entries.
-        while let Some((_, rest)) = rests.next_if(|(of, _)| *of == i) {
-            let Some(outline) = Map::outline(rest) else { continue };
+        if let Some(outline) = page.map.rests[i].and_then(outline) {
             write!(out, "<path class=\"rest\" d=\"{outline}\"/>")?;
         }
     }

@@ -18,16 +18,23 @@ impl Rectangle {
     pub(super) fn below(self, strip: f64) -> Self {
         Self { y: self.y + strip, height: self.height - strip, ..self }
     }
+
+    /// The rectangle with its sides exchanged.
+    fn turned(self) -> Self {
+        Self { x: self.y, y: self.x, width: self.height, height: self.width }
+    }
 }
 
 /// Divides `whole` among `sizes`, the largest of which come first.
 pub(super) fn squarify(sizes: &[f64], whole: Rectangle) -> Vec<Rectangle> {
     let mut parts = Vec::with_capacity(sizes.len());
-    let mut rest = whole;
+    let (mut rest, mut sizes) = (whole, sizes);
     let mut left: f64 = sizes.iter().sum();
-    let mut sizes = sizes;
     while !sizes.is_empty() {
-        let side = rest.width.min(rest.height);
+        // A row takes the whole height on the left of a wide area. A high one is laid out on its side.
+        let is_wide = rest.width >= rest.height;
+        let mut area = if is_wide { rest } else { rest.turned() };
+        let side = area.height;
         // The remaining area for each unit of size.
         let scale = if left > 0.0 { rest.width * rest.height / left } else { 0.0 };
         let (row, sum) = row(sizes, side, scale);
@@ -35,25 +42,14 @@ pub(super) fn squarify(sizes: &[f64], whole: Rectangle) -> Vec<Rectangle> {
         let thickness = if side > 0.0 { sum * scale / side } else { 0.0 };
         let mut along = 0.0;
         for size in now {
-            let length = if sum > 0.0 { size / sum * side } else { 0.0 };
-            parts.push(match rest.width >= rest.height {
-                true => Rectangle { y: rest.y + along, width: thickness, height: length, ..rest },
-                false => Rectangle { x: rest.x + along, width: length, height: thickness, ..rest },
-            });
-            along += length;
+            let height = if sum > 0.0 { size / sum * side } else { 0.0 };
+            let part = Rectangle { y: area.y + along, width: thickness, height, ..area };
+            parts.push(if is_wide { part } else { part.turned() });
+            along += height;
         }
-        rest = match rest.width >= rest.height {
-            true => Rectangle {
-                x: rest.x + thickness,
-                width: (rest.width - thickness).max(0.0),
-                ..rest
-            },
-            false => Rectangle {
-                y: rest.y + thickness,
-                height: (rest.height - thickness).max(0.0),
-                ..rest
-            },
-        };
+        area.x += thickness;
+        area.width = (area.width - thickness).max(0.0);
+        rest = if is_wide { area } else { area.turned() };
         left = (left - sum).max(0.0);
         sizes = later;
     }
@@ -63,13 +59,9 @@ pub(super) fn squarify(sizes: &[f64], whole: Rectangle) -> Vec<Rectangle> {
 /// How many of `sizes` make the next row, and their sum. A size is added as long as it makes the worst rectangle of
 /// the row squarer.
 fn row(sizes: &[f64], side: f64, scale: f64) -> (usize, f64) {
-    let worst = |largest: f64, smallest: f64, sum: f64| {
-        let (side, area) = (side * side, sum * sum * scale);
-        (side * largest / area).max(area / (side * smallest))
-    };
     let (mut sum, mut ratio) = (0.0, f64::INFINITY);
     for (i, size) in sizes.iter().enumerate() {
-        let next = worst(sizes[0], *size, sum + size);
+        let next = worst([sizes[0], *size], sum + size, side, scale);
         // Sizes of 0 join the last row, and so does everything if there is no room.
         if *size > 0.0 && next > ratio {
             return (i, sum);
@@ -78,6 +70,12 @@ fn row(sizes: &[f64], side: f64, scale: f64) -> (usize, f64) {
         ratio = if next.is_nan() { ratio } else { next };
     }
     (sizes.len(), sum)
+}
+
+/// How far the worst rectangle of a row is from a square: the ratio of its longer to its shorter side.
+fn worst([largest, smallest]: [f64; 2], sum: f64, side: f64, scale: f64) -> f64 {
+    let (side, area) = (side * side, sum * sum * scale);
+    (side * largest / area).max(area / (side * smallest))
 }
 
 #[cfg(test)]

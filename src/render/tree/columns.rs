@@ -1,7 +1,7 @@
 //! How wide the columns are: sizes, tree and names, bars, percentages.
 
 use super::{Bars, NAME_AT_LEAST, Picture};
-use crate::render::name::cells;
+use crate::render::name::{cells, widest};
 
 /// The widths of the columns, in cells.
 #[derive(Default)]
@@ -34,40 +34,36 @@ impl Picture<'_> {
     /// The widths for the lines from `first` on. Beside bars, names take up to 45% of the width. If that leaves too
     /// little for bars, there are only percentages; and if there is no room for those, only names.
     pub(super) fn columns(&self, first: usize) -> Columns {
-        let lines = first..self.lines.len();
-        let width = self.options.width;
-        let size = lines.clone().map(|i| cells(&self.notes[i].size)).max().unwrap_or(0).min(width);
-        let longest = |room| {
-            let name = |i| {
-                let drawing = !self.options.screen_reader;
-                let tree = if drawing { self.tree_width(i, room) + 1 } else { 0 };
-                tree + cells(&self.name(i)) + cells(&self.notes[i].aside)
-            };
-            lines.clone().map(name).max().unwrap_or(0).min(room)
-        };
-        let columns = |room, percent| Columns {
-            size,
-            name: longest(room),
-            percent,
-            room,
-            ..Columns::default()
-        };
-        let room = width.saturating_sub(size + 2);
+        let size = widest(&self.figures[first..]).min(self.options.width);
+        let room = self.options.width.saturating_sub(size + 2);
+        let has_bars = self.options.bars != Bars::None;
         if self.options.screen_reader {
-            let deepest = lines.clone().map(|i| self.level(i)).max().unwrap_or(0);
+            let deepest = (first..self.lines.len()).map(|i| self.level(i)).max().unwrap_or(0);
             let numbers = deepest.to_string().len() + 1 + size;
-            let percent = self.options.bars != Bars::None && numbers + PERCENT <= width;
-            return Columns { level: numbers <= width, ..columns(room, percent) };
+            let percent = has_bars && numbers + PERCENT <= self.options.width;
+            let level = numbers <= self.options.width;
+            return Columns { level, ..self.without_bars(first, size, room, percent) };
         }
-        if self.options.bars == Bars::None {
-            return columns(room, false);
+        if !has_bars {
+            return self.without_bars(first, size, room, false);
         }
-        let beside_bar = columns(room.min(width.saturating_mul(45) / 100), true);
+        let narrow = room.min(self.options.width.saturating_mul(45) / 100);
+        let beside_bar = self.without_bars(first, size, narrow, true);
         let bar = (room + 1).saturating_sub(beside_bar.name + AROUND_BAR);
         match (room + 1).saturating_sub(PERCENT) {
             _ if bar >= LEAST_BAR => Columns { bar, longer: self.longer(bar), ..beside_bar },
-            beside_percent if beside_percent >= LEAST_ROOM => columns(beside_percent, true),
-            _ => columns(room, false),
+            beside if beside >= LEAST_ROOM => self.without_bars(first, size, beside, true),
+            _ => self.without_bars(first, size, room, false),
         }
+    }
+
+    /// The widths for the lines from `first` on, with sizes of `size` cells and names that take up to `room`.
+    fn without_bars(&self, first: usize, size: usize, room: usize, percent: bool) -> Columns {
+        let names = (first..self.lines.len()).map(|i| {
+            let tree = if self.options.screen_reader { 0 } else { self.tree_width(i, room) + 1 };
+            tree + cells(&self.name(i)) + cells(&self.asides[i])
+        });
+        let name = names.max().unwrap_or(0).min(room);
+        Columns { size, name, room, percent, ..Columns::default() }
     }
 }

@@ -22,26 +22,22 @@ pub(in crate::render) struct Rest {
 
 impl Rest {
     /// The inodes that have none of `lines`, if there are any.
-    pub(in crate::render) fn of(
-        lines: &[Line<'_>],
+    pub(in crate::render) fn of<'l, 'n: 'l>(
+        lines: impl IntoIterator<Item = &'l Line<'n>>,
         tree: &Tree,
         options: &PictureOptions,
     ) -> Option<Self> {
-        let (root, below) = lines.split_first()?;
-        if below.is_empty() && options.root_alone {
+        let mut lines = lines.into_iter().peekable();
+        let root = lines.next()?;
+        if lines.peek().is_none() && options.root_alone {
             return None;
         }
         let Totals { mut weight, mut entries, .. } = root.totals;
-        let is_inode = |line: &Line<'_>, is_root: bool| match tree.shape() {
-            Shape::Groups => false,
-            _ if is_root && tree.root().is_total() => false,
-            _ => line.has_own || !options.knows_own,
-        };
-        entries = entries.saturating_sub(is_inode(root, true).into());
+        entries = entries.saturating_sub(is_inode(root, tree, options).into());
         let mut is_at_least = false;
-        for line in below {
+        for line in lines {
             if line.has_children {
-                entries = entries.saturating_sub(is_inode(line, false).into());
+                entries = entries.saturating_sub(is_inode(line, tree, options).into());
             } else {
                 entries = entries.saturating_sub(line.totals.entries);
                 weight = weight.saturating_sub(line.totals.weight);
@@ -61,5 +57,14 @@ impl Rest {
         let weight = if is_time { 0 } else { weight };
         let totals = Totals { size: weight, weight, entries, ..Totals::default() };
         is_worth_a_line.then_some(Self { totals, name, is_at_least })
+    }
+}
+
+/// Whether a line is for an inode that counts, and not for a group or for several roots.
+fn is_inode(line: &Line<'_>, tree: &Tree, options: &PictureOptions) -> bool {
+    match tree.shape() {
+        Shape::Groups => false,
+        _ if line.parent.is_none() && tree.root().is_total() => false,
+        _ => line.has_own || !options.knows_own,
     }
 }
