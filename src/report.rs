@@ -576,15 +576,12 @@ impl Request {
                 return Err(io::Error::other(message));
             }
             self.ensure_enough(origin, (owners, times))?;
-            snapshot::ensure_measure(seen.measure, required)
-        };
-        let look = |seen: View, origin: Option<&Origin>| {
-            check(seen, origin)
-                .map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
+            snapshot::ensure_measure(seen.measure, required)?;
             begin(seen);
             Ok(())
         };
-        let mut snapshot = snapshot::load_after(path, wanted, |_| Whole { inodes }, look)?;
+        let mut snapshot =
+            snapshot::load_after(path, wanted, |_| Whole { inodes }, Operation::Compare, check)?;
         let compared = move || {
             let has_times = snapshot.origin.as_ref().is_some_and(|origin| origin.has_times);
             snapshot::reweigh(&mut snapshot, &filter.of_saved(has_times), inodes)?;

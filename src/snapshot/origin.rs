@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsString};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::tokens::Tokens;
@@ -109,7 +109,7 @@ impl Volume {
         Ok(Self { kind: mounts.file_system_type(mount).unwrap_or_default().to_vec(), size, free })
     }
 
-    fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
+    fn read(tokens: &mut Tokens) -> io::Result<Self> {
         let mut volume = Self::default();
         tokens.object(|tokens| {
             match tokens.text() {
@@ -125,7 +125,7 @@ impl Volume {
 }
 
 impl Share {
-    pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
+    pub(super) fn read(tokens: &mut Tokens) -> io::Result<Self> {
         let mut share = Self { number: 0, of: 0, depth: 2 };
         tokens.object(|tokens| {
             match tokens.text() {
@@ -148,7 +148,7 @@ impl GivenRoot {
     }
 
     /// Reads one of the header's roots.
-    pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
+    pub(super) fn read(tokens: &mut Tokens) -> io::Result<Self> {
         let mut root = Self::default();
         let (mut exact_path, mut exact_name) = (None, None);
         tokens.object(|tokens| {

@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use super::SCHEMA;
 use crate::escape::{json_bytes as bytes, json_string as string};
@@ -34,11 +34,8 @@ pub(in crate::snapshot) struct Header {
 }
 
 impl Header {
-    /// Reads the member whose key was taken last. False if it is not a member of the header.
-    pub(in crate::snapshot) fn read<R: Read>(
-        &mut self,
-        tokens: &mut Tokens<R>,
-    ) -> io::Result<bool> {
+    /// Reads the member whose key was taken last, or skips it if it is not one of the header.
+    pub(in crate::snapshot) fn read(&mut self, tokens: &mut Tokens) -> io::Result<()> {
         match tokens.text() {
             b"schema" => {
                 let schema = tokens.number()?;
@@ -58,18 +55,17 @@ impl Header {
             b"complete" => self.is_complete = Some(tokens.boolean()?),
             b"errors" => {
                 let codes = LazyCell::new(codes);
-                self.problems = list(tokens, usize::MAX, |tokens| read_problem(tokens, &codes))?;
+                self.problems = tokens.list(usize::MAX, |tokens| read_problem(tokens, &codes))?;
             }
             b"figures" => {
-                let read = |tokens: &mut Tokens<R>| Ok(tokens.utf8()?.to_owned());
-                let figures: Vec<String> = list(tokens, MOST_FIGURES, read)?;
-                let has = |name: &str| figures.iter().any(|figure| figure == name);
-                self.has_all = Measure::ALL.iter().all(|measure| has(measure.name()));
-                self.origin().has_times |= has(Figures::TIME);
+                let figures = strings(tokens, MOST_FIGURES)?;
+                let mut all = Measure::ALL.into_iter().map(Measure::name);
+                self.has_all = all.all(|name| figures.iter().any(|figure| figure == name));
+                self.origin().has_times |= figures.iter().any(|figure| figure == Figures::TIME);
             }
             b"time" => self.origin().time = tokens.signed()?,
             b"host" => self.origin().host = tokens.utf8()?.into(),
-            b"roots" => self.origin().roots = list(tokens, usize::MAX, GivenRoot::read)?,
+            b"roots" => self.origin().roots = tokens.list(usize::MAX, GivenRoot::read)?,
             b"details" => {
                 let has_details = tokens.boolean()?;
                 self.origin().has_details = has_details;
@@ -80,12 +76,11 @@ impl Header {
             b"options" => {
                 /// More than a command line of 6 MiB can have (execve(2)).
                 const MOST: usize = 1 << 20;
-                let read = |tokens: &mut Tokens<R>| Ok(tokens.utf8()?.into());
-                self.origin().options = Some(list(tokens, MOST, read)?);
+                self.origin().options = Some(strings(tokens, MOST)?);
             }
-            _ => return Ok(false),
+            _ => tokens.skip()?,
         }
-        Ok(true)
+        Ok(())
     }
 
     /// What it says, if it is a snapshot's, and not only that of what was printed.
@@ -109,9 +104,9 @@ impl Header {
         self.origin.as_ref().filter(|_| self.knows_details)
     }
 
-    pub(in crate::snapshot) fn loaded<R: Read>(
+    pub(in crate::snapshot) fn loaded(
         self,
-        tokens: &Tokens<R>,
+        tokens: &Tokens,
         wanted: Wanted,
         report: Option<Tree>,
     ) -> io::Result<Snapshot> {
@@ -128,28 +123,13 @@ impl Header {
     }
 }
 
-/// Reads a list of at most `most` items.
-fn list<R: Read, V>(
-    tokens: &mut Tokens<R>,
-    most: usize,
-    read: impl Fn(&mut Tokens<R>) -> io::Result<V>,
-) -> io::Result<Vec<V>> {
-    let mut list = Vec::new();
-    tokens.take(b'[')?;
-    while tokens.item(list.is_empty())? {
-        if list.len() == most {
-            return Err(tokens.error(format_args!("a list of more than {most} items")));
-        }
-        list.push(read(tokens)?);
-    }
-    Ok(list)
+/// Reads a list of at most `most` strings.
+fn strings(tokens: &mut Tokens, most: usize) -> io::Result<Vec<String>> {
+    tokens.list(most, |tokens| Ok(tokens.utf8()?.to_owned()))
 }
 
 /// Reads an error. `codes` has this system's error number for each symbol.
-fn read_problem<R: Read>(
-    tokens: &mut Tokens<R>,
-    codes: &HashMap<String, i32>,
-) -> io::Result<Problem> {
+fn read_problem(tokens: &mut Tokens, codes: &HashMap<String, i32>) -> io::Result<Problem> {
     let (mut path, mut exact_path) = (Vec::new(), None);
     let (mut operation, mut code, mut message) = (None, None, String::new());
     tokens.object(|tokens| {
