@@ -203,7 +203,7 @@ pub fn load<T: Tally>(
     tally: impl FnOnce(View) -> T,
 ) -> Result<Snapshot, Problem> {
     let mut snapshot = read(path, wanted, tally)?;
-    snapshot.weighed.problems.extend(shares::missing_beside(&snapshot));
+    snapshot.weighed.problems.extend(shares::missing(&[&snapshot]));
     Ok(snapshot)
 }
 
