@@ -67,21 +67,7 @@ impl Origin {
     /// The origin of a walk that starts now: of `roots`, listed by `source`, with these `options`.
     pub fn here(roots: &[OsString], source: Source, options: Vec<String>) -> Self {
         let mounts = MountTable::read();
-        let given = |root: &OsString| {
-            let name = root.as_encoded_bytes().to_vec();
-            let at = CString::new(root.as_encoded_bytes()).unwrap_or_default();
-            // A symlink to a directory stands for the directory, and any other symlink for itself.
-            let stat = source.stat(&at, Symlinks::Follow, Query::default());
-            let is_directory = stat.is_ok_and(|stat| stat.is_directory());
-            let symlinks = if is_directory { Symlinks::Follow } else { Symlinks::Stay };
-            let volume = is_directory.then(|| Volume::of(&at, source, &mounts).ok()).flatten();
-            // The walk reports a root that cannot be found.
-            let path = sys::real_path(Path::new(root), symlinks);
-            let path = path
-                .map_or_else(|_| name.clone(), |path| path.into_os_string().into_encoded_bytes());
-            GivenRoot { path, name: Some(name), volume }
-        };
-        let roots = roots.iter().map(given).collect();
+        let roots = roots.iter().map(|root| GivenRoot::of(root, source, &mounts)).collect();
         let options = Some(options);
         Self { time: sys::now(), host: sys::host(), roots, options, ..Self::default() }
     }
@@ -142,6 +128,21 @@ impl Share {
 }
 
 impl GivenRoot {
+    /// The root that was given as `root`.
+    fn of(root: &OsString, source: Source, mounts: &MountTable) -> Self {
+        let name = root.as_encoded_bytes().to_vec();
+        let at = CString::new(&*name).unwrap_or_default();
+        // A symlink to a directory stands for the directory, and any other symlink for itself.
+        let stat = source.stat(&at, Symlinks::Follow, Query::default());
+        let is_directory = stat.is_ok_and(|stat| stat.is_directory());
+        let symlinks = if is_directory { Symlinks::Follow } else { Symlinks::Stay };
+        let volume = is_directory.then(|| Volume::of(&at, source, mounts).ok()).flatten();
+        // The walk reports a root that cannot be found.
+        let path = sys::real_path(Path::new(root), symlinks);
+        let path = path.map(|path| path.into_os_string().into_encoded_bytes());
+        Self { path: path.unwrap_or_else(|_| name.clone()), name: Some(name), volume }
+    }
+
     /// Its absolute path.
     pub(super) fn place(&self) -> Cow<'_, Path> {
         sys::to_path(&self.path)

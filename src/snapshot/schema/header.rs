@@ -11,6 +11,7 @@ use crate::measure::{Figures, Measure, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::tokens::Tokens;
 use crate::snapshot::{FileSystem, GivenRoot, Glance, Origin, Snapshot, Volume, Wanted};
+use crate::sys::Space;
 use crate::sys::errors::codes;
 use crate::tree::Tree;
 use crate::weighed::Weighed;
@@ -159,25 +160,26 @@ pub fn head(out: &mut impl Write, view: View) -> io::Result<()> {
 
 /// Writes everything after the root's members: the errors.
 pub fn end(out: &mut impl Write, weighed: &Weighed) -> io::Result<()> {
-    out.write_all(br#","errors":["#)?;
-    for (i, problem) in weighed.problems.iter().enumerate() {
-        out.write_all(if i == 0 { b"{" } else { b",{" })?;
+    out.write_all(br#","errors":"#)?;
+    list(out, &weighed.problems, |out, problem| {
+        out.write_all(b"{")?;
         bytes(out, "path", &problem.path)?;
         write!(out, r#","operation":"{}","error":"#, problem.operation.name())?;
         string(out, &problem.symbol())?;
         out.write_all(br#","message":"#)?;
         string(out, &problem.message)?;
-        out.write_all(b"}")?;
-    }
-    out.write_all(b"]}\n")
+        out.write_all(b"}")
+    })?;
+    out.write_all(b"}\n")
 }
 
 /// Where a snapshot comes from.
 pub(super) fn origin(out: &mut impl Write, origin: &Origin, has_all: bool) -> io::Result<()> {
     write!(out, r#","time":{},"#, origin.time)?;
     bytes(out, "host", &origin.host)?;
-    for (i, root) in origin.roots.iter().enumerate() {
-        out.write_all(if i == 0 { br#","roots":[{"# } else { b"},{" })?;
+    out.write_all(br#","roots":"#)?;
+    list(out, &origin.roots, |out, root| {
+        out.write_all(b"{")?;
         bytes(out, "path", &root.path)?;
         if let Some(name) = &root.name {
             out.write_all(b",")?;
@@ -188,16 +190,11 @@ pub(super) fn origin(out: &mut impl Write, origin: &Origin, has_all: bool) -> io
             bytes(out, "type", kind)?;
             write!(out, r#","size":{size},"free":{free}}}"#)?;
         }
-    }
-    out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;
-    out.write_all(b"]")?;
+        out.write_all(b"}")
+    })?;
     if let Some(options) = &origin.options {
-        out.write_all(br#","options":["#)?;
-        for (i, option) in options.iter().enumerate() {
-            out.write_all(if i == 0 { b"" } else { b"," })?;
-            string(out, option)?;
-        }
-        out.write_all(b"]")?;
+        out.write_all(br#","options":"#)?;
+        list(out, options, |out, option| string(out, option))?;
     }
     if let Some(Share { number, of, depth }) = origin.share {
         write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
@@ -213,16 +210,32 @@ pub(super) fn origin(out: &mut impl Write, origin: &Origin, has_all: bool) -> io
 
 /// What file systems hold besides the files that the walk saw.
 pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
-    for (i, one) in file_systems.iter().enumerate() {
-        out.write_all(if i == 0 { br#","file_systems":[{"# } else { b"},{" })?;
-        bytes(out, "path", &one.root)?;
-        let space = one.space;
-        write!(
-            out,
-            r#","size":{},"free":{},"available":{}"#,
-            space.size, space.free, space.available
-        )?;
-        one.unseen().map_or(Ok(()), |unseen| write!(out, r#","unseen":{unseen}"#))?;
+    if file_systems.is_empty() {
+        return Ok(());
     }
-    out.write_all(if file_systems.is_empty() { b"" } else { b"}]" })
+    out.write_all(br#","file_systems":"#)?;
+    list(out, file_systems, |out, one| {
+        out.write_all(b"{")?;
+        bytes(out, "path", &one.root)?;
+        let Space { size, free, available } = one.space;
+        write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
+        if let Some(unseen) = one.unseen() {
+            write!(out, r#","unseen":{unseen}"#)?;
+        }
+        out.write_all(b"}")
+    })
+}
+
+/// Writes a list of `items`, each of which `write` writes.
+fn list<W: Write, I>(
+    out: &mut W,
+    items: &[I],
+    write: impl Fn(&mut W, &I) -> io::Result<()>,
+) -> io::Result<()> {
+    out.write_all(b"[")?;
+    for (i, item) in items.iter().enumerate() {
+        out.write_all(if i == 0 { b"" } else { b"," })?;
+        write(out, item)?;
+    }
+    out.write_all(b"]")
 }
