@@ -193,10 +193,9 @@ impl<'s> Reweigher<'s> {
             return Some(problem.clone());
         }
         let met_at = root.place.join(sys::to_path(way));
-        let mut inside: Vec<_> = met.inside_of(&met_at).collect();
+        let inside: Vec<_> = met.inside_of(&met_at).collect();
         // Outer roots come first.
-        inside.reverse();
-        inside.into_iter().find_map(|root| {
+        inside.into_iter().rev().find_map(|root| {
             let way = path::with_slashes(met_at.strip_prefix(&root.place).ok()?);
             let names = [root.name, &way].into_iter().filter(|name| !name.is_empty());
             let path = path::join_all(names);
@@ -212,9 +211,10 @@ impl<'s> Reweigher<'s> {
         let mut ahead = ahead.peekable();
         while let Some(name) = ahead.next() {
             let is_directory = ahead.peek().is_some() || problem.operation != Operation::Stat;
-            let mut is_left_out = |is_dir| filters.verdict(name, is_dir) == Verdict::LeftOut;
             // An entry that could not be examined may be a directory, in which entries may count.
-            if is_left_out(true) && (is_directory || is_left_out(false)) {
+            if filters.verdict(name, true) == Verdict::LeftOut
+                && (is_directory || filters.verdict(name, false) == Verdict::LeftOut)
+            {
                 return true;
             }
             filters.enter(name);
@@ -237,20 +237,19 @@ impl<'r, 't> RootsOfErrors<'r, 't> {
     /// The root from which the walk reached `path`, and the path from there. If `.` and `./../a` are roots, it may be
     /// in the second.
     fn walked_in<'p>(&self, path: &'p [u8]) -> Option<(&'r SavedRoot<'t>, &'p [u8])> {
-        let is_end = |end: &usize| {
-            let is_slash = |at: usize| path.get(at).is_none_or(|byte| *byte == b'/');
-            is_slash(*end) || end.checked_sub(1).is_some_and(is_slash)
-        };
-        let ends = (0..=path.len().min(LONGEST)).rev().filter(is_end);
-        let mut roots =
-            ends.filter_map(|end| Some((*self.walked.get(&path[..end])?, &path[end..])));
-        roots.next().map(|(root, way)| (root, way.strip_prefix(b"/").unwrap_or(way)))
+        (0..=path.len().min(LONGEST)).rev().find_map(|end| {
+            let (above, way) = path.split_at(end);
+            // Names end there.
+            if !(way.is_empty() || way.starts_with(b"/") || above.ends_with(b"/")) {
+                return None;
+            }
+            Some((*self.walked.get(above)?, way.strip_prefix(b"/").unwrap_or(way)))
+        })
     }
 
     /// The roots inside others that are at `place` or above it, innermost first.
     fn inside_of(&self, place: &Path) -> impl Iterator<Item = &'r SavedRoot<'t>> {
-        let can_be_open = |place: &&Path| place.as_os_str().len() <= LONGEST;
-        let places = place.ancestors().filter(can_be_open);
+        let places = place.ancestors().filter(|place| place.as_os_str().len() <= LONGEST);
         places.filter_map(|place| self.inside.get(place).copied())
     }
 }
