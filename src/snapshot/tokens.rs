@@ -87,6 +87,7 @@ impl Tokens {
     }
 
     /// An error that says what is wrong, and at which byte; or only that it is not a snapshot.
+    #[cold]
     pub(super) fn error(&self, what: impl std::fmt::Display) -> io::Error {
         let message = match self.is_recognized {
             true => format!("{what}, at byte {}", self.position),
@@ -98,12 +99,20 @@ impl Tokens {
     /// The next bytes, at least one; none at the end.
     #[inline]
     fn ahead(&mut self) -> io::Result<&[u8]> {
+        if self.source.buffer().is_empty() {
+            self.refill()?;
+        }
+        Ok(self.source.buffer())
+    }
+
+    #[cold]
+    fn refill(&mut self) -> io::Result<()> {
         while let Err(error) = self.source.fill_buf() {
             if error.kind() != ErrorKind::Interrupted {
                 return Err(error);
             }
         }
-        Ok(self.source.buffer())
+        Ok(())
     }
 
     /// Takes the next `count` bytes; no more than [`Self::ahead`] returned.
@@ -122,7 +131,7 @@ impl Tokens {
     }
 
     /// The next byte that is not white space, which is not taken; none at the end of the stream.
-    #[inline]
+    #[cold]
     fn next(&mut self) -> io::Result<Option<u8>> {
         loop {
             match self.ahead()?.first() {
@@ -135,18 +144,26 @@ impl Tokens {
     /// The same; an error at the end of the stream.
     #[inline]
     pub(super) fn peek(&mut self) -> io::Result<u8> {
-        self.next()?.ok_or_else(|| self.early_end())
+        match self.source.buffer().first() {
+            Some(next) if *next > b' ' => Ok(*next),
+            _ => self.next()?.ok_or_else(|| self.early_end()),
+        }
     }
 
     /// Takes `byte`, and white space before it.
     #[inline]
     pub(super) fn take(&mut self, byte: u8) -> io::Result<()> {
         if self.peek()? != byte {
-            return Err(self.error(format_args!("no '{}' where one should be", byte as char)));
+            return Err(self.missing(byte));
         }
         self.pass(1);
         self.is_first = matches!(byte, b'{' | b'[');
         Ok(())
+    }
+
+    #[cold]
+    fn missing(&self, byte: u8) -> io::Error {
+        self.error(format_args!("no '{}' where one should be", byte as char))
     }
 
     /// Whether an object, whose start was taken, has another member. If so, it takes the key, which is then
@@ -188,17 +205,24 @@ impl Tokens {
     pub(super) fn string(&mut self) -> io::Result<()> {
         self.take(b'"')?;
         self.text.clear();
+        let mut is_ascii = true;
         loop {
             self.ahead()?;
             let ahead = self.source.buffer();
             let plain = plain(ahead);
             self.text.extend_from_slice(&ahead[..plain]);
             let (next, is_end) = (ahead.get(plain).copied(), ahead.is_empty());
-            self.pass(plain + usize::from(matches!(next, Some(b'"' | b'\\'))));
+            self.pass(plain + usize::from(next.is_some_and(|byte| byte >= b' ')));
             match next {
-                Some(b'"') if self.is_lax || is_utf8(&self.text) => return Ok(()),
+                Some(b'"') if is_ascii || self.is_lax || str::from_utf8(&self.text).is_ok() => {
+                    return Ok(());
+                }
                 Some(b'"') => return Err(self.error("a string that is not UTF-8")),
                 Some(b'\\') => self.escape()?,
+                Some(byte @ 0x80..) => {
+                    is_ascii = false;
+                    self.text.push(byte);
+                }
                 Some(_) => return Err(self.error("a control character in a string")),
                 None if is_end => return Err(self.early_end()),
                 None => {}
@@ -226,12 +250,11 @@ impl Tokens {
         let has_zero = self.peek()? == b'0';
         let (mut number, mut digits, mut is_end) = (Some(0_u64), 0, false);
         while number.is_some() && !is_end {
-            let ahead = self.ahead()?;
-            let here = ahead.iter().take_while(|byte| byte.is_ascii_digit());
-            let count = here.clone().count();
-            for digit in here {
+            let (ahead, mut count) = (self.ahead()?, 0);
+            for byte in ahead.iter().take_while(|byte| byte.is_ascii_digit()) {
                 let tens = number.and_then(|number| number.checked_mul(10));
-                number = tens.and_then(|tens| tens.checked_add(u64::from(digit - b'0')));
+                number = tens.and_then(|tens| tens.checked_add(u64::from(byte - b'0')));
+                count += 1;
             }
             is_end = count < ahead.len() || ahead.is_empty();
             digits += count;
@@ -371,26 +394,28 @@ impl Tokens {
         Ok(unit)
     }
 
+    #[cold]
     fn early_end(&self) -> io::Error {
         self.error("it ends too early")
     }
 }
 
-/// How many of the bytes `ahead` come before the first that ends a string, escapes, or is not allowed. Eight at a time,
-/// because that takes a third of the time.
+/// How many of the bytes `ahead` come before the first that ends a string, escapes, is not allowed, or is not ASCII. Eight
+/// at a time, because that takes a third of the time.
 #[inline]
 fn plain(ahead: &[u8]) -> usize {
     let (eights, rest) = ahead.as_chunks::<8>();
     for (i, eight) in eights.iter().enumerate() {
         let bytes = u64::from_le_bytes(*eight);
         let [quotes, escapes] = [b'"', b'\\'].map(|byte| bytes ^ (ONES * u64::from(byte)));
-        let found = less(bytes, b' ') | less(quotes, 1) | less(escapes, 1);
+        let found = less(bytes, b' ') | less(quotes, 1) | less(escapes, 1) | bytes & (ONES << 7);
         if found != 0 {
             return 8 * i + found.trailing_zeros() as usize / 8;
         }
     }
-    let is_plain = |byte: &&u8| **byte >= b' ' && !matches!(byte, b'"' | b'\\');
-    8 * eights.len() + rest.iter().take_while(is_plain).count()
+    let plain =
+        rest.iter().take_while(|byte| matches!(byte, b' '..0x80 if !b"\"\\".contains(byte)));
+    8 * eights.len() + plain.count()
 }
 
 const ONES: u64 = u64::MAX / 0xff;
@@ -400,10 +425,6 @@ const ONES: u64 = u64::MAX / 0xff;
 #[inline]
 fn less(bytes: u64, bound: u8) -> u64 {
     bytes.wrapping_sub(ONES * u64::from(bound)) & !bytes & (ONES << 7)
-}
-
-fn is_utf8(text: &[u8]) -> bool {
-    text.is_ascii() || std::str::from_utf8(text).is_ok()
 }
 
 #[cfg(test)]
