@@ -30,25 +30,19 @@ pub fn reweigh(snapshot: &mut Snapshot, filter: &Filter, keep: Inodes) -> io::Re
     let mut reweigher = Reweigher { filter, origin: snapshot.origin.as_ref(), is_less: false };
     let roots = roots(tree, snapshot.origin.as_ref(), filter);
     let left = reweigher.tree(tree, &roots, keep);
-    match &snapshot.origin {
-        None if reweigher.is_less => return Err(io::Error::other(TOO_LITTLE)),
-        Some(origin) if reweigher.is_less && origin.follows() => {
-            let other_ways = "symlinks were followed, and may lead to what would be left out";
-            return Err(io::Error::other(other_ways));
-        }
-        None => return Ok(()),
-        Some(_) => {}
+    let Some(origin) = &snapshot.origin else {
+        return if reweigher.is_less { Err(io::Error::other(TOO_LITTLE)) } else { Ok(()) };
+    };
+    if reweigher.is_less && origin.follows() {
+        let other_ways = "symlinks were followed, and may lead to what would be left out";
+        return Err(io::Error::other(other_ways));
     }
-    let (mut walked, mut inside) = (HashMap::new(), HashMap::new());
-    for root in &roots {
-        match root.was_inside {
-            true => inside.insert(root.place.as_path(), root),
-            false => walked.insert(root.name, root),
-        };
-    }
-    let given = snapshot.origin.iter().flat_map(|origin| &origin.roots);
-    let given = given.filter_map(|root| root.name.as_deref()).collect();
-    let met = RootsOfErrors { given, walked, inside };
+    let (inside, walked): (Vec<_>, Vec<_>) = roots.iter().partition(|root| root.was_inside);
+    let met = RootsOfErrors {
+        given: origin.roots.iter().filter_map(|root| root.name.as_deref()).collect(),
+        walked: walked.into_iter().map(|root| (root.name, root)).collect(),
+        inside: inside.into_iter().map(|root| (root.place.as_path(), root)).collect(),
+    };
     let problems = snapshot.weighed.problems.iter();
     let mut problems: Vec<_> =
         problems.filter_map(|problem| reweigher.problem(problem, &met)).collect();
@@ -153,7 +147,9 @@ impl<'s> Reweigher<'s> {
         filters: &mut DirectoryFilter<'_>,
         replay: &mut Replay<Whole>,
     ) -> Vec<SavedDirectory<'r, 't>> {
-        self.is_less |= !dir.is_counted && self.has_own(dir.node) || !dir.is_gathered;
+        // Unless it was left out before, a directory has, or may have, a size of its own.
+        self.is_less |= !dir.is_gathered
+            || !dir.is_counted && (dir.node.own().is_some() || self.origin.is_none());
         let mut ahead = Vec::new();
         if dir.name.is_empty() {
             for root @ SavedRoot { name, node, .. } in roots {
@@ -178,11 +174,6 @@ impl<'s> Reweigher<'s> {
             }
         }
         ahead
-    }
-
-    /// Whether a directory has, or may have, a size of its own, and was not left out before.
-    fn has_own(&self, directory: Child<'_>) -> bool {
-        directory.node().own.is_some() || self.origin.is_none()
     }
 
     /// `problem` as a walk with these filters would report it; none if the walk would not reach it.
