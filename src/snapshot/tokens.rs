@@ -355,31 +355,25 @@ impl Tokens {
 
     /// Resolves what follows a backslash.
     fn escape(&mut self) -> io::Result<()> {
-        let plain = match self.next_if(|_| true)? {
-            Some(byte @ (b'"' | b'\\' | b'/')) => byte,
-            Some(b'b') => 0x08,
-            Some(b'f') => 0x0c,
-            Some(b'n') => b'\n',
-            Some(b'r') => b'\r',
-            Some(b't') => b'\t',
-            Some(b'u') => {
-                let mut units = vec![self.code_unit()?];
-                if (0xd800..0xdc00).contains(&units[0]) {
-                    if (self.next_if(|_| true)?, self.next_if(|_| true)?)
-                        != (Some(b'\\'), Some(b'u'))
-                    {
-                        return Err(self.error("half a surrogate pair"));
-                    }
-                    units.push(self.code_unit()?);
-                }
-                let text = String::from_utf16(&units);
-                let text = text.map_err(|_| self.error("half a surrogate pair"))?;
-                self.text.extend_from_slice(text.as_bytes());
-                return Ok(());
+        let byte = self.next_if(|_| true)?;
+        let plain = b"\"\\/bfnrt".iter().position(|known| Some(*known) == byte);
+        if let Some(i) = plain {
+            self.text.push(b"\"\\/\x08\x0c\n\r\t"[i]);
+            return Ok(());
+        }
+        if byte != Some(b'u') {
+            return Err(self.error("an escape that means nothing"));
+        }
+        let mut units = vec![self.code_unit()?];
+        if (0xd800..0xdc00).contains(&units[0]) {
+            if (self.next_if(|_| true)?, self.next_if(|_| true)?) != (Some(b'\\'), Some(b'u')) {
+                return Err(self.error("half a surrogate pair"));
             }
-            _ => return Err(self.error("an escape that means nothing")),
-        };
-        self.text.push(plain);
+            units.push(self.code_unit()?);
+        }
+        let text = String::from_utf16(&units);
+        let text = text.map_err(|_| self.error("half a surrogate pair"))?;
+        self.text.extend_from_slice(text.as_bytes());
         Ok(())
     }
 

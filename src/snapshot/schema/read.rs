@@ -18,7 +18,9 @@ use crate::tree::{Details, Freeable, Inode, Node, Sums};
 struct Members {
     name: Vec<u8>,
     has_exact_name: bool,
-    kind: Option<NodeKind>,
+    kind: Option<Kind>,
+    /// Whether it is the node above several roots.
+    is_total: bool,
     mode: Option<u16>,
     size: Option<u64>,
     entries: Option<u64>,
@@ -43,15 +45,6 @@ struct Members {
     has_children: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum NodeKind {
-    /// The node above several roots.
-    Total,
-    Of(Kind),
-}
-
-const TOTAL: Option<NodeKind> = Some(NodeKind::Total);
-
 /// Reads a snapshot into what `tally` makes for its view. `check` gets that view and the origin before the tree is read,
 /// if they stand before it.
 pub(in crate::snapshot) fn read<T: Tally>(
@@ -72,7 +65,7 @@ pub(in crate::snapshot) fn read<T: Tally>(
         }
         // What comes after the tree is too late to be of use there.
         let has_all = header.has_all && measure.is_some();
-        let mut replay = Replay::new(tally(view), (root.kind == TOTAL).into());
+        let mut replay = Replay::new(tally(view), root.is_total.into());
         read_below(tokens, &mut root, &mut replay, (measure, wanted.times))?;
         root.read(tokens, |tokens| header.read(tokens))?;
         header.has_all &= has_all;
@@ -168,13 +161,12 @@ impl Members {
             }
             b"kind" => {
                 tokens.string()?;
-                self.kind = Some(match tokens.text() {
-                    b"total" => NodeKind::Total,
-                    name => match Kind::named(name) {
-                        Some(kind) => NodeKind::Of(kind),
-                        None => return Err(tokens.error("a kind that is not known")),
-                    },
-                });
+                self.is_total = tokens.text() == b"total";
+                let kind = match self.is_total {
+                    true => Some(Kind::Directory),
+                    false => Kind::named(tokens.text()),
+                };
+                self.kind = Some(kind.ok_or_else(|| tokens.error("a kind that is not known"))?);
             }
             b"size" => self.size = Some(tokens.number()?),
             b"entries" => self.entries = Some(tokens.number()?),
@@ -229,16 +221,17 @@ impl Members {
         (measure, has_times): (Option<Measure>, bool),
         root: Option<(&Self, usize)>,
     ) -> Result<Node<'_>, &'static str> {
-        let is_path = root.is_none_or(|(root, depth)| depth == 1 && root.kind == TOTAL);
+        let is_path = root.is_none_or(|(root, depth)| depth == 1 && root.is_total);
         let root = root.map(|(root, _)| root);
         let size = self.size.ok_or("a node without a size")?;
-        let (name, kind) = match self.kind {
-            TOTAL if root.is_none() => (b"".as_slice(), Kind::Directory),
-            Some(NodeKind::Of(kind)) if is_path => (self.name.as_slice(), kind),
-            Some(NodeKind::Of(kind)) => (base_name(&self.name), kind),
-            _ => return Err("a node without a kind"),
+        let kind = self.kind.filter(|_| !self.is_total || root.is_none());
+        let kind = kind.ok_or("a node without a kind")?;
+        let name = match is_path {
+            _ if self.is_total => b"",
+            true => &*self.name,
+            false => base_name(&self.name),
         };
-        if name.is_empty() && self.kind != TOTAL {
+        if name.is_empty() && !self.is_total {
             return Err("a node without a name");
         }
         if (kind == Kind::Directory) != self.has_children {
