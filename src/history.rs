@@ -10,10 +10,12 @@ mod trend;
 
 use std::collections::HashMap;
 use std::io;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use crate::diff;
 use crate::measure::Measure;
+use crate::parallel;
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{self, Glance, Origin, Snapshot, Wanted};
 use crate::tally::Limits;
@@ -78,41 +80,33 @@ pub fn history(
     limits: Limits,
 ) -> Result<(History, Snapshot), Problem> {
     let (mut unread, mut dated) = (Vec::new(), Vec::new());
-    let all_in = |path: &PathBuf| snapshot::all_in(path);
-    let files: Vec<_> = files.iter().map(all_in).collect::<Result<_, _>>()?;
-    for file in files.iter().flatten() {
-        match snapshot::glance(file) {
-            Ok(glance) => dated.push((file, glance)),
-            Err(problem) => unread.push(problem),
-        }
+    let files: Vec<_> =
+        files.iter().map(|path| snapshot::all_in(path)).collect::<Result<_, _>>()?;
+    for file in files.into_iter().flatten() {
+        dated.extend(readable(snapshot::glance(&file), &mut unread).map(|glance| (file, glance)));
     }
     dated.sort_by_key(|(_, glance)| glance.origin.time);
     // The last readable snapshot decides which tree it is.
-    let last = loop {
-        let Some((file, _)) = dated.pop() else { break None };
-        match load(file, measure) {
-            Ok(whole) => break Some((file, whole)),
-            Err(problem) => unread.push(problem),
+    let last = iter::from_fn(|| dated.pop())
+        .find_map(|(file, _)| Some((readable(load(&file, measure), &mut unread)?, file)));
+    let Some(((mut last, now), last_file)) = last else {
+        let none = problem(Path::new(""), "there is no snapshot");
+        return Err(unread.into_iter().next().unwrap_or(none));
+    };
+    let mut others = Vec::new();
+    for (file, glance) in dated {
+        match misfit(&glance, &last) {
+            Some(message) => unread.push(problem(&file, &message)),
+            None => others.push(file),
         }
-    };
-    let Some((last_file, (mut last, now))) = last else {
-        let none = || problem(Path::new(""), "there is no snapshot");
-        return Err(if unread.is_empty() { none() } else { unread.remove(0) });
-    };
-    dated.retain(|(file, glance)| {
-        let misfit = misfit(glance, &last).map(|message| problem(file, &message));
-        let fits = misfit.is_none();
-        unread.extend(misfit);
-        fits
-    });
-    let mut others = dated.into_iter().map(|(file, _)| file);
-    let first = others.by_ref().find_map(|file| {
-        load(file, Some(last.view.measure)).map_err(|problem| unread.push(problem)).ok()
-    });
+    }
+    let wanted = Some(last.view.measure);
+    let mut others = others.into_iter();
+    let first = others.find_map(|file| readable(load(&file, wanted), &mut unread));
     let is_alone = first.is_none();
     let (first, before) = match first {
         Some(first) => first,
-        None => load(last_file, measure)?,
+        None => load(&last_file, measure)?,
     };
     let tree = diff::compare(before, now, Some(limits));
     let (chosen, was, is) = chosen(&tree);
@@ -120,23 +114,11 @@ pub fn history(
     if !is_alone {
         columns.push(Column::new(&first, was));
     }
-    let column = |file: &PathBuf| {
-        let (snapshot, tree) = load(file, Some(last.view.measure))?;
+    let others: Vec<_> = parallel::collect(2, others.collect::<Vec<_>>(), |file| {
+        let (snapshot, tree) = load(&file, wanted)?;
         Ok(Column::new(&snapshot, sizes(&chosen, &tree)))
-    };
-    let others: Vec<_> = others.collect();
-    for pair in others.chunks(2) {
-        let (one, two) = rayon::join(
-            || pair.first().map(|file| column(file)),
-            || pair.get(1).map(|file| column(file)),
-        );
-        for column in [one, two].into_iter().flatten() {
-            match column {
-                Ok(column) => columns.push(column),
-                Err(problem) => unread.push(problem),
-            }
-        }
-    }
+    });
+    columns.extend(others.into_iter().filter_map(|column| readable(column, &mut unread)));
     columns.sort_by_key(|column| column.moment.time);
     last.weighed.report = Some(tree);
     let lines = chosen.into_iter().enumerate();
@@ -146,13 +128,19 @@ pub fn history(
     Ok((History { moments, lines, file_systems: fillings(&origins), unread }, last))
 }
 
+/// What was read; if nothing was, the problem is one of those `unread`.
+fn readable<T>(read: Result<T, Problem>, unread: &mut Vec<Problem>) -> Option<T> {
+    read.map_err(|problem| unread.push(problem)).ok()
+}
+
 /// Loads the snapshot in `file`, and separately its tree, which has all its directories.
 fn load(file: &Path, measure: Option<Measure>) -> Result<(Snapshot, Tree), Problem> {
     let mut snapshot =
         snapshot::load(file, Wanted { measure, ..Wanted::default() }, |_| Directories)?;
-    let tree = snapshot.weighed.report.take();
-    let nothing = || problem(file, "nothing could be read when it was made");
-    Ok((snapshot, tree.ok_or_else(nothing)?))
+    match snapshot.weighed.report.take() {
+        Some(tree) => Ok((snapshot, tree)),
+        None => Err(problem(file, "nothing could be read when it was made")),
+    }
 }
 
 fn problem(file: &Path, message: &str) -> Problem {

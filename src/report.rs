@@ -586,10 +586,10 @@ impl Request {
             path,
             wanted,
             |_| Whole { inodes },
+            Operation::Compare,
             |seen, origin| {
-                self.ensure_comparable(options, origin)
-                    .and_then(|()| snapshot::ensure_measure(seen.measure, required))
-                    .map_err(|error| snapshot::problem(path, Operation::Compare, &error))?;
+                self.ensure_comparable(options, origin)?;
+                snapshot::ensure_measure(seen.measure, required)?;
                 begin(seen);
                 Ok(())
             },

@@ -128,11 +128,10 @@ impl<T: Tally> Feed<'_, T> {
 
 /// The churn of its own size; of a directory, without its content, if both sides know it.
 fn own_churn(sides: Sides<'_>) -> u64 {
-    let own = |child: Option<Child<'_>>| match child {
+    let [was, is] = [sides.before, sides.now].map(|side| match side {
         Some(child) if child.is_directory() => child.own(),
-        child => Some(child.map_or(0, |child| child.size())),
-    };
-    let (was, is) = (own(sides.before), own(sides.now));
+        side => Some(side.map_or(0, |child| child.size())),
+    });
     if sides.are_two() {
         return was.unwrap_or(0).saturating_add(is.unwrap_or(0));
     }
@@ -149,8 +148,8 @@ impl ChangedInodes {
     /// deleted inode may be reused, so an inode that is gone and one that is new are different even with the same
     /// number. Links with different churn cannot share a line.
     fn inode(&mut self, sides: Sides<'_>, churn: u64) -> Option<Inode> {
-        let linked = |child: Child<'_>| child.inode().and_then(|inode| inode.linked());
-        let (before, now) = (sides.before.map(linked), sides.now.map(linked));
+        let [before, now] = [sides.before, sides.now]
+            .map(|side| Some(side?.inode().and_then(|inode| inode.linked())));
         // A file without other links is alone, whatever it was or will be.
         if churn == 0 || before == Some(None) || now == Some(None) {
             return None;

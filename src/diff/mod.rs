@@ -66,8 +66,9 @@ impl<'a> Sides<'a> {
 
     /// Only the sides that are no directory.
     fn files(self) -> Sides<'a> {
-        let is_file = |child: &Child<'_>| !child.is_directory();
-        Sides { before: self.before.filter(is_file), now: self.now.filter(is_file) }
+        let [before, now] =
+            [self.before, self.now].map(|side| side.filter(|child| !child.is_directory()));
+        Sides { before, now }
     }
 
     /// The entries of two directories, joined by name.
@@ -83,8 +84,7 @@ impl<'a> Sides<'a> {
             directories.sort_unstable_by_key(Child::name);
             directories
         });
-        let is_on_both = |sides: &Sides<'_>| sides.before.is_some() == sides.now.is_some();
-        if found.iter().all(is_on_both) {
+        if found.iter().all(|sides| sides.before.is_some() == sides.now.is_some()) {
             return found;
         }
         // On the other side a file may have that name.

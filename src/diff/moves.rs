@@ -21,9 +21,10 @@ pub(super) struct Moves {
 impl Moves {
     /// Finds moved directories, if the snapshots contain inodes.
     pub(super) fn find(root: Sides<'_>, unchanged: &Unchanged) -> Self {
-        let has_inodes = |side: &Child<'_>| side.directories().any(|it| it.inode().is_some());
-        if ![root.before, root.now].iter().flatten().all(has_inodes) {
-            return Self::default();
+        for side in [root.before, root.now].into_iter().flatten() {
+            if !side.directories().any(|it| it.inode().is_some()) {
+                return Self::default();
+            }
         }
         let (mut gone, mut new) = (HashMap::new(), HashMap::new());
         let mut traversal = Traversal::inside(Vec::new(), (), root.directories());
@@ -34,24 +35,18 @@ impl Moves {
             };
             match (sides.before, sides.now) {
                 (Some(child), None) => {
-                    if let Some(identity) = identity(child) {
-                        gone.insert(identity, (child, traversal.path().into()));
-                    }
+                    let path: Box<[u8]> = traversal.path().into();
+                    gone.extend(identity(child).map(|identity| (identity, (child, path))));
                 }
                 (None, Some(child)) => {
-                    if let Some(identity) = identity(child) {
-                        new.insert(identity, child);
-                    }
+                    new.extend(identity(child).map(|identity| (identity, child)));
                 }
                 _ => {}
             }
             traversal.enter((), sides.directories());
         }
-        let moved = |(identity, (was, path))| {
-            let is = new.get(&identity)?;
-            is_same(was, *is).then_some((identity, path))
-        };
-        Self { origins: gone.into_iter().filter_map(moved).collect() }
+        gone.retain(|identity, (was, _)| new.get(identity).is_some_and(|is| is_same(*was, *is)));
+        Self { origins: gone.into_iter().map(|(identity, (_, path))| (identity, path)).collect() }
     }
 
     /// Whether an entry on one side only is a directory that was moved.
@@ -85,7 +80,6 @@ fn identity(child: Child<'_>) -> Option<Identity> {
 /// no evidence without times.
 fn is_same(was: Child<'_>, is: Child<'_>) -> bool {
     let [before, now] = [was, is].map(|child| child.node());
-    let modified = |node: &Node<'_>| Some(node.inode?.details?.modified);
     let times = modified(&before).zip(modified(&now));
     let has_evidence = times.map_or(before.sums.entries > 1, |(was, is)| was == is);
     let mut children = (Sides { before: Some(was), now: Some(is) }).children().into_iter();
@@ -97,4 +91,9 @@ fn is_same(was: Child<'_>, is: Child<'_>) -> bool {
                 was.mode().kind() == is.mode().kind() && numbers.is_none_or(|(was, is)| was == is)
             })
         })
+}
+
+/// When it was last modified, if its inode's details are known.
+fn modified(node: &Node<'_>) -> Option<i64> {
+    Some(node.inode?.details?.modified)
 }

@@ -20,10 +20,11 @@ impl Unchanged {
 
     /// Whether `sides` is a directory that is on both sides, with the same names and sizes below it.
     pub(super) fn has(&self, sides: &Sides<'_>) -> bool {
-        let digest = |child: Option<Child<'_>>, digests: &[u64]| {
-            child?.id().and_then(|id| digests.get(id.index())).copied()
-        };
         let before = digest(sides.before, &self.before);
         before.is_some() && before == digest(sides.now, &self.now)
     }
+}
+
+fn digest(child: Option<Child<'_>>, digests: &[u64]) -> Option<u64> {
+    digests.get(child?.id()?.index()).copied()
 }

@@ -31,15 +31,17 @@ pub fn slope(points: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
         return None;
     }
     // Differences are exact; a time or a size as a float is not.
-    let x = |time: i64| (i128::from(time) - i128::from(start)) as f64 / DAY as f64;
-    let y = |number: u64| (i128::from(number) - i128::from(base)) as f64;
+    let points = points.iter().map(|(time, number)| {
+        let days = (i128::from(*time) - i128::from(start)) as f64 / DAY as f64;
+        (days, (i128::from(*number) - i128::from(base)) as f64)
+    });
     let count = points.len() as f64;
-    let mean_x = points.iter().map(|(time, _)| x(*time)).sum::<f64>() / count;
-    let mean_y = points.iter().map(|(_, number)| y(*number)).sum::<f64>() / count;
+    let mean_x = points.clone().map(|(x, _)| x).sum::<f64>() / count;
+    let mean_y = points.clone().map(|(_, y)| y).sum::<f64>() / count;
     let (mut products, mut squares) = (0.0, 0.0);
-    for (time, number) in points {
-        products += (x(time) - mean_x) * (y(number) - mean_y);
-        squares += (x(time) - mean_x).powi(2);
+    for (x, y) in points {
+        products += (x - mean_x) * (y - mean_y);
+        squares += (x - mean_x).powi(2);
     }
     Some(products / squares)
 }
@@ -56,12 +58,11 @@ pub fn fillings(origins: &[&Origin]) -> Vec<Filling> {
         if !known.insert((&volume.kind, volume.size, volume.free)) {
             continue;
         }
-        let used = |origin: &&Origin| {
+        let rate = slope(origins.iter().filter_map(|origin| {
             let then = origin.roots.iter().find(|then| then.path == root.path)?;
             let volume = then.volume.as_ref()?;
             Some((origin.time, volume.size.saturating_sub(volume.free)))
-        };
-        let rate = slope(origins.iter().filter_map(used));
+        }));
         let growth = rate.filter(|rate| *rate > 0.0);
         // A cast from a float saturates.
         let seconds = growth.map(|rate| (volume.free as f64 / rate * DAY as f64).round() as i64);

@@ -38,20 +38,26 @@ pub fn difference(
         }
     }
     groups.into_iter().find_map(|(name, sides)| {
-        let [was, is, given] = sides.map(|flags| in_order(name, flags));
-        let or_given = |flags: Vec<_>| if flags.is_empty() { given.clone() } else { flags };
-        let (was, is) = match effect(name)? {
+        let [mut was, mut is, given] = sides.map(|flags| in_order(name, flags));
+        match effect(name)? {
             Effect::Less => {
-                let (mut more, mut less) = (was.clone(), is.clone());
-                let has = |flags: &[&str], flag: &str| flags.binary_search(&flag).is_ok();
-                more.retain(|flag| !has(&is, flag) && !has(&given, flag));
-                less.retain(|flag| !has(&was, flag) && !has(&given, flag));
-                (more, less)
+                let both = was.iter().filter(|flag| is.binary_search(flag).is_ok());
+                let mut left_out: Vec<_> = both.chain(&given).copied().collect();
+                left_out.sort_unstable();
+                for flags in [&mut was, &mut is] {
+                    flags.retain(|flag| left_out.binary_search(flag).is_err());
+                }
             }
-            Effect::More if name == "--mtime" && !earlier.has_times => (was, or_given(is)),
-            Effect::More => (or_given(was), or_given(is)),
-            Effect::Apart => (was, is),
-        };
+            Effect::More => {
+                if was.is_empty() && (name != "--mtime" || earlier.has_times) {
+                    was.clone_from(&given);
+                }
+                if is.is_empty() {
+                    is = given;
+                }
+            }
+            Effect::Apart => {}
+        }
         (was != is).then(|| message(&was.join(" "), &is.join(" "), is_loaded))
     })
 }

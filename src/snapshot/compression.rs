@@ -1,7 +1,7 @@
 //! Compression of snapshots. The file's name says how one is written, and its first bytes how one is read.
 
 use std::cell::Cell;
-use std::io::{self, BufReader, BufWriter, Cursor, ErrorKind, Read, Write};
+use std::io::{self, BufReader, Cursor, ErrorKind, Read, Write};
 use std::path::Path;
 use std::rc::Rc;
 
@@ -17,18 +17,18 @@ const GZIP: &str = "gz";
 const ZSTD: &str = "zst";
 
 /// Compresses what is written to it.
-pub enum Packer<W: Write> {
-    /// Not at all.
-    Plain(BufWriter<W>),
+pub struct Packer<W: Write> {
+    encoder: Encoder<W>,
+    /// How many bytes were written, before compression.
+    length: u64,
+}
+
+enum Encoder<W: Write> {
+    Plain(W),
     /// As gzip (RFC 1952).
     Gzip(Box<GzEncoder<W>>),
-    /// As zstd (RFC 8878).
-    Zstd {
-        /// Counts the compressed bytes.
-        encoder: zstd::Encoder<'static, ByteCount<W>>,
-        /// How many bytes were written, before compression.
-        length: u64,
-    },
+    /// As zstd (RFC 8878). Counts the compressed bytes.
+    Zstd(zstd::Encoder<'static, ByteCount<W>>),
 }
 
 /// Any file may unpack to this many bytes.
@@ -52,31 +52,40 @@ impl<W: Write> Packer<W> {
         /// it than the one that writes the JSON. The next level takes a third longer.
         const ZSTD_LEVEL: i32 = 5;
         const ZSTD_THREADS: u32 = 2;
-        let ending = path.extension().unwrap_or_default();
-        if ending == GZIP {
-            let encoder = GzEncoder::new(out, flate2::Compression::default());
-            return Ok(Packer::Gzip(Box::new(encoder)));
-        }
-        if ending != ZSTD {
-            return Ok(Packer::Plain(BufWriter::new(out)));
-        }
-        let mut encoder = zstd::Encoder::new(ByteCount::new(out), ZSTD_LEVEL)?;
-        // A checksum detects a flipped bit in the file.
-        encoder.include_checksum(true)?;
-        encoder.multithread(ZSTD_THREADS)?;
-        Ok(Packer::Zstd { encoder, length: 0 })
+        let encoder = match path.extension() {
+            Some(ending) if ending == GZIP => {
+                Encoder::Gzip(Box::new(GzEncoder::new(out, flate2::Compression::default())))
+            }
+            Some(ending) if ending == ZSTD => {
+                let mut encoder = zstd::Encoder::new(ByteCount::new(out), ZSTD_LEVEL)?;
+                // A checksum detects a flipped bit in the file.
+                encoder.include_checksum(true)?;
+                encoder.multithread(ZSTD_THREADS)?;
+                Encoder::Zstd(encoder)
+            }
+            _ => Encoder::Plain(out),
+        };
+        Ok(Self { encoder, length: 0 })
     }
 
     /// Writes the rest, and returns the file.
     pub(super) fn finish(self) -> io::Result<W> {
-        match self {
-            Packer::Plain(out) => Ok(out.into_inner()?),
-            Packer::Gzip(encoder) => encoder.finish(),
-            Packer::Zstd { encoder, length } => {
+        match self.encoder {
+            Encoder::Plain(out) => Ok(out),
+            Encoder::Gzip(encoder) => encoder.finish(),
+            Encoder::Zstd(encoder) => {
                 let mut out = encoder.finish()?;
-                pad(&mut out, length)?;
+                pad(&mut out, self.length)?;
                 Ok(out.stream)
             }
+        }
+    }
+
+    fn encoder(&mut self) -> &mut dyn Write {
+        match &mut self.encoder {
+            Encoder::Plain(out) => out,
+            Encoder::Gzip(encoder) => encoder,
+            Encoder::Zstd(encoder) => encoder,
         }
     }
 }
@@ -95,23 +104,13 @@ fn pad<W: Write>(out: &mut ByteCount<W>, length: u64) -> io::Result<()> {
 
 impl<W: Write> Write for Packer<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Packer::Plain(out) => out.write(bytes),
-            Packer::Gzip(encoder) => encoder.write(bytes),
-            Packer::Zstd { encoder, length } => {
-                let written = encoder.write(bytes)?;
-                *length += written as u64;
-                Ok(written)
-            }
-        }
+        let written = self.encoder().write(bytes)?;
+        self.length += written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Packer::Plain(out) => out.flush(),
-            Packer::Gzip(encoder) => encoder.flush(),
-            Packer::Zstd { encoder, .. } => encoder.flush(),
-        }
+        self.encoder().flush()
     }
 }
 

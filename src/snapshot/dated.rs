@@ -34,9 +34,11 @@ fn is_dated(path: &Path) -> bool {
     let Some(end) = name.find('Z') else { return false };
     let (time, number) = name.split_at(end + 1);
     // If the name was taken in the same second, a number follows.
-    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-    let is_alone = number.is_empty() || number.strip_prefix('-').is_some_and(is_number);
-    is_alone && jiff::civil::DateTime::strptime(NAME, time).is_ok()
+    let is_ours = match number.strip_prefix('-') {
+        Some(digits) => !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()),
+        None => number.is_empty(),
+    };
+    is_ours && jiff::civil::DateTime::strptime(NAME, time).is_ok()
 }
 
 /// A dated file, and its header.
@@ -60,8 +62,9 @@ fn snapshots(directory: &Path) -> Result<(Vec<Dated>, Vec<Problem>), Problem> {
         }
     }
     // Of the same second, the one with the longer number is newer.
-    let key = |(file, glance): &Dated| (glance.origin.time, file.as_os_str().len(), file.clone());
-    dated.sort_by_cached_key(|dated| Reverse(key(dated)));
+    dated.sort_by_cached_key(|(file, glance)| {
+        Reverse((glance.origin.time, file.as_os_str().len(), file.clone()))
+    });
     Ok((dated, unread))
 }
 
@@ -110,10 +113,12 @@ pub fn newest_like(path: &Path, now: impl FnOnce() -> Origin) -> Result<PathBuf,
     let (mut dated, unread) = snapshots(path)?;
     let now = now();
     dated.retain(|(_, glance)| is_of(&glance.origin, &now));
+    if let Some(whole) = last_whole(&dated) {
+        return Ok(whole.clone());
+    }
     let none = "there is no complete snapshot of the same PATHs and host in it";
-    let none = || problem(path, Operation::Compare, &io::Error::other(none));
-    let whole = last_whole(&dated).cloned();
-    whole.ok_or_else(|| unread.into_iter().next().unwrap_or_else(none))
+    let none = problem(path, Operation::Compare, &io::Error::other(none));
+    Err(unread.into_iter().next().unwrap_or(none))
 }
 
 /// What [`remove_old`] did.
@@ -189,12 +194,11 @@ fn kept<'s>(series: &'s [Dated], count: usize, zone: &TimeZone) -> HashSet<&'s P
 
 /// The first file of a `series` that is complete.
 fn last_whole(series: &[Dated]) -> Option<&PathBuf> {
-    // The header does not show whether the rest was cut off.
-    let is_whole = |file: &Path| {
-        let nothing = |view| Top::new(view, Limits { lines: 0, ..Limits::NONE });
-        read(file, Wanted::default(), nothing).is_ok()
-    };
-    let whole = series.iter().find(|(file, glance)| glance.is_complete && is_whole(file));
+    let nothing = Limits { lines: 0, ..Limits::NONE };
+    let whole = series.iter().find(|(file, glance)| {
+        // The header does not show whether the rest was cut off.
+        glance.is_complete && read(file, Wanted::default(), |view| Top::new(view, nothing)).is_ok()
+    });
     whole.map(|(file, _)| file)
 }
 

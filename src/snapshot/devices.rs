@@ -7,56 +7,30 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::Hash;
 
 use crate::inode::MountedDevice;
-use crate::tree::{Child, Node, Tree};
+use crate::tree::{Node, Tree};
 
-/// The number of each device, by the properties that identify it.
-pub(super) struct DeviceNumbers<K> {
-    numbers: HashMap<K, MountedDevice>,
-    used: HashSet<MountedDevice>,
-}
-
-/// What identifies a device in the shares of one tree, on any machine.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct DevicePlace {
-    /// The path below the root where it is mounted.
-    path: Vec<u8>,
-    /// The number of a device that holds no directory: an overlay has files of other devices.
-    device: Option<u64>,
-}
-
-impl<K: Hash + Eq> DeviceNumbers<K> {
-    /// The number of the device that is `known_by` these properties: the number from its snapshot, unless another
-    /// device has it.
-    pub(super) fn number(&mut self, known_by: K, wanted: MountedDevice) -> MountedDevice {
-        let used = &mut self.used;
-        *self.numbers.entry(known_by).or_insert_with(|| {
-            let mut free = wanted;
+/// Renumbers the `devices` of the inodes in `tree`. `is_known_by` gives the properties of a device, and `numbers` has the
+/// number of each device so far, by these: the number from its snapshot, unless another device has it.
+pub(super) fn renumber<K: Hash + Eq>(
+    tree: &mut Tree,
+    devices: BTreeSet<MountedDevice>,
+    numbers: &mut HashMap<K, MountedDevice>,
+    is_known_by: impl Fn(MountedDevice) -> K,
+) {
+    let mut used: HashSet<_> = numbers.values().copied().collect();
+    let mut renumbered = HashMap::new();
+    for device in devices {
+        let number = *numbers.entry(is_known_by(device)).or_insert_with(|| {
+            let mut free = device;
             while !used.insert(free) {
                 free.mount = free.mount.wrapping_add(1);
             }
             free
-        })
+        });
+        renumbered.insert(device, number);
     }
-
-    /// Renumbers the `devices` of the inodes in `tree`; `is_known_by` gives the properties of a device.
-    pub(super) fn renumber(
-        &mut self,
-        tree: &mut Tree,
-        devices: BTreeSet<MountedDevice>,
-        is_known_by: impl Fn(MountedDevice) -> K,
-    ) {
-        let numbers = devices.into_iter();
-        let numbers = numbers.map(|it| (it, self.number(is_known_by(it), it)));
-        let numbers: HashMap<_, _> = numbers.collect();
-        if numbers.iter().any(|(was, is)| was != is) {
-            tree.renumber(|it| numbers.get(&it).copied().unwrap_or(it));
-        }
-    }
-}
-
-impl<K> Default for DeviceNumbers<K> {
-    fn default() -> Self {
-        Self { numbers: HashMap::new(), used: HashSet::new() }
+    if renumbered.iter().any(|(was, is)| was != is) {
+        tree.renumber(|it| renumbered.get(&it).copied().unwrap_or(it));
     }
 }
 
@@ -76,32 +50,36 @@ pub(super) fn devices(tree: &Tree) -> BTreeSet<MountedDevice> {
     devices
 }
 
-/// What identifies each device of `tree`, a share, in the other shares.
-pub(super) fn places(tree: &Tree) -> impl Fn(MountedDevice) -> DevicePlace + use<> {
+/// Where each device that holds directories of `tree` is mounted: the path below the root.
+pub(super) fn mount_points(tree: &Tree) -> HashMap<MountedDevice, Vec<u8>> {
     let root = tree.root();
-    let mut places: HashMap<MountedDevice, Vec<u8>> = HashMap::new();
-    let device_of = |directory: Child<'_>| device(&directory.node());
+    let mut points: HashMap<MountedDevice, Vec<u8>> = HashMap::new();
     for directory in root.all_directories() {
-        let (Some(here), above) = (device_of(directory), directory.parent()) else { continue };
-        if above.and_then(device_of) == Some(here) {
+        let Some(here) = device(&directory.node()) else { continue };
+        if directory.parent().and_then(|above| device(&above.node())) == Some(here) {
             continue;
         }
         let path = directory.path().split_off(root.name().len());
-        let place = places.entry(here).or_insert_with(|| path.clone());
-        if path < *place {
-            *place = path;
+        let point = points.entry(here).or_insert_with(|| path.clone());
+        if path < *point {
+            *point = path;
         }
     }
-    move |here| {
-        let of_mount = || {
-            let paths = places.iter().filter(|(there, _)| there.mount == here.mount);
-            paths.map(|(_, path)| path.clone()).min().unwrap_or_default()
-        };
-        match places.get(&here) {
-            Some(path) => DevicePlace { path: path.clone(), device: None },
-            None => DevicePlace { path: of_mount(), device: Some(here.device) },
-        }
+    points
+}
+
+/// What identifies a device in the shares of one tree, on any machine: where it is mounted. An overlay has files of other
+/// devices, which hold no directory: where the overlay is mounted, and the number of the device.
+pub(super) fn known_by(
+    here: MountedDevice,
+    points: &HashMap<MountedDevice, Vec<u8>>,
+) -> (Vec<u8>, Option<u64>) {
+    if let Some(path) = points.get(&here) {
+        return (path.clone(), None);
     }
+    let of_mount = points.iter().filter(|(there, _)| there.mount == here.mount);
+    let path = of_mount.map(|(_, path)| path).min();
+    (path.cloned().unwrap_or_default(), Some(here.device))
 }
 
 fn device(node: &Node<'_>) -> Option<MountedDevice> {

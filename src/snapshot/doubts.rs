@@ -4,11 +4,10 @@
 //! The names of the machines do not matter, because a container has another name each time.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use super::{GivenRoot, Snapshot};
-use crate::problem::Problem;
 use crate::sys;
 use crate::tree::Tree;
 
@@ -36,63 +35,64 @@ pub fn doubts(before: &Snapshot, now: &Snapshot) -> Vec<Doubt> {
         doubts.push(Doubt::OtherRoots(was.shown(), is.shown()));
     }
     let (unread_before, unread_now) = (losses(before), losses(now));
-    let only = |these: &[(&[u8], &[u8])], others: &[(&[u8], &[u8])]| {
-        let others: HashSet<_> = others.iter().map(|(below, _)| *below).collect();
-        let only = these.iter().filter(|(below, _)| !others.contains(below));
-        only.map(|(_, path)| path.to_vec()).collect::<Vec<_>>()
-    };
     let only_before = only(&unread_before, &unread_now);
     let only_now = only(&unread_now, &unread_before);
-    let unread = [Doubt::UnreadBefore(only_before), Doubt::UnreadNow(only_now)];
-    doubts.extend(unread.into_iter().filter(|doubt| !doubt.paths().is_empty()));
-    let interrupted = [
-        (before.weighed.is_interrupted, Doubt::InterruptedBefore),
-        (now.weighed.is_interrupted, Doubt::InterruptedNow),
-    ];
-    doubts.extend(interrupted.into_iter().filter(|(is_so, _)| *is_so).map(|(_, doubt)| doubt));
+    if !only_before.is_empty() {
+        doubts.push(Doubt::UnreadBefore(only_before));
+    }
+    if !only_now.is_empty() {
+        doubts.push(Doubt::UnreadNow(only_now));
+    }
+    if before.weighed.is_interrupted {
+        doubts.push(Doubt::InterruptedBefore);
+    }
+    if now.weighed.is_interrupted {
+        doubts.push(Doubt::InterruptedNow);
+    }
     doubts
 }
 
-impl Doubt {
-    /// The paths that the doubt is about.
-    fn paths(&self) -> &[Vec<u8>] {
-        match self {
-            Doubt::UnreadBefore(paths) | Doubt::UnreadNow(paths) => paths,
-            _ => &[],
-        }
-    }
-}
-
-/// The paths that were not read: relative to the root, and in full. The name of a single root may differ between
+/// The paths that were not read, by what of them is below the root. The name of a single root may differ between
 /// snapshots. Several roots are compared by their names.
 fn losses(snapshot: &Snapshot) -> Vec<(&[u8], &[u8])> {
     let root = snapshot.weighed.report.as_ref().map_or(&[][..], |tree| tree.root().name());
-    // A root that does not exist has nothing to read.
-    let is_unread = |problem: &&Problem| problem.is_loss() && problem.symbol() != "ENOENT";
-    let losses = snapshot.weighed.problems.iter().filter(is_unread);
-    let below = |problem: &'_ Problem| -> usize {
-        let rest = problem.path.strip_prefix(root).unwrap_or(&problem.path);
-        problem.path.len() - rest.iter().skip_while(|byte| **byte == b'/').count()
-    };
-    losses.map(|problem| (&problem.path[below(problem)..], &problem.path[..])).collect()
+    let mut losses = Vec::new();
+    for problem in &snapshot.weighed.problems {
+        // A root that does not exist has nothing to read.
+        if problem.is_loss() && problem.symbol() != "ENOENT" {
+            let mut below = problem.path.strip_prefix(root).unwrap_or(&problem.path);
+            while let Some(rest) = below.strip_prefix(b"/") {
+                below = rest;
+            }
+            losses.push((below, &*problem.path));
+        }
+    }
+    losses
 }
 
-/// The roots of a snapshot, as far as they are known.
-#[derive(Default)]
+/// The paths of `these` losses that are not among the others.
+fn only(these: &[(&[u8], &[u8])], others: &[(&[u8], &[u8])]) -> Vec<Vec<u8>> {
+    let others: HashSet<_> = others.iter().map(|(below, _)| below).collect();
+    let only = these.iter().filter(|(below, _)| !others.contains(below));
+    only.map(|(_, path)| path.to_vec()).collect()
+}
+
+/// The roots of a snapshot, as far as they are known, without those inside others, which add nothing.
 struct Roots<'a> {
     /// Their real paths.
-    places: BTreeSet<Cow<'a, Path>>,
+    places: Vec<Cow<'a, Path>>,
     /// Their names.
-    names: BTreeSet<Cow<'a, Path>>,
+    names: Vec<Cow<'a, Path>>,
 }
 
 impl<'a> Roots<'a> {
     fn of(snapshot: &'a Snapshot) -> Self {
         let given = snapshot.origin.as_ref().map_or(&[][..], |origin| &origin.roots);
-        let places = outermost(given.iter().map(GivenRoot::place).collect());
         let roots = snapshot.weighed.report.iter().flat_map(Tree::roots);
-        let names = roots.map(|root| sys::to_path(root.name())).collect();
-        Self { places, names: outermost(names) }
+        Self {
+            places: outermost(given.iter().map(GivenRoot::place).collect()),
+            names: outermost(roots.map(|root| sys::to_path(root.name())).collect()),
+        }
     }
 
     /// Whether they may be the same. If a snapshot does not contain real paths, only absolute names can tell.
@@ -100,14 +100,16 @@ impl<'a> Roots<'a> {
         if !self.places.is_empty() && !others.places.is_empty() {
             return self.places == others.places;
         }
-        let are_known = |roots: &Self| {
-            !roots.names.is_empty() && roots.names.iter().all(|name| name.is_absolute())
-        };
-        let is_any = |one: &BTreeSet<_>| *one == others.places || *one == others.names;
-        is_any(&self.names)
+        self.names == others.places
+            || self.names == others.names
             || self.places == others.names && !self.places.is_empty()
-            || self.places.is_empty() && !are_known(self)
-            || others.places.is_empty() && !are_known(others)
+            || !self.are_known()
+            || !others.are_known()
+    }
+
+    fn are_known(&self) -> bool {
+        !self.places.is_empty()
+            || !self.names.is_empty() && self.names.iter().all(|name| name.is_absolute())
     }
 
     fn shown(&self) -> Vec<Vec<u8>> {
@@ -116,16 +118,9 @@ impl<'a> Roots<'a> {
     }
 }
 
-/// Leaves out paths inside others, which add nothing.
-fn outermost(paths: BTreeSet<Cow<'_, Path>>) -> BTreeSet<Cow<'_, Path>> {
-    let mut outermost = BTreeSet::new();
-    // In sorted order, a path inside another comes after it.
-    let mut last: Option<Cow<'_, Path>> = None;
-    for path in paths {
-        if last.as_ref().is_none_or(|last| !path.starts_with(last)) {
-            last = Some(path.clone());
-            outermost.insert(path);
-        }
-    }
-    outermost
+/// Sorts `paths`, and leaves out those inside others, each of which comes after the other.
+fn outermost(mut paths: Vec<Cow<'_, Path>>) -> Vec<Cow<'_, Path>> {
+    paths.sort();
+    paths.dedup_by(|path, before| path.starts_with(before));
+    paths
 }

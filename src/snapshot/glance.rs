@@ -1,12 +1,11 @@
 //! Reads only the header of a snapshot.
 
+use std::io;
 use std::path::Path;
 
 use super::schema::Header;
-use super::tokens::Tokens;
-use super::{Origin, TOO_LITTLE, compression, problem};
+use super::{Origin, TOO_LITTLE, open, problem};
 use crate::problem::{Operation, Problem};
-use crate::sys;
 
 /// The header of a snapshot.
 #[derive(Clone, Debug)]
@@ -22,27 +21,19 @@ pub struct Glance {
 /// # Errors
 /// The system's, and an error if `--save` did not write the file.
 pub fn glance(path: &Path) -> Result<Glance, Problem> {
-    let glance = || {
-        let (file, size) = sys::open_snapshot(path)?;
-        let mut tokens = Tokens::new(compression::unpack(file, size)?);
-        let (mut header, mut is_first, mut is_ours) = (Header::default(), true, false);
-        tokens.take(b'{')?;
-        while tokens.member(is_first)? {
-            is_first = false;
-            match tokens.text() {
-                b"children" => break,
-                b"tool" => is_ours = tokens.utf8()? == "weigh",
-                _ => {
-                    if !header.read(&mut tokens)? {
-                        tokens.skip()?;
-                    }
-                }
-            }
+    read(path).map_err(|error| problem(path, Operation::Load, &error))
+}
+
+fn read(path: &Path) -> io::Result<Glance> {
+    let mut tokens = open(path)?;
+    let (mut header, mut is_ours) = (Header::default(), false);
+    tokens.take(b'{')?;
+    while tokens.member()? {
+        match tokens.text() {
+            b"children" => break,
+            b"tool" => is_ours = tokens.utf8()? == "weigh",
+            _ => header.read(&mut tokens)?,
         }
-        match header.glance().filter(|_| is_ours) {
-            Some(glance) => Ok(glance),
-            None => Err(tokens.error(TOO_LITTLE)),
-        }
-    };
-    glance().map_err(|error| problem(path, Operation::Load, &error))
+    }
+    header.glance().filter(|_| is_ours).ok_or_else(|| tokens.error(TOO_LITTLE))
 }

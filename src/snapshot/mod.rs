@@ -4,7 +4,7 @@
 //! everything that can be shown of a walk can be shown of a snapshot.
 //!
 //! * `compression`: zstd and gzip.
-//! * `bytes`, `tokens` and `skip`: JSON, piece by piece.
+//! * `tokens`: JSON, piece by piece.
 //! * `schema`: schema 1, weigh's own format, written and read; `glance`: its header alone; `ncdu`: ncdu's export.
 //! * `reweigh`: applies filters; `roots`: the roots for that.
 //! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
@@ -12,7 +12,6 @@
 //! * `dated`: snapshots in a directory, named after their times, and which of them to keep.
 //! * `file_system`: what a file system holds besides what the walk saw.
 
-mod bytes;
 mod comparable;
 mod compression;
 mod dated;
@@ -27,7 +26,6 @@ mod roots;
 pub mod schema;
 mod several;
 mod shares;
-mod skip;
 mod tokens;
 
 pub use crate::filter::Share;
@@ -205,7 +203,7 @@ pub fn load<T: Tally>(
     tally: impl FnOnce(View) -> T,
 ) -> Result<Snapshot, Problem> {
     let mut snapshot = read(path, wanted, tally)?;
-    snapshot.weighed.problems.extend(shares::missing_beside(&snapshot));
+    snapshot.weighed.problems.extend(shares::missing(&[&snapshot]));
     Ok(snapshot)
 }
 
@@ -215,45 +213,52 @@ fn read<T: Tally>(
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
 ) -> Result<Snapshot, Problem> {
-    let look = |view: View, _: Option<&Origin>| {
-        let enough = ensure_measure(view.measure, wanted.measure);
-        enough.map_err(|error| problem(path, Operation::Show, &error))
-    };
-    load_after(path, wanted, tally, look)
+    load_after(path, wanted, tally, Operation::Show, |view, _| {
+        ensure_measure(view.measure, wanted.measure)
+    })
 }
 
-/// [`load`] without a look at other shares, and without a check: calls `look` with the view and the origin before it reads
-/// the tree, and once more when all is read, because in a file that weigh did not save they may come last. An error of
-/// `look` ends the loading.
+/// [`load`] without a look at other shares, and without a check: calls `check` with the view and the origin before it
+/// reads the tree, and once more when all is read, because in a file that weigh did not save they may come last. If
+/// `check` fails, so does this `operation`.
 ///
 /// # Errors
-/// The system's, those of an invalid file, and those of `look`.
+/// The system's, those of an invalid file, and those of `check`.
 pub fn load_after<T: Tally>(
     path: &Path,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
-    look: impl Fn(View, Option<&Origin>) -> Result<(), Problem>,
+    operation: Operation,
+    check: impl Fn(View, Option<&Origin>) -> io::Result<()>,
 ) -> Result<Snapshot, Problem> {
-    let mut found = None;
-    let mut look = |view: View, origin: Option<&Origin>| {
-        look(view, origin).map_err(|problem| {
-            found = Some(problem);
-            io::Error::from(io::ErrorKind::Other)
-        })
+    let mut failed = Operation::Load;
+    let loaded = parse(path, wanted, tally, |view, origin| {
+        check(view, origin).inspect_err(|_| failed = operation)
+    });
+    loaded.map_err(|error| problem(path, failed, &error))
+}
+
+/// [`load_after`], before its errors are problems.
+fn parse<T: Tally>(
+    path: &Path,
+    wanted: Wanted,
+    tally: impl FnOnce(View) -> T,
+    mut check: impl FnMut(View, Option<&Origin>) -> io::Result<()>,
+) -> io::Result<Snapshot> {
+    let mut tokens = open(path)?;
+    let snapshot = match tokens.peek()? {
+        b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, true), tally)?,
+        _ => schema::read(&mut tokens, wanted, tally, &mut check)?,
     };
-    let load = || {
-        let (file, size) = sys::open_snapshot(path)?;
-        let mut tokens = Tokens::new(compression::unpack(file, size)?);
-        let snapshot = if tokens.peek()? == b'[' {
-            ncdu::read(&mut tokens, wanted.view(Measure::Disk, true), tally)?
-        } else {
-            schema::read(&mut tokens, wanted, tally, &mut look)?
-        };
-        tokens.end()?;
-        look(snapshot.view, snapshot.origin.as_ref())?;
-        Ok(snapshot)
-    };
-    load().map_err(|error| found.unwrap_or_else(|| problem(path, Operation::Load, &error)))
+    tokens.end()?;
+    check(snapshot.view, snapshot.origin.as_ref())?;
+    Ok(snapshot)
+}
+
+/// The text of the snapshot at `path`.
+fn open(path: &Path) -> io::Result<Tokens> {
+    let (file, size) = sys::open_snapshot(path)?;
+    compression::unpack(file, size).map(Tokens::new)
 }
 
 /// The problem that `error` is for the snapshot at `path`.

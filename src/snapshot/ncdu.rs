@@ -2,19 +2,17 @@
 //! the directory's own object. It has the size of every inode and no totals, so they are added up here as in a walk.
 //! Names are raw bytes, UTF-8 or not.
 
-use std::io::{self, Read};
+use std::io;
 
 use super::tokens::Tokens;
 use super::{Origin, Snapshot};
-use crate::inode::Links;
+use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Mode, View};
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::sys::Stat;
-use crate::tally::{Directory, Entry, Tally};
-
-use crate::total::{self, Rules, Shown, Subtotal};
-use crate::tree::Sums;
+use crate::tally::Tally;
+use crate::total::{Replay, Rules, Shown};
+use crate::tree::{Inode, Node, Sums};
 use crate::weighed::Weighed;
 
 /// An object's members.
@@ -33,15 +31,9 @@ struct NcduMembers {
     mode: Option<u16>,
 }
 
-/// A directory whose list has not ended.
-struct OpenDirectory<P> {
-    members: NcduMembers,
-    subtotal: Subtotal<P>,
-}
-
 /// Reads an export into what `tally` makes, to be seen in a `view`.
-pub(super) fn read<R: Read, T: Tally>(
-    tokens: &mut Tokens<R>,
+pub(super) fn read<T: Tally>(
+    tokens: &mut Tokens,
     view: View,
     tally: impl FnOnce(View) -> T,
 ) -> io::Result<Snapshot> {
@@ -60,103 +52,83 @@ pub(super) fn read<R: Read, T: Tally>(
     }
     let origin = read_origin(tokens)?;
     tokens.take(b',')?;
-
-    let tally = tally(view);
-    let rules = Rules::default();
+    let mut replay = Replay::adding_up(tally(view), 0, Rules::default());
     let mut problems = Problems::default();
-    let mut open: Vec<OpenDirectory<T::Part>> = vec![begin(tokens, None, &mut problems, &[])?];
-    let root = loop {
-        let Some(directory) = open.last() else { return Err(tokens.error("no directory")) };
-        if tokens.item(false)? {
-            let device = directory.members.device;
-            if tokens.peek()? == b'[' {
-                tokens.check_depth(open.len())?;
-                let below = begin(tokens, device, &mut problems, &open)?;
-                open.push(below);
-            } else {
-                let members = NcduMembers::read(tokens, device)?;
-                problems.add(tokens, &members, Operation::Stat, &open)?;
-                let depth = depth(&open);
-                if let (false, Some(above)) = (members.is_excluded, open.last_mut()) {
-                    let (figures, stat) = (members.figures(), members.stat());
-                    let mut entry = Entry::new(&members.name, depth, &stat, figures, 0);
-                    entry.links = members.links();
-                    above.subtotal.add(&rules, &tally, &mut entry, true);
-                }
-            }
-            continue;
-        }
-        let Some(OpenDirectory { members, subtotal }) = open.pop() else { continue };
-        let directory = Directory {
-            name: &members.name,
-            depth: depth(&open),
-            stat: &members.stat(),
-            mount: 0,
-            links: Links::Alone,
-            own: Some(members.figures()),
-            sums: Sums::default(),
-            change: None,
-        };
-        let Some(above) = open.last_mut() else {
-            break total::finish(Some(&rules), &tally, directory, subtotal);
-        };
-        total::close(Some(&rules), &tally, directory, Shown::IfCounted, subtotal, || {
-            &mut above.subtotal
-        });
-    };
-    if tokens.item(false)? {
+    let root = read_tree(tokens, &mut replay, &mut problems)?;
+    if tokens.item()? {
         return Err(tokens.error("more than one tree"));
     }
     let mut problems = problems.list;
     problems.sort_unstable_by(|one, two| one.path.cmp(&two.path));
-    let report = Some(root.seen_as(view));
+    let report = Some(replay.finish(&root.node()).seen_as(view));
     let weighed = Weighed { report, problems, is_interrupted: false };
     Ok(Snapshot { weighed, view, has_all: true, origin: Some(origin) })
 }
 
-/// Takes the start of a directory's list, and the directory's own object.
-fn begin<R: Read, P: Default>(
-    tokens: &mut Tokens<R>,
-    device: Option<u64>,
+/// Reads the list of the root into `replay`, except for what the root is itself, which it returns.
+fn read_tree<T: Tally>(
+    tokens: &mut Tokens,
+    replay: &mut Replay<T>,
     problems: &mut Problems,
-    above: &[OpenDirectory<P>],
-) -> io::Result<OpenDirectory<P>> {
+) -> io::Result<NcduMembers> {
+    let mut open = vec![begin(tokens, replay, problems, &[])?];
+    loop {
+        if tokens.item()? {
+            if tokens.peek()? == b'[' {
+                tokens.check_depth(open.len())?;
+                open.push(begin(tokens, replay, problems, &open)?);
+                continue;
+            }
+            let members = NcduMembers::read(tokens, &open)?;
+            problems.add(tokens, &members, Operation::Stat, &open)?;
+            if !members.is_excluded {
+                replay.leaf(&members.node(), true);
+            }
+        } else if let Some(directory) = open.pop() {
+            if open.is_empty() {
+                return Ok(directory);
+            }
+            replay.close(&directory.node(), Shown::IfCounted);
+        }
+    }
+}
+
+/// Takes the start of the list of a directory in those `above`, and the directory's own object.
+fn begin<T: Tally>(
+    tokens: &mut Tokens,
+    replay: &mut Replay<T>,
+    problems: &mut Problems,
+    above: &[NcduMembers],
+) -> io::Result<NcduMembers> {
     tokens.take(b'[')?;
-    let mut members = NcduMembers::read(tokens, device)?;
+    let mut members = NcduMembers::read(tokens, above)?;
     problems.add(tokens, &members, Operation::Open, above)?;
     // The links of a directory do not count.
     members.is_linked = false;
     members.mode = members.mode.filter(|mode| Mode(*mode).kind() == Kind::Directory);
     members.mode.get_or_insert(Mode::usual(Kind::Directory).0);
-    Ok(OpenDirectory { members, subtotal: Subtotal::default() })
+    replay.open();
+    Ok(members)
 }
 
-/// The depth below the root of entries in the last of the `open` directories.
-fn depth<P>(open: &[OpenDirectory<P>]) -> u32 {
-    u32::try_from(open.len()).unwrap_or(u32::MAX)
-}
-
-fn read_origin<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Origin> {
-    let (mut origin, mut is_first) = (Origin::default(), true);
-    tokens.take(b'{')?;
-    while tokens.member(is_first)? {
-        is_first = false;
+fn read_origin(tokens: &mut Tokens) -> io::Result<Origin> {
+    let mut origin = Origin::default();
+    tokens.object(|tokens| {
         match tokens.text() {
             b"timestamp" => origin.time = tokens.signed()?,
             _ => tokens.skip()?,
         }
-    }
+        Ok(())
+    })?;
     Ok(origin)
 }
 
 impl NcduMembers {
-    /// Reads an object in a directory on `device`.
-    fn read<R: Read>(tokens: &mut Tokens<R>, device: Option<u64>) -> io::Result<Self> {
+    /// Reads the object of an entry in the last of the directories `above`, on the same device unless it has its own.
+    fn read(tokens: &mut Tokens, above: &[Self]) -> io::Result<Self> {
+        let device = above.last().and_then(|directory| directory.device);
         let mut members = Self { device, ..Self::default() };
-        let mut is_first = true;
-        tokens.take(b'{')?;
-        while tokens.member(is_first)? {
-            is_first = false;
+        tokens.object(|tokens| {
             match tokens.text() {
                 b"name" => {
                     tokens.string()?;
@@ -177,41 +149,35 @@ impl NcduMembers {
                 }
                 _ => tokens.skip()?,
             }
-        }
+            Ok(())
+        })?;
         if members.name.is_empty() {
             return Err(tokens.error("an entry without a name"));
         }
         Ok(members)
     }
 
-    /// Only ncdu's extended export has modes.
-    fn mode(&self) -> Mode {
+    /// The entry by itself. Only ncdu's extended export has modes. The inode's number is kept only if there are several
+    /// links.
+    fn node(&self) -> Node<'_> {
         let usual = Mode::usual(if self.is_not_regular { Kind::Other } else { Kind::File });
-        self.mode.map_or(usual, Mode)
-    }
-
-    fn figures(&self) -> Figures {
-        let kind = self.mode().kind();
+        let mode = self.mode.map_or(usual, Mode);
         // An entry with a length that is not a regular file is a symlink.
-        let length = if kind == Kind::Directory { 0 } else { self.apparent };
-        Figures { disk: self.disk, length, ..Figures::counts_of(kind) }
-    }
-
-    fn links(&self) -> Links {
-        match self.links {
-            _ if !self.is_linked => Links::Alone,
-            Some(links) => Links::Of(links),
-            None => Links::Unknown,
+        let length = if mode.kind() == Kind::Directory { 0 } else { self.apparent };
+        let figures = Figures { disk: self.disk, length, ..Figures::counts_of(mode.kind()) };
+        let inode = self.is_linked.then(|| Inode {
+            identity: Identity { mount: 0, device: self.device.unwrap_or(0), number: self.inode },
+            links: self.links.map_or(Links::Unknown, Links::Of),
+            details: None,
+        });
+        Node {
+            name: &self.name,
+            mode,
+            own: Some(figures),
+            sums: Sums::of(figures),
+            inode,
+            ..Node::default()
         }
-    }
-
-    /// The attributes of its inode. The number is kept only if there are several links.
-    fn stat(&self) -> Stat {
-        let mut stat = Stat { mode: self.mode(), links: 1, ..Stat::default() };
-        if self.is_linked {
-            (stat.device, stat.inode) = (self.device.unwrap_or(0), self.inode);
-        }
-        stat
     }
 }
 
@@ -225,12 +191,12 @@ struct Problems {
 
 impl Problems {
     /// Adds the entry with these `members`, if ncdu could not read it.
-    fn add<R: Read, P>(
+    fn add(
         &mut self,
-        tokens: &Tokens<R>,
+        tokens: &Tokens,
         members: &NcduMembers,
         operation: Operation,
-        above: &[OpenDirectory<P>],
+        above: &[NcduMembers],
     ) -> io::Result<()> {
         /// Enough for half a million of them. An export has only names, but each path repeats all names above. In a
         /// deep tree, the paths may be ten thousand times as large as the file.
@@ -238,7 +204,7 @@ impl Problems {
         if !members.is_unread {
             return Ok(());
         }
-        let names = above.iter().map(|open| open.members.name.as_slice());
+        let names = above.iter().map(|directory| directory.name.as_slice());
         let path = path::join_all(names.chain([members.name.as_slice()]));
         self.length += path.len();
         if self.length > MOST {

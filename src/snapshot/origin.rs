@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString, OsString};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::tokens::Tokens;
@@ -67,21 +67,7 @@ impl Origin {
     /// The origin of a walk that starts now: of `roots`, listed by `source`, with these `options`.
     pub fn here(roots: &[OsString], source: Source, options: Vec<String>) -> Self {
         let mounts = MountTable::read();
-        let given = |root: &OsString| {
-            let name = root.as_encoded_bytes().to_vec();
-            let at = CString::new(root.as_encoded_bytes()).unwrap_or_default();
-            // A symlink to a directory stands for the directory, and any other symlink for itself.
-            let stat = source.stat(&at, Symlinks::Follow, Query::default());
-            let is_directory = stat.is_ok_and(|stat| stat.is_directory());
-            let symlinks = if is_directory { Symlinks::Follow } else { Symlinks::Stay };
-            let volume = is_directory.then(|| Volume::of(&at, source, &mounts).ok()).flatten();
-            // The walk reports a root that cannot be found.
-            let path = sys::real_path(Path::new(root), symlinks);
-            let path = path
-                .map_or_else(|_| name.clone(), |path| path.into_os_string().into_encoded_bytes());
-            GivenRoot { path, name: Some(name), volume }
-        };
-        let roots = roots.iter().map(given).collect();
+        let roots = roots.iter().map(|root| GivenRoot::of(root, source, &mounts)).collect();
         let options = Some(options);
         Self { time: sys::now(), host: sys::host(), roots, options, ..Self::default() }
     }
@@ -109,7 +95,7 @@ impl Volume {
         Ok(Self { kind: mounts.file_system_type(mount).unwrap_or_default().to_vec(), size, free })
     }
 
-    fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
+    fn read(tokens: &mut Tokens) -> io::Result<Self> {
         let mut volume = Self::default();
         tokens.object(|tokens| {
             match tokens.text() {
@@ -125,7 +111,7 @@ impl Volume {
 }
 
 impl Share {
-    pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
+    pub(super) fn read(tokens: &mut Tokens) -> io::Result<Self> {
         let mut share = Self { number: 0, of: 0, depth: 2 };
         tokens.object(|tokens| {
             match tokens.text() {
@@ -142,13 +128,28 @@ impl Share {
 }
 
 impl GivenRoot {
+    /// The root that was given as `root`.
+    fn of(root: &OsString, source: Source, mounts: &MountTable) -> Self {
+        let name = root.as_encoded_bytes().to_vec();
+        let at = CString::new(&*name).unwrap_or_default();
+        // A symlink to a directory stands for the directory, and any other symlink for itself.
+        let stat = source.stat(&at, Symlinks::Follow, Query::default());
+        let is_directory = stat.is_ok_and(|stat| stat.is_directory());
+        let symlinks = if is_directory { Symlinks::Follow } else { Symlinks::Stay };
+        let volume = is_directory.then(|| Volume::of(&at, source, mounts).ok()).flatten();
+        // The walk reports a root that cannot be found.
+        let path = sys::real_path(Path::new(root), symlinks);
+        let path = path.map(|path| path.into_os_string().into_encoded_bytes());
+        Self { path: path.unwrap_or_else(|_| name.clone()), name: Some(name), volume }
+    }
+
     /// Its absolute path.
     pub(super) fn place(&self) -> Cow<'_, Path> {
         sys::to_path(&self.path)
     }
 
     /// Reads one of the header's roots.
-    pub(super) fn read<R: Read>(tokens: &mut Tokens<R>) -> io::Result<Self> {
+    pub(super) fn read(tokens: &mut Tokens) -> io::Result<Self> {
         let mut root = Self::default();
         let (mut exact_path, mut exact_name) = (None, None);
         tokens.object(|tokens| {

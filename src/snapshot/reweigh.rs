@@ -30,25 +30,19 @@ pub fn reweigh(snapshot: &mut Snapshot, filter: &Filter, keep: Inodes) -> io::Re
     let mut reweigher = Reweigher { filter, origin: snapshot.origin.as_ref(), is_less: false };
     let roots = roots(tree, snapshot.origin.as_ref(), filter);
     let left = reweigher.tree(tree, &roots, keep);
-    match &snapshot.origin {
-        None if reweigher.is_less => return Err(io::Error::other(TOO_LITTLE)),
-        Some(origin) if reweigher.is_less && origin.follows() => {
-            let other_ways = "symlinks were followed, and may lead to what would be left out";
-            return Err(io::Error::other(other_ways));
-        }
-        None => return Ok(()),
-        Some(_) => {}
+    let Some(origin) = &snapshot.origin else {
+        return if reweigher.is_less { Err(io::Error::other(TOO_LITTLE)) } else { Ok(()) };
+    };
+    if reweigher.is_less && origin.follows() {
+        let other_ways = "symlinks were followed, and may lead to what would be left out";
+        return Err(io::Error::other(other_ways));
     }
-    let (mut walked, mut inside) = (HashMap::new(), HashMap::new());
-    for root in &roots {
-        match root.was_inside {
-            true => inside.insert(root.place.as_path(), root),
-            false => walked.insert(root.name, root),
-        };
-    }
-    let given = snapshot.origin.iter().flat_map(|origin| &origin.roots);
-    let given = given.filter_map(|root| root.name.as_deref()).collect();
-    let met = RootsOfErrors { given, walked, inside };
+    let (inside, walked): (Vec<_>, Vec<_>) = roots.iter().partition(|root| root.was_inside);
+    let met = RootsOfErrors {
+        given: origin.roots.iter().filter_map(|root| root.name.as_deref()).collect(),
+        walked: walked.into_iter().map(|root| (root.name, root)).collect(),
+        inside: inside.into_iter().map(|root| (root.place.as_path(), root)).collect(),
+    };
     let problems = snapshot.weighed.problems.iter();
     let mut problems: Vec<_> =
         problems.filter_map(|problem| reweigher.problem(problem, &met)).collect();
@@ -153,7 +147,9 @@ impl<'s> Reweigher<'s> {
         filters: &mut DirectoryFilter<'_>,
         replay: &mut Replay<Whole>,
     ) -> Vec<SavedDirectory<'r, 't>> {
-        self.is_less |= !dir.is_counted && self.has_own(dir.node) || !dir.is_gathered;
+        // Unless it was left out before, a directory has, or may have, a size of its own.
+        self.is_less |= !dir.is_gathered
+            || !dir.is_counted && (dir.node.own().is_some() || self.origin.is_none());
         let mut ahead = Vec::new();
         if dir.name.is_empty() {
             for root @ SavedRoot { name, node, .. } in roots {
@@ -180,11 +176,6 @@ impl<'s> Reweigher<'s> {
         ahead
     }
 
-    /// Whether a directory has, or may have, a size of its own, and was not left out before.
-    fn has_own(&self, directory: Child<'_>) -> bool {
-        directory.node().own.is_some() || self.origin.is_none()
-    }
-
     /// `problem` as a walk with these filters would report it; none if the walk would not reach it.
     fn problem(&self, problem: &Problem, met: &RootsOfErrors<'_, '_>) -> Option<Problem> {
         let Some((root, way)) = met.walked_in(&problem.path) else { return Some(problem.clone()) };
@@ -193,10 +184,9 @@ impl<'s> Reweigher<'s> {
             return Some(problem.clone());
         }
         let met_at = root.place.join(sys::to_path(way));
-        let mut inside: Vec<_> = met.inside_of(&met_at).collect();
+        let inside: Vec<_> = met.inside_of(&met_at).collect();
         // Outer roots come first.
-        inside.reverse();
-        inside.into_iter().find_map(|root| {
+        inside.into_iter().rev().find_map(|root| {
             let way = path::with_slashes(met_at.strip_prefix(&root.place).ok()?);
             let names = [root.name, &way].into_iter().filter(|name| !name.is_empty());
             let path = path::join_all(names);
@@ -212,9 +202,10 @@ impl<'s> Reweigher<'s> {
         let mut ahead = ahead.peekable();
         while let Some(name) = ahead.next() {
             let is_directory = ahead.peek().is_some() || problem.operation != Operation::Stat;
-            let mut is_left_out = |is_dir| filters.verdict(name, is_dir) == Verdict::LeftOut;
             // An entry that could not be examined may be a directory, in which entries may count.
-            if is_left_out(true) && (is_directory || is_left_out(false)) {
+            if filters.verdict(name, true) == Verdict::LeftOut
+                && (is_directory || filters.verdict(name, false) == Verdict::LeftOut)
+            {
                 return true;
             }
             filters.enter(name);
@@ -237,20 +228,19 @@ impl<'r, 't> RootsOfErrors<'r, 't> {
     /// The root from which the walk reached `path`, and the path from there. If `.` and `./../a` are roots, it may be
     /// in the second.
     fn walked_in<'p>(&self, path: &'p [u8]) -> Option<(&'r SavedRoot<'t>, &'p [u8])> {
-        let is_end = |end: &usize| {
-            let is_slash = |at: usize| path.get(at).is_none_or(|byte| *byte == b'/');
-            is_slash(*end) || end.checked_sub(1).is_some_and(is_slash)
-        };
-        let ends = (0..=path.len().min(LONGEST)).rev().filter(is_end);
-        let mut roots =
-            ends.filter_map(|end| Some((*self.walked.get(&path[..end])?, &path[end..])));
-        roots.next().map(|(root, way)| (root, way.strip_prefix(b"/").unwrap_or(way)))
+        (0..=path.len().min(LONGEST)).rev().find_map(|end| {
+            let (above, way) = path.split_at(end);
+            // Names end there.
+            if !(way.is_empty() || way.starts_with(b"/") || above.ends_with(b"/")) {
+                return None;
+            }
+            Some((*self.walked.get(above)?, way.strip_prefix(b"/").unwrap_or(way)))
+        })
     }
 
     /// The roots inside others that are at `place` or above it, innermost first.
     fn inside_of(&self, place: &Path) -> impl Iterator<Item = &'r SavedRoot<'t>> {
-        let can_be_open = |place: &&Path| place.as_os_str().len() <= LONGEST;
-        let places = place.ancestors().filter(can_be_open);
+        let places = place.ancestors().filter(|place| place.as_os_str().len() <= LONGEST);
         places.filter_map(|place| self.inside.get(place).copied())
     }
 }

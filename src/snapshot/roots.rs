@@ -1,7 +1,6 @@
 //! The roots of a snapshot after filters. A walk leaves out a root inside another one, because it reaches it from
 //! there. If a filter leaves out the directories between them, the inner root is a root of its own again.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -39,21 +38,22 @@ pub(super) fn roots<'t>(
     let given = origin.map_or(&[][..], |origin| &origin.roots);
     let named = given.iter().filter_map(|root| Some((root.name.as_deref()?, root.place())));
     let places: HashMap<_, _> = named.clone().collect();
-    let root = |node: Child<'t>| {
+    let mut roots = Vec::new();
+    for node in tree.roots() {
         let name = node.name();
-        // There is nothing below an entry that is not a directory.
-        let asks = origin.filter(|_| node.id().is_some());
-        let likely = || asks.map_or_else(Default::default, |origin| origin.likely_place(name));
-        let place = places.get(name).map_or_else(likely, |place| place.to_path_buf());
-        SavedRoot { name, place, node, was_inside: false }
-    };
-    let mut roots: Vec<_> = tree.roots().map(root).collect();
+        let place = match (places.get(name), origin) {
+            (Some(place), _) => place.to_path_buf(),
+            // There is nothing below an entry that is not a directory.
+            (None, Some(origin)) if node.id().is_some() => origin.likely_place(name),
+            _ => PathBuf::new(),
+        };
+        roots.push(SavedRoot { name, place, node, was_inside: false });
+    }
     if places.len() <= roots.len() {
         return roots;
     }
     // Outer roots come first. Nothing can be at a path that is too long to open.
-    let can_be_open = |(_, place): &(_, Cow<'_, Path>)| place.as_os_str().len() <= LONGEST;
-    let mut given: Vec<_> = named.filter(can_be_open).collect();
+    let mut given: Vec<_> = named.filter(|(_, place)| place.as_os_str().len() <= LONGEST).collect();
     given.sort_by_key(|(_, place)| place.as_os_str().len());
     let mut known: HashMap<PathBuf, (&[u8], Child<'_>)> =
         roots.iter().map(|root| (root.place.clone(), (root.name, root.node))).collect();
@@ -62,24 +62,25 @@ pub(super) fn roots<'t>(
         if known.contains_key(&*place) {
             continue;
         }
-        let mut found = None;
-        let comes_to = |above: &Path| {
-            let (outer, child) = *known.get(above)?;
-            let way = place.strip_prefix(above).ok()?;
-            let (child, is_clear) = listings.follow((outer, above, child), way, filter)?;
+        // The entry that it is, and whether filters leave out nothing between it and an outer root.
+        let (mut found, mut is_inside) = (None, false);
+        for above in place.ancestors().skip(1) {
+            let Some(&(outer, child)) = known.get(above) else { continue };
+            let Ok(way) = place.strip_prefix(above) else { continue };
+            let Some((child, is_clear)) = listings.follow((outer, above, child), way, filter)
+            else {
+                continue;
+            };
             found = Some(child);
-            is_clear.then_some(())
-        };
-        let is_inside = place.ancestors().skip(1).find_map(comes_to).is_some();
-        let Some(child) = found else { continue };
-        known.insert(place.to_path_buf(), (name, child));
+            is_inside = is_clear;
+            if is_inside {
+                break;
+            }
+        }
+        let Some(node) = found else { continue };
+        known.insert(place.to_path_buf(), (name, node));
         if !is_inside {
-            roots.push(SavedRoot {
-                name,
-                place: place.into_owned(),
-                node: child,
-                was_inside: true,
-            });
+            roots.push(SavedRoot { name, place: place.into_owned(), node, was_inside: true });
         }
     }
     roots

@@ -5,11 +5,11 @@
 //! The totals below a root stay the same, so its directory is taken over as it is, and only the totals above the roots
 //! are computed. That takes one pass over all inodes for their links, and memory only for the links.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::devices::{DeviceNumbers, devices};
+use super::devices::{self, devices};
 use super::roots::{Listings, roots};
 use super::shares::{self, Loaded};
 use super::{
@@ -33,8 +33,8 @@ use crate::weighed::Weighed;
 pub fn load_all(files: &[PathBuf], wanted: Wanted, inodes: Inodes) -> Result<Snapshot, Problem> {
     // In shares, directories tell where mounts are.
     let inodes = inodes.and(Inodes::DIRECTORIES);
-    let load = |file: &PathBuf| read(file, wanted, |_| Whole { inodes });
-    let loaded: Vec<_> = parallel::collect(0, files, load);
+    let loaded: Vec<_> =
+        parallel::collect(0, files, |file| read(file, wanted, |_| Whole { inodes }));
     let mut fitting: Vec<Loaded<'_>> = Vec::new();
     // The measure of the first one that has no other.
     let mut only = None;
@@ -71,9 +71,9 @@ fn misfit(first: Option<&Snapshot>, other: &Snapshot) -> Option<String> {
 
 /// A root of one of the snapshots.
 struct JoinedRoot {
-    /// The numbers of its snapshot and of its host.
+    /// The number of its snapshot, and its host.
     snapshot: usize,
-    host: usize,
+    host: Vec<u8>,
     /// Its path as given, and its name in the joined tree.
     given: Vec<u8>,
     name: Vec<u8>,
@@ -86,23 +86,18 @@ struct JoinedRoot {
 
 /// Joins the `snapshots`.
 fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes) -> Snapshot {
-    let mut hosts: Vec<Vec<u8>> = Vec::new();
-    let mut host_of = Vec::new();
-    for snapshot in &snapshots {
-        let host = snapshot.origin.as_ref().map_or(&[][..], |origin| &origin.host);
-        let known = hosts.iter().position(|known| known == host);
-        host_of.push(known.unwrap_or(hosts.len()));
-        if known.is_none() {
-            hosts.push(host.to_vec());
+    let mut hosts = Vec::new();
+    for host in snapshots.iter().map(host) {
+        if !hosts.contains(&host) {
+            hosts.push(host);
         }
     }
     // In one snapshot, also one joined from shares, device numbers differ already.
     if snapshots.len() > 1 {
-        renumber(&mut snapshots, &host_of);
+        renumber(&mut snapshots);
     }
-    let mut roots = each_once(&snapshots, &host_of);
-    let are_several = hosts.len() > 1;
-    name(&mut roots, are_several.then_some(&hosts));
+    let mut roots = each_once(&snapshots);
+    name(&mut roots, hosts.len() > 1);
 
     let follow = snapshots.iter().filter_map(|it| it.origin.as_ref()).any(Origin::follows);
     let view = snapshots.first().map_or(View::default(), |snapshot| snapshot.view);
@@ -111,18 +106,23 @@ fn joined(mut snapshots: Vec<Snapshot>, inodes: Inodes) -> Snapshot {
     let (problems, origin) = (problems(&mut snapshots, &roots), origin(&snapshots, &roots, &hosts));
     let is_interrupted = snapshots.iter().any(|snapshot| snapshot.weighed.is_interrupted);
     let trees = snapshots.into_iter().map(|snapshot| snapshot.weighed.report).collect();
-    let report = tree(trees, &roots, are_several.then_some(&hosts), rules, inodes);
-    let report = report.map(|tree| tree.seen_as(view));
+    let report = tree(trees, &roots, &hosts, rules, inodes).map(|tree| tree.seen_as(view));
     Snapshot { weighed: Weighed { report, problems, is_interrupted }, view, has_all, origin }
+}
+
+/// The name of the machine on which a snapshot was made.
+fn host(snapshot: &Snapshot) -> Vec<u8> {
+    snapshot.origin.as_ref().map_or_else(Vec::new, |origin| origin.host.clone())
 }
 
 /// Gives the same device of the same host one number in all snapshots. Two mounts of a device are different if one
 /// snapshot has both; a device that was mounted again between two snapshots counts as the same mount.
-fn renumber(snapshots: &mut [Snapshot], hosts: &[usize]) {
-    let mut numbers = DeviceNumbers::default();
+fn renumber(snapshots: &mut [Snapshot]) {
+    let mut numbers = HashMap::new();
     // The known mounts of each device of a host.
-    let mut known: HashMap<(usize, u64), Vec<u64>> = HashMap::new();
-    for (snapshot, host) in snapshots.iter_mut().zip(hosts) {
+    let mut known: HashMap<(Vec<u8>, u64), Vec<u64>> = HashMap::new();
+    for snapshot in snapshots {
+        let host = host(snapshot);
         let Some(tree) = &mut snapshot.weighed.report else { continue };
         let mut here: HashMap<u64, Vec<u64>> = HashMap::new();
         let devices = devices(tree);
@@ -130,27 +130,25 @@ fn renumber(snapshots: &mut [Snapshot], hosts: &[usize]) {
             here.entry(device).or_default().push(mount);
         }
         let mut is_now: HashMap<MountedDevice, u64> = HashMap::new();
-        for (device, mounts) in here {
-            let known = known.entry((*host, device)).or_default();
-            let is_other = !mounts.iter().any(|mount| known.contains(mount));
-            if let (true, [was, ..], [is, ..]) = (is_other, &mounts[..], &known[..]) {
-                is_now.insert(MountedDevice { mount: *was, device }, *is);
+        for (device, mut mounts) in here {
+            let known = known.entry((host.clone(), device)).or_default();
+            if let Some(is) = known.first()
+                && !mounts.iter().any(|mount| known.contains(mount))
+            {
+                is_now.insert(MountedDevice { mount: mounts[0], device }, *is);
+                mounts[0] = *is;
             }
-            for mount in mounts {
-                let mount = is_now.get(&MountedDevice { mount, device }).copied().unwrap_or(mount);
-                if !known.contains(&mount) {
-                    known.push(mount);
-                }
-            }
+            mounts.retain(|mount| !known.contains(mount));
+            known.append(&mut mounts);
         }
-        numbers.renumber(tree, devices, |it| {
-            (*host, is_now.get(&it).copied().unwrap_or(it.mount), it.device)
+        devices::renumber(tree, devices, &mut numbers, |it| {
+            (host.clone(), is_now.get(&it).copied().unwrap_or(it.mount), it.device)
         });
     }
 }
 
 /// The roots of all `snapshots`, in order. Of equal roots, the first one is kept.
-fn each_once(snapshots: &[Snapshot], hosts: &[usize]) -> Vec<JoinedRoot> {
+fn each_once(snapshots: &[Snapshot]) -> Vec<JoinedRoot> {
     let all = Filter::default();
     let (mut found, mut order) = (Vec::new(), Vec::new());
     for (i, snapshot) in snapshots.iter().enumerate() {
@@ -159,54 +157,59 @@ fn each_once(snapshots: &[Snapshot], hosts: &[usize]) -> Vec<JoinedRoot> {
             order.push(found.len());
             let (given, place) = (root.name.to_vec(), root.place);
             let directory = root.node.id().filter(|_| root.node.is_directory());
-            let (snapshot, host, name) = (i, hosts[i], given.clone());
-            let is_inside = false;
+            let (host, name) = (host(snapshot), given.clone());
+            let (snapshot, is_inside) = (i, false);
             let joined = JoinedRoot { snapshot, host, given, name, place, directory, is_inside };
             found.push((joined, root.node));
         }
     }
     // Outer roots first, because only kept roots can contain others.
     order.sort_by_key(|i| found[*i].0.place.components().count());
-    let mut known: HashMap<(usize, PathBuf), usize> = HashMap::new();
+    let mut known: HashMap<(&[u8], &Path), usize> = HashMap::new();
     // Finds the same directory under another path.
-    let mut directories = HashMap::new();
+    let mut directories = HashSet::new();
     let mut listings: Vec<Listings<'_>> = snapshots.iter().map(|_| Listings::default()).collect();
+    let mut inside = HashSet::new();
     for i in order {
         let (root, node) = &found[i];
         let inode =
             node.inode().filter(|_| node.is_directory()).map(|inode| inode.identity.on_any_mount());
-        let is_same = inode.is_some_and(|inode| directories.contains_key(&(root.host, inode)));
-        let is_below = |above: &Path| {
-            let (outer, outer_node) = &found[*known.get(&(root.host, above.to_owned()))?];
-            let way = root.place.strip_prefix(above).ok()?;
-            let start = (&*outer.name, above, *outer_node);
-            let (there, _) = listings[outer.snapshot].follow(start, way, &all)?;
-            (there.is_directory() == node.is_directory()).then_some(())
-        };
-        let is_inside = is_same || root.place.ancestors().find_map(is_below).is_some();
-        if !is_inside {
-            known.insert((root.host, root.place.clone()), i);
-            directories.extend(inode.map(|inode| ((root.host, inode), i)));
+        let is_same = inode.is_some_and(|inode| directories.contains(&(&root.host, inode)));
+        let is_inside = is_same
+            || root.place.ancestors().any(|above| {
+                let outer = known.get(&(&*root.host, above)).map(|outer| &found[*outer]);
+                let there = outer.and_then(|(outer, outer_node)| {
+                    let way = root.place.strip_prefix(above).ok()?;
+                    let start = (&*outer.name, above, *outer_node);
+                    listings[outer.snapshot].follow(start, way, &all)
+                });
+                there.is_some_and(|(there, _)| there.is_directory() == node.is_directory())
+            });
+        if is_inside {
+            inside.insert(i);
+        } else {
+            known.insert((&root.host, &root.place), i);
+            directories.extend(inode.map(|inode| (&root.host, inode)));
         }
-        found[i].0.is_inside = is_inside;
     }
-    found.into_iter().map(|(root, _)| root).collect()
+    let roots = found.into_iter().map(|(root, _)| root).enumerate();
+    roots.map(|(i, root)| JoinedRoot { is_inside: inside.contains(&i), ..root }).collect()
 }
 
-/// Names the `roots`: by their given paths; if two have the same, by their real paths; with several `hosts`, by host
+/// Names the `roots`: by their given paths; if two have the same, by their real paths; with several hosts, by host
 /// and real path.
-fn name(roots: &mut [JoinedRoot], hosts: Option<&Vec<Vec<u8>>>) {
+fn name(roots: &mut [JoinedRoot], are_several_hosts: bool) {
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
     for root in roots.iter().filter(|root| !root.is_inside) {
         *counts.entry(root.given.clone()).or_default() += 1;
     }
     for root in roots {
-        let place = || root.place.as_os_str().as_encoded_bytes();
-        if let Some(host) = hosts.and_then(|hosts| hosts.get(root.host)) {
-            let colon: &[u8] = if host.is_empty() { b"" } else { b":" };
-            root.name = [host.as_slice(), colon, place()].concat();
+        let place = root.place.as_os_str().as_encoded_bytes();
+        if are_several_hosts {
+            let colon: &[u8] = if root.host.is_empty() { b"" } else { b":" };
+            root.name = [&root.host, colon, place].concat();
         } else if counts.get(&root.given).is_some_and(|count| *count > 1) {
-            root.name = place().to_vec();
+            root.name = place.to_vec();
         }
     }
 }
@@ -216,16 +219,14 @@ fn problems(snapshots: &mut [Snapshot], roots: &[JoinedRoot]) -> Vec<Problem> {
     let mut all = Vec::new();
     for (i, snapshot) in snapshots.iter_mut().enumerate() {
         for mut problem in snapshot.weighed.problems.drain(..) {
-            let is_below = |root: &&JoinedRoot| {
-                root.snapshot == i && path::is_within(&problem.path, &root.given)
-            };
-            let root = roots.iter().filter(is_below).max_by_key(|root| root.given.len());
-            match root {
-                Some(root) if root.is_inside => continue,
-                Some(root) => {
-                    shares::rename(std::slice::from_mut(&mut problem), &root.given, &root.name);
+            let above = roots
+                .iter()
+                .filter(|root| root.snapshot == i && path::is_within(&problem.path, &root.given));
+            if let Some(root) = above.max_by_key(|root| root.given.len()) {
+                if root.is_inside {
+                    continue;
                 }
-                None => {}
+                shares::rename(&mut problem, &root.given, &root.name);
             }
             all.push(problem);
         }
@@ -241,11 +242,11 @@ fn origin(snapshots: &[Snapshot], roots: &[JoinedRoot], hosts: &[Vec<u8>]) -> Op
     let mut given = Vec::new();
     for (i, origin) in origins.iter().enumerate() {
         for root in &origin.roots {
-            let named = |joined: &&JoinedRoot| {
-                joined.snapshot == i && root.name.as_deref().is_none_or(|n| *n == *joined.given)
-            };
-            let name = roots.iter().find(named).map(|joined| joined.name.clone());
-            given.push(GivenRoot { name: name.or_else(|| root.name.clone()), ..root.clone() });
+            let joined = roots.iter().find(|joined| {
+                joined.snapshot == i && root.name.as_ref().is_none_or(|name| *name == joined.given)
+            });
+            let name = joined.map(|joined| &joined.name).or(root.name.as_ref()).cloned();
+            given.push(GivenRoot { name, ..root.clone() });
         }
     }
     Some(Origin {
@@ -264,48 +265,48 @@ fn origin(snapshots: &[Snapshot], roots: &[JoinedRoot], hosts: &[Vec<u8>]) -> Op
 fn tree(
     mut trees: Vec<Option<Tree>>,
     roots: &[JoinedRoot],
-    hosts: Option<&Vec<Vec<u8>>>,
+    hosts: &[Vec<u8>],
     rules: Rules,
     inodes: Inodes,
 ) -> Option<Tree> {
     let kept: Vec<_> = roots.iter().filter(|root| !root.is_inside).collect();
     let [first, others @ ..] = &kept[..] else { return None };
-    let mut replay = Replay::adding_up(Whole { inodes }, 1, rules);
-    let mut add = |replay: &mut Replay<Whole>, root: &JoinedRoot, name: &[u8]| {
-        let Some(tree) = &mut trees[root.snapshot] else { return };
-        if let Some(directory) = root.directory {
-            return replay.graft(tree, directory, name);
-        }
-        if let Some(leaf) = tree.roots().find(|leaf| leaf.name() == root.given) {
-            replay.leaf(&Node { name, ..leaf.node() }, true);
-        }
-    };
-    if others.is_empty() && hosts.is_none() {
-        let tree = trees[first.snapshot].as_mut()?;
-        return Some(match first.directory {
-            Some(directory) => tree.detach(directory, &first.name),
-            None => trees[first.snapshot].take()?,
-        });
+    if others.is_empty() && hosts.len() == 1 {
+        let tree = &mut trees[first.snapshot];
+        return match first.directory {
+            Some(directory) => Some(tree.as_mut()?.detach(directory, &first.name)),
+            None => tree.take(),
+        };
     }
+    let mut replay = Replay::adding_up(Whole { inodes }, 1, rules);
     replay.open();
     let above = Node { mode: Mode::DIRECTORY, ..Node::default() };
-    let Some(hosts) = hosts else {
-        kept.iter().for_each(|root| add(&mut replay, root, &root.name));
+    if hosts.len() == 1 {
+        kept.iter().for_each(|root| add(&mut replay, &mut trees, root, &root.name));
         return Some(replay.finish(&above));
-    };
-    for (i, host) in hosts.iter().enumerate() {
-        let of_host = kept.iter().filter(|root| root.host == i);
-        let of_host: Vec<_> = of_host.collect();
+    }
+    for host in hosts {
+        let of_host: Vec<_> = kept.iter().filter(|root| root.host == *host).collect();
         if let [only] = of_host[..] {
-            add(&mut replay, only, &only.name);
+            add(&mut replay, &mut trees, only, &only.name);
         } else if !of_host.is_empty() {
             replay.open();
             for root in of_host {
-                add(&mut replay, root, root.place.as_os_str().as_encoded_bytes());
+                add(&mut replay, &mut trees, root, root.place.as_os_str().as_encoded_bytes());
             }
             let name = [host, &b":"[..]].concat();
             replay.close(&Node { name: &name, ..above }, Shown::Always);
         }
     }
     Some(replay.finish(&above))
+}
+
+/// Adds a root, under `name`, to the directory that is open in `replay`.
+fn add(replay: &mut Replay<Whole>, trees: &mut [Option<Tree>], root: &JoinedRoot, name: &[u8]) {
+    let Some(tree) = &mut trees[root.snapshot] else { return };
+    if let Some(directory) = root.directory {
+        replay.graft(tree, directory, name);
+    } else if let Some(leaf) = tree.roots().find(|leaf| leaf.name() == root.given) {
+        replay.leaf(&Node { name, ..leaf.node() }, true);
+    }
 }

@@ -2,11 +2,11 @@
 //! on their own machines. A directory above the level at which the tree is split is in several shares, and counts in
 //! one of them. A directory below is in one share, and is taken over as it is, with its totals.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::devices::{DeviceNumbers, devices, places};
+use super::devices::{devices, known_by, mount_points, renumber};
 use super::{Origin, Share, Snapshot, problem};
 use crate::parallel;
 use crate::path;
@@ -20,22 +20,18 @@ pub(super) type Loaded<'p> = (&'p Path, Snapshot);
 
 /// The snapshots in `loaded`, in which these `inodes` are kept; shares of the same tree are joined.
 pub(super) fn united(loaded: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Vec<Loaded<'_>>, Problem> {
-    let (mut others, mut sets) = (Vec::new(), BTreeMap::<_, Vec<Loaded<'_>>>::new());
-    for (i, (file, snapshot)) in loaded.into_iter().enumerate() {
+    let (mut united, mut sets) = (Vec::new(), BTreeMap::<_, Vec<Loaded<'_>>>::new());
+    for (file, snapshot) in loaded {
         let origin = snapshot.origin.as_ref();
         match origin.and_then(|origin| Some((origin.share?.of, place(origin)))) {
             Some(set) => sets.entry(set).or_default().push((file, snapshot)),
-            None => others.push((i, (file, snapshot))),
+            None => united.push((file, snapshot)),
         }
     }
-    let sets = sets.into_values().flat_map(by_host);
-    let united = sets.map(|set| unite(set, inodes)).collect::<Result<Vec<_>, _>>()?;
-    Ok(others.into_iter().map(|(_, other)| other).chain(united).collect())
-}
-
-/// The problems of a snapshot that is one of several shares and was loaded alone: the other shares are missing.
-pub(super) fn missing_beside(snapshot: &Snapshot) -> Option<Problem> {
-    missing(&[snapshot])
+    for set in sets.into_values().flat_map(by_host) {
+        united.push(unite(set, inodes)?);
+    }
+    Ok(united)
 }
 
 fn place(origin: &Origin) -> PathBuf {
@@ -72,70 +68,59 @@ fn unite(mut set: Vec<Loaded<'_>>, inodes: Inodes) -> Result<Loaded<'_>, Problem
     set.sort_by_key(|(_, snapshot)| share(snapshot).number);
     for pair in set.windows(2) {
         let [(one, first), (other, second)] = pair else { continue };
-        let Share { number, of, depth } = share(first);
-        if share(second).number == number {
-            let one = one.display();
-            let message = format!("it is share {number} of {of}, and so is {one}: leave one out");
-            return Err(problem(other, Operation::Load, &io::Error::other(message)));
-        }
-        // The number of subdirectories in the root crossed the limit between two walks.
-        if share(second).depth != depth {
-            let one = one.display();
-            let message =
-                format!("it is shared out in another way than {one}: save all shares anew");
-            return Err(problem(other, Operation::Load, &io::Error::other(message)));
-        }
+        let (Share { number, of, depth }, one) = (share(first), one.display());
+        let message = match share(second) {
+            Share { number: same, .. } if same == number => {
+                format!("it is share {number} of {of}, and so is {one}: leave one out")
+            }
+            // The number of subdirectories in the root crossed the limit between two walks.
+            Share { depth: other, .. } if other != depth => {
+                format!("it is shared out in another way than {one}: save all shares anew")
+            }
+            _ => continue,
+        };
+        return Err(problem(other, Operation::Load, &io::Error::other(message)));
     }
     let missing = missing(&set.iter().map(|(_, snapshot)| snapshot).collect::<Vec<_>>());
-    let file = set.first().map_or(Path::new(""), |(file, _)| file);
-    let mut united: Option<Snapshot> = None;
-    let (mut trees, mut name) = (Vec::new(), None);
+    // No set is empty.
+    let (file, mut united) = set.remove(0);
+    let mut trees: Vec<_> = united.weighed.report.take().into_iter().collect();
     for (_, mut snapshot) in set {
-        let tree = snapshot.weighed.report.take();
-        // What each share says about the missing others no longer holds.
-        snapshot.weighed.problems.retain(|problem| problem.operation != Operation::Load);
-        if let Some(tree) = tree {
-            let given = name.get_or_insert_with(|| tree.root().name().to_vec());
-            rename(&mut snapshot.weighed.problems, tree.root().name(), given);
+        let problems = &mut snapshot.weighed.problems;
+        if let Some(tree) = snapshot.weighed.report {
+            let first = trees.first().unwrap_or(&tree).root().name();
+            problems.iter_mut().for_each(|it| rename(it, tree.root().name(), first));
             trees.push(tree);
         }
-        match &mut united {
-            None => united = Some(snapshot),
-            Some(united) => {
-                united.weighed.problems.append(&mut snapshot.weighed.problems);
-                united.weighed.is_interrupted |= snapshot.weighed.is_interrupted;
-                united.has_all &= snapshot.has_all;
-            }
-        }
+        united.weighed.problems.append(problems);
+        united.weighed.is_interrupted |= snapshot.weighed.is_interrupted;
+        united.has_all &= snapshot.has_all;
     }
-    let Some(mut united) = united else {
-        return Err(problem(file, Operation::Load, &io::ErrorKind::NotFound.into()));
-    };
+    // What each share says about the missing others no longer holds.
+    united.weighed.problems.retain(|problem| problem.operation != Operation::Load);
+    united.weighed.problems.extend(missing);
     if let Some(origin) = &mut united.origin {
         origin.share = None;
     }
     let follow = united.origin.as_ref().is_some_and(Origin::follows);
     let rules = Rules { follow, ..Rules::default() };
     united.weighed.report = union(trees, rules, inodes).map(|tree| tree.seen_as(united.view));
-    united.weighed.problems.extend(missing);
     Ok((file, united))
 }
 
-/// Renames the paths in `problems` from the root `was` to the root `is`.
-pub(super) fn rename(problems: &mut [Problem], was: &[u8], is: &[u8]) {
-    for problem in problems.iter_mut().filter(|_| was != is) {
-        if let Some(way) = problem.path.strip_prefix(was) {
-            let way = way.strip_prefix(b"/").unwrap_or(way);
-            problem.path = match way.is_empty() {
-                true => is.to_vec(),
-                false => path::join_all([is, way]),
-            };
-        }
+/// Renames the path of a `problem` from the root `was` to the root `is`.
+pub(super) fn rename(problem: &mut Problem, was: &[u8], is: &[u8]) {
+    if let Some(way) = problem.path.strip_prefix(was).filter(|_| was != is) {
+        let way = way.strip_prefix(b"/").unwrap_or(way);
+        problem.path = match way.is_empty() {
+            true => is.to_vec(),
+            false => path::join_all([is, way]),
+        };
     }
 }
 
-/// Which shares are missing in `set`, sorted by number; their content is unknown.
-fn missing(set: &[&Snapshot]) -> Option<Problem> {
+/// The problem that shares are missing in `set`, if they are; their content is unknown.
+pub(super) fn missing(set: &[&Snapshot]) -> Option<Problem> {
     /// How many are named.
     const SHOWN: usize = 3;
     let first = set.first()?;
@@ -170,10 +155,10 @@ impl Named for SharedDirectory {
 
 /// Joins the `trees`, shares in order, by these `rules`.
 fn union(mut trees: Vec<Tree>, rules: Rules, inodes: Inodes) -> Option<Tree> {
-    let found: Vec<_> = parallel::collect(0, &trees, |tree| (devices(tree), places(tree)));
-    let mut numbers = DeviceNumbers::default();
-    for (tree, (devices, places)) in trees.iter_mut().zip(found) {
-        numbers.renumber(tree, devices, places);
+    let found: Vec<_> = parallel::collect(0, &trees, |tree| (devices(tree), mount_points(tree)));
+    let mut numbers = HashMap::new();
+    for (tree, (devices, points)) in trees.iter_mut().zip(found) {
+        renumber(tree, devices, &mut numbers, |it| known_by(it, &points));
     }
     let first = trees.first()?;
     if trees.len() == 1 || !first.root().is_directory() {

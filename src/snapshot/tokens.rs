@@ -3,21 +3,21 @@
 //! This is our own because no crate reads snapshots: serde_json recurses, struson insists on UTF-8 where ncdu writes
 //! raw names, and jiter needs the whole text in memory.
 
-use std::io::{self, ErrorKind, Read};
-use std::ops::Range;
+use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::mem;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::bytes::Bytes;
-
 /// The text of a stream, piece by piece.
-pub(super) struct Tokens<R> {
-    source: Bytes<R>,
-    /// The string that was taken last, unless it is `in_place`.
+pub(super) struct Tokens {
+    source: BufReader<Box<dyn Read>>,
+    /// How many bytes have been taken.
+    position: u64,
+    /// The string that was taken last.
     text: Vec<u8>,
-    /// Where it is in the source, if it needs no copy.
-    in_place: Option<Range<usize>>,
+    /// Whether the object or list that began last has had no member or item so far.
+    is_first: bool,
     /// Whether strings may contain bytes that are not UTF-8.
     is_lax: bool,
     /// Whether what was read so far shows that it is a snapshot or an export.
@@ -34,12 +34,14 @@ const LONGEST_WORD: usize = 2048;
 /// bytes while it is open, and up to 600 if everything is kept.
 pub(super) const DEEPEST: usize = 300_000;
 
-impl<R: Read> Tokens<R> {
-    pub(super) fn new(stream: R) -> Self {
+impl Tokens {
+    pub(super) fn new(stream: Box<dyn Read>) -> Self {
+        const BUFFER: usize = 256 * 1024;
         Self {
-            source: Bytes::new(stream),
+            source: BufReader::with_capacity(BUFFER, stream),
+            position: 0,
             text: Vec::new(),
-            in_place: None,
+            is_first: false,
             is_lax: false,
             is_recognized: false,
         }
@@ -51,18 +53,27 @@ impl<R: Read> Tokens<R> {
         mut read: impl FnMut(&mut Self) -> io::Result<()>,
     ) -> io::Result<()> {
         self.take(b'{')?;
-        let mut is_first = true;
-        while self.member(is_first)? {
-            is_first = false;
+        while self.member()? {
             read(self)?;
         }
         Ok(())
     }
 
-    /// Takes a string and decodes it from base64.
-    pub(super) fn base64(&mut self) -> io::Result<Vec<u8>> {
-        self.string()?;
-        STANDARD.decode(self.text()).map_err(|_| self.error("no base64 where it should be"))
+    /// Takes a list of at most `most` items, each of which `read` takes.
+    pub(super) fn list<V>(
+        &mut self,
+        most: usize,
+        read: impl Fn(&mut Self) -> io::Result<V>,
+    ) -> io::Result<Vec<V>> {
+        let mut list = Vec::new();
+        self.take(b'[')?;
+        while self.item()? {
+            if list.len() == most {
+                return Err(self.error(format_args!("a list of more than {most} items")));
+            }
+            list.push(read(self)?);
+        }
+        Ok(list)
     }
 
     /// From here on, strings may contain bytes that are not UTF-8.
@@ -76,31 +87,66 @@ impl<R: Read> Tokens<R> {
     }
 
     /// An error that says what is wrong, and at which byte; or only that it is not a snapshot.
+    #[cold]
     pub(super) fn error(&self, what: impl std::fmt::Display) -> io::Error {
         let message = match self.is_recognized {
-            true => format!("{what}, at byte {}", self.source.position()),
+            true => format!("{what}, at byte {}", self.position),
             false => "it is not a snapshot".to_owned(),
         };
         io::Error::new(ErrorKind::InvalidData, message)
     }
 
-    /// The next byte that is not white space. It is not taken.
+    /// The next bytes, at least one; none at the end.
     #[inline]
-    pub(super) fn peek(&mut self) -> io::Result<u8> {
-        match self.source.at_hand().first() {
-            Some(next) if *next > b' ' => Ok(*next),
-            _ => self.next()?.ok_or_else(|| self.early_end()),
+    fn ahead(&mut self) -> io::Result<&[u8]> {
+        if self.source.buffer().is_empty() {
+            self.refill()?;
         }
+        Ok(self.source.buffer())
     }
 
-    /// The same; none at the end of the stream.
+    #[cold]
+    fn refill(&mut self) -> io::Result<()> {
+        while let Err(error) = self.source.fill_buf() {
+            if error.kind() != ErrorKind::Interrupted {
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the next `count` bytes; no more than [`Self::ahead`] returned.
+    #[inline]
+    fn pass(&mut self, count: usize) {
+        self.source.consume(count);
+        self.position += count as u64;
+    }
+
+    /// Takes the next byte, if there is one and it `is_wanted`.
+    #[inline]
+    fn next_if(&mut self, is_wanted: impl Fn(u8) -> bool) -> io::Result<Option<u8>> {
+        let next = self.ahead()?.first().copied().filter(|byte| is_wanted(*byte));
+        self.pass(usize::from(next.is_some()));
+        Ok(next)
+    }
+
+    /// The next byte that is not white space, which is not taken; none at the end of the stream.
     #[cold]
     fn next(&mut self) -> io::Result<Option<u8>> {
         loop {
-            match self.source.ahead()?.first() {
-                Some(b' ' | b'\n' | b'\r' | b'\t') => self.source.take(1),
+            match self.ahead()?.first() {
+                Some(b' ' | b'\n' | b'\r' | b'\t') => self.pass(1),
                 next => return Ok(next.copied()),
             }
+        }
+    }
+
+    /// The same; an error at the end of the stream.
+    #[inline]
+    pub(super) fn peek(&mut self) -> io::Result<u8> {
+        match self.source.buffer().first() {
+            Some(next) if *next > b' ' => Ok(*next),
+            _ => self.next()?.ok_or_else(|| self.early_end()),
         }
     }
 
@@ -110,7 +156,8 @@ impl<R: Read> Tokens<R> {
         if self.peek()? != byte {
             return Err(self.missing(byte));
         }
-        self.source.take(1);
+        self.pass(1);
+        self.is_first = matches!(byte, b'{' | b'[');
         Ok(())
     }
 
@@ -119,10 +166,10 @@ impl<R: Read> Tokens<R> {
         self.error(format_args!("no '{}' where one should be", byte as char))
     }
 
-    /// Whether an object has another member. If so, it takes the key, which is then [`Self::text`], and the colon; if
-    /// not, it takes the end of the object. `is_first` if no member has been taken.
-    pub(super) fn member(&mut self, is_first: bool) -> io::Result<bool> {
-        if !self.another(is_first, b'}')? {
+    /// Whether an object, whose start was taken, has another member. If so, it takes the key, which is then
+    /// [`Self::text`], and the colon; if not, it takes the end of the object.
+    pub(super) fn member(&mut self) -> io::Result<bool> {
+        if !self.another(b'}')? {
             return Ok(false);
         }
         self.string()?;
@@ -130,73 +177,51 @@ impl<R: Read> Tokens<R> {
         Ok(true)
     }
 
-    /// Whether a list has another item, which then comes next. If not, it takes the end of the list.
-    pub(super) fn item(&mut self, is_first: bool) -> io::Result<bool> {
-        self.another(is_first, b']')
+    /// Whether a list, whose start was taken, has another item, which then comes next. If not, it takes the end of the
+    /// list.
+    pub(super) fn item(&mut self) -> io::Result<bool> {
+        self.another(b']')
     }
 
-    fn another(&mut self, is_first: bool, end: u8) -> io::Result<bool> {
-        match self.peek()? {
-            byte if byte == end => {
-                self.source.take(1);
-                Ok(false)
-            }
-            _ if is_first => Ok(true),
-            _ => self.take(b',').map(|()| true),
+    fn another(&mut self, end: u8) -> io::Result<bool> {
+        let is_first = mem::take(&mut self.is_first);
+        if self.peek()? == end {
+            self.pass(1);
+            return Ok(false);
         }
+        if !is_first {
+            self.take(b',')?;
+        }
+        Ok(true)
     }
 
-    /// The string that was taken last, as bytes, with escapes resolved. It is lost when the next token is taken,
-    /// except for the colon after a key.
+    /// The string that was taken last, as bytes, with escapes resolved.
     #[inline]
     pub(super) fn text(&self) -> &[u8] {
-        match &self.in_place {
-            Some(place) => self.source.at(place.clone()),
-            None => &self.text,
-        }
+        &self.text
     }
 
     /// Takes a string.
-    #[inline]
     pub(super) fn string(&mut self) -> io::Result<()> {
-        self.in_place = self.short_string();
-        if self.in_place.is_some() { Ok(()) } else { self.long_string() }
-    }
-
-    /// Takes a string that is at hand as it is, in ASCII, with the next token. Nearly every string is, and need not be
-    /// copied.
-    #[inline]
-    fn short_string(&mut self) -> Option<Range<usize>> {
-        let (b'"', ahead) = self.source.at_hand().split_first()? else { return None };
-        let length = plain(ahead, true);
-        let (b'"', next) = ahead.get(length..)?.split_first()? else { return None };
-        next.first().filter(|next| **next > b' ')?;
-        let Range { start, end } = self.source.pass(length + 2);
-        Some(start + 1..end - 1)
-    }
-
-    /// Takes a string, piece by piece.
-    fn long_string(&mut self) -> io::Result<()> {
         self.take(b'"')?;
         self.text.clear();
+        let mut is_ascii = true;
         loop {
-            let ahead = self.source.ahead()?;
-            let plain = plain(ahead, false);
+            self.ahead()?;
+            let ahead = self.source.buffer();
+            let plain = plain(ahead);
             self.text.extend_from_slice(&ahead[..plain]);
-            let next = ahead.get(plain).copied();
-            let is_end = ahead.is_empty();
-            self.source.take(plain);
+            let (next, is_end) = (ahead.get(plain).copied(), ahead.is_empty());
+            self.pass(plain + usize::from(next.is_some_and(|byte| byte >= b' ')));
             match next {
-                Some(b'"') => {
-                    self.source.take(1);
-                    if !self.is_lax && !is_utf8(&self.text) {
-                        return Err(self.error("a string that is not UTF-8"));
-                    }
+                Some(b'"') if is_ascii || self.is_lax || str::from_utf8(&self.text).is_ok() => {
                     return Ok(());
                 }
-                Some(b'\\') => {
-                    self.source.take(1);
-                    self.escape()?;
+                Some(b'"') => return Err(self.error("a string that is not UTF-8")),
+                Some(b'\\') => self.escape()?,
+                Some(byte @ 0x80..) => {
+                    is_ascii = false;
+                    self.text.push(byte);
                 }
                 Some(_) => return Err(self.error("a control character in a string")),
                 None if is_end => return Err(self.early_end()),
@@ -214,38 +239,48 @@ impl<R: Read> Tokens<R> {
         Ok(std::str::from_utf8(self.text()).unwrap_or_default())
     }
 
+    /// Takes a string and decodes it from base64.
+    pub(super) fn base64(&mut self) -> io::Result<Vec<u8>> {
+        self.string()?;
+        STANDARD.decode(self.text()).map_err(|_| self.error("no base64 where it should be"))
+    }
+
     /// Takes a whole number of 0 or more.
     pub(super) fn number(&mut self) -> io::Result<u64> {
-        if let Some((number, digits)) = short_number(self.source.at_hand()) {
-            self.source.take(digits);
-            return Ok(number);
-        }
-        let mut number = Some(0_u64);
-        let mut digits = 0;
         let has_zero = self.peek()? == b'0';
-        while let Some(digit) = self.source.next_if(|byte| byte.is_ascii_digit())? {
-            digits += 1;
-            if number.is_none() {
-                break;
+        let (mut number, mut digits, mut is_end) = (Some(0_u64), 0, false);
+        while number.is_some() && !is_end {
+            let (ahead, mut count) = (self.ahead()?, 0);
+            for byte in ahead.iter().take_while(|byte| byte.is_ascii_digit()) {
+                let tens = number.and_then(|number| number.checked_mul(10));
+                number = tens.and_then(|tens| tens.checked_add(u64::from(byte - b'0')));
+                count += 1;
             }
-            number = number.and_then(|number| number.checked_mul(10));
-            number = number.and_then(|number| number.checked_add(u64::from(digit - b'0')));
+            is_end = count < ahead.len() || ahead.is_empty();
+            digits += count;
+            self.pass(count);
         }
-        let goes_on = self.source.next_if(|byte| matches!(byte, b'.' | b'e' | b'E'))?.is_some();
+        let goes_on = self.next_if(|byte| matches!(byte, b'.' | b'e' | b'E'))?.is_some();
         match number {
             Some(number) if digits > 0 && !goes_on && !(has_zero && digits > 1) => Ok(number),
             _ => Err(self.error("no whole number of 64 bits where one should be")),
         }
     }
 
+    /// Takes a whole number that is not too large for `N`.
+    pub(super) fn narrow<N: TryFrom<u64>>(&mut self) -> io::Result<N> {
+        let number = self.number()?;
+        number.try_into().map_err(|_| self.error("a number that is too large"))
+    }
+
     /// Takes a whole number.
     pub(super) fn signed(&mut self) -> io::Result<i64> {
         self.peek()?;
-        let is_negative = self.source.next_if(|byte| byte == b'-')?.is_some();
+        if self.next_if(|byte| byte == b'-')?.is_none() {
+            return self.narrow();
+        }
         let number = self.number()?;
-        let signed =
-            if is_negative { 0_i64.checked_sub_unsigned(number) } else { number.try_into().ok() };
-        signed.ok_or_else(|| self.error("a number that is too large"))
+        0_i64.checked_sub_unsigned(number).ok_or_else(|| self.error("a number that is too large"))
     }
 
     /// Takes `true` or `false`.
@@ -254,6 +289,53 @@ impl<R: Read> Tokens<R> {
             b"true" => Ok(true),
             b"false" => Ok(false),
             _ => Err(self.error("neither true nor false where one should be")),
+        }
+    }
+
+    /// Takes the letters, digits and signs of a number or a literal.
+    fn word(&mut self) -> io::Result<Vec<u8>> {
+        let mut word = Vec::new();
+        self.peek()?;
+        while let Some(byte) =
+            self.next_if(|byte| byte.is_ascii_alphanumeric() || b"-+.".contains(&byte))?
+        {
+            word.push(byte);
+            if word.len() > LONGEST_WORD {
+                return Err(self.error("a number or word without end"));
+            }
+        }
+        Ok(word)
+    }
+
+    /// Skips any value, because a later version, or ncdu, may write more members. Lists and objects are only searched
+    /// for their ends.
+    pub(super) fn skip(&mut self) -> io::Result<()> {
+        let mut ends = Vec::new();
+        loop {
+            match self.peek()? {
+                b'"' => self.string()?,
+                bracket @ (b'{' | b'[') => {
+                    ends.push(if bracket == b'{' { b'}' } else { b']' });
+                    self.check_depth(ends.len())?;
+                    self.take(bracket)?;
+                }
+                bracket @ (b'}' | b']') => {
+                    if ends.pop() != Some(bracket) {
+                        return Err(self.error("a bracket that closes nothing"));
+                    }
+                    self.take(bracket)?;
+                }
+                sign @ (b',' | b':') if !ends.is_empty() => self.take(sign)?,
+                _ => {
+                    let word = self.word()?;
+                    if serde_json::from_slice::<serde_json::Value>(&word).is_err() {
+                        return Err(self.error("no value where one should be"));
+                    }
+                }
+            }
+            if ends.is_empty() {
+                return Ok(());
+            }
         }
     }
 
@@ -271,47 +353,27 @@ impl<R: Read> Tokens<R> {
         Err(self.error(format_args!("it is deeper than {DEEPEST} levels")))
     }
 
-    /// Takes the letters, digits and signs of a number or a literal.
-    pub(super) fn word(&mut self) -> io::Result<Vec<u8>> {
-        let mut word = Vec::new();
-        self.peek()?;
-        let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.');
-        while let Some(byte) = self.source.next_if(is_part)? {
-            word.push(byte);
-            if word.len() > LONGEST_WORD {
-                return Err(self.error("a number or word without end"));
-            }
-        }
-        Ok(word)
-    }
-
     /// Resolves what follows a backslash.
     fn escape(&mut self) -> io::Result<()> {
-        let plain = match self.source.next_if(|_| true)? {
-            Some(byte @ (b'"' | b'\\' | b'/')) => byte,
-            Some(b'b') => 0x08,
-            Some(b'f') => 0x0c,
-            Some(b'n') => b'\n',
-            Some(b'r') => b'\r',
-            Some(b't') => b'\t',
-            Some(b'u') => {
-                let mut units = vec![self.code_unit()?];
-                if (0xd800..0xdc00).contains(&units[0]) {
-                    if (self.source.next_if(|_| true)?, self.source.next_if(|_| true)?)
-                        != (Some(b'\\'), Some(b'u'))
-                    {
-                        return Err(self.error("half a surrogate pair"));
-                    }
-                    units.push(self.code_unit()?);
-                }
-                let text = String::from_utf16(&units);
-                let text = text.map_err(|_| self.error("half a surrogate pair"))?;
-                self.text.extend_from_slice(text.as_bytes());
-                return Ok(());
+        let byte = self.next_if(|_| true)?;
+        let plain = b"\"\\/bfnrt".iter().position(|known| Some(*known) == byte);
+        if let Some(i) = plain {
+            self.text.push(b"\"\\/\x08\x0c\n\r\t"[i]);
+            return Ok(());
+        }
+        if byte != Some(b'u') {
+            return Err(self.error("an escape that means nothing"));
+        }
+        let mut units = vec![self.code_unit()?];
+        if (0xd800..0xdc00).contains(&units[0]) {
+            if (self.next_if(|_| true)?, self.next_if(|_| true)?) != (Some(b'\\'), Some(b'u')) {
+                return Err(self.error("half a surrogate pair"));
             }
-            _ => return Err(self.error("an escape that means nothing")),
-        };
-        self.text.push(plain);
+            units.push(self.code_unit()?);
+        }
+        let text = String::from_utf16(&units);
+        let text = text.map_err(|_| self.error("half a surrogate pair"))?;
+        self.text.extend_from_slice(text.as_bytes());
         Ok(())
     }
 
@@ -319,98 +381,74 @@ impl<R: Read> Tokens<R> {
     fn code_unit(&mut self) -> io::Result<u16> {
         let mut unit = 0;
         for _ in 0..4 {
-            let digit = self.source.next_if(|_| true)?.and_then(|byte| (byte as char).to_digit(16));
+            let digit = self.next_if(|_| true)?.and_then(|byte| (byte as char).to_digit(16));
             let digit = digit.ok_or_else(|| self.error("an escape that means nothing"))?;
             unit = unit << 4 | digit as u16;
         }
         Ok(unit)
     }
 
+    #[cold]
     fn early_end(&self) -> io::Error {
         self.error("it ends too early")
     }
 }
 
-/// How many of the bytes `ahead` come before the first that ends a string, escapes, or is not allowed; or, with
-/// `is_ascii`, that is not ASCII. Eight at a time, because that takes a third of the time.
+/// How many of the bytes `ahead` come before the first that ends a string, escapes, is not allowed, or is not ASCII. Eight
+/// at a time, because that takes a third of the time.
 #[inline]
-fn plain(ahead: &[u8], is_ascii: bool) -> usize {
-    const ONES: u64 = u64::MAX / 0xff;
-    const TOPS: u64 = ONES << 7;
-    // Sets the top bit of the lowest byte that is less than `bound`, and of no byte below it. `bound` is at most 0x80
-    // (Hacker's Delight, 6-1).
-    let less = |bytes: u64, bound: u64| bytes.wrapping_sub(ONES * bound) & !bytes & TOPS;
-    let others = if is_ascii { TOPS } else { 0 };
-    let is_plain = |byte: &u8| {
-        *byte >= b' ' && *byte != b'"' && *byte != b'\\' && (byte.is_ascii() || !is_ascii)
-    };
-    let (eights, _) = ahead.as_chunks::<8>();
+fn plain(ahead: &[u8]) -> usize {
+    let (eights, rest) = ahead.as_chunks::<8>();
     for (i, eight) in eights.iter().enumerate() {
         let bytes = u64::from_le_bytes(*eight);
-        let equal = |byte: u8| less(bytes ^ (ONES * u64::from(byte)), 1);
-        let found = less(bytes, b' '.into()) | equal(b'"') | equal(b'\\') | bytes & others;
+        let [quotes, escapes] = [b'"', b'\\'].map(|byte| bytes ^ (ONES * u64::from(byte)));
+        let found = less(bytes, b' ') | less(quotes, 1) | less(escapes, 1) | bytes & (ONES << 7);
         if found != 0 {
             return 8 * i + found.trailing_zeros() as usize / 8;
         }
     }
-    let rest = 8 * eights.len();
-    ahead[rest..].iter().position(|byte| !is_plain(byte)).map_or(ahead.len(), |at| rest + at)
+    let plain =
+        rest.iter().take_while(|byte| matches!(byte, b' '..0x80 if !b"\"\\".contains(byte)));
+    8 * eights.len() + plain.count()
 }
 
-fn is_utf8(text: &[u8]) -> bool {
-    text.is_ascii() || std::str::from_utf8(text).is_ok()
-}
+const ONES: u64 = u64::MAX / 0xff;
 
-/// The number at the beginning of `ahead`, and how many digits it has; none if it may be invalid or go on.
+/// Sets the top bit of the lowest of eight `bytes` that is less than `bound`, and of no byte below it. `bound` is at most
+/// 0x80 (Hacker's Delight, 6-1).
 #[inline]
-fn short_number(ahead: &[u8]) -> Option<(u64, usize)> {
-    /// Any number of so many digits fits 64 bits.
-    const DIGITS: usize = 19;
-    let mut number = 0;
-    for (digits, byte) in ahead.iter().enumerate().take(DIGITS + 1) {
-        if !byte.is_ascii_digit() {
-            let is_odd = matches!(byte, b'.' | b'e' | b'E') || ahead[0] == b'0' && digits > 1;
-            return (digits > 0 && !is_odd).then_some((number, digits));
-        }
-        if digits == DIGITS {
-            break;
-        }
-        number = number * 10 + u64::from(byte - b'0');
-    }
-    None
+fn less(bytes: u64, bound: u8) -> u64 {
+    bytes.wrapping_sub(ONES * u64::from(bound)) & !bytes & (ONES << 7)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test that cannot read should stop there")]
 mod tests {
-    use std::slice::Chunks;
+    use std::io::Cursor;
 
     use super::*;
 
-    /// Gives one byte at a time, so that every token comes in pieces.
-    struct Drip<'a>(&'a [u8]);
+    /// Gives so many bytes at a time, so that tokens come in pieces.
+    struct Pieces(Cursor<Vec<u8>>, u64);
 
-    impl Read for Drip<'_> {
+    impl Read for Pieces {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let mut one = &self.0[..self.0.len().min(1)];
-            let read = one.read(buffer)?;
-            self.0 = &self.0[read..];
-            Ok(read)
+            self.0.by_ref().take(self.1).read(buffer)
         }
     }
 
-    /// Gives one piece at a time.
-    struct Pieces<'p, 'a>(&'p mut Chunks<'a, u8>);
-
-    impl Read for Pieces<'_, '_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let mut piece = self.0.next().unwrap_or_default();
-            piece.read(buffer)
-        }
+    fn pieces(json: &[u8], length: usize) -> Tokens {
+        Tokens::new(Box::new(Pieces(Cursor::new(json.to_vec()), length as u64)))
     }
 
-    fn tokens(json: &[u8]) -> Tokens<Drip<'_>> {
-        Tokens::new(Drip(json))
+    /// At hand as a whole.
+    fn whole(json: &[u8]) -> Tokens {
+        Tokens::new(Box::new(Cursor::new(json.to_vec())))
+    }
+
+    /// One byte at a time.
+    fn tokens(json: &[u8]) -> Tokens {
+        pieces(json, 1)
     }
 
     #[test]
@@ -444,14 +482,14 @@ mod tests {
                     let read = |string: io::Result<()>, text: &[u8]| {
                         string.map(|()| text.to_vec()).map_err(|error| error.to_string())
                     };
-                    let (mut whole, mut dripping) = (Tokens::new(&*json), tokens(&json));
-                    let (one, other) = (whole.string(), dripping.string());
-                    assert_eq!(read(one, whole.text()), read(other, dripping.text()));
+                    let (mut one, mut other) = (whole(&json), tokens(&json));
+                    let (found, expected) = (one.string(), other.string());
+                    assert_eq!(read(found, one.text()), read(expected, other.text()));
                     let is_wrong = stop[0] == 0x1f;
-                    assert_eq!(whole.end().is_err(), is_wrong, "{json:?}");
+                    assert_eq!(one.end().is_err(), is_wrong, "{json:?}");
                     let ending = if stop.len() == 3 { "\n" } else { "" };
                     let text = [filler.repeat(before).as_bytes(), ending.as_bytes()].concat();
-                    assert!(is_wrong || whole.text() == text, "{json:?}");
+                    assert!(is_wrong || one.text() == text, "{json:?}");
                 }
             }
         }
@@ -462,9 +500,8 @@ mod tests {
     fn keys_and_values_are_the_same_however_the_stream_comes() {
         const JSON: &[u8] = r#"{"key":"value","é":"\n", "k" : "ü" ,"":""}"#.as_bytes();
         for length in 1..=JSON.len() {
-            let mut pieces = JSON.chunks(length);
-            let (mut tokens, mut found) = (Tokens::new(Pieces(&mut pieces)), Vec::new());
-            let read = |tokens: &mut Tokens<_>| {
+            let (mut tokens, mut found) = (pieces(JSON, length), Vec::new());
+            let read = |tokens: &mut Tokens| {
                 found.push(String::from_utf8(tokens.text().to_vec()).unwrap());
                 found.push(tokens.utf8()?.to_owned());
                 Ok(())
@@ -478,12 +515,11 @@ mod tests {
     #[test]
     fn numbers() {
         for json in ["0", "7", "10", "1234567890123456789", "12345678901234567890"] {
-            let mut whole = Tokens::new(json.as_bytes());
-            assert_eq!(whole.number().unwrap().to_string(), json);
+            assert_eq!(whole(json.as_bytes()).number().unwrap().to_string(), json);
             let listed = format!("{json},");
-            assert_eq!(Tokens::new(listed.as_bytes()).number().unwrap().to_string(), json);
+            assert_eq!(whole(listed.as_bytes()).number().unwrap().to_string(), json);
             for wrong in [format!("0{json},"), format!("{json}.0,"), format!("{json}e1,")] {
-                assert!(Tokens::new(wrong.as_bytes()).number().is_err(), "{wrong}");
+                assert!(whole(wrong.as_bytes()).number().is_err(), "{wrong}");
             }
         }
 
@@ -494,5 +530,19 @@ mod tests {
             assert!(tokens(json.as_bytes()).number().is_err(), "{json}");
         }
         assert!(tokens(b"9223372036854775808").signed().is_err());
+    }
+
+    #[test]
+    fn anything_is_skipped() {
+        let deep = "[".repeat(DEEPEST) + &"]".repeat(DEEPEST);
+        for json in [r#"{"a":[1,-2.5e+3,"]"],"b":{"c":null}}"#, "true", "-1.5", "\"x\"", &deep] {
+            let mut tokens = whole(json.as_bytes());
+            tokens.skip().unwrap();
+            tokens.end().unwrap();
+        }
+        let deeper = format!("[{deep}]");
+        for json in ["[}", "]", "nul", "+1", "-", "[1", "", "{", "?", &deeper] {
+            assert!(whole(json.as_bytes()).skip().is_err(), "{json}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cell::LazyCell;
 use std::collections::HashMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 
 use super::SCHEMA;
 use crate::escape::{json_bytes as bytes, json_string as string};
@@ -11,6 +11,7 @@ use crate::measure::{Figures, Measure, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::tokens::Tokens;
 use crate::snapshot::{FileSystem, GivenRoot, Glance, Origin, Snapshot, Volume, Wanted};
+use crate::sys::Space;
 use crate::sys::errors::codes;
 use crate::tree::Tree;
 use crate::weighed::Weighed;
@@ -34,11 +35,8 @@ pub(in crate::snapshot) struct Header {
 }
 
 impl Header {
-    /// Reads the member whose key was taken last. False if it is not a member of the header.
-    pub(in crate::snapshot) fn read<R: Read>(
-        &mut self,
-        tokens: &mut Tokens<R>,
-    ) -> io::Result<bool> {
+    /// Reads the member whose key was taken last, or skips it if it is not one of the header.
+    pub(in crate::snapshot) fn read(&mut self, tokens: &mut Tokens) -> io::Result<()> {
         match tokens.text() {
             b"schema" => {
                 let schema = tokens.number()?;
@@ -58,18 +56,17 @@ impl Header {
             b"complete" => self.is_complete = Some(tokens.boolean()?),
             b"errors" => {
                 let codes = LazyCell::new(codes);
-                self.problems = list(tokens, usize::MAX, |tokens| read_problem(tokens, &codes))?;
+                self.problems = tokens.list(usize::MAX, |tokens| read_problem(tokens, &codes))?;
             }
             b"figures" => {
-                let read = |tokens: &mut Tokens<R>| Ok(tokens.utf8()?.to_owned());
-                let figures: Vec<String> = list(tokens, MOST_FIGURES, read)?;
-                let has = |name: &str| figures.iter().any(|figure| figure == name);
-                self.has_all = Measure::ALL.iter().all(|measure| has(measure.name()));
-                self.origin().has_times |= has(Figures::TIME);
+                let figures = strings(tokens, MOST_FIGURES)?;
+                let mut all = Measure::ALL.into_iter().map(Measure::name);
+                self.has_all = all.all(|name| figures.iter().any(|figure| figure == name));
+                self.origin().has_times |= figures.iter().any(|figure| figure == Figures::TIME);
             }
             b"time" => self.origin().time = tokens.signed()?,
             b"host" => self.origin().host = tokens.utf8()?.into(),
-            b"roots" => self.origin().roots = list(tokens, usize::MAX, GivenRoot::read)?,
+            b"roots" => self.origin().roots = tokens.list(usize::MAX, GivenRoot::read)?,
             b"details" => {
                 let has_details = tokens.boolean()?;
                 self.origin().has_details = has_details;
@@ -80,12 +77,11 @@ impl Header {
             b"options" => {
                 /// More than a command line of 6 MiB can have (execve(2)).
                 const MOST: usize = 1 << 20;
-                let read = |tokens: &mut Tokens<R>| Ok(tokens.utf8()?.into());
-                self.origin().options = Some(list(tokens, MOST, read)?);
+                self.origin().options = Some(strings(tokens, MOST)?);
             }
-            _ => return Ok(false),
+            _ => tokens.skip()?,
         }
-        Ok(true)
+        Ok(())
     }
 
     /// What it says, if it is a snapshot's, and not only that of what was printed.
@@ -109,9 +105,9 @@ impl Header {
         self.origin.as_ref().filter(|_| self.knows_details)
     }
 
-    pub(in crate::snapshot) fn loaded<R: Read>(
+    pub(in crate::snapshot) fn loaded(
         self,
-        tokens: &Tokens<R>,
+        tokens: &Tokens,
         wanted: Wanted,
         report: Option<Tree>,
     ) -> io::Result<Snapshot> {
@@ -128,28 +124,13 @@ impl Header {
     }
 }
 
-/// Reads a list of at most `most` items.
-fn list<R: Read, V>(
-    tokens: &mut Tokens<R>,
-    most: usize,
-    read: impl Fn(&mut Tokens<R>) -> io::Result<V>,
-) -> io::Result<Vec<V>> {
-    let mut list = Vec::new();
-    tokens.take(b'[')?;
-    while tokens.item(list.is_empty())? {
-        if list.len() == most {
-            return Err(tokens.error(format_args!("a list of more than {most} items")));
-        }
-        list.push(read(tokens)?);
-    }
-    Ok(list)
+/// Reads a list of at most `most` strings.
+fn strings(tokens: &mut Tokens, most: usize) -> io::Result<Vec<String>> {
+    tokens.list(most, |tokens| Ok(tokens.utf8()?.to_owned()))
 }
 
 /// Reads an error. `codes` has this system's error number for each symbol.
-fn read_problem<R: Read>(
-    tokens: &mut Tokens<R>,
-    codes: &HashMap<String, i32>,
-) -> io::Result<Problem> {
+fn read_problem(tokens: &mut Tokens, codes: &HashMap<String, i32>) -> io::Result<Problem> {
     let (mut path, mut exact_path) = (Vec::new(), None);
     let (mut operation, mut code, mut message) = (None, None, String::new());
     tokens.object(|tokens| {
@@ -179,25 +160,26 @@ pub fn head(out: &mut impl Write, view: View) -> io::Result<()> {
 
 /// Writes everything after the root's members: the errors.
 pub fn end(out: &mut impl Write, weighed: &Weighed) -> io::Result<()> {
-    out.write_all(br#","errors":["#)?;
-    for (i, problem) in weighed.problems.iter().enumerate() {
-        out.write_all(if i == 0 { b"{" } else { b",{" })?;
+    out.write_all(br#","errors":"#)?;
+    list(out, &weighed.problems, |out, problem| {
+        out.write_all(b"{")?;
         bytes(out, "path", &problem.path)?;
         write!(out, r#","operation":"{}","error":"#, problem.operation.name())?;
         string(out, &problem.symbol())?;
         out.write_all(br#","message":"#)?;
         string(out, &problem.message)?;
-        out.write_all(b"}")?;
-    }
-    out.write_all(b"]}\n")
+        out.write_all(b"}")
+    })?;
+    out.write_all(b"}\n")
 }
 
 /// Where a snapshot comes from.
 pub(super) fn origin(out: &mut impl Write, origin: &Origin, has_all: bool) -> io::Result<()> {
     write!(out, r#","time":{},"#, origin.time)?;
     bytes(out, "host", &origin.host)?;
-    for (i, root) in origin.roots.iter().enumerate() {
-        out.write_all(if i == 0 { br#","roots":[{"# } else { b"},{" })?;
+    out.write_all(br#","roots":"#)?;
+    list(out, &origin.roots, |out, root| {
+        out.write_all(b"{")?;
         bytes(out, "path", &root.path)?;
         if let Some(name) = &root.name {
             out.write_all(b",")?;
@@ -208,16 +190,11 @@ pub(super) fn origin(out: &mut impl Write, origin: &Origin, has_all: bool) -> io
             bytes(out, "type", kind)?;
             write!(out, r#","size":{size},"free":{free}}}"#)?;
         }
-    }
-    out.write_all(if origin.roots.is_empty() { br#","roots":["# } else { b"}" })?;
-    out.write_all(b"]")?;
+        out.write_all(b"}")
+    })?;
     if let Some(options) = &origin.options {
-        out.write_all(br#","options":["#)?;
-        for (i, option) in options.iter().enumerate() {
-            out.write_all(if i == 0 { b"" } else { b"," })?;
-            string(out, option)?;
-        }
-        out.write_all(b"]")?;
+        out.write_all(br#","options":"#)?;
+        list(out, options, |out, option| string(out, option))?;
     }
     if let Some(Share { number, of, depth }) = origin.share {
         write!(out, r#","share":{{"number":{number},"of":{of},"depth":{depth}}}"#)?;
@@ -233,16 +210,32 @@ pub(super) fn origin(out: &mut impl Write, origin: &Origin, has_all: bool) -> io
 
 /// What file systems hold besides the files that the walk saw.
 pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Result<()> {
-    for (i, one) in file_systems.iter().enumerate() {
-        out.write_all(if i == 0 { br#","file_systems":[{"# } else { b"},{" })?;
-        bytes(out, "path", &one.root)?;
-        let space = one.space;
-        write!(
-            out,
-            r#","size":{},"free":{},"available":{}"#,
-            space.size, space.free, space.available
-        )?;
-        one.unseen().map_or(Ok(()), |unseen| write!(out, r#","unseen":{unseen}"#))?;
+    if file_systems.is_empty() {
+        return Ok(());
     }
-    out.write_all(if file_systems.is_empty() { b"" } else { b"}]" })
+    out.write_all(br#","file_systems":"#)?;
+    list(out, file_systems, |out, one| {
+        out.write_all(b"{")?;
+        bytes(out, "path", &one.root)?;
+        let Space { size, free, available } = one.space;
+        write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
+        if let Some(unseen) = one.unseen() {
+            write!(out, r#","unseen":{unseen}"#)?;
+        }
+        out.write_all(b"}")
+    })
+}
+
+/// Writes a list of `items`, each of which `write` writes.
+fn list<W: Write, I>(
+    out: &mut W,
+    items: &[I],
+    write: impl Fn(&mut W, &I) -> io::Result<()>,
+) -> io::Result<()> {
+    out.write_all(b"[")?;
+    for (i, item) in items.iter().enumerate() {
+        out.write_all(if i == 0 { b"" } else { b"," })?;
+        write(out, item)?;
+    }
+    out.write_all(b"]")
 }

@@ -1,7 +1,8 @@
 //! Reads schema 1. Members may come in any order. Unknown members are skipped, because a
 //! later version may write more.
 
-use std::io::{self, Read};
+use std::io;
+use std::mem;
 
 use super::{Header, usual};
 use crate::inode::{Identity, Links};
@@ -17,7 +18,9 @@ use crate::tree::{Details, Freeable, Inode, Node, Sums};
 struct Members {
     name: Vec<u8>,
     has_exact_name: bool,
-    kind: Option<NodeKind>,
+    kind: Option<Kind>,
+    /// Whether it is the node above several roots.
+    is_total: bool,
     mode: Option<u16>,
     size: Option<u64>,
     entries: Option<u64>,
@@ -42,126 +45,108 @@ struct Members {
     has_children: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum NodeKind {
-    /// The node above several roots.
-    Total,
-    Of(Kind),
-}
-
-const TOTAL: Option<NodeKind> = Some(NodeKind::Total);
-
-/// Reads a snapshot into what `tally` makes for its view. `look` gets that view and the origin before the tree is read, if
-/// they stand before it.
-pub(in crate::snapshot) fn read<R: Read, T: Tally>(
-    tokens: &mut Tokens<R>,
+/// Reads a snapshot into what `tally` makes for its view. `check` gets that view and the origin before the tree is read,
+/// if they stand before it.
+pub(in crate::snapshot) fn read<T: Tally>(
+    tokens: &mut Tokens,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
-    look: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
+    check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
-    let mut header = Header::default();
-    let (mut tally, mut look) = (Some(tally), Some(look));
-    let mut replay = None;
-    // What sizes measure, if that stands before the tree.
-    let (mut measure, mut has_all) = (None, false);
-    // The nodes that have not ended, the root first. Elements beyond `depth` are reused, so that a name needs no
-    // allocation.
-    let mut open = vec![Members::default()];
-    let (mut depth, mut is_first) = (0, true);
+    let (mut header, mut root) = (Header::default(), Members::default());
     tokens.take(b'{')?;
-    loop {
-        if tokens.member(is_first)? {
-            is_first = false;
-            if tokens.text() == b"children" {
-                let members = &mut open[depth];
-                if members.has_children {
-                    return Err(tokens.error("children twice in one object"));
-                }
-                members.has_children = true;
-                if depth == 0 {
-                    let view = header.view(wanted);
-                    if let (Some(look), Some(origin)) = (look.take(), header.known()) {
-                        look(view, Some(origin))?;
-                    }
-                    let is_total = members.kind == TOTAL;
-                    measure = header.measure;
-                    // What comes after the tree is too late to be of use there.
-                    header.has_all &= measure.is_some();
-                    has_all = header.has_all;
-                    let root_depth = is_total.into();
-                    replay = tally.take().map(|tally| Replay::new(tally(view), root_depth));
-                }
-                if let Some(replay) = &mut replay {
-                    replay.open();
-                }
-                tokens.take(b'[')?;
-                is_first = begin(tokens, &mut open, &mut depth, true)?;
-            } else if !open[depth].read(tokens)? && (depth > 0 || !header.read(tokens)?) {
-                tokens.skip()?;
-            }
-            continue;
+    root.read(tokens, |tokens| header.read(tokens))?;
+    // What sizes measure, if that stands before the tree.
+    let measure = header.measure;
+    let replay = if root.has_children {
+        let view = header.view(wanted);
+        if let Some(origin) = header.known() {
+            check(view, Some(origin))?;
         }
-        if depth == 0 {
-            break;
-        }
-        let node = open[depth].node(tokens, (measure, wanted.times), Some((&open[0], depth)))?;
-        let newest = node.sums.all.newest;
-        if let Some(replay) = &mut replay {
-            match node.mode.kind() {
-                Kind::Directory => replay.close(&node, Shown::Always),
-                _ => replay.leaf(&node, true),
-            }
-        }
-        depth -= 1;
-        open[depth].newest = open[depth].newest.max(newest);
-        is_first = begin(tokens, &mut open, &mut depth, false)?;
+        // What comes after the tree is too late to be of use there.
+        let has_all = header.has_all && measure.is_some();
+        let mut replay = Replay::new(tally(view), root.is_total.into());
+        read_below(tokens, &mut root, &mut replay, (measure, wanted.times))?;
+        root.read(tokens, |tokens| header.read(tokens))?;
+        header.has_all &= has_all;
+        replay
+    } else {
+        Replay::new(tally(header.view(wanted)), 0)
+    };
+    if header.schema.is_none() {
+        return Err(tokens.error("no schema"));
     }
-    let root = &open[0];
     // If no root could be read, there is none in the file.
     let has_root = root.kind.is_some() || root.size.is_some() || root.has_children;
-    let report = match (header.schema, has_root) {
-        (None, _) => return Err(tokens.error("no schema")),
-        (_, false) => None,
-        (_, true) => {
-            let root = root.node(tokens, (measure.or(header.measure), wanted.times), None)?;
-            let view = header.view(wanted);
-            let replay = replay.or_else(|| tally.map(|tally| Replay::new(tally(view), 0)));
-            replay.map(|replay| replay.finish(&root))
-        }
-    };
-    header.has_all &= has_all || !open[0].has_children;
+    let node = has_root.then(|| root.node((measure.or(header.measure), wanted.times), None));
+    let node = node.transpose().map_err(|what| tokens.error(what))?;
+    let report = node.map(|root| replay.finish(&root));
     header.loaded(tokens, wanted, report)
 }
 
-/// Begins the next child in a list, if there is one. Returns whether there is. None of its members has been read.
-fn begin<R: Read>(
-    tokens: &mut Tokens<R>,
-    open: &mut Vec<Members>,
-    depth: &mut usize,
-    is_first: bool,
-) -> io::Result<bool> {
-    if !tokens.item(is_first)? {
-        return Ok(false);
+/// Reads everything below the `root`, which is at its children, into `replay`. Sizes measure what is `known` of them
+/// there, and times are kept if they are wanted.
+fn read_below<T: Tally>(
+    tokens: &mut Tokens,
+    root: &mut Members,
+    replay: &mut Replay<T>,
+    known: (Option<Measure>, bool),
+) -> io::Result<()> {
+    // The nodes that have not ended, and memory for the next name.
+    let (mut open, mut spare) = (Vec::<Members>::new(), Vec::new());
+    replay.open();
+    tokens.take(b'[')?;
+    loop {
+        if tokens.item()? {
+            tokens.take(b'{')?;
+            tokens.check_depth(open.len() + 1)?;
+            open.push(Members { name: mem::take(&mut spare), ..Members::default() });
+        }
+        let Some(members) = open.last_mut() else { return Ok(()) };
+        if members.read(tokens, Tokens::skip)? {
+            replay.open();
+            tokens.take(b'[')?;
+            continue;
+        }
+        let Some(mut members) = open.pop() else { return Ok(()) };
+        let node = members.node(known, Some((root, open.len() + 1)));
+        let node = node.map_err(|what| tokens.error(what))?;
+        match node.mode.kind() {
+            Kind::Directory => replay.close(&node, Shown::Always),
+            _ => replay.leaf(&node, true),
+        }
+        let newest = node.sums.all.newest;
+        let above = open.last_mut().unwrap_or(root);
+        above.newest = above.newest.max(newest);
+        spare = mem::take(&mut members.name);
+        spare.clear();
     }
-    tokens.take(b'{')?;
-    *depth += 1;
-    tokens.check_depth(*depth)?;
-    match open.get_mut(*depth) {
-        Some(members) => members.clear(),
-        None => open.push(Members::default()),
-    }
-    Ok(true)
 }
 
 impl Members {
-    fn clear(&mut self) {
-        let mut name = std::mem::take(&mut self.name);
-        name.clear();
-        *self = Self { name, ..Self::default() };
+    /// Reads members up to the start of the children, or to the end of the object. Returns whether children come.
+    /// `others` takes members that are not a node's.
+    fn read(
+        &mut self,
+        tokens: &mut Tokens,
+        mut others: impl FnMut(&mut Tokens) -> io::Result<()>,
+    ) -> io::Result<bool> {
+        while tokens.member()? {
+            if tokens.text() == b"children" {
+                if mem::replace(&mut self.has_children, true) {
+                    return Err(tokens.error("children twice in one object"));
+                }
+                return Ok(true);
+            }
+            if !self.read_member(tokens)? {
+                others(tokens)?;
+            }
+        }
+        Ok(false)
     }
 
     /// Reads the member whose key was taken last. False if it is not a member of a node.
-    fn read<R: Read>(&mut self, tokens: &mut Tokens<R>) -> io::Result<bool> {
+    fn read_member(&mut self, tokens: &mut Tokens) -> io::Result<bool> {
         match tokens.text() {
             b"name" => {
                 tokens.string()?;
@@ -176,13 +161,12 @@ impl Members {
             }
             b"kind" => {
                 tokens.string()?;
-                self.kind = Some(match tokens.text() {
-                    b"total" => NodeKind::Total,
-                    name => match Kind::named(name) {
-                        Some(kind) => NodeKind::Of(kind),
-                        None => return Err(tokens.error("a kind that is not known")),
-                    },
-                });
+                self.is_total = tokens.text() == b"total";
+                let kind = match self.is_total {
+                    true => Some(Kind::Directory),
+                    false => Kind::named(tokens.text()),
+                };
+                self.kind = Some(kind.ok_or_else(|| tokens.error("a kind that is not known"))?);
             }
             b"size" => self.size = Some(tokens.number()?),
             b"entries" => self.entries = Some(tokens.number()?),
@@ -191,17 +175,17 @@ impl Members {
             b"frees_most" => self.frees_most = Some(tokens.number()?),
             b"frees_exact" => self.has_too_many_extents = !tokens.boolean()?,
             b"own" => self.own = Some(tokens.number()?),
-            b"mode" => self.mode = Some(narrow(tokens)?),
+            b"mode" => self.mode = Some(tokens.narrow()?),
             b"inode" => self.inode = Some(tokens.number()?),
             b"device" => self.device = Some(tokens.number()?),
             b"mount" => self.mount = Some(tokens.number()?),
-            b"links" => self.links = Some(narrow(tokens)?),
+            b"links" => self.links = Some(tokens.narrow()?),
             b"modified" => self.modified = Some(tokens.signed()?),
             b"newest" => self.newest = self.newest.max(Some(tokens.signed()?)),
             b"changed" => self.changed = tokens.signed()?,
             b"born" => self.born = tokens.signed()?,
-            b"owner" => self.owner = Some(narrow(tokens)?),
-            b"group" => self.group = Some(narrow(tokens)?),
+            b"owner" => self.owner = Some(tokens.narrow()?),
+            b"group" => self.group = Some(tokens.narrow()?),
             key => {
                 let Some((whose, measure)) = other_figure(key) else { return Ok(false) };
                 self.others[whose][measure] = Some(tokens.number()?);
@@ -222,74 +206,82 @@ impl Members {
             return Figures { disk: size, length: size, files: size, inodes: size, ..usual };
         };
         let others = Measure::ALL.into_iter().zip(self.others[whose]);
-        let others = others.filter_map(|(other, figure)| Some((other, figure?)));
-        others
-            .fold(usual, |figures, (other, figure)| figures.with(other, figure))
-            .with(measure, size)
+        let figures = others.fold(usual, |figures, (other, figure)| match figure {
+            Some(figure) => figures.with(other, figure),
+            None => figures,
+        });
+        figures.with(measure, size)
     }
 
-    /// The node that the members describe, at its depth, with sizes that measure this, and with its time if that is
-    /// wanted. Without a known measure, a size is that of each. Device and mount are those of its root unless it has its
-    /// own. Directly below the node above several roots, names are paths.
-    fn node<R: Read>(
+    /// The node that the members describe, below a `root` at a depth, with sizes that measure this, and with its time if
+    /// that is wanted. Without a known measure, a size is that of each. Directly below the node above several roots, names
+    /// are paths. Else the error is what is wrong.
+    fn node(
         &self,
-        at: &Tokens<R>,
         (measure, has_times): (Option<Measure>, bool),
         root: Option<(&Self, usize)>,
-    ) -> io::Result<Node<'_>> {
-        let wrong = |what| Err(at.error(what));
-        let is_path = root.is_none_or(|(root, depth)| depth == 1 && root.kind == TOTAL);
+    ) -> Result<Node<'_>, &'static str> {
+        let is_path = root.is_none_or(|(root, depth)| depth == 1 && root.is_total);
         let root = root.map(|(root, _)| root);
-        let Some(size) = self.size else { return wrong("a node without a size") };
-        let (name, kind) = match self.kind {
-            TOTAL if root.is_none() => (b"".as_slice(), Kind::Directory),
-            Some(NodeKind::Of(kind)) if is_path => (self.name.as_slice(), kind),
-            Some(NodeKind::Of(kind)) => (base_name(&self.name), kind),
-            _ => return wrong("a node without a kind"),
+        let size = self.size.ok_or("a node without a size")?;
+        let kind = self.kind.filter(|_| !self.is_total || root.is_none());
+        let kind = kind.ok_or("a node without a kind")?;
+        let name = match is_path {
+            _ if self.is_total => b"",
+            true => &*self.name,
+            false => base_name(&self.name),
         };
-        if name.is_empty() && self.kind != TOTAL {
-            return wrong("a node without a name");
+        if name.is_empty() && !self.is_total {
+            return Err("a node without a name");
         }
         if (kind == Kind::Directory) != self.has_children {
-            return wrong("children where none can be, or none where they should be");
+            return Err("children where none can be, or none where they should be");
         }
         let mode = self.mode.map_or(Mode::usual(kind), Mode);
         if mode.kind() != kind {
-            return wrong("a mode of another kind");
+            return Err("a mode of another kind");
         }
-        let Self { modified, changed, born, owner, group, .. } = *self;
-        let details = |(modified, owner)| Details { modified, changed, born, owner, group };
-        let inode = self.inode.map(|inode| Inode {
-            identity: Identity {
-                mount: self.mount.or(root.and_then(|root| root.mount)).unwrap_or(0),
-                device: self.device.or(root.and_then(|root| root.device)).unwrap_or(0),
-                number: inode,
-            },
-            links: match self.links {
-                None => Links::Alone,
-                Some(0) => Links::Unknown,
-                Some(links) => Links::Of(links),
-            },
-            details: modified.zip(owner).map(details),
-        });
-        let entries = self.entries.unwrap_or(1);
-        let bounds = self.frees_least.zip(self.frees_most);
-        let extents = if self.has_too_many_extents { Freeable::TOO_MANY } else { 0 };
-        let frees = bounds.map(|(least, most)| {
-            let most = most.min(size);
-            Freeable { least: least.min(most), most, extents }
-        });
-        let of_time = |time: Option<i64>| time.filter(|_| has_times);
-        let one = Figures { newest: of_time(modified), ..Figures::counts_of(kind) };
+        let modified = self.modified.filter(|_| has_times);
+        let one = Figures { newest: modified, ..Figures::counts_of(kind) };
         let own = self.own.map(|own| self.figures(OWN, one, measure, own));
         let newest = match kind {
-            Kind::Directory => of_time(self.newest).max(own.and_then(|own| own.newest)),
-            _ => of_time(modified),
+            Kind::Directory => {
+                self.newest.filter(|_| has_times).max(own.and_then(|own| own.newest))
+            }
+            _ => modified,
         };
+        let entries = self.entries.unwrap_or(1);
         let all = Figures { newest, ..self.figures(ALL, usual(kind, entries), measure, size) };
         let shared = self.figures(SHARED, Figures::default(), measure, self.shared);
-        let sums = Sums { all, shared, entries, frees };
-        Ok(Node { name, mode, own, sums, inode, fingerprint: None, change: None })
+        let sums = Sums { all, shared, entries, frees: self.frees(size) };
+        let inode = self.inode(root);
+        Ok(Node { name, mode, own, sums, inode, ..Node::default() })
+    }
+
+    /// What deleting it frees: no more than its `size`.
+    fn frees(&self, size: u64) -> Option<Freeable> {
+        let most = self.frees_most?.min(size);
+        let extents = if self.has_too_many_extents { Freeable::TOO_MANY } else { 0 };
+        Some(Freeable { least: self.frees_least?.min(most), most, extents })
+    }
+
+    /// Its inode. Device and mount are those of its `root` unless it has its own.
+    fn inode(&self, root: Option<&Self>) -> Option<Inode> {
+        let Self { modified, changed, born, owner, group, .. } = *self;
+        let identity = Identity {
+            mount: self.mount.or(root.and_then(|root| root.mount)).unwrap_or(0),
+            device: self.device.or(root.and_then(|root| root.device)).unwrap_or(0),
+            number: self.inode?,
+        };
+        let links = match self.links {
+            None => Links::Alone,
+            Some(0) => Links::Unknown,
+            Some(links) => Links::Of(links),
+        };
+        let details = modified.zip(owner);
+        let details =
+            details.map(|(modified, owner)| Details { modified, changed, born, owner, group });
+        Some(Inode { identity, links, details })
     }
 }
 
@@ -316,9 +308,4 @@ fn base_name(name: &[u8]) -> &[u8] {
         return name;
     }
     name.rsplit(|byte| *byte == b'/').next().unwrap_or_default()
-}
-
-fn narrow<N: TryFrom<u64>, R: Read>(tokens: &mut Tokens<R>) -> io::Result<N> {
-    let number = tokens.number()?;
-    number.try_into().map_err(|_| tokens.error("a number that is too large"))
 }

@@ -4,16 +4,14 @@ use std::io::{self, Write};
 use std::mem;
 use std::num::NonZeroUsize;
 
-use super::ordered::{Ordered, Sink};
+use super::ordered::Ordered;
 use super::{header, usual};
 use crate::escape::json_bytes as bytes;
 use crate::inode::{Identity, Links};
 use crate::measure::{Figures, Kind, Measure, Mode, View};
 use crate::path::LONGEST;
 use crate::snapshot::{FileSystem, Origin};
-use crate::tree::{
-    Child, Details, Freeable, Inode, Node, Order, Step, Sums, Totals, Traversal, Tree,
-};
+use crate::tree::{Child, Details, Inode, Node, Order, Step, Sums, Traversal, Tree};
 use crate::weighed::Weighed;
 
 /// What the header contains, and how names are written.
@@ -55,7 +53,7 @@ pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
     begin(out, weighed, options)?;
     if let Some(tree) = &weighed.report {
         out.write_all(b",")?;
-        nodes(out, tree, options)?;
+        NodeWriter { tree, at_root: None, options }.tree(out)?;
     }
     header::end(out, weighed)
 }
@@ -68,195 +66,207 @@ pub fn begin(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
     options.origin.as_ref().map_or(Ok(()), |origin| header::origin(out, origin, options.has_all))
 }
 
-/// Writes the root's members and everything below it.
-fn nodes(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
-    let root = tree.root();
-    bytes(out, "name", root.shown_name())?;
-    write!(out, r#","kind":"{}""#, root.kind())?;
-    let node @ Node { sums, inode, .. } = root.node();
-    size(out, &sums.seen_as(options.view), options.view)?;
-    frees(out, sums.frees)?;
-    if options.origin.is_some() {
-        kept(out, &node, None, options)?;
-    }
-    if !root.is_directory() {
-        return Ok(());
-    }
-    let mut out =
-        Ordered::new(out, options.threads, |out, below| content(out, below, tree, inode, options));
-    content(&mut out, root, tree, inode, options)?;
-    out.settle()
-}
-
 /// So few directories cannot make long paths, however they are nested.
 const FEW: u64 = 64;
 
-/// Writes the members that only a directory has, up to the end of its children. The root is the inode `at_root`.
-fn content<'a>(
-    out: &mut impl Sink<'a>,
-    directory: Child<'a>,
-    tree: &Tree,
+/// Longer text is not kept until more of it is there, in bytes.
+const LONG: usize = 64 << 10;
+
+/// Writes the nodes of a tree.
+struct NodeWriter<'a> {
+    tree: &'a Tree,
+    /// The root's inode, below the root. Nodes on its device and mount do not repeat these.
     at_root: Option<Inode>,
-    options: &ExportOptions,
-) -> io::Result<()> {
-    let children = |directory: Child<'a>| directory.children(options.order);
-    open(out, directory, options)?;
-    let path = if options.full_paths { directory.path() } else { Vec::new() };
-    let mut traversal = Traversal::inside(path, (), children(directory));
-    let (is_saved, mut is_first) = (options.origin.is_some(), true);
-    while let Some(step) = traversal.next() {
-        let Step::Node(node) = step else {
-            out.write_all(if traversal.depth() == 0 { b"]" } else { b"]}" })?;
-            is_first = false;
-            continue;
-        };
-        out.write_all(if mem::take(&mut is_first) { b"{" } else { b",{" })?;
-        let name = if options.full_paths { traversal.path() } else { tree.label(node.name()) };
-        bytes(out, "name", name)?;
-        out.write_all(br#","kind":""#)?;
-        out.write_all(node.kind().as_bytes())?;
-        out.write_all(b"\"")?;
-        let known @ Node { sums, .. } = node.node();
-        size(out, &sums.seen_as(options.view), options.view)?;
-        frees(out, sums.frees)?;
-        if node.is_group() {
-            number(out, br#","entries":"#, sums.entries)?;
-        } else if is_saved {
-            kept(out, &known, at_root, options)?;
-        }
-        // If every entry has a path, which may be long, the queued output would take too much memory.
-        let is_short = !options.full_paths
-            || traversal.path().len() <= LONGEST && node.directories_below() <= FEW;
-        if !node.is_directory() || is_short && out.takes_over(node)? {
-            out.write_all(b"}")?;
-            continue;
-        }
-        open(out, node, options)?;
-        traversal.enter((), children(node));
-        is_first = true;
-    }
-    Ok(())
+    options: &'a ExportOptions,
 }
 
-/// Writes the members that only a directory has, up to its children.
-fn open(out: &mut impl Write, directory: Child<'_>, options: &ExportOptions) -> io::Result<()> {
-    let Node { own, sums, .. } = directory.node();
-    let totals = sums.seen_as(options.view);
-    number(out, br#","entries":"#, totals.entries)?;
-    if totals.shared > 0 {
-        number(out, br#","shared":"#, totals.shared)?;
-    }
-    if options.origin.is_some() {
-        figures(out, "shared_", &sums.shared, &Figures::default(), options)?;
-        if let Some(own) = own {
-            number(out, br#","own":"#, options.view.size(&own))?;
-            figures(out, "own_", &own, &Figures::counts_of(Kind::Directory), options)?;
+impl<'a> NodeWriter<'a> {
+    /// Writes the root's members and everything below it.
+    fn tree(self, out: &mut impl Write) -> io::Result<()> {
+        let (root, mut text) = (self.tree.root(), Vec::new());
+        self.members(&mut text, root.shown_name(), root)?;
+        let below = Self { at_root: root.inode(), ..self };
+        let part = |text: &mut Vec<u8>, directory| below.content(text, directory, None);
+        let mut ordered = Ordered::new(out, self.options.threads, &part);
+        if root.is_directory() {
+            below.content(&mut text, root, Some(&mut ordered))?;
         }
+        ordered.put(&mut text)
     }
-    out.write_all(br#","children":["#)
-}
 
-/// The size; or seconds before or after the epoch, null for a directory in which nothing has a time.
-fn size(out: &mut impl Write, totals: &Totals, view: View) -> io::Result<()> {
-    match (view.by_time, totals.newest) {
-        (false, _) => number(out, br#","size":"#, totals.size),
-        (true, Some(newest)) => write!(out, r#","size":{newest}"#),
-        (true, None) => out.write_all(br#","size":null"#),
-    }
-}
-
-/// Writes those `figures` of a snapshot that are not the size, and not as `usual`. Their members begin with `whose`.
-fn figures(
-    out: &mut impl Write,
-    whose: &str,
-    figures: &Figures,
-    usual: &Figures,
-    options: &ExportOptions,
-) -> io::Result<()> {
-    if !options.has_all {
-        return Ok(());
-    }
-    for measure in Measure::ALL {
-        let figure = figures.get(measure);
-        if measure != options.view.measure && figure != usual.get(measure) {
-            for part in [",\"", whose, measure.name()] {
-                out.write_all(part.as_bytes())?;
+    /// Writes the members that only a directory has, up to the end of its children. What `others` takes over, other
+    /// threads write.
+    fn content(
+        &self,
+        text: &mut Vec<u8>,
+        directory: Child<'a>,
+        mut others: Option<&mut Ordered<'a, '_>>,
+    ) -> io::Result<()> {
+        let ExportOptions { full_paths, order, .. } = *self.options;
+        self.open(text, directory)?;
+        let path = if full_paths { directory.path() } else { Vec::new() };
+        let mut traversal = Traversal::inside(path, (), directory.children(order));
+        let mut is_first = true;
+        while let Some(step) = traversal.next() {
+            if text.len() > LONG
+                && let Some(others) = &mut others
+            {
+                others.put(text)?;
             }
-            number(out, b"\":", figure)?;
+            let Step::Node(node) = step else {
+                text.extend_from_slice(if traversal.depth() == 0 { b"]" } else { b"]}" });
+                is_first = false;
+                continue;
+            };
+            text.extend_from_slice(if mem::take(&mut is_first) { b"{" } else { b",{" });
+            let name = if full_paths { traversal.path() } else { self.tree.label(node.name()) };
+            self.members(text, name, node)?;
+            // If every entry has a path, which may be long, the queued output would take too much memory.
+            let is_short =
+                !full_paths || traversal.path().len() <= LONGEST && node.directories_below() <= FEW;
+            let is_left = match &mut others {
+                Some(others) if node.is_directory() && is_short => others.takes_over(text, node)?,
+                _ => false,
+            };
+            if !node.is_directory() || is_left {
+                text.push(b'}');
+                continue;
+            }
+            self.open(text, node)?;
+            traversal.enter((), node.children(order));
+            is_first = true;
         }
+        Ok(())
     }
-    Ok(())
-}
 
-/// What deleting a node frees, if that is known.
-fn frees(out: &mut impl Write, frees: Option<Freeable>) -> io::Result<()> {
-    let Some(frees) = frees else { return Ok(()) };
-    number(out, br#","frees_least":"#, frees.least)?;
-    number(out, br#","frees_most":"#, frees.most)?;
-    if !frees.is_exact() {
-        out.write_all(br#","frees_exact":false"#)?;
+    /// Writes the members that any node has.
+    fn members(&self, text: &mut Vec<u8>, name: &[u8], node: Child<'_>) -> io::Result<()> {
+        bytes(text, "name", name)?;
+        text.extend_from_slice(br#","kind":""#);
+        text.extend_from_slice(node.kind().as_bytes());
+        text.push(b'"');
+        let known @ Node { sums, .. } = node.node();
+        let totals = sums.seen_as(self.options.view);
+        // Seconds before or after the epoch; null for a directory in which nothing has a time.
+        match (self.options.view.by_time, totals.newest) {
+            (false, _) => number(text, br#","size":"#, totals.size)?,
+            (true, Some(newest)) => signed(text, br#","size":"#, newest)?,
+            (true, None) => text.extend_from_slice(br#","size":null"#),
+        }
+        if let Some(frees) = sums.frees {
+            number(text, br#","frees_least":"#, frees.least)?;
+            number(text, br#","frees_most":"#, frees.most)?;
+            if !frees.is_exact() {
+                text.extend_from_slice(br#","frees_exact":false"#);
+            }
+        }
+        match () {
+            () if node.is_group() => number(text, br#","entries":"#, sums.entries),
+            () if self.options.origin.is_some() => self.kept(text, &known),
+            () => Ok(()),
+        }
     }
-    Ok(())
-}
 
-/// What a snapshot keeps of a node besides its size: its other figures, unusual permissions, and the inode, with device and
-/// mount if they differ from those `at_root`; and its times, as far as they are kept.
-fn kept(
-    out: &mut impl Write,
-    node: &Node<'_>,
-    at_root: Option<Inode>,
-    options: &ExportOptions,
-) -> io::Result<()> {
-    let Node { mode, sums: Sums { all, entries, .. }, inode, .. } = *node;
-    figures(out, "", &all, &usual(mode.kind(), entries), options)?;
-    if mode != Mode::usual(mode.kind()) {
-        number(out, br#","mode":"#, mode.0.into())?;
-    }
-    if let Some(Inode { identity: Identity { mount, device, number: inode }, links, .. }) = inode {
-        number(out, br#","inode":"#, inode)?;
-        if at_root.is_none_or(|root| root.identity.device != device) {
-            number(out, br#","device":"#, device)?;
+    /// Writes the members that only a directory has, up to its children.
+    fn open(&self, text: &mut Vec<u8>, directory: Child<'_>) -> io::Result<()> {
+        let Node { own, sums, .. } = directory.node();
+        let view = self.options.view;
+        let totals = sums.seen_as(view);
+        number(text, br#","entries":"#, totals.entries)?;
+        if totals.shared > 0 {
+            number(text, br#","shared":"#, totals.shared)?;
         }
-        if at_root.is_none_or(|root| root.identity.mount != mount) {
-            number(out, br#","mount":"#, mount)?;
+        if self.options.origin.is_some() {
+            self.figures(text, "shared_", &sums.shared, &Figures::default())?;
+            if let Some(own) = own {
+                number(text, br#","own":"#, view.size(&own))?;
+                self.figures(text, "own_", &own, &Figures::counts_of(Kind::Directory))?;
+            }
         }
-        match links {
-            Links::Alone => {}
-            Links::Of(links) => number(out, br#","links":"#, links.into())?,
-            Links::Unknown => number(out, br#","links":"#, 0)?,
+        text.extend_from_slice(br#","children":["#);
+        Ok(())
+    }
+
+    /// Writes those `figures` of a snapshot that are not the size, and not as `usual`. Their members begin with `whose`.
+    fn figures(
+        &self,
+        text: &mut Vec<u8>,
+        whose: &str,
+        figures: &Figures,
+        usual: &Figures,
+    ) -> io::Result<()> {
+        if !self.options.has_all {
+            return Ok(());
         }
-    }
-    let modified = node.modified();
-    if let Some(modified) = modified {
-        signed(out, br#","modified":"#, modified)?;
-    }
-    // Of a file it is the same. What is in a directory may not be in the snapshot.
-    if mode.kind() == Kind::Directory
-        && all.newest != modified
-        && let Some(newest) = all.newest
-    {
-        signed(out, br#","newest":"#, newest)?;
-    }
-    let Some(Details { changed, born, owner, group, .. }) = inode.and_then(|it| it.details) else {
-        return Ok(());
-    };
-    for (field, time) in [(br#","changed":"#.as_slice(), changed), (br#","born":"#, born)] {
-        if time != 0 {
-            signed(out, field, time)?;
+        for measure in Measure::ALL {
+            let figure = figures.get(measure);
+            if measure != self.options.view.measure && figure != usual.get(measure) {
+                for part in [",\"", whose, measure.name()] {
+                    text.extend_from_slice(part.as_bytes());
+                }
+                number(text, b"\":", figure)?;
+            }
         }
+        Ok(())
     }
-    number(out, br#","owner":"#, owner.into())?;
-    group.map_or(Ok(()), |group| number(out, br#","group":"#, group.into()))
+
+    /// What a snapshot keeps of a node besides its size: its other figures, unusual permissions, and the inode, with
+    /// device and mount if they differ from those at the root; and its times, as far as they are kept.
+    fn kept(&self, text: &mut Vec<u8>, node: &Node<'_>) -> io::Result<()> {
+        let Node { mode, sums: Sums { all, entries, .. }, inode, .. } = *node;
+        self.figures(text, "", &all, &usual(mode.kind(), entries))?;
+        if mode != Mode::usual(mode.kind()) {
+            number(text, br#","mode":"#, mode.0.into())?;
+        }
+        if let Some(Inode { identity: Identity { mount, device, number: inode }, links, .. }) =
+            inode
+        {
+            number(text, br#","inode":"#, inode)?;
+            if self.at_root.is_none_or(|root| root.identity.device != device) {
+                number(text, br#","device":"#, device)?;
+            }
+            if self.at_root.is_none_or(|root| root.identity.mount != mount) {
+                number(text, br#","mount":"#, mount)?;
+            }
+            match links {
+                Links::Alone => {}
+                Links::Of(links) => number(text, br#","links":"#, links.into())?,
+                Links::Unknown => number(text, br#","links":"#, 0)?,
+            }
+        }
+        let modified = node.modified();
+        if let Some(modified) = modified {
+            signed(text, br#","modified":"#, modified)?;
+        }
+        // Of a file it is the same. What is in a directory may not be in the snapshot.
+        if mode.kind() == Kind::Directory
+            && all.newest != modified
+            && let Some(newest) = all.newest
+        {
+            signed(text, br#","newest":"#, newest)?;
+        }
+        let Some(Details { changed, born, owner, group, .. }) = inode.and_then(|it| it.details)
+        else {
+            return Ok(());
+        };
+        for (field, time) in [(br#","changed":"#.as_slice(), changed), (br#","born":"#, born)] {
+            if time != 0 {
+                signed(text, field, time)?;
+            }
+        }
+        number(text, br#","owner":"#, owner.into())?;
+        group.map_or(Ok(()), |group| number(text, br#","group":"#, group.into()))
+    }
 }
 
 /// Writes `before` and then `number`. With `write!`, formatting took a third of all instructions of a run.
-fn number(out: &mut impl Write, before: &[u8], number: u64) -> io::Result<()> {
-    out.write_all(before)?;
-    serde_json::to_writer(out, &number).map_err(io::Error::from)
+fn number(text: &mut Vec<u8>, before: &[u8], number: u64) -> io::Result<()> {
+    text.extend_from_slice(before);
+    serde_json::to_writer(text, &number).map_err(io::Error::from)
 }
 
 /// The same with a number that may be negative.
-fn signed(out: &mut impl Write, before: &[u8], number: i64) -> io::Result<()> {
-    out.write_all(before)?;
-    serde_json::to_writer(out, &number).map_err(io::Error::from)
+fn signed(text: &mut Vec<u8>, before: &[u8], number: i64) -> io::Result<()> {
+    text.extend_from_slice(before);
+    serde_json::to_writer(text, &number).map_err(io::Error::from)
 }
