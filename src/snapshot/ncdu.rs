@@ -11,10 +11,9 @@ use crate::measure::{Figures, Kind, Mode, View};
 use crate::path;
 use crate::problem::{Operation, Problem};
 use crate::sys::Stat;
-use crate::tally::{Directory, Entry, Tally};
+use crate::tally::{Entry, Tally};
 
 use crate::total::{self, Rules, Shown, Subtotal};
-use crate::tree::Sums;
 use crate::weighed::Weighed;
 
 /// An object's members.
@@ -87,16 +86,9 @@ pub(super) fn read<R: Read, T: Tally>(
             continue;
         }
         let Some(OpenDirectory { members, subtotal }) = open.pop() else { continue };
-        let directory = Directory {
-            name: &members.name,
-            depth: depth(&open),
-            stat: &members.stat(),
-            mount: 0,
-            links: Links::Alone,
-            own: Some(members.figures()),
-            sums: Sums::default(),
-            change: None,
-        };
+        let (stat, own) = (members.stat(), members.figures());
+        let mut directory = Entry::new(&members.name, depth(&open), &stat, own, 0);
+        directory.own = Some(own);
         let Some(above) = open.last_mut() else {
             break total::finish(Some(&rules), &tally, directory, subtotal);
         };

@@ -9,7 +9,7 @@ use std::mem;
 use crate::inode::{Identity, Links};
 use crate::measure::Figures;
 use crate::tree::{Inode, Sums};
-pub(crate) use linked::{Link, LinkedInodes};
+pub(crate) use linked::{Link, LinkedInodes, LinkedSum};
 pub(crate) use settled::{Amounts, Settled, saturate};
 
 /// The exact sum of a directory.
@@ -18,21 +18,13 @@ pub struct Sum {
     /// Inodes with one link.
     settled: Settled,
     /// Inodes with several links. They are boxed, because most directories have none.
-    linked: Option<Box<LinkedSum>>,
+    linked: Option<Box<LinkedFiguresSum>>,
 }
 
-/// Inodes with several links.
-#[derive(Debug, Default)]
-struct LinkedSum {
-    inodes: LinkedInodes<LinkedFigures>,
-    /// What all of them come to.
-    all: Amounts,
-    /// What those come to that have links that were not found.
-    shared: Amounts,
-}
+type LinkedFiguresSum = LinkedSum<LinkedFigures, Amounts>;
 
 /// What an inode with several links comes to. Its time counts at once, so it is not here; and an inode counts as one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkedFigures {
     disk: u64,
     length: u64,
@@ -46,7 +38,7 @@ thread_local! {
     /// In a package store, where most files are links, every directory grew its own set in steps: 0.42 allocations an
     /// entry, and now 0.23; that was a twentieth of the time.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
-    static SPARE: RefCell<Vec<Box<LinkedSum>>> = const { RefCell::new(Vec::new()) };
+    static SPARE: RefCell<Vec<Box<LinkedFiguresSum>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Sum {
@@ -60,7 +52,8 @@ impl Sum {
     pub fn add_link(&mut self, identity: Identity, figures: &Figures, links: Links) {
         self.settled.newest = self.settled.newest.max(figures.newest);
         let linked = self.linked.get_or_insert_with(from_spare);
-        linked.meet(identity, Link::new(LinkedFigures::from(figures), links));
+        let link = Link::new(LinkedFigures::from(figures), links);
+        linked.meet(identity, link, LinkedFigures::larger);
     }
 
     /// Adds inodes of a tree ([`Child::counted`](crate::tree::Child::counted)). The sums of its directories do not say
@@ -82,7 +75,7 @@ impl Sum {
         }
         let (Some(linked), Some(mut other)) = (&mut self.linked, other.linked) else { return };
         for (identity, link) in other.inodes.drain() {
-            linked.meet(identity, link);
+            linked.meet(identity, link, LinkedFigures::larger);
         }
         spare(other);
     }
@@ -104,7 +97,7 @@ impl Sum {
 
     /// What inodes come to that have links that were not found.
     fn shared(&self) -> Amounts {
-        self.linked.as_ref().map_or(Amounts::default(), |linked| linked.shared)
+        self.linked.as_ref().map_or(Amounts::default(), |linked| linked.with_others)
     }
 
     /// What it comes to less what is `left_out`, without what is shared.
@@ -116,22 +109,6 @@ impl Sum {
             settled.entries += linked.inodes.len() as u64;
         }
         Sums { all: settled.figures(), entries: settled.entries, ..Sums::default() }
-    }
-}
-
-impl LinkedSum {
-    fn meet(&mut self, identity: Identity, link: Link<LinkedFigures>) {
-        let (before, now) = self.inodes.meet(identity, link, LinkedFigures::larger);
-        if let Some(before) = before {
-            self.all -= Amounts::from(before.value);
-            if before.has_others() {
-                self.shared -= Amounts::from(before.value);
-            }
-        }
-        self.all += Amounts::from(now.value);
-        if now.has_others() {
-            self.shared += Amounts::from(now.value);
-        }
     }
 }
 
@@ -167,15 +144,15 @@ impl From<LinkedFigures> for Amounts {
 }
 
 /// An empty set, with allocated memory if one is spare.
-fn from_spare() -> Box<LinkedSum> {
+fn from_spare() -> Box<LinkedFiguresSum> {
     SPARE.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
 /// Keeps a set that was emptied, unless it takes too much memory.
-fn spare(mut linked: Box<LinkedSum>) {
+fn spare(mut linked: Box<LinkedFiguresSum>) {
     const MOST: usize = 8;
     const LARGEST: usize = 512;
-    (linked.all, linked.shared) = Default::default();
+    (linked.all, linked.with_others) = Default::default();
     SPARE.with_borrow_mut(|spare| {
         if spare.len() < MOST && linked.inodes.capacity() <= LARGEST {
             spare.push(linked);

@@ -16,7 +16,7 @@ use crate::measure::{Figures, View};
 use crate::sum::{Amounts, Link, LinkedFigures, LinkedInodes, Settled};
 use crate::tally::by::By;
 use crate::tally::top::Limits;
-use crate::tally::{Directory, Entry, Tally};
+use crate::tally::{Entry, Tally};
 use crate::tree::{Content, Node, Shape, Sums, Tree};
 
 /// Adds up groups.
@@ -36,7 +36,7 @@ pub struct GroupPart {
 }
 
 /// An inode with several links, and the number of the group in which it counts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Linked {
     group: u32,
     figures: LinkedFigures,
@@ -50,7 +50,7 @@ impl Groups {
         Self { by, view, limits }
     }
 
-    fn add_directory(&self, part: &mut GroupPart, directory: &Directory<'_>) {
+    fn add_directory(&self, part: &mut GroupPart, directory: &Entry<'_>) {
         if let Some(own) = &directory.own {
             let size = self.view.size(own);
             let group =
@@ -67,7 +67,7 @@ impl Tally for Groups {
 
     #[inline]
     fn leaf(&self, part: &mut GroupPart, entry: &Entry<'_>) {
-        let Entry { figures, .. } = entry;
+        let figures = &entry.sums.all;
         let size = self.view.size(figures);
         let group = self.by.with_key(entry.name, entry.stat, size, |key| part.group(key));
         match entry.linked() {
@@ -98,12 +98,12 @@ impl Tally for Groups {
         }
     }
 
-    fn close(&self, parent: &mut GroupPart, directory: &Directory<'_>, mut part: GroupPart) {
+    fn close(&self, parent: &mut GroupPart, directory: &Entry<'_>, mut part: GroupPart) {
         self.add_directory(&mut part, directory);
         self.merge(parent, part);
     }
 
-    fn sums(&self, root: &Directory<'_>, part: &GroupPart) -> Sums {
+    fn sums(&self, root: &Entry<'_>, part: &GroupPart) -> Sums {
         let mut all = Settled::default();
         part.groups.values().for_each(|group| all.absorb(*group));
         part.links.values().for_each(|one| all.add(&one.figures()));
@@ -113,7 +113,7 @@ impl Tally for Groups {
         Sums { shared: shared.figures(), ..sums_of(&all) }
     }
 
-    fn finish(&self, root: &Directory<'_>, mut part: GroupPart) -> Tree {
+    fn finish(&self, root: &Entry<'_>, mut part: GroupPart) -> Tree {
         self.add_directory(&mut part, root);
         for linked in part.links.values() {
             part.groups[linked.group as usize].add(&linked.figures());

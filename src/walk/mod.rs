@@ -226,10 +226,10 @@ fn go_on<T: Tally + 'static>(
     monitor: Monitor<T>,
     watch: impl FnMut(&Progress),
 ) -> Vec<Stage> {
-    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let room = sys::threads_with_room().min(MOST_THREADS);
     let fixed = walk.options.threads;
-    let wanted = fixed.map_or_else(cores, NonZeroUsize::get).min(room);
+    let wanted = fixed.or_else(|| thread::available_parallelism().ok());
+    let wanted = wanted.map_or(1, NonZeroUsize::get).min(room);
     let Some(rayon_pool) = rayon_pool(handles::workers(wanted, free)) else {
         walk.run_here();
         return monitor.end();
@@ -374,8 +374,15 @@ impl<T: Tally> Walk<T> {
 
     /// What filters know about `dir` now that it is open.
     fn scope(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Scope>> {
-        let report = |path, error: &_| self.report(path, Operation::Read, error);
-        self.options.filter.enter(dir.scope.as_ref(), handle, || dir.names(), report)
+        let filter = &self.options.filter;
+        filter.enter(
+            dir.scope.as_ref(),
+            handle,
+            || dir.names(),
+            |path, error| {
+                self.report(path, Operation::Read, error);
+            },
+        )
     }
 
     fn symlinks(&self) -> Symlinks {

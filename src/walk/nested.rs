@@ -29,15 +29,14 @@ use crate::walk::WalkOptions;
 pub(super) fn each_once(roots: Vec<Root>, options: &WalkOptions) -> Vec<Root> {
     let (mut files, mut directories) = (HashSet::new(), HashSet::new());
     // A directory is the same through any mount.
-    let mut is_new = |root: &Root| directories.insert(root.stat.identity());
-    let mut is_kept: Vec<_> =
-        roots.iter().map(|root| !root.stat.is_directory() || is_new(root)).collect();
-    let new = roots.iter().zip(&is_kept).enumerate().filter(|(_, (_, is_new))| **is_new);
-    let new: Vec<_> = new.map(|(i, (root, _))| (i, root)).collect();
+    let mut is_kept: Vec<_> = roots
+        .iter()
+        .map(|root| !root.stat.is_directory() || directories.insert(root.stat.identity()))
+        .collect();
 
     let mut nesting = Nesting::new(&roots, &is_kept, options);
     let mut placed = Vec::new();
-    for (i, root) in new {
+    for (i, root) in roots.iter().enumerate().filter(|(i, _)| is_kept[*i]) {
         let start = Start::of(root, options);
         let place = nesting.place_above(root, &start);
         let depth = place.and_then(|place| nesting.depths.get(&place).copied());
@@ -85,14 +84,13 @@ struct Start {
 
 impl Start {
     fn of(root: &Root, options: &WalkOptions) -> Self {
-        let whole = || Self { dir: root.path.clone(), name: Vec::new() };
-        if root.stat.is_directory() {
-            return whole();
-        }
         let spelled = sys::to_path(root.path.to_bytes());
         // The path may be that of a symlink, and the root its target.
-        let path = if options.follow { real_path(root) } else { spelled.into_owned() };
-        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return whole() };
+        let is_file = !root.stat.is_directory();
+        let path = if is_file && options.follow { real_path(root) } else { spelled.into_owned() };
+        let (Some(dir), Some(name), true) = (path.parent(), path.file_name(), is_file) else {
+            return Self { dir: root.path.clone(), name: Vec::new() };
+        };
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         let dir = CString::new(dir.as_os_str().as_encoded_bytes()).unwrap_or_default();
         Self { dir, name: name.as_encoded_bytes().to_vec() }
@@ -193,12 +191,10 @@ impl<'a> Nesting<'a> {
         let mut at = place;
         // A directory that is moved meanwhile could seem to be inside itself.
         while way.len() <= self.above.len() + 1 {
-            let mount = at.mount;
-            let is_one_mount =
-                || root.mount.id == mount && way.iter().all(|place| place.mount == mount);
+            let mounts = way.iter().map(|place| place.mount).chain([root.mount.id]);
             if let Some(outer) = self.outer.get(&at).copied()
                 && !self.inner.contains(&outer.stat.identity())
-                && (!self.twins.contains(&at) || is_one_mount())
+                && (!self.twins.contains(&at) || mounts.into_iter().all(|mount| mount == at.mount))
                 && self.leads_to(outer, &way, root, start)
             {
                 return true;
@@ -218,21 +214,27 @@ impl<'a> Nesting<'a> {
         if way.iter().any(|place| !self.enterable.contains_key(place)) {
             self.look_at(way, root, start);
         }
-        let is_crossed_to = |device: u64, carries: Carries| {
-            self.options.is_weighed(outer.stat.device, device)
-                && is_entered(carries, outer.mount.carries == Carries::Synthetic)
+        for (i, place) in way.iter().enumerate() {
+            match self.enterable.get(place).copied().flatten() {
+                Some(_) if i + 1 == way.len() => {}
+                Some(carries) if self.is_crossed_to(outer, place.device, carries) => {}
+                _ => return false,
+            }
+        }
+        if !self.is_crossed_to(outer, root.stat.device, root.mount.carries) {
+            return false;
+        }
+        let names = match self.options.filter.is_off() {
+            true => return true,
+            false => self.names(way, root, start),
         };
-        let is_entered = |(i, place): (usize, &Identity)| {
-            let carries = self.enterable.get(place).copied().flatten();
-            carries
-                .is_some_and(|carries| i + 1 == way.len() || is_crossed_to(place.device, carries))
-        };
-        is_crossed_to(root.stat.device, root.mount.carries)
-            && way.iter().enumerate().all(is_entered)
-            && (self.options.filter.is_off()
-                || self
-                    .names(way, root, start)
-                    .is_ok_and(|names| self.is_admitted(outer, &names).unwrap_or(false)))
+        names.and_then(|names| self.is_admitted(outer, &names)).unwrap_or(false)
+    }
+
+    /// Whether the walk of `outer` enters a mount of this `device`.
+    fn is_crossed_to(&self, outer: &Root, device: u64, carries: Carries) -> bool {
+        self.options.is_weighed(outer.stat.device, device)
+            && is_entered(carries, outer.mount.carries == Carries::Synthetic)
     }
 
     /// Finds out which places on the `way` a walk could enter.
@@ -289,11 +291,13 @@ impl<'a> Nesting<'a> {
                 dir = dir.open_at(&way[i - 1], Symlinks::Stay)?;
             }
             let stat = dir.stat_at(name, Symlinks::Stay, self.options.query)?;
-            let names = || iter::once(root).chain(way[..i].iter().map(|name| name.to_bytes()));
-            let enter =
-                || filter.enter(filters.scope.as_ref(), &dir, || names().collect(), |_, _| ());
-            let path = path::join_all(names());
-            filters.scope = self.entered.entry(path).or_insert_with(enter).clone();
+            let above = way[..i].iter().map(|name| name.to_bytes());
+            let names: Vec<_> = iter::once(root).chain(above).collect();
+            let entered = self.entered.entry(path::join_all(names.iter().copied()));
+            let scope = entered.or_insert_with(|| {
+                filter.enter(filters.scope.as_ref(), &dir, || names.clone(), |_, _| ())
+            });
+            filters.scope = scope.clone();
             let verdict = filters.verdict(name.to_bytes(), stat.is_directory());
             if filters.confirm(verdict, &stat) == Verdict::LeftOut {
                 return Ok(false);
@@ -310,15 +314,17 @@ fn name_of(
     place: Identity,
     spelled: Option<CString>,
 ) -> io::Result<Option<CString>> {
-    let is_it = |name: &CStr| {
-        let stat = above.stat_at(name, Symlinks::Stay, Query::default());
-        stat.is_ok_and(|stat| stat.identity() == place.on_any_mount())
-            && above.mount_at(name, Symlinks::Stay).is_ok_and(|mount| mount.id == place.mount)
-    };
-    match spelled.filter(|name| is_it(name)) {
-        None => name_in(above, |listed| Ok(is_it(listed.name))),
+    match spelled.filter(|name| is_at(above, name, place)) {
+        None => name_in(above, |listed| Ok(is_at(above, listed.name, place))),
         spelled => Ok(spelled),
     }
+}
+
+/// Whether what is called `name` in `above` is at `place`.
+fn is_at(above: &Handle, name: &CStr, place: Identity) -> bool {
+    let stat = above.stat_at(name, Symlinks::Stay, Query::default());
+    stat.is_ok_and(|stat| stat.identity() == place.on_any_mount())
+        && above.mount_at(name, Symlinks::Stay).is_ok_and(|mount| mount.id == place.mount)
 }
 
 /// The real path of a root, as far as a path can tell.

@@ -14,7 +14,7 @@ use weigh::browse::{BrowseOptions, Browser, Command, Key, Protected};
 use weigh::measure::Time;
 use weigh::report::{self, Browsed, Input, Keep, Request};
 use weigh::sys;
-use weigh::tally::{Directory, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
+use weigh::tally::{Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
 use weigh::total::Rules;
 use weigh::tree::{Step, Totals, Traversal, Tree};
 use weigh::walk::{WalkOptions, walk};
@@ -607,14 +607,14 @@ impl Tally for Stepwise {
         self.live.merge(part, other);
     }
 
-    fn close(&self, parent: &mut LivePart, directory: &Directory<'_>, part: LivePart) {
+    fn close(&self, parent: &mut LivePart, directory: &Entry<'_>, part: LivePart) {
         self.live.close(parent, directory, part);
         let steps = self.steps.lock().unwrap();
         steps.0.send(()).unwrap();
         steps.1.recv().unwrap();
     }
 
-    fn finish(&self, root: &Directory<'_>, part: LivePart) -> Tree {
+    fn finish(&self, root: &Entry<'_>, part: LivePart) -> Tree {
         self.live.finish(root, part)
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use weigh::measure::Mode;
-use weigh::tally::{Directory, Entry, Tally};
+use weigh::tally::{Entry, Tally};
 use weigh::tree::{Content, Node, Shape, Tree};
 use weigh::walk::{WalkOptions, walk};
 
@@ -25,9 +25,9 @@ impl Tally for Panics {
 
     fn merge(&self, (): &mut (), (): ()) {}
 
-    fn close(&self, (): &mut (), _: &Directory<'_>, (): ()) {}
+    fn close(&self, (): &mut (), _: &Entry<'_>, (): ()) {}
 
-    fn finish(&self, _: &Directory<'_>, (): ()) -> Tree {
+    fn finish(&self, _: &Entry<'_>, (): ()) -> Tree {
         Tree::default()
     }
 }
@@ -61,14 +61,14 @@ impl Tally for Slow {
 
     fn merge(&self, (): &mut (), (): ()) {}
 
-    fn close(&self, (): &mut (), _: &Directory<'_>, (): ()) {
+    fn close(&self, (): &mut (), _: &Entry<'_>, (): ()) {
         if !self.0.swap(true, Ordering::Relaxed) {
             // So long that whoever watches looks several times, and sees nobody in any directory.
             thread::sleep(Duration::from_millis(500));
         }
     }
 
-    fn finish(&self, root: &Directory<'_>, (): ()) -> Tree {
+    fn finish(&self, root: &Entry<'_>, (): ()) -> Tree {
         let node = Node { sums: root.sums, mode: Mode::DIRECTORY, ..Node::default() };
         Content::default().finish(&node, Shape::Directory)
     }

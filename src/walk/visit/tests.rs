@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::measure::Mode;
-use crate::tally::Directory;
 use crate::tree::Tree;
 use crate::walk::roots;
 use crate::walk::{Walk, WalkOptions, lock};
@@ -14,16 +13,16 @@ impl Tally for Sizes {
     type Part = Vec<(Vec<u8>, u64)>;
 
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>) {
-        part.push((entry.name.to_vec(), entry.figures.length));
+        part.push((entry.name.to_vec(), entry.sums.all.length));
     }
 
     fn merge(&self, part: &mut Self::Part, other: Self::Part) {
         part.extend(other);
     }
 
-    fn close(&self, _: &mut Self::Part, _: &Directory<'_>, _: Self::Part) {}
+    fn close(&self, _: &mut Self::Part, _: &Entry<'_>, _: Self::Part) {}
 
-    fn finish(&self, _: &Directory<'_>, _: Self::Part) -> Tree {
+    fn finish(&self, _: &Entry<'_>, _: Self::Part) -> Tree {
         Tree::default()
     }
 }
