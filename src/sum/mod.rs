@@ -10,7 +10,8 @@ use crate::inode::{Identity, Links};
 use crate::measure::Figures;
 use crate::tree::{Inode, Sums};
 pub(crate) use linked::{Link, LinkedInodes, LinkedSum};
-pub(crate) use settled::{Amounts, Settled, saturate};
+use settled::Amounts;
+pub(crate) use settled::{Settled, saturate};
 
 /// The exact sum of a directory.
 #[derive(Debug, Default)]
