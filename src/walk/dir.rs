@@ -252,8 +252,8 @@ mod tests {
         }
         let threads: Vec<_> =
             dirs.into_iter().map(|dir| std::thread::spawn(move || settle(dir))).collect();
-        let told = threads.into_iter().filter_map(|thread| thread.join().expect("no panic"));
-        assert_eq!(told.collect::<Vec<_>>(), [7]);
+        let totals = threads.into_iter().filter_map(|thread| thread.join().expect("no panic"));
+        assert_eq!(totals.collect::<Vec<_>>(), [7]);
     }
 
     #[test]

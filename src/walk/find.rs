@@ -32,7 +32,7 @@ pub(super) struct Missing {
     pub(super) error: io::Error,
 }
 
-/// The names missing in a directory, from all threads that share its listing.
+/// The names missing in a directory, from all threads that read its listing.
 #[derive(Debug)]
 pub(super) struct AllMissing {
     /// How many threads work on it. Each releases it at its end, and the last one acquires it, like

@@ -88,8 +88,8 @@ impl<P: Default> Handles<P> {
         Self { counted: Arc::new(()), plenty, has_root, ancestors: Mutex::default() }
     }
 
-    /// Shares `free` handles among `workers` from now on.
-    pub(super) fn share(&self, free: usize, workers: usize) {
+    /// Of `free` handles, some are reserved for each of so many `workers` from now on.
+    pub(super) fn reserve(&self, free: usize, workers: usize) {
         self.plenty.store(plenty(free, workers), Ordering::Relaxed);
     }
 

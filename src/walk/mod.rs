@@ -9,7 +9,7 @@
 //! 1. `visit`, for each file: no lock and no allocation; two relaxed loads (interrupted? more threads?), and a
 //!    count on the worker's own cache line (`progress`). If a link to the same inode was examined before
 //!    (`known`), or the listing has the attributes, not even a system call.
-//! 2. `task`, for each directory: six uncontended locks, for the worker's place, its knowledge and its tasks.
+//! 2. `task`, for each directory: six uncontended locks, for where the worker is, what it knows and its tasks.
 //! 3. `dir`, for each directory or part of one: one lock around the subtotal, and one atomic count of what is
 //!    outstanding. The thread that brings it to 0 continues with the parent.
 //! 4. `handles`, for each directory: two atomic counts. A lock only if handles are scarce, or for names that are
@@ -235,7 +235,7 @@ fn go_on<T: Tally + 'static>(
         return monitor.end();
     };
     let workers = rayon_pool.current_num_threads();
-    walk.handles.share(free, workers);
+    walk.handles.reserve(free, workers);
     walk.workers.make_room_for(workers);
     // Half of the handles are for directories that wait.
     let most = handles::workers(MOST_CHOSEN.min(room), free / 2);

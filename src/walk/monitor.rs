@@ -156,9 +156,9 @@ impl<T: Tally + 'static> Monitor<T> {
                 settle(walk, Arc::clone(task.dir()));
             }
             let is_between = walk.workers.is_between();
-            let places = walk.workers.places();
+            let dirs = walk.workers.dirs();
             let are_stuck = before.as_ref().is_some_and(|before| {
-                places.iter().all(|dir| before.iter().any(|other| Arc::ptr_eq(other, dir)))
+                dirs.iter().all(|dir| before.iter().any(|other| Arc::ptr_eq(other, dir)))
             });
             if !is_between && are_stuck {
                 for dir in walk.workers.give_up() {
@@ -170,16 +170,16 @@ impl<T: Tally + 'static> Monitor<T> {
                     break;
                 }
             }
-            before = Some(places);
+            before = Some(dirs);
         }
     }
 
     fn progress(&self) -> Progress {
-        let Counts { entries, size, shares, .. } = self.walk.workers.counts();
+        let Counts { entries, size, of_links, .. } = self.walk.workers.counts();
         // A cast from a float saturates.
-        let size = size.saturating_add(shares as u64);
-        let places = self.walk.workers.places();
-        let directory = places.first().map(|dir| dir.path()).unwrap_or_default();
+        let size = size.saturating_add(of_links as u64);
+        let dirs = self.walk.workers.dirs();
+        let directory = dirs.first().map(|dir| dir.path()).unwrap_or_default();
         let prefetch =
             self.prefetch.as_ref().filter(|_| self.is_resting).map(RunningPrefetch::progress);
         let problems = lock(&self.walk.problems).len();
@@ -214,8 +214,8 @@ impl<T: Tally + 'static> Monitor<T> {
 
 /// What kind of storage a worker waits for now, and whether it has to seek.
 fn what_is_waited_for<T: Tally>(walk: &Walk<T>) -> (Storage, bool) {
-    let places = walk.workers.places();
-    places.first().map_or((Storage::Local, false), |dir| {
+    let dirs = walk.workers.dirs();
+    dirs.first().map_or((Storage::Local, false), |dir| {
         (dir.mount.storage, sys::is_rotational(dir.stat.device))
     })
 }

@@ -22,7 +22,7 @@ use super::task::Task;
 pub struct Progress {
     /// Entries weighed.
     pub entries: u64,
-    /// Their weight, in the measure's unit. Each link of an inode that counts once adds its share: the weight divided
+    /// Their weight, in the measure's unit. Each link of an inode that counts once adds its part: the weight divided
     /// by the number of links. That takes no memory, and agrees with the totals if the walk finds all links. If an
     /// inode has links elsewhere, it is too little.
     pub size: u64,
@@ -54,7 +54,7 @@ pub(super) struct Slot<P> {
     entries: AtomicU64,
     size: AtomicU64,
     /// The bits of a floating-point number.
-    shares: AtomicU64,
+    of_links: AtomicU64,
     /// Guards a pointer; only a watcher ever contends for it.
     at: Mutex<Option<Arc<Dir<P>>>>,
     /// Whether the worker has something to do, in a directory or between two. The worker releases it, and the monitor
@@ -80,8 +80,8 @@ pub(super) struct Counts {
     pub(super) entries: u64,
     /// The weight of inodes that count whole, saturated.
     pub(super) size: u64,
-    /// The weight of the shares of links. A floating-point number, because a link may be a fraction of a file.
-    pub(super) shares: f64,
+    /// The weight of links, each a part of its inode's. A floating-point number, because a link may be a fraction of a file.
+    pub(super) of_links: f64,
 }
 
 impl<P: Default> Workers<P> {
@@ -118,7 +118,7 @@ impl<P: Default> Workers<P> {
             calls: self.sum(|slot| &slot.calls),
             entries: self.sum(|slot| &slot.entries),
             size: self.sum(|slot| &slot.size),
-            shares: self.slots().map(|slot| f64_of(&slot.shares)).sum(),
+            of_links: self.slots().map(|slot| f64_of(&slot.of_links)).sum(),
         }
     }
 
@@ -127,8 +127,8 @@ impl<P: Default> Workers<P> {
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Where the workers are.
-    pub(super) fn places(&self) -> Vec<Arc<Dir<P>>> {
+    /// The directories that the workers are in.
+    pub(super) fn dirs(&self) -> Vec<Arc<Dir<P>>> {
         self.slots().filter_map(|slot| slot.at().clone()).collect()
     }
 
@@ -204,8 +204,8 @@ impl<P> Slot<P> {
         add(&self.calls, counts.calls);
         add(&self.entries, counts.entries);
         add(&self.size, counts.size);
-        let shares = f64_of(&self.shares) + counts.shares;
-        self.shares.store(shares.to_bits(), Ordering::Relaxed);
+        let of_links = f64_of(&self.of_links) + counts.of_links;
+        self.of_links.store(of_links.to_bits(), Ordering::Relaxed);
     }
 
     /// The worker hands out a task.

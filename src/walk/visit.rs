@@ -133,7 +133,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         if is_directory || stat.links < 2 || walk.options.count_links {
             self.counts.size = self.counts.size.saturating_add(size);
         } else {
-            self.counts.shares += size as f64 / f64::from(stat.links);
+            self.counts.of_links += size as f64 / f64::from(stat.links);
         }
         if is_directory {
             self.enter(name, stat, symlinks, verdict);
