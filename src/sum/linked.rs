@@ -8,6 +8,7 @@
 //! table of positions. In a plain hash table, an inode took up to 120 bytes while the table grew.
 
 use std::hash::BuildHasher;
+use std::mem;
 use std::num::NonZeroU32;
 use std::ops::{AddAssign, SubAssign};
 
@@ -184,6 +185,25 @@ impl<V> LinkedInode<V> {
 }
 
 impl<V: Copy, A: AddAssign<V> + SubAssign<V>> LinkedSum<V, A> {
+    /// Adds what is in `other` to `sum`, the smaller to the larger. Returns the one that it leaves empty.
+    pub(crate) fn absorb(
+        sum: &mut Option<Box<Self>>,
+        mut other: Option<Box<Self>>,
+        join: impl Fn(V, V) -> V,
+    ) -> Option<Box<Self>> {
+        let [len, other_len] =
+            [&*sum, &other].map(|one| one.as_ref().map_or(0, |one| one.inodes.len()));
+        if len < other_len {
+            mem::swap(sum, &mut other);
+        }
+        if let (Some(sum), Some(other)) = (sum, &mut other) {
+            for (identity, link) in other.inodes.drain() {
+                sum.meet(identity, link, &join);
+            }
+        }
+        other
+    }
+
     /// Adds links of an inode ([`LinkedInodes::meet`]).
     pub(crate) fn meet(&mut self, identity: Identity, link: Link<V>, join: impl FnOnce(V, V) -> V) {
         let (before, now) = self.inodes.meet(identity, link, join);

@@ -4,7 +4,6 @@ mod linked;
 mod settled;
 
 use std::cell::RefCell;
-use std::mem;
 
 use crate::inode::{Identity, Links};
 use crate::measure::Figures;
@@ -69,21 +68,10 @@ impl Sum {
     }
 
     /// Adds the sum of another directory, or of another part of the same one.
-    pub fn absorb(&mut self, mut other: Sum) {
+    pub fn absorb(&mut self, other: Sum) {
         self.settled.absorb(other.settled);
-        if self.inodes() < other.inodes() {
-            mem::swap(&mut self.linked, &mut other.linked);
-        }
-        let (Some(linked), Some(mut other)) = (&mut self.linked, other.linked) else { return };
-        for (identity, link) in other.inodes.drain() {
-            linked.meet(identity, link, LinkedFigures::larger);
-        }
-        spare(other);
-    }
-
-    /// How many inodes with several links it has.
-    fn inodes(&self) -> usize {
-        self.linked.as_ref().map_or(0, |linked| linked.inodes.len())
+        let linked = LinkedSum::absorb(&mut self.linked, other.linked, LinkedFigures::larger);
+        linked.into_iter().for_each(spare);
     }
 
     /// What it comes to so far.

@@ -21,15 +21,15 @@ pub struct Candidates {
     /// The nodes directly in the directory that these belong to.
     tops: Vec<usize>,
     /// How many nodes count as lines.
-    lines: usize,
+    pub(super) lines: usize,
     /// How many roots there were, whether they are among the nodes or not.
     pub(super) roots: usize,
     /// The rank and the name of the last line, after a cut.
-    last: Option<(i128, Name)>,
+    pub(super) last: Option<(i128, Name)>,
 }
 
 /// A name. Most fit in place, and copying those allocates nothing.
-type Name = SmallVec<[u8; 24]>;
+pub(super) type Name = SmallVec<[u8; 24]>;
 
 /// A node, which has a line or leads to one.
 #[derive(Debug)]
@@ -70,16 +70,6 @@ impl Candidates {
     /// Whether each root has a line, however small it is, as far as is known so far.
     pub(super) fn keeps_roots(&self, limits: &Limits) -> bool {
         self.roots <= limits.roots && limits.show != Show::Files
-    }
-
-    /// How many lines there are.
-    pub(super) fn lines(&self) -> usize {
-        self.lines
-    }
-
-    /// The rank of the last line, after a cut.
-    pub(super) fn last_rank(&self) -> Option<i128> {
-        self.last.as_ref().map(|(rank, _)| *rank)
     }
 
     /// Adds a node directly in the directory that these belong to.

@@ -93,11 +93,11 @@ impl Top {
         const SLACK: usize = 16;
         let roots = if part.keeps_roots(&self.limits) { part.roots } else { 0 };
         let kept = self.limits.lines.saturating_add(roots);
-        if part.lines() > kept.saturating_mul(2).saturating_add(SLACK) {
+        if part.lines > kept.saturating_mul(2).saturating_add(SLACK) {
             part.cut(&self.limits, false);
-            if let Some(rank) = part.last_rank() {
+            if let Some((rank, _)) = &part.last {
                 // A lower floor lets through more, never less.
-                let floor = rank.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+                let floor = (*rank).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
                 self.floor.fetch_max(floor, Ordering::Relaxed);
             }
         }
@@ -136,7 +136,7 @@ impl Tally for Top {
             && (!self.is_too_small(directory) || is_root && parent.keeps_roots(&self.limits));
         // Nothing below a directory that is not admitted can be admitted. A directory without a line of its own is
         // kept for the lines below it.
-        if !is_admitted || !(is_line || part.lines() > 0) {
+        if !is_admitted || !(is_line || part.lines > 0) {
             return;
         }
         part.add_above(Candidate::new(directory, self.view, is_line));

@@ -3,7 +3,6 @@
 //! Nearly all of a directory's size is its own and in its total already. So this only keeps what is not: shared space,
 //! and inodes with links elsewhere. A file that shares nothing costs nothing here.
 
-use std::mem;
 use std::ops::{AddAssign, SubAssign};
 
 use super::Extents;
@@ -60,23 +59,11 @@ impl Sharing {
     }
 
     /// Adds another part of the same directory, or a closed subdirectory.
-    pub fn absorb(&mut self, mut other: Self) {
+    pub fn absorb(&mut self, other: Self) {
         self.alone.size += other.alone.size;
         self.alone.in_extents += other.alone.in_extents;
-        if self.inodes() < other.inodes() {
-            mem::swap(&mut self.linked, &mut other.linked);
-        }
-        if let (Some(linked), Some(mut other)) = (&mut self.linked, other.linked) {
-            for (identity, link) in other.inodes.drain() {
-                linked.meet(identity, link, Doubtful::joined);
-            }
-        }
+        LinkedSum::absorb(&mut self.linked, other.linked, Doubtful::joined);
         self.extents.absorb(other.extents);
-    }
-
-    /// How many inodes with several links it has.
-    fn inodes(&self) -> usize {
-        self.linked.as_ref().map_or(0, |linked| linked.inodes.len())
     }
 
     /// What deleting a directory with these `sums` frees, in bytes on disk. Inodes with links elsewhere stay.
