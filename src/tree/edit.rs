@@ -1,7 +1,7 @@
 //! Replaces and removes subtrees.
 //!
-//! The new totals of the directories above cannot be computed here, because there may be other links to inodes that
-//! are gone. So the caller provides them.
+//! What the directories above come to then cannot be computed here, because there may be other links to inodes that
+//! are gone: `total::add_up` does.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::mem;
@@ -34,34 +34,26 @@ impl Tree {
         id.saturating_sub(below(&self.directories, id)) as usize..=id as usize
     }
 
-    /// Replaces a directory by the root of `other`, with everything below it, under the name of the directory.
-    /// `sums` returns what each directory above comes to now, innermost first. The numbers of directories change;
-    /// returns that of the new one.
-    pub fn replace(
-        &mut self,
-        old: DirectoryId,
-        mut other: Tree,
-        sums: impl FnMut(&Node<'_>) -> Sums,
-    ) -> DirectoryId {
-        let name = self.directory(old).name().to_vec();
+    /// Replaces a directory by the root of `other`, with everything below it, under the name of the directory. What
+    /// the directories above come to stays as it was. The numbers of directories change; returns that of the new one.
+    pub fn replace(&mut self, old: DirectoryId, mut other: Tree) -> DirectoryId {
+        let Some(&PackedDirectory { below, up, .. }) = self.directories.get(old.index()) else {
+            return old;
+        };
         if let Some(root) = other.directories.last_mut() {
-            root.block = root.with(&Node { name: &name, ..root.node() });
+            let name = self.directory(old).name();
+            root.block = root.with(&Node { name, ..root.node() });
         }
-        let first = old.0.saturating_sub(below(&self.directories, old.0));
-        let new = first.saturating_add(other.root_id().0);
-        self.splice(old, other.directories, sums);
-        DirectoryId(new)
-    }
-
-    /// Removes a directory with everything below it, unless it is the root. `sums` returns what is new of each
-    /// directory above, innermost first. The numbers of directories change; returns that of the parent.
-    pub fn remove(
-        &mut self,
-        old: DirectoryId,
-        sums: impl FnMut(&Node<'_>) -> Sums,
-    ) -> Option<DirectoryId> {
-        self.directory(old).parent()?;
-        self.splice(old, Vec::new(), sums)
+        let (first, added) = (old.0 - below, other.directories.len() as u32);
+        self.directories.splice(first as usize..=old.index(), other.directories);
+        let mut above = (up > 0).then(|| first + added + up - 1);
+        while let Some(number) = above {
+            let directory = &mut self.directories[number as usize];
+            directory.below = directory.below + added - (below + 1);
+            above = (directory.up > 0).then(|| number + directory.up);
+            adopt(&mut self.directories, number);
+        }
+        DirectoryId((first + added).saturating_sub(1))
     }
 
     /// Adds a node above the root, as above several roots, if this is a tree of directories.
@@ -212,29 +204,6 @@ impl Tree {
         }
         changed
     }
-
-    /// Replaces a directory, with everything below it, by `new`. Returns the number of the parent.
-    fn splice(
-        &mut self,
-        old: DirectoryId,
-        new: Vec<PackedDirectory>,
-        mut sums: impl FnMut(&Node<'_>) -> Sums,
-    ) -> Option<DirectoryId> {
-        let PackedDirectory { below, up, .. } = *self.directories.get(old.0 as usize)?;
-        let (first, added) = (old.0 - below, new.len() as u32);
-        self.directories.splice(first as usize..=old.0 as usize, new);
-        let parent = (up > 0).then(|| first + added + up - 1);
-        let mut above = parent;
-        while let Some(number) = above {
-            let directory = &mut self.directories[number as usize];
-            directory.below = directory.below + added - (below + 1);
-            let node = directory.node();
-            directory.block = directory.with(&Node { sums: sums(&node), ..node });
-            above = (directory.up > 0).then(|| number + directory.up);
-            adopt(&mut self.directories, number);
-        }
-        parent.map(DirectoryId)
-    }
 }
 
 impl PackedDirectory {
@@ -342,15 +311,10 @@ mod tests {
         ids.map(|id| (path(id), id)).collect()
     }
 
-    /// What is left of `sizes` without what is at `path`, whose ancestors come to `more` and `less`.
-    fn without(mut sizes: Sizes, path: &str, more: u64, less: u64) -> Sizes {
+    /// What is left of `sizes` without what is at `path`.
+    fn without(mut sizes: Sizes, path: &str) -> Sizes {
         let below = format!("{path}/");
         sizes.retain(|other, _| other != path && !other.starts_with(&below));
-        for (above, size) in &mut sizes {
-            if path.starts_with(&format!("{above}/")) {
-                *size = *size + more - less;
-            }
-        }
         sizes
     }
 
@@ -381,15 +345,12 @@ mod tests {
         assert_eq!(whole.len(), 2 * (1 + 3 + 9 + 27));
         for (path, id) in directories(&tree(b"root", 3, 3)) {
             let mut tree = tree(b"root", 3, 3);
-            let size = whole[&path];
-            let parent = tree.remove(id, |above| sums_of(above.sums.all.disk - size));
-            let Some(parent) = parent else {
-                assert_eq!((path.as_str(), sizes(&tree)), ("root", whole.clone()));
-                continue;
+            tree.remove_all(&BTreeSet::from([id.into()]));
+            let expected = match path.as_str() {
+                "root" => whole.clone(),
+                path => without(whole.clone(), path),
             };
-            let above = String::from_utf8(tree.directory(parent).path()).unwrap();
-            assert_eq!(Some(above.as_str()), path.rsplit_once('/').map(|(above, _)| above));
-            assert_eq!(sizes(&tree), without(whole.clone(), &path, 0, size), "{path}");
+            assert_eq!(sizes(&tree), expected, "{path}");
         }
     }
 
@@ -400,22 +361,17 @@ mod tests {
             let new = sizes(&tree(b"other", width, depth));
             for (path, id) in directories(&tree(b"root", 3, 2)) {
                 let mut tree = tree(b"root", 3, 2);
-                let (less, more) = (whole[&path], new["other"]);
-                let mut asked = 0;
-                let id = tree.replace(id, self::tree(b"other", width, depth), |above| {
-                    asked += 1;
-                    sums_of(above.sums.all.disk + more - less)
-                });
+                let id = tree.replace(id, self::tree(b"other", width, depth));
                 assert_eq!(tree.directory(id).path(), path.as_bytes());
-                assert_eq!(asked, path.matches('/').count(), "once for each above {path}");
-                let mut expected = without(whole.clone(), &path, more, less);
+                let mut expected = without(whole.clone(), &path);
                 expected.extend(
                     new.iter().map(|(below, size)| (below.replacen("other", &path, 1), *size)),
                 );
                 assert_eq!(sizes(&tree), expected, "{path}");
                 // What has changed can be changed again.
-                if tree.remove(id, |above| sums_of(above.sums.all.disk - more)).is_some() {
-                    assert_eq!(sizes(&tree), without(whole.clone(), &path, 0, less), "{path}");
+                if path != "root" {
+                    tree.remove_all(&BTreeSet::from([id.into()]));
+                    assert_eq!(sizes(&tree), without(whole.clone(), &path), "{path}");
                 }
             }
         }

@@ -144,9 +144,7 @@ impl ThreadChooser {
             Phase::Staying(until) => {
                 let is_warm = self.seen.is_busy(self.cores) && !self.seen.is_blocked();
                 if is_warm && self.threads > self.cores {
-                    self.threads = self.cores;
-                    self.begin(Phase::First(0));
-                    return Some(self.cores);
+                    return Some(self.begin_again());
                 }
                 if self.seen.wall < until {
                     return None;
