@@ -96,9 +96,13 @@ impl Rules {
         }
     }
 
-    /// What `sum` comes to. What is shared is unknown if symlinks are followed.
+    /// What `sum` comes to.
     fn sums(&self, sum: &Sum) -> Sums {
-        let sums = if self.unique { sum.unshared() } else { sum.sums() };
+        self.as_known(if self.unique { sum.unshared() } else { sum.sums() })
+    }
+
+    /// The known part of `sums`: not what is shared if symlinks are followed.
+    fn as_known(&self, sums: Sums) -> Sums {
         let shared = if self.follow { Figures::default() } else { sums.shared };
         Sums { shared, ..sums }
     }
@@ -115,6 +119,7 @@ impl<P: Default> Subtotal<P> {
         is_shown: bool,
     ) {
         match entry.linked() {
+            Some(_) if T::ADDS_UP => {}
             Some(identity) => self.sum.add_link(identity, &entry.sums.all, entry.links),
             None => self.sum.add(&entry.sums.all),
         }
@@ -172,7 +177,7 @@ pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     above.absorb_sharing(subtotal.sharing);
     let is_shown = match shown {
         Shown::Always => true,
-        Shown::IfCounted => directory.sums.entries > 0,
+        Shown::IfCounted => directory.sums.entries > 0 || T::ADDS_UP,
         Shown::Never => false,
     };
     if is_shown {
@@ -189,6 +194,9 @@ pub fn finish<T: Tally>(
 ) -> Tree {
     if let Some(rules) = rules {
         rules.close(&mut root, &mut subtotal);
+        if T::ADDS_UP {
+            root.sums = rules.as_known(tally.sums(&root, &subtotal.part));
+        }
     }
     tally.finish(&root, subtotal.part)
 }

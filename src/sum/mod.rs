@@ -9,8 +9,7 @@ use crate::inode::{Identity, Links};
 use crate::measure::Figures;
 use crate::tree::{Inode, Sums};
 pub(crate) use linked::{Link, LinkedInodes, LinkedSum};
-use settled::Amounts;
-pub(crate) use settled::{Settled, saturate};
+pub(crate) use settled::{Amounts, Settled, saturate};
 
 /// The exact sum of a directory.
 #[derive(Debug, Default)]

@@ -13,7 +13,7 @@ use indexmap::IndexMap;
 
 use crate::inode::Identity;
 use crate::measure::{Figures, View};
-use crate::sum::{Link, LinkedFigures, LinkedInodes, Settled};
+use crate::sum::{Amounts, Link, LinkedFigures, LinkedInodes, Settled};
 use crate::tally::by::By;
 use crate::tally::top::Limits;
 use crate::tally::{Entry, Tally};
@@ -63,6 +63,8 @@ impl Groups {
 impl Tally for Groups {
     type Part = GroupPart;
 
+    const ADDS_UP: bool = true;
+
     #[inline]
     fn leaf(&self, part: &mut GroupPart, entry: &Entry<'_>) {
         let figures = &entry.sums.all;
@@ -101,6 +103,16 @@ impl Tally for Groups {
         self.merge(parent, part);
     }
 
+    fn sums(&self, root: &Entry<'_>, part: &GroupPart) -> Sums {
+        let mut all = Settled::default();
+        part.groups.values().for_each(|group| all.absorb(*group));
+        part.links.values().for_each(|one| all.add(&one.figures()));
+        root.own.iter().for_each(|own| all.add(own));
+        let mut shared = Amounts::default();
+        part.links.with_others().for_each(|one| shared += one.figures);
+        Sums { shared: shared.figures(), ..sums_of(&all) }
+    }
+
     fn finish(&self, root: &Entry<'_>, mut part: GroupPart) -> Tree {
         self.add_directory(&mut part, root);
         for linked in part.links.values() {
@@ -127,8 +139,8 @@ impl Tally for Groups {
         }
         let mut content = Content::default();
         for (name, group) in &named {
-            let sums = Sums { all: group.figures(), entries: group.entries, ..Sums::default() };
-            content.close(&Node { name, sums, ..Node::default() }, Content::default());
+            content
+                .close(&Node { name, sums: sums_of(group), ..Node::default() }, Content::default());
         }
         content.finish(&root.node(), Shape::Groups).seen_as(self.view)
     }
@@ -168,4 +180,8 @@ impl Linked {
         let newest = Some(self.newest).filter(|newest| *newest > i64::MIN);
         Figures { newest, ..self.figures.into() }
     }
+}
+
+fn sums_of(group: &Settled) -> Sums {
+    Sums { all: group.figures(), entries: group.entries, ..Sums::default() }
 }
