@@ -1,13 +1,9 @@
 //! More threads than cores, for storage that keeps them waiting.
 //!
-//! Rayon's deques cost next to nothing, but its number of threads is fixed. Here a task
-//! waits for storage a thousand times longer than for a lock. So one stack behind one lock is enough, and the monitor
-//! can change at any time how many threads may take tasks from it. It is a stack because the last task found is the
-//! deepest. So depth, and not breadth, limits how many tasks are queued.
-//!
-//! A deque of crossbeam-deque for each thread, with locks only to wait, was tried: 60 lines and 14 KB more, and as
-//! fast over FUSE (209 and 207 ms at 1 ms a request; 900 and 888 at 5 ms; 4,000 directories at 0.2 ms: 357 and 329,
-//! within the spread of single runs). A channel hands out the first task found.
+//! Rayon's deques cost next to nothing, but its number of threads is fixed. Here a task waits for storage a thousand
+//! times longer than for a lock. So one stack behind one lock is enough, and the monitor can change at any time how many
+//! threads may take tasks from it. It is a stack because the last task found is the deepest. So depth, and not breadth,
+//! limits how many tasks are queued. `benches/README.md` says what else was tried.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
