@@ -13,7 +13,7 @@ use divan::counter::{BytesCount, ItemsCount};
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::{Figures, Mode, View};
 use weigh::internal::sys::Stat;
-use weigh::internal::tally::{Directory, Entry, Tally};
+use weigh::internal::tally::{Entry, Tally};
 use weigh::internal::tree::{Sums, Tree};
 
 fn main() {
@@ -277,7 +277,7 @@ impl Grown {
         let sums = self.fill(tally, &mut part, 0);
         let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };
         tally.finish(
-            &Directory {
+            &Entry {
                 name: b"root",
                 depth: 0,
                 stat: &stat,
@@ -307,11 +307,10 @@ impl Grown {
                 // Up to 64 KiB, and in no order.
                 let size = (number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48;
                 let (depth, name) = (depth + 1, name.as_slice());
-                let (links, mount, figures) = (Links::Alone, 0, of(size));
-                let (stat, frees, change) = (&stat, None, None);
-                let entry = Entry { name, depth, stat, figures, links, mount, frees, change };
-                tally.leaf(part, &entry);
-                add(Sums::of(figures));
+                let (stat, mount, links) = (&stat, 0, Links::Alone);
+                let (own, sums, change) = (None, Sums::of(of(size)), None);
+                tally.leaf(part, &Entry { name, depth, stat, mount, links, own, sums, change });
+                add(sums);
             }
         } else {
             let stat = Stat { mode: Mode::DIRECTORY, ..Stat::default() };
@@ -322,7 +321,7 @@ impl Grown {
                 let (depth, name) = (depth + 1, name.as_slice());
                 tally.close(
                     part,
-                    &Directory {
+                    &Entry {
                         name,
                         depth,
                         stat: &stat,

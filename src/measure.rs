@@ -84,30 +84,26 @@ impl Measure {
 
     /// The measure's name, as JSON has it.
     pub fn name(self) -> &'static str {
-        match self {
-            Measure::Disk => "disk",
-            Measure::Apparent => "apparent",
-            Measure::Files => "files",
-            Measure::Inodes => "inodes",
-        }
+        self.words().0
     }
 
     /// What people call it.
     pub fn noun(self) -> &'static str {
-        match self {
-            Measure::Disk => "disk usage",
-            Measure::Apparent => "apparent sizes",
-            Measure::Files => "numbers of files",
-            Measure::Inodes => "numbers of inodes",
-        }
+        self.words().1
     }
 
     /// The unit of its numbers: `bytes`, `files` or `inodes`.
     pub fn unit(self) -> &'static str {
+        self.words().2
+    }
+
+    /// Its name, its noun and its unit.
+    fn words(self) -> (&'static str, &'static str, &'static str) {
         match self {
-            Measure::Disk | Measure::Apparent => "bytes",
-            Measure::Files => "files",
-            Measure::Inodes => "inodes",
+            Measure::Disk => ("disk", "disk usage", "bytes"),
+            Measure::Apparent => ("apparent", "apparent sizes", "bytes"),
+            Measure::Files => ("files", "numbers of files", "files"),
+            Measure::Inodes => ("inodes", "numbers of inodes", "inodes"),
         }
     }
 }
@@ -287,26 +283,17 @@ pub fn parse_size(text: &str) -> Result<u64, InvalidValue> {
     let (number, unit) = text.split_at(digits);
     let number: f64 = number.parse().map_err(|_| InvalidValue::Size)?;
     let unit = unit.trim().to_ascii_lowercase();
-    let (prefix, thousand) = match unit.as_str() {
-        "" | "b" => ("", 1_u64),
-        unit => match unit.strip_suffix("ib") {
-            Some(prefix) => (prefix, 1024),
-            None => match unit.strip_suffix('b') {
-                Some(prefix) => (prefix, 1000),
-                None => (unit.strip_suffix('i').unwrap_or(unit), 1024),
-            },
-        },
+    let binary = unit.strip_suffix("ib").or_else(|| unit.strip_suffix('i'));
+    let (prefix, thousand) = match (binary, unit.strip_suffix('b')) {
+        (Some(prefix), _) => (prefix, 1024_u64),
+        (None, Some(prefix)) => (prefix, 1000),
+        (None, None) => (&*unit, 1024),
     };
-    let power = match prefix {
-        "" => 0,
-        prefix => match ["k", "m", "g", "t", "p", "e"].iter().position(|p| *p == prefix) {
-            Some(position) => position as u32 + 1,
-            None => return Err(InvalidValue::Size),
-        },
+    let power = match ["k", "m", "g", "t", "p", "e"].iter().position(|known| *known == prefix) {
+        Some(position) => position as u32 + 1,
+        None if matches!(&*unit, "" | "b") => 0,
+        None => return Err(InvalidValue::Size),
     };
-    if power == 0 && thousand != 1 {
-        return Err(InvalidValue::Size);
-    }
     // A cast from a float saturates.
     Ok((number * thousand.pow(power) as f64).round() as u64)
 }

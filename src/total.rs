@@ -18,7 +18,7 @@ use crate::inode::Links;
 use crate::measure::{Figures, Time};
 use crate::sum::Sum;
 use crate::sys::Stat;
-use crate::tally::{Directory, Entry, Tally};
+use crate::tally::{Entry, Tally};
 use crate::tree::{Freeable, Sums, Tree};
 
 /// How inodes count.
@@ -86,11 +86,7 @@ impl Rules {
     }
 
     /// Adds up the total of a directory, itself included. All of its content has been added to `sum`.
-    fn close<P>(
-        &self,
-        directory: &mut Directory<'_>,
-        Subtotal { sum, sharing, .. }: &mut Subtotal<P>,
-    ) {
+    fn close<P>(&self, directory: &mut Entry<'_>, Subtotal { sum, sharing, .. }: &mut Subtotal<P>) {
         if let Some(own) = &directory.own {
             sum.add(own);
         }
@@ -124,11 +120,11 @@ impl<P: Default> Subtotal<P> {
     ) {
         match entry.linked() {
             Some(_) if T::ADDS_UP => {}
-            Some(identity) => self.sum.add_link(identity, &entry.figures, entry.links),
-            None => self.sum.add(&entry.figures),
+            Some(identity) => self.sum.add_link(identity, &entry.sums.all, entry.links),
+            None => self.sum.add(&entry.sums.all),
         }
         if rules.unique && entry.links.are_several() {
-            entry.figures = Figures::default();
+            entry.sums.all = Figures::default();
         }
         if is_shown {
             tally.leaf(&mut self.part, entry);
@@ -139,10 +135,10 @@ impl<P: Default> Subtotal<P> {
     pub fn add_sharing(&mut self, entry: &mut Entry<'_>, file: Option<SharingFile>) {
         let file = file.filter(|file| file.doubtful.size > 0);
         let one = file.map(|file| Box::new(Sharing::of(entry, file)));
-        entry.frees = Some(match entry.links.are_several() {
+        entry.sums.frees = Some(match entry.links.are_several() {
             // The other links keep it.
             true => Freeable::default(),
-            false => Sharing::close(one.as_deref(), &Sums::of(entry.figures)),
+            false => Sharing::close(one.as_deref(), &entry.sums),
         });
         self.absorb_sharing(one);
     }
@@ -168,7 +164,7 @@ impl<P: Default> Subtotal<P> {
 pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
     rules: Option<&Rules>,
     tally: &T,
-    mut directory: Directory<'_>,
+    mut directory: Entry<'_>,
     shown: Shown,
     mut subtotal: Subtotal<T::Part>,
     above: impl FnOnce() -> A,
@@ -193,7 +189,7 @@ pub fn close<T: Tally, A: DerefMut<Target = Subtotal<T::Part>>>(
 pub fn finish<T: Tally>(
     rules: Option<&Rules>,
     tally: &T,
-    mut root: Directory<'_>,
+    mut root: Entry<'_>,
     mut subtotal: Subtotal<T::Part>,
 ) -> Tree {
     if let Some(rules) = rules {

@@ -50,7 +50,7 @@ pub struct Place {
 }
 
 /// There can be at most four billion directories, which would take 200 GB.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct PackedDirectory {
     /// How many directories are below it. They are right before it in the list.
     below: u32,
@@ -282,17 +282,15 @@ impl Tree {
 
     /// Whether the files in it have more shared extents than are remembered.
     fn has_too_many_extents(&self) -> bool {
-        let root = self.directories.last().and_then(|root| record::take(&mut &root.block[..]));
-        let frees = root.and_then(|root| root.sums.frees);
+        let frees = self.directories.last().and_then(|root| root.node().sums.frees);
         frees.is_some_and(|frees| frees.extents > MOST_EXTENTS)
     }
 
     /// The last part of a child's `name`: in a list, the name without the path before it.
     pub fn label<'a>(&self, name: &'a [u8]) -> &'a [u8] {
-        let slash = || name.iter().rposition(|byte| *byte == b'/');
-        match (self.shape == Shape::List).then(slash).flatten() {
-            Some(slash) => &name[slash + 1..],
-            None => name,
+        match self.shape {
+            Shape::List => name.rsplit(|byte| *byte == b'/').next().unwrap_or(name),
+            Shape::Directory | Shape::Groups => name,
         }
     }
 
@@ -302,8 +300,12 @@ impl Tree {
     }
 
     fn directory_in(&self, view: View, directory: DirectoryId) -> Child<'_> {
-        let block = self.directories.get(directory.0 as usize).map_or(&[][..], |it| &it.block);
+        let block = self.block(directory);
         Child::new(self, view, block, record::figures(block), directory, false)
+    }
+
+    fn block(&self, DirectoryId(id): DirectoryId) -> &[u8] {
+        self.directories.get(id as usize).map_or(&[], |it| &it.block)
     }
 
     /// What is at `place`.
@@ -318,12 +320,8 @@ impl Tree {
     }
 
     /// A directory and all that are below it, each after those below it.
-    pub fn directories_within(
-        &self,
-        DirectoryId(id): DirectoryId,
-    ) -> impl Iterator<Item = Child<'_>> {
-        let below = self.directories.get(id as usize).map_or(0, |it| it.below);
-        (id.saturating_sub(below)..=id).map(|id| self.directory(DirectoryId(id)))
+    pub fn directories_within(&self, directory: DirectoryId) -> impl Iterator<Item = Child<'_>> {
+        self.directory(directory).all_directories()
     }
 
     /// The leaves in `block`, which are in `directory`.
@@ -468,8 +466,7 @@ impl<'a> Child<'a> {
 
     /// Where it is; none where no number can say that, in a directory whose entries take more than 4 GiB.
     pub fn place(&self) -> Option<Place> {
-        let DirectoryId(id) = self.directory;
-        let block = self.tree.directories.get(id as usize).map_or(&[][..], |it| &it.block);
+        let block = self.tree.block(self.directory);
         // Its own block goes on to the end of the directory's.
         let offset = if self.is_leaf { block.len().checked_sub(self.block.len())? } else { 0 };
         Some(Place { directory: self.directory, offset: u32::try_from(offset).ok()? })
@@ -503,7 +500,7 @@ impl<'a> Child<'a> {
     pub fn leaf_nodes(self) -> impl Iterator<Item = Node<'a>> {
         let mut rest = if self.is_leaf { &[] } else { self.block };
         record::take_directory(&mut rest);
-        iter::from_fn(move || record::take(&mut rest))
+        record::leaves(rest)
     }
 
     /// What counts at and below it: each directory's own figures, and those of every other entry. With its inode, if
@@ -521,18 +518,15 @@ impl<'a> Child<'a> {
 
     /// Its subdirectories, in no particular order.
     pub fn directories(self) -> impl Iterator<Item = Child<'a>> {
-        let id = self.id().map(|DirectoryId(number)| number);
-        let directories = id.map_or(&[][..], |_| &self.tree.directories);
-        let (id, below) = (id.unwrap_or(0), self.directories_below() as u32);
-        let ids = children(directories, id.saturating_sub(below), id);
+        let DirectoryId(end) = self.directory;
+        let first = end.saturating_sub(self.directories_below() as u32);
+        let ids = children(&self.tree.directories, first, end);
         ids.map(move |id| self.tree.directory_in(self.view, DirectoryId(id)))
     }
 
     /// How many directories are below it.
     pub fn directories_below(&self) -> u64 {
-        let directory =
-            self.id().and_then(|DirectoryId(id)| self.tree.directories.get(id as usize));
-        directory.map_or(0, |it| it.below.into())
+        self.id().map_or(0, |DirectoryId(id)| below(&self.tree.directories, id).into())
     }
 
     /// This directory and all below it, each after everything below it.
@@ -588,13 +582,12 @@ impl<'a> Child<'a> {
     /// stay in their order.
     #[inline]
     pub fn compare(&self, other: &Self) -> Ordering {
-        let by_place = || {
+        let by_rank = other.rank().cmp(&self.rank());
+        by_rank.then_with(|| self.name().cmp(other.name())).then_with(|| {
             // The blocks of two leaves in a directory end where its block does.
             let [one, two] = [self, other].map(|it| (it.directory, Reverse(it.block.len())));
             one.cmp(&two)
-        };
-        let by_name = || self.name().cmp(other.name()).then_with(by_place);
-        other.rank().cmp(&self.rank()).then_with(by_name)
+        })
     }
 }
 
@@ -607,8 +600,7 @@ impl Named for Child<'_> {
 impl Place {
     /// All places in the directory with this number, and below it: where one of `tree` is.
     pub fn within(tree: &Tree, DirectoryId(id): DirectoryId) -> RangeInclusive<Place> {
-        let below = tree.directories.get(id as usize).map_or(0, |it| it.below);
-        let first = DirectoryId(id.saturating_sub(below));
+        let first = DirectoryId(id.saturating_sub(below(&tree.directories, id)));
         let last = Place { directory: DirectoryId(id), offset: u32::MAX };
         Place { directory: first, offset: 0 }..=last
     }
@@ -627,18 +619,22 @@ fn children(
     first: u32,
     mut end: u32,
 ) -> impl Iterator<Item = u32> {
-    let below = |number: u32| directories.get(number as usize).map_or(0, |it| it.below);
     iter::from_fn(move || {
         let child = end.checked_sub(1).filter(|child| *child >= first)?;
-        end = child.saturating_sub(below(child));
+        end = child.saturating_sub(below(directories, child));
         Some(child)
     })
 }
 
+/// How many directories are below the one with this `number`.
+fn below(directories: &[PackedDirectory], number: u32) -> u32 {
+    directories.get(number as usize).map_or(0, |it| it.below)
+}
+
 /// Stores in the subdirectories of the one with this `number` how far away it is.
 fn adopt(directories: &mut [PackedDirectory], number: u32) {
-    let below = directories.get(number as usize).map_or(0, |it| it.below);
-    let children: Vec<_> = children(directories, number.saturating_sub(below), number).collect();
+    let first = number.saturating_sub(below(directories, number));
+    let children: Vec<_> = children(directories, first, number).collect();
     for child in children {
         directories[child as usize].up = number - child;
     }

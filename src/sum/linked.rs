@@ -8,7 +8,9 @@
 //! table of positions. In a plain hash table, an inode took up to 120 bytes while the table grew.
 
 use std::hash::BuildHasher;
+use std::mem;
 use std::num::NonZeroU32;
+use std::ops::{AddAssign, SubAssign};
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -18,7 +20,7 @@ use indexmap::IndexSet;
 use crate::inode::{Identity, Links, MountedDevice};
 
 /// Inodes, and what is known of each.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LinkedInodes<V> {
     inodes: Vec<LinkedInode<V>>,
     /// The position of each inode in the list.
@@ -26,6 +28,16 @@ pub struct LinkedInodes<V> {
     hasher: RandomState,
     /// The mounts and devices of the inodes. Nearly always there is one.
     devices: IndexSet<MountedDevice, RandomState>,
+}
+
+/// Inodes with several links, and what they come to.
+#[derive(Debug, Default)]
+pub(crate) struct LinkedSum<V, A> {
+    pub(crate) inodes: LinkedInodes<V>,
+    /// What all of them come to.
+    pub(crate) all: A,
+    /// What those come to that have links that were not found.
+    pub(crate) with_others: A,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -87,28 +99,25 @@ impl<V: Copy> LinkedInodes<V> {
         link: Link<V>,
         join: impl FnOnce(V, V) -> V,
     ) -> (Option<Link<V>>, Link<V>) {
-        let (device, number) = (self.device(identity.mounted_device()), identity.number);
-        let inodes = &mut self.inodes;
-        let is_it = |at: &u32| {
-            let inode = &inodes[*at as usize];
-            inode.number == number && inode.device == device
-        };
-        let hash = |device: u32, number: u64| self.hasher.hash_one((device, number));
-        let rehash = |at: &u32| {
-            let inode = &inodes[*at as usize];
-            hash(inode.device, inode.number)
-        };
-        match self.positions.entry(hash(device, number), is_it, rehash) {
-            Entry::Vacant(place) => {
+        let key = (self.device(identity.mounted_device()), identity.number);
+        let (inodes, hasher) = (&mut self.inodes, &self.hasher);
+        let entry = self.positions.entry(
+            hasher.hash_one(key),
+            |at| inodes[*at as usize].key() == key,
+            |at| hasher.hash_one(inodes[*at as usize].key()),
+        );
+        match entry {
+            Entry::Vacant(vacant) => {
                 // A longer list would take 128 GiB. An inode that does not fit counts once for each link.
                 if let Ok(position) = u32::try_from(inodes.len()) {
-                    place.insert(position);
+                    vacant.insert(position);
+                    let (device, number) = key;
                     inodes.push(LinkedInode { number, device, link });
                 }
                 (None, link)
             }
-            Entry::Occupied(place) => {
-                let known = &mut inodes[*place.get() as usize].link;
+            Entry::Occupied(occupied) => {
+                let known = &mut inodes[*occupied.get() as usize].link;
                 let before = *known;
                 *known = Link {
                     value: join(before.value, link.value),
@@ -123,14 +132,10 @@ impl<V: Copy> LinkedInodes<V> {
 
     /// Meets one link of an inode less. Returns what was known before, if anything, and what is now.
     pub fn part(&mut self, identity: Identity) -> Option<(Link<V>, Link<V>)> {
-        let (device, number) = (self.device(identity.mounted_device()), identity.number);
-        let hash = self.hasher.hash_one((device, number));
-        let is_it = |at: &u32| {
-            let inode = &self.inodes[*at as usize];
-            inode.number == number && inode.device == device
-        };
-        let at = *self.positions.find(hash, is_it)?;
-        let link = &mut self.inodes[at as usize].link;
+        let key = (self.device(identity.mounted_device()), identity.number);
+        let (inodes, hash) = (&mut self.inodes, self.hasher.hash_one(key));
+        let at = *self.positions.find(hash, |at| inodes[*at as usize].key() == key)?;
+        let link = &mut inodes[at as usize].link;
         let before = *link;
         link.met = before.met.saturating_sub(1);
         Some((before, *link))
@@ -174,13 +179,44 @@ impl<V> Link<V> {
     }
 }
 
-impl<V> Default for LinkedInodes<V> {
-    fn default() -> Self {
-        Self {
-            inodes: Vec::new(),
-            positions: HashTable::new(),
-            hasher: RandomState::default(),
-            devices: IndexSet::default(),
+impl<V> LinkedInode<V> {
+    fn key(&self) -> (u32, u64) {
+        (self.device, self.number)
+    }
+}
+
+impl<V: Copy, A: AddAssign<V> + SubAssign<V>> LinkedSum<V, A> {
+    /// Adds what is in `other` to `sum`, the smaller to the larger. Returns the one that it leaves empty.
+    pub(crate) fn absorb(
+        sum: &mut Option<Box<Self>>,
+        mut other: Option<Box<Self>>,
+        join: impl Fn(V, V) -> V,
+    ) -> Option<Box<Self>> {
+        let [len, other_len] =
+            [&*sum, &other].map(|one| one.as_ref().map_or(0, |one| one.inodes.len()));
+        if len < other_len {
+            mem::swap(sum, &mut other);
+        }
+        if let (Some(sum), Some(other)) = (sum, &mut other) {
+            for (identity, link) in other.inodes.drain() {
+                sum.meet(identity, link, &join);
+            }
+        }
+        other
+    }
+
+    /// Adds links of an inode ([`LinkedInodes::meet`]).
+    pub(crate) fn meet(&mut self, identity: Identity, link: Link<V>, join: impl FnOnce(V, V) -> V) {
+        let (before, now) = self.inodes.meet(identity, link, join);
+        if let Some(before) = before {
+            self.all -= before.value;
+            if before.has_others() {
+                self.with_others -= before.value;
+            }
+        }
+        self.all += now.value;
+        if now.has_others() {
+            self.with_others += now.value;
         }
     }
 }

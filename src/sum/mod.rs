@@ -4,11 +4,11 @@ mod linked;
 mod settled;
 
 use std::cell::RefCell;
-use std::mem;
 
 use crate::inode::{Identity, Links};
 use crate::measure::Figures;
 use crate::tree::{Inode, Sums};
+pub(crate) use linked::LinkedSum;
 pub use linked::{Link, LinkedInodes};
 pub use settled::saturate;
 pub(crate) use settled::{Amounts, Settled};
@@ -19,21 +19,13 @@ pub struct Sum {
     /// Inodes with one link.
     settled: Settled,
     /// Inodes with several links. They are boxed, because most directories have none.
-    linked: Option<Box<LinkedSum>>,
+    linked: Option<Box<LinkedFiguresSum>>,
 }
 
-/// Inodes with several links.
-#[derive(Debug, Default)]
-struct LinkedSum {
-    inodes: LinkedInodes<LinkedFigures>,
-    /// What all of them come to.
-    all: Amounts,
-    /// What those come to that have links that were not found.
-    shared: Amounts,
-}
+type LinkedFiguresSum = LinkedSum<LinkedFigures, Amounts>;
 
 /// What an inode with several links comes to. Its time counts at once, so it is not here; and an inode counts as one.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct LinkedFigures {
     disk: u64,
     length: u64,
@@ -47,7 +39,7 @@ thread_local! {
     /// In a package store, where most files are links, every directory grew its own set in steps: 0.42 allocations an
     /// entry, and now 0.23; that was a twentieth of the time.
     #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
-    static SPARE: RefCell<Vec<Box<LinkedSum>>> = const { RefCell::new(Vec::new()) };
+    static SPARE: RefCell<Vec<Box<LinkedFiguresSum>>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Sum {
@@ -61,7 +53,8 @@ impl Sum {
     pub fn add_link(&mut self, identity: Identity, figures: &Figures, links: Links) {
         self.settled.newest = self.settled.newest.max(figures.newest);
         let linked = self.linked.get_or_insert_with(from_spare);
-        linked.meet(identity, Link::new(LinkedFigures::from(figures), links));
+        let link = Link::new(LinkedFigures::from(figures), links);
+        linked.meet(identity, link, LinkedFigures::larger);
     }
 
     /// Adds inodes of a tree ([`Child::counted`](crate::tree::Child::counted)). The sums of its directories do not say
@@ -76,21 +69,10 @@ impl Sum {
     }
 
     /// Adds the sum of another directory, or of another part of the same one.
-    pub fn absorb(&mut self, mut other: Sum) {
+    pub fn absorb(&mut self, other: Sum) {
         self.settled.absorb(other.settled);
-        if self.inodes() < other.inodes() {
-            mem::swap(&mut self.linked, &mut other.linked);
-        }
-        let (Some(linked), Some(mut other)) = (&mut self.linked, other.linked) else { return };
-        for (identity, link) in other.inodes.drain() {
-            linked.meet(identity, link);
-        }
-        spare(other);
-    }
-
-    /// How many inodes with several links it has.
-    fn inodes(&self) -> usize {
-        self.linked.as_ref().map_or(0, |linked| linked.inodes.len())
+        let linked = LinkedSum::absorb(&mut self.linked, other.linked, LinkedFigures::larger);
+        linked.into_iter().for_each(spare);
     }
 
     /// What it comes to so far.
@@ -105,7 +87,7 @@ impl Sum {
 
     /// What inodes come to that have links that were not found.
     fn shared(&self) -> Amounts {
-        self.linked.as_ref().map_or(Amounts::default(), |linked| linked.shared)
+        self.linked.as_ref().map_or(Amounts::default(), |linked| linked.with_others)
     }
 
     /// What it comes to less what is `left_out`, without what is shared.
@@ -117,22 +99,6 @@ impl Sum {
             settled.entries += linked.inodes.len() as u64;
         }
         Sums { all: settled.figures(), entries: settled.entries, ..Sums::default() }
-    }
-}
-
-impl LinkedSum {
-    fn meet(&mut self, identity: Identity, link: Link<LinkedFigures>) {
-        let (before, now) = self.inodes.meet(identity, link, LinkedFigures::larger);
-        if let Some(before) = before {
-            self.all -= Amounts::from(before.value);
-            if before.has_others() {
-                self.shared -= Amounts::from(before.value);
-            }
-        }
-        self.all += Amounts::from(now.value);
-        if now.has_others() {
-            self.shared += Amounts::from(now.value);
-        }
     }
 }
 
@@ -168,15 +134,15 @@ impl From<LinkedFigures> for Amounts {
 }
 
 /// An empty set, with allocated memory if one is spare.
-fn from_spare() -> Box<LinkedSum> {
+fn from_spare() -> Box<LinkedFiguresSum> {
     SPARE.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
 /// Keeps a set that was emptied, unless it takes too much memory.
-fn spare(mut linked: Box<LinkedSum>) {
+fn spare(mut linked: Box<LinkedFiguresSum>) {
     const MOST: usize = 8;
     const LARGEST: usize = 512;
-    (linked.all, linked.shared) = Default::default();
+    (linked.all, linked.with_others) = Default::default();
     SPARE.with_borrow_mut(|spare| {
         if spare.len() < MOST && linked.inodes.capacity() <= LARGEST {
             spare.push(linked);

@@ -52,8 +52,10 @@ impl Amounts {
     }
 }
 
-impl AddAssign for Amounts {
-    fn add_assign(&mut self, other: Self) {
+impl<T: Into<Amounts>> AddAssign<T> for Amounts {
+    #[inline]
+    fn add_assign(&mut self, other: T) {
+        let other = other.into();
         self.disk += other.disk;
         self.length += other.length;
         self.files += other.files;
@@ -61,19 +63,14 @@ impl AddAssign for Amounts {
     }
 }
 
-impl SubAssign for Amounts {
-    fn sub_assign(&mut self, other: Self) {
+impl<T: Into<Amounts>> SubAssign<T> for Amounts {
+    #[inline]
+    fn sub_assign(&mut self, other: T) {
+        let other = other.into();
         self.disk -= other.disk;
         self.length -= other.length;
         self.files -= other.files;
         self.inodes -= other.inodes;
-    }
-}
-
-impl AddAssign<Figures> for Amounts {
-    #[inline]
-    fn add_assign(&mut self, figures: Figures) {
-        *self += Self::from(figures);
     }
 }
 

@@ -151,13 +151,10 @@ impl By {
                 let id = id.try_into().map_or(0, u32::from_be_bytes);
                 name(id).unwrap_or_else(|| id.to_string()).into()
             }
-            (By::Age { .. }, bucket) => {
+            (By::Age { .. } | By::Size, bucket) => {
                 let bucket = bucket.first().map_or(0, |bucket| usize::from(*bucket));
-                AGE_NAMES.get(bucket).copied().unwrap_or_default().into()
-            }
-            (By::Size, bucket) => {
-                let bucket = bucket.first().map_or(0, |bucket| usize::from(*bucket));
-                SIZE_NAMES.get(bucket).copied().unwrap_or_default().into()
+                let names = self.order().unwrap_or_default();
+                names.get(bucket).copied().unwrap_or_default().into()
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::measure::{Figures, View};
 use crate::sum::{Amounts, Link, LinkedFigures, LinkedInodes, Settled};
 use crate::tally::by::By;
 use crate::tally::top::Limits;
-use crate::tally::{Directory, Entry, Tally};
+use crate::tally::{Entry, Tally};
 use crate::tree::{Content, Node, Shape, Sums, Tree};
 
 /// Adds up groups.
@@ -36,7 +36,7 @@ pub struct GroupPart {
 }
 
 /// An inode with several links, and the number of the group in which it counts.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Linked {
     group: u32,
     figures: LinkedFigures,
@@ -50,7 +50,7 @@ impl Groups {
         Self { by, view, limits }
     }
 
-    fn add_directory(&self, part: &mut GroupPart, directory: &Directory<'_>) {
+    fn add_directory(&self, part: &mut GroupPart, directory: &Entry<'_>) {
         if let Some(own) = &directory.own {
             let size = self.view.size(own);
             let group =
@@ -67,7 +67,7 @@ impl Tally for Groups {
 
     #[inline]
     fn leaf(&self, part: &mut GroupPart, entry: &Entry<'_>) {
-        let Entry { figures, .. } = entry;
+        let figures = &entry.sums.all;
         let size = self.view.size(figures);
         let group = self.by.with_key(entry.name, entry.stat, size, |key| part.group(key));
         match entry.linked() {
@@ -98,33 +98,33 @@ impl Tally for Groups {
         }
     }
 
-    fn close(&self, parent: &mut GroupPart, directory: &Directory<'_>, mut part: GroupPart) {
+    fn close(&self, parent: &mut GroupPart, directory: &Entry<'_>, mut part: GroupPart) {
         self.add_directory(&mut part, directory);
         self.merge(parent, part);
     }
 
-    fn sums(&self, root: &Directory<'_>, part: &GroupPart) -> Sums {
+    fn sums(&self, root: &Entry<'_>, part: &GroupPart) -> Sums {
         let mut all = Settled::default();
         part.groups.values().for_each(|group| all.absorb(*group));
         part.links.values().for_each(|one| all.add(&one.figures()));
         root.own.iter().for_each(|own| all.add(own));
         let mut shared = Amounts::default();
-        part.links.with_others().for_each(|one| shared += Amounts::from(one.figures));
+        part.links.with_others().for_each(|one| shared += one.figures);
         Sums { shared: shared.figures(), ..sums_of(&all) }
     }
 
-    fn finish(&self, root: &Directory<'_>, mut part: GroupPart) -> Tree {
+    fn finish(&self, root: &Entry<'_>, mut part: GroupPart) -> Tree {
         self.add_directory(&mut part, root);
         for linked in part.links.values() {
             part.groups[linked.group as usize].add(&linked.figures());
         }
-        let rank = |group: &Settled| self.view.rank(&group.figures(), None);
-        let size = |group: &Settled| self.view.size(&group.figures());
-        let mut groups: Vec<(Box<[u8]>, Settled)> = part.groups.into_iter().collect();
         let Limits { lines, min_size, .. } = self.limits;
-        groups.retain(|(_, group)| group.entries > 0 && size(group) >= min_size);
+        let mut groups: Vec<(Box<[u8]>, Settled)> = part.groups.into_iter().collect();
+        groups
+            .retain(|(_, group)| group.entries > 0 && self.view.size(&group.figures()) >= min_size);
         groups.sort_unstable_by(|(key, group), (other_key, other)| {
-            rank(other).cmp(&rank(group)).then_with(|| key.cmp(other_key))
+            let [rank, other] = [group, other].map(|it| self.view.rank(&it.figures(), None));
+            other.cmp(&rank).then_with(|| key.cmp(other_key))
         });
         let is_too_much = groups.len() > lines;
         let shown = if is_too_much { lines.saturating_sub(1) } else { groups.len() };
@@ -132,16 +132,15 @@ impl Tally for Groups {
         for (_, group) in groups.drain(shown..) {
             others.absorb(group);
         }
-        let mut content = Content::default();
-        let mut add = |name: &[u8], group| {
-            let node = Node { name, sums: sums_of(group), ..Node::default() };
-            content.close(&node, Content::default());
-        };
-        for (key, group) in &groups {
-            add(&self.by.label(key), group);
-        }
+        let mut named: Vec<_> =
+            groups.into_iter().map(|(key, group)| (self.by.label(&key), group)).collect();
         if is_too_much && lines > 0 {
-            add(b"(others)", &others);
+            named.push((b"(others)".into(), others));
+        }
+        let mut content = Content::default();
+        for (name, group) in &named {
+            content
+                .close(&Node { name, sums: sums_of(group), ..Node::default() }, Content::default());
         }
         content.finish(&root.node(), Shape::Groups).seen_as(self.view)
     }
@@ -160,11 +159,14 @@ impl GroupPart {
 
     fn meet(&mut self, identity: Identity, link: Link<Linked>) {
         let groups = &self.groups;
-        let key = |one: Linked| groups.get_index(one.group as usize).map(|(key, _)| key);
-        self.links.meet(identity, link, |one, two| Linked {
-            group: if key(one) <= key(two) { one.group } else { two.group },
-            figures: one.figures.larger(two.figures),
-            newest: one.newest.max(two.newest),
+        self.links.meet(identity, link, |one, two| {
+            let [first, second] = [one, two].map(|it| groups.get_index(it.group as usize));
+            let is_first = first.map(|(key, _)| key) <= second.map(|(key, _)| key);
+            Linked {
+                group: if is_first { one.group } else { two.group },
+                figures: one.figures.larger(two.figures),
+                newest: one.newest.max(two.newest),
+            }
         });
     }
 }

@@ -9,7 +9,7 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::{Directory, Entry, Inodes, Tally, Whole};
+use super::{Entry, Inodes, Tally, Whole};
 use crate::measure::{Figures, View};
 use crate::tree::{Child, Content, Sums, Tree};
 
@@ -98,7 +98,7 @@ impl Tally for Live {
     }
 
     fn leaf(&self, part: &mut LivePart, entry: &Entry<'_>) {
-        part.seen.add(Seen::of(&entry.figures, entry.links.share()));
+        part.seen.add(Seen::of(&entry.sums.all, entry.links.share()));
         self.whole.leaf(&mut part.content, entry);
     }
 
@@ -117,7 +117,7 @@ impl Tally for Live {
         }
     }
 
-    fn close(&self, parent: &mut LivePart, directory: &Directory<'_>, mut part: LivePart) {
+    fn close(&self, parent: &mut LivePart, directory: &Entry<'_>, mut part: LivePart) {
         let own = directory.own.map_or(Seen::default(), |own| Seen::of(&own, 1.0));
         match &parent.open {
             Some(above) => {
@@ -137,7 +137,7 @@ impl Tally for Live {
         }
     }
 
-    fn finish(&self, root: &Directory<'_>, mut part: LivePart) -> Tree {
+    fn finish(&self, root: &Entry<'_>, mut part: LivePart) -> Tree {
         let (content, _) = part.take();
         self.of_closed().finish(root, content)
     }

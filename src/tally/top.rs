@@ -5,8 +5,8 @@
 //! the N largest further up. The order is by rank, largest first, then by path, name by name as bytes, a directory
 //! before its content. It is a total order, so the result does not depend on when nodes are cut.
 //!
-//! One inode has one line, under the link that sorts first. If two carriers are merged, dropping the later link keeps
-//! the result exact: the nodes that were cut from its carrier because of it are no larger than it, and so no larger
+//! One inode has one line, under the link that sorts first. If two parts are merged, dropping the later link keeps
+//! the result exact: the nodes that were cut from its part because of it are no larger than it, and so no larger
 //! than any of the N that remain.
 //!
 //! With `Show::Files`, the directories that lead to a file are handed up without a line. There memory grows with N
@@ -15,17 +15,15 @@
 //! Roots that were given have a line however small they are, and the largest of all other nodes have the other lines.
 //! The number of roots is known only at the end, so until then N others are kept besides them.
 //!
-//! `floor` is a rank that N nodes of some carrier have reached. Nothing smaller can be among the N largest, so a
+//! `floor` is a rank that N nodes of some part have reached. Nothing smaller can be among the N largest, so a
 //! smaller entry is skipped before its name is copied.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use smallvec::SmallVec;
-
-use crate::measure::{Change, Figures, View};
-use crate::tally::carrier::{Candidate, Carrier, KeptChange};
-use crate::tally::{Directory, Entry, Tally};
-use crate::tree::{Sums, Tree};
+use crate::measure::View;
+use crate::tally::candidates::{Candidate, Candidates};
+use crate::tally::{Entry, Tally};
+use crate::tree::Tree;
 
 /// Limits for what is kept.
 #[derive(Clone, Copy, Debug)]
@@ -84,22 +82,22 @@ impl Top {
 
     /// Whether that is too little for a line.
     #[inline]
-    fn is_too_small(&self, figures: &Figures, change: Option<&Change<'_>>) -> bool {
-        let rank = self.view.rank(figures, change);
-        rank < self.floor.load(Ordering::Relaxed).into()
+    fn is_too_small(&self, entry: &Entry<'_>) -> bool {
+        let (figures, change) = (&entry.sums.all, entry.change);
+        self.view.rank(figures, change) < self.floor.load(Ordering::Relaxed).into()
             || self.view.weight(figures, change) < self.limits.min_size
     }
 
     /// Cuts a part that has grown to twice what it may keep, so that as many additions pay for each cut.
-    fn make_room(&self, part: &mut Carrier) {
+    fn make_room(&self, part: &mut Candidates) {
         const SLACK: usize = 16;
         let roots = if part.keeps_roots(&self.limits) { part.roots } else { 0 };
         let kept = self.limits.lines.saturating_add(roots);
-        if part.lines() > kept.saturating_mul(2).saturating_add(SLACK) {
-            part.cut(self.view, &self.limits, false);
-            if let Some(rank) = part.last_rank() {
+        if part.lines > kept.saturating_mul(2).saturating_add(SLACK) {
+            part.cut(&self.limits, false);
+            if let Some((rank, _)) = &part.last {
                 // A lower floor lets through more, never less.
-                let floor = rank.clamp(i64::MIN.into(), i64::MAX.into()) as i64;
+                let floor = (*rank).clamp(i64::MIN.into(), i64::MAX.into()) as i64;
                 self.floor.fetch_max(floor, Ordering::Relaxed);
             }
         }
@@ -107,68 +105,47 @@ impl Top {
 }
 
 impl Tally for Top {
-    type Part = Carrier;
+    type Part = Candidates;
 
     #[inline]
-    fn leaf(&self, part: &mut Carrier, entry: &Entry<'_>) {
+    fn leaf(&self, part: &mut Candidates, entry: &Entry<'_>) {
         let is_root = entry.depth == 0;
         part.roots += usize::from(is_root);
-        let is_too_small =
-            self.is_too_small(&entry.figures, entry.change) || part.is_past_last(self.view, entry);
+        let rank = self.view.rank(&entry.sums.all, entry.change);
+        let is_too_small = self.is_too_small(entry) || part.is_past_last(rank, entry.name);
         if is_too_small && !(is_root && part.keeps_roots(&self.limits))
             || entry.depth > self.limits.depth
             || self.limits.show == Show::Directories
         {
             return;
         }
-        part.add(Candidate {
-            name: SmallVec::from_slice(entry.name),
-            mode: entry.stat.mode,
-            own: None,
-            sums: Sums { frees: entry.frees, ..Sums::of(entry.figures) },
-            change: entry.change.map(KeptChange::of),
-            identity: entry.linked(),
-            is_line: true,
-            is_root,
-            parent: None,
-        });
+        part.add(Candidate::new(entry, self.view, true));
         self.make_room(part);
     }
 
-    fn merge(&self, part: &mut Carrier, other: Carrier) {
+    fn merge(&self, part: &mut Candidates, other: Candidates) {
         part.append(other);
         self.make_room(part);
     }
 
-    fn close(&self, parent: &mut Carrier, directory: &Directory<'_>, mut part: Carrier) {
+    fn close(&self, parent: &mut Candidates, directory: &Entry<'_>, mut part: Candidates) {
         let is_line = self.limits.show != Show::Files;
         let is_root = directory.depth == 0;
         parent.roots += usize::from(is_root);
-        let is_large = !self.is_too_small(&directory.sums.all, directory.change);
         let is_admitted = directory.depth <= self.limits.depth
-            && (is_large || is_root && parent.keeps_roots(&self.limits));
+            && (!self.is_too_small(directory) || is_root && parent.keeps_roots(&self.limits));
         // Nothing below a directory that is not admitted can be admitted. A directory without a line of its own is
         // kept for the lines below it.
-        if !is_admitted || !(is_line || part.lines() > 0) {
+        if !is_admitted || !(is_line || part.lines > 0) {
             return;
         }
-        part.add_above(Candidate {
-            name: SmallVec::from_slice(directory.name),
-            mode: directory.stat.mode,
-            own: directory.own,
-            sums: directory.sums,
-            change: directory.change.map(KeptChange::of),
-            identity: None,
-            is_line,
-            is_root,
-            parent: None,
-        });
+        part.add_above(Candidate::new(directory, self.view, is_line));
         parent.append(part);
         self.make_room(parent);
     }
 
-    fn finish(&self, root: &Directory<'_>, mut part: Carrier) -> Tree {
-        part.cut(self.view, &self.limits, true);
+    fn finish(&self, root: &Entry<'_>, mut part: Candidates) -> Tree {
+        part.cut(&self.limits, true);
         let tree = match self.limits.show {
             Show::Files => part.into_list(root),
             Show::Everything | Show::Directories => part.into_tree(root),

@@ -1,9 +1,8 @@
 //! Keeps everything: for JSON without limits, and for everything that is processed again later.
 
 use crate::inode::Links;
-use crate::sys::Stat;
-use crate::tally::{Directory, Entry, Tally};
-use crate::tree::{Content, Inode, Node, Shape, Sums, Tree};
+use crate::tally::{Entry, Tally};
+use crate::tree::{Content, Inode, Node, Shape, Tree};
 
 /// Keeps every entry.
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,7 +18,7 @@ pub struct Inodes {
     pub of: Entries,
     /// Whose details are kept too, as far as they are known: nobody's, those of directories, or all.
     pub details: Entries,
-    /// Whether a fingerprint of each entry is kept ([`Stat::fingerprint`]).
+    /// Whether a fingerprint of each entry is kept ([`Stat::fingerprint`](crate::sys::Stat::fingerprint)).
     pub fingerprints: bool,
 }
 
@@ -72,18 +71,15 @@ impl Inodes {
 }
 
 impl Whole {
-    fn node<'a>(self, directory: &Directory<'a>, has_inode: bool) -> Node<'a> {
-        let Directory { stat, mount, .. } = *directory;
-        let inode = if has_inode { self.inode(stat, mount, Links::Alone) } else { None };
-        Node { inode, fingerprint: self.fingerprint(stat), ..directory.node() }
-    }
-
-    fn fingerprint(self, stat: &Stat) -> Option<u32> {
-        (self.inodes.fingerprints && stat.inode != 0).then(|| stat.fingerprint())
+    fn node<'a>(self, entry: &Entry<'a>, has_inode: bool) -> Node<'a> {
+        let inode = if has_inode { self.inode(entry) } else { None };
+        let has_fingerprint = self.inodes.fingerprints && entry.stat.inode != 0;
+        let fingerprint = has_fingerprint.then(|| entry.stat.fingerprint());
+        Node { inode, fingerprint, ..entry.node() }
     }
 
     /// None if it is unknown, as in a snapshot without details. No inode has the number 0.
-    fn inode(self, stat: &Stat, mount: u64, links: Links) -> Option<Inode> {
+    fn inode(self, &Entry { stat, mount, links, .. }: &Entry<'_>) -> Option<Inode> {
         let has_details = match self.inodes.details {
             // Where they are unknown, this time is 0.
             Entries::Directories => stat.is_directory() && stat.changed != 0,
@@ -97,35 +93,31 @@ impl Tally for Whole {
     type Part = Content;
 
     fn leaf(&self, part: &mut Content, entry: &Entry<'_>) {
-        let Entry { name, stat, figures, links, mount, frees, change, .. } = *entry;
         let is_kept = match self.inodes.of {
             Entries::None => false,
-            Entries::Linked | Entries::Directories => links.are_several(),
+            Entries::Linked | Entries::Directories => entry.links.are_several(),
             Entries::All => true,
         };
-        let inode = if is_kept { self.inode(stat, mount, links) } else { None };
-        let sums = Sums { frees, ..Sums::of(figures) };
-        // Something else is mounted on it: what has the name there was not seen, and is never removed.
-        let fingerprint = self.fingerprint(stat).filter(|_| !stat.mount_point);
-        let (mode, change) = (stat.mode, change.copied());
-        part.push(&Node { name, mode, own: None, sums, inode, fingerprint, change });
+        let mut node = self.node(entry, is_kept);
+        if entry.stat.mount_point {
+            // Something else is mounted on it: what has the name there was not seen, and is never removed.
+            node.fingerprint = None;
+        }
+        part.push(&node);
     }
 
     fn merge(&self, part: &mut Content, other: Content) {
         part.append(other);
     }
 
-    fn close(&self, parent: &mut Content, directory: &Directory<'_>, part: Content) {
-        parent.close(&self.node(directory, self.inodes.of >= Entries::Directories), part);
+    fn close(&self, parent: &mut Content, directory: &Entry<'_>, part: Content) {
+        let directory = Entry { links: Links::Alone, ..*directory };
+        parent.close(&self.node(&directory, self.inodes.of >= Entries::Directories), part);
     }
 
-    /// The root's inode is always kept. Entries on the same file system can then do with the inode number alone.
-    fn finish(&self, root: &Directory<'_>, part: Content) -> Tree {
-        let mut node = self.node(root, self.inodes.of != Entries::None);
-        if let Some(inode) = &mut node.inode {
-            // Of a file, another root may be another link.
-            inode.links = root.links;
-        }
-        part.finish(&node, Shape::Directory)
+    /// The root's inode is always kept. Entries on the same file system can then do with the inode number alone. Of a
+    /// file, another root may be another link.
+    fn finish(&self, root: &Entry<'_>, part: Content) -> Tree {
+        part.finish(&self.node(root, self.inodes.of != Entries::None), Shape::Directory)
     }
 }

@@ -3,12 +3,10 @@
 //! Nearly all of a directory's size is its own and in its total already. So this only keeps what is not: shared space,
 //! and inodes with links elsewhere. A file that shares nothing costs nothing here.
 
-use std::mem;
 use std::ops::{AddAssign, SubAssign};
 
 use super::Extents;
-use crate::inode::Identity;
-use crate::sum::{Link, LinkedInodes, saturate};
+use crate::sum::{Link, LinkedSum, saturate};
 use crate::tally::Entry;
 use crate::tree::{Freeable, Sums};
 
@@ -36,17 +34,8 @@ pub struct Sharing {
     /// Of inodes with one link.
     alone: DoubtfulSum,
     /// Of inodes with several links. It is boxed, because most directories have none that share.
-    linked: Option<Box<LinkedSharing>>,
+    linked: Option<Box<LinkedSum<Doubtful, DoubtfulSum>>>,
     extents: Extents,
-}
-
-#[derive(Debug, Default)]
-struct LinkedSharing {
-    links: LinkedInodes<Doubtful>,
-    /// The sum of all of them.
-    all: DoubtfulSum,
-    /// The sum of those that have links that were not found.
-    with_others: DoubtfulSum,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -62,7 +51,7 @@ impl Sharing {
         match entry.linked() {
             Some(identity) => {
                 let link = Link::new(doubtful, entry.links);
-                one.linked.get_or_insert_default().meet(identity, link);
+                one.linked.get_or_insert_default().meet(identity, link, Doubtful::joined);
             }
             None => one.alone += doubtful,
         }
@@ -70,16 +59,10 @@ impl Sharing {
     }
 
     /// Adds another part of the same directory, or a closed subdirectory.
-    pub fn absorb(&mut self, mut other: Self) {
+    pub fn absorb(&mut self, other: Self) {
         self.alone.size += other.alone.size;
         self.alone.in_extents += other.alone.in_extents;
-        let count = |sharing: &Self| sharing.linked.as_ref().map_or(0, |linked| linked.links.len());
-        if count(self) < count(&other) {
-            mem::swap(&mut self.linked, &mut other.linked);
-        }
-        if let (Some(linked), Some(mut other)) = (&mut self.linked, other.linked) {
-            other.links.drain().for_each(|(identity, link)| linked.meet(identity, link));
-        }
+        LinkedSum::absorb(&mut self.linked, other.linked, Doubtful::joined);
         self.extents.absorb(other.extents);
     }
 
@@ -97,25 +80,9 @@ impl Sharing {
         let least = saturate(u128::from(all).saturating_sub(doubtful.size));
         let rest = u128::from(all).saturating_sub(doubtful.in_extents);
         // Extents of what stays are covered, too, and encoded ones are longer than what they take.
-        let most = |covered: u64| saturate(rest + u128::from(covered)).min(all);
-        let most = extents.covered().map_or(all, most);
+        let most = extents.covered().map_or(all, |covered| saturate(rest + u128::from(covered)));
+        let most = most.min(all);
         Freeable { least, most, extents: extents.listed() }
-    }
-}
-
-impl LinkedSharing {
-    fn meet(&mut self, identity: Identity, link: Link<Doubtful>) {
-        let (before, now) = self.links.meet(identity, link, Doubtful::joined);
-        if let Some(before) = before {
-            self.all -= before.value;
-            if before.has_others() {
-                self.with_others -= before.value;
-            }
-        }
-        self.all += now.value;
-        if now.has_others() {
-            self.with_others += now.value;
-        }
     }
 }
 

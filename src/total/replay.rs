@@ -5,8 +5,8 @@ use super::{Rules, Shown, Subtotal, close, finish};
 use crate::inode::Links;
 use crate::measure::Kind;
 use crate::sys::Stat;
-use crate::tally::{Directory, Entry, Tally, Whole};
-use crate::tree::{Details, DirectoryId, Inode, Node, Step, Sums, Traversal, Tree};
+use crate::tally::{Entry, Tally, Whole};
+use crate::tree::{Details, DirectoryId, Inode, Node, Step, Traversal, Tree};
 
 /// Feeds a tally from one thread, node by node. A directory is opened before its content and closed after it. Memory
 /// grows only with depth.
@@ -39,11 +39,8 @@ impl<T: Tally> Replay<T> {
     pub fn leaf(&mut self, node: &Node<'_>, is_shown: bool) {
         let depth = self.depth();
         let Some(subtotal) = self.open.last_mut() else { return };
-        let Node { name, sums: Sums { all: figures, frees, .. }, ref change, .. } = *node;
         let stat = stat(node);
-        let (stat, links, mount) = (&stat, links(node), mount(node));
-        let change = change.as_ref();
-        let mut entry = Entry { name, depth, stat, figures, links, mount, frees, change };
+        let mut entry = entry(node, &stat, depth);
         match &self.rules {
             Some(rules) => subtotal.add(rules, &self.tally, &mut entry, is_shown),
             None => self.tally.leaf(&mut subtotal.part, &entry),
@@ -55,7 +52,7 @@ impl<T: Tally> Replay<T> {
         let Some(subtotal) = self.open.pop() else { return };
         let (depth, stat) = (self.depth(), stat(node));
         if let Some(above) = self.open.last_mut() {
-            let directory = directory(node, &stat, depth);
+            let directory = entry(node, &stat, depth);
             close(self.rules.as_ref(), &self.tally, directory, shown, subtotal, || above);
         }
     }
@@ -64,7 +61,7 @@ impl<T: Tally> Replay<T> {
     pub fn finish(mut self, node: &Node<'_>) -> Tree {
         let subtotal = self.open.pop().unwrap_or_default();
         let rules = self.rules.filter(|_| node.mode.kind() == Kind::Directory);
-        finish(rules.as_ref(), &self.tally, directory(node, &stat(node), 0), subtotal)
+        finish(rules.as_ref(), &self.tally, entry(node, &stat(node), 0), subtotal)
     }
 
     /// The depth below the root; the node above several roots does not count.
@@ -84,20 +81,12 @@ impl Replay<Whole> {
     }
 }
 
-fn directory<'a>(node: &'a Node<'_>, stat: &'a Stat, depth: u32) -> Directory<'a> {
-    let Node { name, sums, ref change, .. } = *node;
-    let is_directory = node.mode.kind() == Kind::Directory;
-    let own = if is_directory { node.own } else { Some(sums.all) };
-    let (mount, links) = (mount(node), links(node));
-    Directory { name, depth, stat, mount, links, own, sums, change: change.as_ref() }
-}
-
-fn mount(node: &Node<'_>) -> u64 {
-    node.inode.map_or(0, |inode| inode.identity.mount)
-}
-
-fn links(node: &Node<'_>) -> Links {
-    node.inode.map_or(Links::Alone, |inode| inode.links)
+fn entry<'a>(node: &'a Node<'_>, stat: &'a Stat, depth: u32) -> Entry<'a> {
+    let Node { name, sums, inode, ref change, .. } = *node;
+    let own = if node.mode.kind() == Kind::Directory { node.own } else { Some(sums.all) };
+    let mount = inode.map_or(0, |inode| inode.identity.mount);
+    let links = inode.map_or(Links::Alone, |inode| inode.links);
+    Entry { name, depth, stat, mount, links, own, sums, change: change.as_ref() }
 }
 
 fn stat(node: &Node<'_>) -> Stat {

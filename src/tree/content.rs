@@ -18,8 +18,6 @@ pub struct Content {
 thread_local! {
     /// Memory for leaves that this thread reuses for the next directory.
     static SPARE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-    /// Memory for the record of a directory that this thread reuses for the next.
-    static HEAD: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// More memory than this is not kept for the next directory, in bytes.
@@ -86,21 +84,24 @@ impl Content {
     }
 
     fn closed(self, node: &Node<'_>) -> Vec<PackedDirectory> {
-        let Self { leaves: mut block, below: Tree { mut directories, .. } } = self;
-        let mut head = HEAD.take();
-        record::push_directory(&mut head, node);
-        if block.capacity() <= LARGE {
+        let Self { mut leaves, below: Tree { mut directories, .. } } = self;
+        if leaves.capacity() == 0 {
+            leaves = SPARE.take();
+        }
+        // Its own record comes first.
+        let end = leaves.len();
+        record::push_directory(&mut leaves, node);
+        leaves.rotate_left(end);
+        let block = if leaves.capacity() <= LARGE {
             // The memory in which leaves were collected is for the next directory.
-            let whole = [&*head, &*block].concat();
-            spare(mem::replace(&mut block, whole));
+            let block = leaves.as_slice().into();
+            spare(leaves);
+            block
         } else {
             // In place, because a block may be most of the memory in use.
-            block.reserve_exact(head.len());
-            block.splice(0..0, head.iter().copied());
-        }
-        head.clear();
-        HEAD.set(head);
-        let (below, block) = (directories.len() as u32, block.into_boxed_slice());
+            leaves.into_boxed_slice()
+        };
+        let below = directories.len() as u32;
         directories.push(PackedDirectory { below, up: 0, block });
         adopt(&mut directories, below);
         directories

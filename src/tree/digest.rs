@@ -1,13 +1,12 @@
 //! Digests, by which directories of two trees are compared.
 
 use std::hash::{BuildHasher, Hash};
-use std::iter;
 use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
 
 use super::{PackedDirectory, Tree, record};
-use crate::measure::{Figures, View};
+use crate::measure::View;
 use crate::parallel;
 
 /// The hash of `what`. Its seed differs in each run, which makes collisions hard to prepare.
@@ -17,9 +16,9 @@ fn of(what: impl Hash) -> u64 {
     STATE.hash_one(what)
 }
 
-/// The sum of the digests of all `leaves`, which are packed: of their names and sizes.
-fn of_leaves(view: View, mut leaves: &[u8]) -> u64 {
-    let leaves = iter::from_fn(|| record::take(&mut leaves));
+/// The sum of the digests of all leaves of a directory: of their names and sizes.
+fn of_leaves(view: View, directory: &PackedDirectory) -> u64 {
+    let leaves = record::leaves(directory.leaves());
     let digests = leaves.map(|leaf| of((leaf.name, view.size(&leaf.sums.all))));
     digests.fold(0, u64::wrapping_add)
 }
@@ -31,16 +30,13 @@ impl Tree {
     /// about once in 2^64.
     pub fn digests(&self) -> Vec<u64> {
         // Most of the work, and of each directory by itself.
-        let of_leaves = |directory: &PackedDirectory| {
-            let mut leaves = &*directory.block;
-            record::take_directory(&mut leaves);
-            of_leaves(self.view, leaves)
-        };
-        let mut digests: Vec<u64> = parallel::collect(0, &self.directories, of_leaves);
+        let view = self.view;
+        let mut digests: Vec<u64> =
+            parallel::collect(0, &self.directories, |directory| of_leaves(view, directory));
         for (id, directory) in self.directories.iter().enumerate() {
-            let node = record::take_directory(&mut &*directory.block).unwrap_or_default();
-            let size = |figures: &Figures| self.view.size(figures);
-            let whole = of((node.own.as_ref().map(size), size(&node.sums.all), digests[id]));
+            let node = directory.node();
+            let own = node.own.map(|own| view.size(&own));
+            let whole = of((own, view.size(&node.sums.all), digests[id]));
             digests[id] = whole;
             if directory.up > 0
                 && let Some(above) = digests.get_mut(id + directory.up as usize)

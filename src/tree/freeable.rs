@@ -6,7 +6,7 @@ use super::Sums;
 /// the bytes.
 pub const LEAST_ASKED: u64 = 64 << 10;
 
-/// The most shared extents that one walk remembers: they take 20 MiB in most cases, and 64 MiB at most. If there are
+/// The most shared extents that one walk remembers: they take up to 40 MiB. If there are
 /// more, only directories with at most [`FEW_EXTENTS`] keep theirs.
 pub const MOST_EXTENTS: u64 = 1 << 20;
 

@@ -5,6 +5,8 @@
 //!
 //! How many files and inodes a leaf is follows from its kind, and is packed only where it does not.
 
+use std::iter;
+
 use super::{Details, Freeable, Inode, Node, Sums};
 use crate::inode::{Identity, Links};
 use crate::measure::{Change, Figures, Kind, Mode};
@@ -236,6 +238,11 @@ pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     }
     let inode = if flags & INODE == 0 { None } else { Some(take_inode(block, flags)?) };
     Some(Node { name, mode, own: None, sums, inode, fingerprint, change })
+}
+
+/// The entries in `block`, up to its end.
+pub(super) fn leaves(mut block: &[u8]) -> impl Iterator<Item = Node<'_>> {
+    iter::from_fn(move || take(&mut block))
 }
 
 /// Takes a directory's own record from `block`.

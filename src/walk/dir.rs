@@ -1,6 +1,7 @@
 //! One directory during the walk: from being handed out until everything below it is weighed.
 
 use std::ffi::CStr;
+use std::iter;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -124,8 +125,10 @@ impl<P: Default> Dir<P> {
     /// count stays above 0, and relaxed ordering is enough.
     #[must_use]
     pub(super) fn hand_out(&self) -> bool {
-        let one_more = |outstanding| (outstanding > 0).then_some(outstanding + 1);
-        self.outstanding.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+        let before = self.outstanding.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |some| {
+            (some > 0).then_some(some + 1)
+        });
+        before.is_ok()
     }
 
     /// One thing is done. True for the thread that finishes the last one.
@@ -145,14 +148,12 @@ impl<P: Default> Dir<P> {
 
     /// Whether `identity` is this directory or one above it.
     pub(super) fn is_within(&self, identity: Identity) -> bool {
-        let mut dir = Some(self);
-        while let Some(at) = dir {
-            if at.stat.identity() == identity {
-                return true;
-            }
-            dir = at.parent.as_deref();
-        }
-        false
+        self.with_above().any(|dir| dir.stat.identity() == identity)
+    }
+
+    /// It, and all directories above it.
+    fn with_above(&self) -> impl Iterator<Item = &Self> {
+        iter::successors(Some(self), |dir| dir.parent.as_deref())
     }
 
     /// Its path, as bytes. It is built only for messages.
@@ -163,10 +164,11 @@ impl<P: Default> Dir<P> {
     /// The names that lead to it: the root's path as given, and those below.
     pub(super) fn names(&self) -> Vec<&[u8]> {
         let mut names = Vec::new();
-        let mut dir = Some(self);
-        while let Some(at) = dir {
-            names.push(at.name.to_bytes());
-            dir = if at.is_root { None } else { at.parent.as_deref() };
+        for dir in self.with_above() {
+            names.push(dir.name.to_bytes());
+            if dir.is_root {
+                break;
+            }
         }
         names.reverse();
         names
@@ -250,8 +252,8 @@ mod tests {
         }
         let threads: Vec<_> =
             dirs.into_iter().map(|dir| std::thread::spawn(move || settle(dir))).collect();
-        let told = threads.into_iter().filter_map(|thread| thread.join().expect("no panic"));
-        assert_eq!(told.collect::<Vec<_>>(), [7]);
+        let totals = threads.into_iter().filter_map(|thread| thread.join().expect("no panic"));
+        assert_eq!(totals.collect::<Vec<_>>(), [7]);
     }
 
     #[test]

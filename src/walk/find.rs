@@ -32,7 +32,7 @@ pub(super) struct Missing {
     pub(super) error: io::Error,
 }
 
-/// The names missing in a directory, from all threads that share its listing.
+/// The names missing in a directory, from all threads that read its listing.
 #[derive(Debug)]
 pub(super) struct AllMissing {
     /// How many threads work on it. Each releases it at its end, and the last one acquires it, like
@@ -102,8 +102,11 @@ impl<T: Tally> Worker<'_, '_, T> {
         handle: &Handle,
         mut look: impl FnMut(&Listing) -> io::Result<bool>,
     ) -> io::Result<()> {
-        let list = || with_patience(self.walk, || list_again(handle, &mut look));
-        retried_while(|| Ok(self.is_there(dir)), list).map(drop)
+        retried_while(
+            || Ok(self.is_there(dir)),
+            || with_patience(self.walk, || list_again(handle, &mut look)),
+        )
+        .map(drop)
     }
 
     /// Whether its parent still has `dir`, or cannot tell.
@@ -120,8 +123,10 @@ impl<T: Tally> Worker<'_, '_, T> {
 
 /// Opens `dir` in `parent`, which listed it; nothing if it does not exist any more.
 fn open_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<Option<Handle>> {
-    let open = || parent.open_known_at(&dir.name, &dir.stat, symlinks);
-    retried_while(|| is_in(parent, dir, symlinks), open)
+    retried_while(
+        || is_in(parent, dir, symlinks),
+        || parent.open_known_at(&dir.name, &dir.stat, symlinks),
+    )
 }
 
 /// Returns what `attempt` returns. If that fails because something is not found, tries again as long as the thing
@@ -148,11 +153,18 @@ fn retried_while<R>(
 
 /// Whether `parent` has `dir` under its name.
 fn is_in<P>(parent: &Handle, dir: &Dir<P>, symlinks: Symlinks) -> io::Result<bool> {
-    match parent.stat_at(&dir.name, symlinks, Query::default()) {
-        Ok(stat) if !dir.mount.lists_inodes => Ok(stat.is_directory()),
-        Ok(stat) => Ok(stat.identity() == dir.stat.identity()),
-        Err(error) if sys::is_vanished(&error) => Ok(false),
-        Err(error) => Err(error),
+    let stat = unless_vanished(parent.stat_at(&dir.name, symlinks, Query::default()))?;
+    Ok(stat.is_some_and(|stat| match dir.mount.lists_inodes {
+        true => stat.identity() == dir.stat.identity(),
+        false => stat.is_directory(),
+    }))
+}
+
+/// Nothing if what was looked for has vanished.
+fn unless_vanished<R>(result: io::Result<R>) -> io::Result<Option<R>> {
+    match result {
+        Err(error) if sys::is_vanished(&error) => Ok(None),
+        result => result.map(Some),
     }
 }
 
@@ -167,21 +179,18 @@ pub(super) fn open_again<P>(
     symlinks: Symlinks,
 ) -> io::Result<Option<Handle>> {
     for _ in 0..ATTEMPTS {
-        let named = match parent.open_at(&dir.name, symlinks) {
-            Err(error) if sys::is_vanished(&error) => None,
-            opened => Some(opened?),
-        };
+        let named = unless_vanished(parent.open_at(&dir.name, symlinks))?;
         if let Some(handle) = &named
             && handle.identity()? == dir.stat.identity()
         {
             return Ok(named);
         }
-        match open_by_inode(parent, dir) {
-            Ok(None) if named.is_some() && !dir.mount.lists_inodes => return Ok(named),
-            Ok(None) => {}
-            // If the parent itself is removed, nothing is in it.
-            Err(error) if sys::is_vanished(&error) => return Ok(None),
-            found => return found,
+        // If the parent itself is removed, nothing is in it.
+        let Some(found) = unless_vanished(open_by_inode(parent, dir))? else { return Ok(None) };
+        if found.is_some() {
+            return Ok(found);
+        } else if named.is_some() && !dir.mount.lists_inodes {
+            return Ok(named);
         }
     }
     if is_in(parent, dir, symlinks)? { Err(sys::not_found()) } else { Ok(None) }
@@ -192,12 +201,8 @@ fn open_by_inode<P>(parent: &Handle, dir: &Dir<P>) -> io::Result<Option<Handle>>
     let mut found = None;
     name_in(parent, |listed| {
         if listed.inode == dir.stat.inode {
-            found = match parent.open_at(listed.name, Symlinks::Stay) {
-                Err(error) if sys::is_vanished(&error) => None,
-                opened => Some(opened?),
-            };
-            found =
-                found.take().filter(|it| it.identity().is_ok_and(|it| it == dir.stat.identity()));
+            let opened = unless_vanished(parent.open_at(listed.name, Symlinks::Stay))?;
+            found = opened.filter(|it| it.identity().is_ok_and(|it| it == dir.stat.identity()));
         }
         Ok(found.is_some())
     })?;
@@ -209,11 +214,10 @@ pub(super) fn name_in(
     dir: &Handle,
     mut is_it: impl FnMut(Listed<'_>) -> io::Result<bool>,
 ) -> io::Result<Option<CString>> {
-    let may_be = |kind| matches!(kind, None | Some(Kind::Directory));
     let mut found = None;
     list_again(dir, |names| {
-        for listed in names.iter().filter(|listed| may_be(listed.kind)) {
-            if is_it(listed)? {
+        for listed in names.iter() {
+            if matches!(listed.kind, None | Some(Kind::Directory)) && is_it(listed)? {
                 found = Some(listed.name.to_owned());
                 return Ok(false);
             }

@@ -88,8 +88,8 @@ impl<P: Default> Handles<P> {
         Self { counted: Arc::new(()), plenty, has_root, ancestors: Mutex::default() }
     }
 
-    /// Shares `free` handles among `workers` from now on.
-    pub(super) fn share(&self, free: usize, workers: usize) {
+    /// Of `free` handles, some are reserved for each of so many `workers` from now on.
+    pub(super) fn reserve(&self, free: usize, workers: usize) {
         self.plenty.store(plenty(free, workers), Ordering::Relaxed);
     }
 
@@ -108,9 +108,11 @@ impl<P: Default> Handles<P> {
     /// Keeps a root open as long as something below it is being weighed: always the first one, and more if that takes
     /// no more than a quarter of the handles.
     pub(super) fn keep_if_root(&self, dir: &Dir<P>, open: &Arc<CountedHandle>) {
-        let has_room =
-            || Arc::strong_count(&self.counted) <= self.plenty.load(Ordering::Relaxed) / 4;
-        if dir.is_root && (!self.has_root.swap(true, Ordering::Relaxed) || has_room()) {
+        if !dir.is_root {
+            return;
+        }
+        let is_first = !self.has_root.swap(true, Ordering::Relaxed);
+        if is_first || Arc::strong_count(&self.counted) <= self.plenty.load(Ordering::Relaxed) / 4 {
             dir.kept.get_or_init(|| Arc::clone(open));
         }
     }
@@ -178,9 +180,9 @@ impl<P: Default> Handles<P> {
     fn keep_ancestor(&self, dir: &Arc<Dir<P>>, open: &Arc<CountedHandle>, goal: u32) {
         let mut ancestors = self.ancestors();
         // Closes ancestors that are of no more use: those deeper than the goal, and those that only this list holds.
-        let is_useful =
-            |kept: &KeptAncestor<P>| kept.dir.depth <= goal && Arc::strong_count(&kept.dir) > 1;
-        let (mut useful, mut passed): (Vec<_>, Vec<_>) = ancestors.drain(..).partition(is_useful);
+        let (mut useful, mut passed): (Vec<_>, Vec<_>) = ancestors
+            .drain(..)
+            .partition(|kept| kept.dir.depth <= goal && Arc::strong_count(&kept.dir) > 1);
         useful.push(KeptAncestor { dir: Arc::clone(dir), open: Arc::clone(open) });
         if useful.len() > ANCESTORS {
             useful.sort_unstable_by_key(|point| point.dir.depth);
@@ -201,13 +203,14 @@ impl<P: Default> Handles<P> {
 /// Which of the ancestors at `depths`, sorted, leaves the shortest gap, in relation to its distance from the goal. If
 /// that one is removed, the distances still grow by about the same factor.
 fn least_missed(depths: &[u32], goal: u32) -> usize {
-    let detour = |i: usize| {
-        let above = if i == 0 { 0 } else { depths[i - 1] };
-        let below = depths.get(i + 1).copied().unwrap_or(goal);
-        f64::from(below - above) / f64::from((goal - depths[i]).max(1))
-    };
-    let worst_first = |one: &usize, two: &usize| detour(*one).total_cmp(&detour(*two));
-    (0..depths.len()).min_by(worst_first).unwrap_or(0)
+    let detours: Vec<f64> = (0..depths.len()).map(|i| detour(depths, goal, i)).collect();
+    (0..depths.len()).min_by(|one, two| detours[*one].total_cmp(&detours[*two])).unwrap_or(0)
+}
+
+fn detour(depths: &[u32], goal: u32, i: usize) -> f64 {
+    let above = if i == 0 { 0 } else { depths[i - 1] };
+    let below = depths.get(i + 1).copied().unwrap_or(goal);
+    f64::from(below - above) / f64::from((goal - depths[i]).max(1))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! 1. `visit`, for each file: no lock and no allocation; two relaxed loads (interrupted? more threads?), and a
 //!    count on the worker's own cache line (`progress`). If a link to the same inode was examined before
 //!    (`known`), or the listing has the attributes, not even a system call.
-//! 2. `task`, for each directory: six uncontended locks, for the worker's place, its knowledge and its tasks.
+//! 2. `task`, for each directory: six uncontended locks, for where the worker is, what it knows and its tasks.
 //! 3. `dir`, for each directory or part of one: one lock around the subtotal, and one atomic count of what is
 //!    outstanding. The thread that brings it to 0 continues with the parent.
 //! 4. `handles`, for each directory: two atomic counts. A lock only if handles are scarce, or for names that are
@@ -226,16 +226,16 @@ fn go_on<T: Tally + 'static>(
     monitor: Monitor<T>,
     watch: impl FnMut(&Progress),
 ) -> Vec<Stage> {
-    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let room = sys::threads_with_room().min(MOST_THREADS);
     let fixed = walk.options.threads;
-    let wanted = fixed.map_or_else(cores, NonZeroUsize::get).min(room);
+    let wanted = fixed.or_else(|| thread::available_parallelism().ok());
+    let wanted = wanted.map_or(1, NonZeroUsize::get).min(room);
     let Some(rayon_pool) = rayon_pool(handles::workers(wanted, free)) else {
         walk.run_here();
         return monitor.end();
     };
     let workers = rayon_pool.current_num_threads();
-    walk.handles.share(free, workers);
+    walk.handles.reserve(free, workers);
     walk.workers.make_room_for(workers);
     // Half of the handles are for directories that wait.
     let most = handles::workers(MOST_CHOSEN.min(room), free / 2);
@@ -374,8 +374,15 @@ impl<T: Tally> Walk<T> {
 
     /// What filters know about `dir` now that it is open.
     fn scope(&self, dir: &Dir<T::Part>, handle: &Handle) -> Option<Arc<Scope>> {
-        let report = |path, error: &_| self.report(path, Operation::Read, error);
-        self.options.filter.enter(dir.scope.as_ref(), handle, || dir.names(), report)
+        let filter = &self.options.filter;
+        filter.enter(
+            dir.scope.as_ref(),
+            handle,
+            || dir.names(),
+            |path, error| {
+                self.report(path, Operation::Read, error);
+            },
+        )
     }
 
     fn symlinks(&self) -> Symlinks {

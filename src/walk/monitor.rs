@@ -3,12 +3,14 @@
 //! It is the thread that called the walk, which has nothing else to do. A look costs a few microseconds, and a walk
 //! that ends within the first 5 milliseconds gets none.
 
+use std::mem;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::prefetch::{PrefetchRoot, RunningPrefetch};
+use super::prefetch::RunningPrefetch;
 use super::progress::{Counts, Progress};
+use super::roots::Root;
 use super::task::settle;
 use super::thread_count::{Sample, ThreadChooser};
 use super::{Walk, lock, pool};
@@ -32,7 +34,7 @@ pub(super) struct Monitor<T: Tally> {
     engaged: Look,
     stages: Vec<Stage>,
     /// The roots that may be prefetched, until that is tried.
-    candidates: Vec<PrefetchRoot>,
+    candidates: Vec<Root>,
     prefetch: Option<RunningPrefetch>,
     /// Whether the walk waits for it.
     is_resting: bool,
@@ -49,11 +51,7 @@ struct Look {
 impl<T: Tally + 'static> Monitor<T> {
     /// Watches `walk`, which begins now, from the calling thread. Before it, so many bytes were `read` in bulk, in so
     /// much time.
-    pub(super) fn new(
-        walk: Arc<Walk<T>>,
-        candidates: Vec<PrefetchRoot>,
-        read: (u64, Duration),
-    ) -> Self {
+    pub(super) fn new(walk: Arc<Walk<T>>, candidates: Vec<Root>, read: (u64, Duration)) -> Self {
         let now = Look { at: Instant::now(), usage: sys::usage(), counts: Counts::default() };
         let (bulk, wall) = read;
         let stage = Stage { threads: 1, wall, bulk, ..Stage::default() };
@@ -121,7 +119,7 @@ impl<T: Tally + 'static> Monitor<T> {
             self.threads = threads;
             // Only now, because another number of threads means that the storage is slow.
             if !self.candidates.is_empty() {
-                self.prefetch = RunningPrefetch::begin(&mut self.candidates);
+                self.prefetch = RunningPrefetch::begin(mem::take(&mut self.candidates));
             }
         }
     }
@@ -153,15 +151,16 @@ impl<T: Tally + 'static> Monitor<T> {
     fn give_up(&self, done: &Receiver<()>) {
         let walk = &self.walk;
         let mut before: Option<Vec<Arc<_>>> = None;
-        let is_going_on = || done.recv_timeout(SHOWN) == Err(RecvTimeoutError::Timeout);
-        while !walk.is_finished() && is_going_on() {
+        while !walk.is_finished() && done.recv_timeout(SHOWN) == Err(RecvTimeoutError::Timeout) {
             for task in walk.pool.take_all().into_iter().chain(walk.workers.take_tasks()) {
                 settle(walk, Arc::clone(task.dir()));
             }
             let is_between = walk.workers.is_between();
-            let places = walk.workers.places();
-            let is_new = |dir| !before.iter().flatten().any(|other| Arc::ptr_eq(other, dir));
-            if !is_between && before.is_some() && !places.iter().any(is_new) {
+            let dirs = walk.workers.dirs();
+            let are_stuck = before.as_ref().is_some_and(|before| {
+                dirs.iter().all(|dir| before.iter().any(|other| Arc::ptr_eq(other, dir)))
+            });
+            if !is_between && are_stuck {
                 for dir in walk.workers.give_up() {
                     walk.record(Problem::unanswered(dir.path()));
                     settle(walk, dir);
@@ -171,16 +170,16 @@ impl<T: Tally + 'static> Monitor<T> {
                     break;
                 }
             }
-            before = Some(places);
+            before = Some(dirs);
         }
     }
 
     fn progress(&self) -> Progress {
-        let Counts { entries, size, shares, .. } = self.walk.workers.counts();
+        let Counts { entries, size, of_links, .. } = self.walk.workers.counts();
         // A cast from a float saturates.
-        let size = size.saturating_add(shares as u64);
-        let places = self.walk.workers.places();
-        let directory = places.first().map(|dir| dir.path()).unwrap_or_default();
+        let size = size.saturating_add(of_links as u64);
+        let dirs = self.walk.workers.dirs();
+        let directory = dirs.first().map(|dir| dir.path()).unwrap_or_default();
         let prefetch =
             self.prefetch.as_ref().filter(|_| self.is_resting).map(RunningPrefetch::progress);
         let problems = lock(&self.walk.problems).len();
@@ -215,8 +214,8 @@ impl<T: Tally + 'static> Monitor<T> {
 
 /// What kind of storage a worker waits for now, and whether it has to seek.
 fn what_is_waited_for<T: Tally>(walk: &Walk<T>) -> (Storage, bool) {
-    let places = walk.workers.places();
-    places.first().map_or((Storage::Local, false), |dir| {
+    let dirs = walk.workers.dirs();
+    dirs.first().map_or((Storage::Local, false), |dir| {
         (dir.mount.storage, sys::is_rotational(dir.stat.device))
     })
 }

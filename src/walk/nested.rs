@@ -29,17 +29,16 @@ use crate::walk::WalkOptions;
 pub(super) fn each_once(roots: Vec<Root>, options: &WalkOptions) -> Vec<Root> {
     let (mut files, mut directories) = (HashSet::new(), HashSet::new());
     // A directory is the same through any mount.
-    let mut is_new = |root: &Root| directories.insert(root.stat.identity());
-    let mut is_kept: Vec<_> =
-        roots.iter().map(|root| !root.stat.is_directory() || is_new(root)).collect();
-    let new = roots.iter().zip(&is_kept).enumerate().filter(|(_, (_, is_new))| **is_new);
-    let new: Vec<_> = new.map(|(i, (root, _))| (i, root)).collect();
+    let mut is_kept: Vec<_> = roots
+        .iter()
+        .map(|root| !root.stat.is_directory() || directories.insert(root.stat.identity()))
+        .collect();
 
     let mut nesting = Nesting::new(&roots, &is_kept, options);
     let mut placed = Vec::new();
-    for (i, root) in new {
+    for (i, root) in roots.iter().enumerate().filter(|(i, _)| is_kept[*i]) {
         let start = Start::of(root, options);
-        let place = nesting.place_above(root, &start);
+        let place = nesting.place_above(&start);
         let depth = place.and_then(|place| nesting.depths.get(&place).copied());
         placed.push((depth, i, start, place));
     }
@@ -51,7 +50,7 @@ pub(super) fn each_once(roots: Vec<Root>, options: &WalkOptions) -> Vec<Root> {
                 Some(_) => files.insert((place, start.name.clone())),
                 None => files.insert((None, root.path.to_bytes().to_vec())),
             };
-        let is_inside = is_new && place.is_some_and(|place| nesting.is_inside(root, &start, place));
+        let is_inside = is_new && place.is_some_and(|place| nesting.is_inside(&start, place));
         is_kept[i] = is_new && !is_inside;
         if is_inside {
             nesting.inner.insert(root.stat.identity());
@@ -60,42 +59,43 @@ pub(super) fn each_once(roots: Vec<Root>, options: &WalkOptions) -> Vec<Root> {
     roots.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(root, _)| root).collect()
 }
 
-/// The directory that contains a root.
-fn dir_above(root: &Root, start: &Start) -> io::Result<Handle> {
-    let dir = root.mount.source.look(&start.dir)?;
-    if !root.stat.is_directory() {
-        return Ok(dir);
-    }
-    dir.up().or_else(|_| {
-        // A directory may forbid searching, even for `..`.
-        let path = sys::to_path(root.path.to_bytes());
-        let path = sys::real_path(&path, Symlinks::Follow)?;
-        let above = path.parent().ok_or_else(sys::not_found)?;
-        root.mount.source.look(&CString::new(above.as_os_str().as_encoded_bytes())?)
-    })
-}
-
 /// Where the way up from a root begins.
-struct Start {
+struct Start<'a> {
+    root: &'a Root,
     /// The root itself if it is a directory, and else the directory that contains it.
     dir: CString,
     /// What the root is called there; empty for a directory.
     name: Vec<u8>,
 }
 
-impl Start {
-    fn of(root: &Root, options: &WalkOptions) -> Self {
-        let whole = || Self { dir: root.path.clone(), name: Vec::new() };
-        if root.stat.is_directory() {
-            return whole();
-        }
+impl<'a> Start<'a> {
+    fn of(root: &'a Root, options: &WalkOptions) -> Self {
         let spelled = sys::to_path(root.path.to_bytes());
         // The path may be that of a symlink, and the root its target.
-        let path = if options.follow { real_path(root) } else { spelled.into_owned() };
-        let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { return whole() };
+        let is_file = !root.stat.is_directory();
+        let path = if is_file && options.follow { real_path(root) } else { spelled.into_owned() };
+        let (Some(dir), Some(name), true) = (path.parent(), path.file_name(), is_file) else {
+            return Self { root, dir: root.path.clone(), name: Vec::new() };
+        };
         let dir = if dir.as_os_str().is_empty() { Path::new(".") } else { dir };
         let dir = CString::new(dir.as_os_str().as_encoded_bytes()).unwrap_or_default();
-        Self { dir, name: name.as_encoded_bytes().to_vec() }
+        Self { root, dir, name: name.as_encoded_bytes().to_vec() }
+    }
+
+    /// The directory that contains the root.
+    fn dir_above(&self) -> io::Result<Handle> {
+        let source = self.root.mount.source;
+        let dir = source.look(&self.dir)?;
+        if !self.root.stat.is_directory() {
+            return Ok(dir);
+        }
+        dir.up().or_else(|_| {
+            // A directory may forbid searching, even for `..`.
+            let path = sys::to_path(self.root.path.to_bytes());
+            let path = sys::real_path(&path, Symlinks::Follow)?;
+            let above = path.parent().ok_or_else(sys::not_found)?;
+            source.look(&CString::new(above.as_os_str().as_encoded_bytes())?)
+        })
     }
 }
 
@@ -145,14 +145,15 @@ impl<'a> Nesting<'a> {
         Self { options, outer, twins, inner, spelled, above, depths, enterable, names, entered }
     }
 
-    /// The place that contains `root`, after finding all places above it; none if there is none, or it cannot be
+    /// The place that contains the root at `start`, after finding all places above it; none if there is none, or it cannot be
     /// found.
-    fn place_above(&mut self, root: &Root, start: &Start) -> Option<Identity> {
+    fn place_above(&mut self, start: &Start<'_>) -> Option<Identity> {
+        let root = start.root;
         if root.stat.is_directory() {
             let place = root.stat.identity_on(root.mount.id);
             // A single root has no other root inside it.
             if self.outer.len() > 1 && !self.above.contains_key(&place) {
-                self.climb(place, || dir_above(root, start));
+                self.climb(place, || start.dir_above());
             }
             return self.above.get(&place).copied().filter(|above| *above != place);
         }
@@ -187,19 +188,17 @@ impl<'a> Nesting<'a> {
         self.depths.extend(way.into_iter().rev().zip(top..));
     }
 
-    /// Whether the walk of another root reaches `root`, which is in `place`.
-    fn is_inside(&mut self, root: &Root, start: &Start, place: Identity) -> bool {
+    /// Whether the walk of another root reaches the root at `start`, which is in `place`.
+    fn is_inside(&mut self, start: &Start<'_>, place: Identity) -> bool {
         let mut way = vec![place];
         let mut at = place;
         // A directory that is moved meanwhile could seem to be inside itself.
         while way.len() <= self.above.len() + 1 {
-            let mount = at.mount;
-            let is_one_mount =
-                || root.mount.id == mount && way.iter().all(|place| place.mount == mount);
+            let mounts = way.iter().map(|place| place.mount).chain([start.root.mount.id]);
             if let Some(outer) = self.outer.get(&at).copied()
                 && !self.inner.contains(&outer.stat.identity())
-                && (!self.twins.contains(&at) || is_one_mount())
-                && self.leads_to(outer, &way, root, start)
+                && (!self.twins.contains(&at) || mounts.into_iter().all(|mount| mount == at.mount))
+                && self.leads_to(outer, &way, start)
             {
                 return true;
             }
@@ -212,32 +211,39 @@ impl<'a> Nesting<'a> {
         false
     }
 
-    /// Whether the walk of `outer` reaches `root` by the places on the `way`, of which `outer` is the last. It does
+    /// Whether the walk of `outer` reaches the root at `start` by the places on the `way`, of which `outer` is the last. It does
     /// not if anything there is left out, unreadable, or on a file system that the walk does not enter.
-    fn leads_to(&mut self, outer: &Root, way: &[Identity], root: &Root, start: &Start) -> bool {
+    fn leads_to(&mut self, outer: &Root, way: &[Identity], start: &Start<'_>) -> bool {
+        let root = start.root;
         if way.iter().any(|place| !self.enterable.contains_key(place)) {
-            self.look_at(way, root, start);
+            self.look_at(way, start);
         }
-        let is_crossed_to = |device: u64, carries: Carries| {
-            self.options.is_weighed(outer.stat.device, device)
-                && is_entered(carries, outer.mount.carries == Carries::Synthetic)
+        for (i, place) in way.iter().enumerate() {
+            match self.enterable.get(place).copied().flatten() {
+                Some(_) if i + 1 == way.len() => {}
+                Some(carries) if self.is_crossed_to(outer, place.device, carries) => {}
+                _ => return false,
+            }
+        }
+        if !self.is_crossed_to(outer, root.stat.device, root.mount.carries) {
+            return false;
+        }
+        let names = match self.options.filter.is_off() {
+            true => return true,
+            false => self.names(way, start),
         };
-        let is_entered = |(i, place): (usize, &Identity)| {
-            let carries = self.enterable.get(place).copied().flatten();
-            carries
-                .is_some_and(|carries| i + 1 == way.len() || is_crossed_to(place.device, carries))
-        };
-        is_crossed_to(root.stat.device, root.mount.carries)
-            && way.iter().enumerate().all(is_entered)
-            && (self.options.filter.is_off()
-                || self
-                    .names(way, root, start)
-                    .is_ok_and(|names| self.is_admitted(outer, &names).unwrap_or(false)))
+        names.and_then(|names| self.is_admitted(outer, &names)).unwrap_or(false)
+    }
+
+    /// Whether the walk of `outer` enters a mount of this `device`.
+    fn is_crossed_to(&self, outer: &Root, device: u64, carries: Carries) -> bool {
+        self.options.is_weighed(outer.stat.device, device)
+            && is_entered(carries, outer.mount.carries == Carries::Synthetic)
     }
 
     /// Finds out which places on the `way` a walk could enter.
-    fn look_at(&mut self, way: &[Identity], root: &Root, start: &Start) {
-        let mut dir = dir_above(root, start);
+    fn look_at(&mut self, way: &[Identity], start: &Start<'_>) {
+        let mut dir = start.dir_above();
         for place in way {
             let carries = dir.as_ref().ok().and_then(|dir| {
                 dir.open_at(c".", Symlinks::Stay).ok()?;
@@ -248,15 +254,16 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// The names on the `way` down to `root`.
-    fn names(&mut self, way: &[Identity], root: &Root, start: &Start) -> io::Result<Vec<CString>> {
+    /// The names on the `way` down to the root at `start`.
+    fn names(&mut self, way: &[Identity], start: &Start<'_>) -> io::Result<Vec<CString>> {
+        let root = start.root;
         let path = real_path(root);
         let mut spelled = path.components().rev().map_while(|name| match name {
             Component::Normal(name) => CString::new(name.as_encoded_bytes()).ok(),
             _ => None,
         });
         let mut names = Vec::new();
-        let mut dir = dir_above(root, start)?;
+        let mut dir = start.dir_above()?;
         let mut below = root.stat.identity_on(root.mount.id);
         for (i, above) in way.iter().enumerate() {
             let spelled = spelled.next();
@@ -289,11 +296,13 @@ impl<'a> Nesting<'a> {
                 dir = dir.open_at(&way[i - 1], Symlinks::Stay)?;
             }
             let stat = dir.stat_at(name, Symlinks::Stay, self.options.query)?;
-            let names = || iter::once(root).chain(way[..i].iter().map(|name| name.to_bytes()));
-            let enter =
-                || filter.enter(filters.scope.as_ref(), &dir, || names().collect(), |_, _| ());
-            let path = path::join_all(names());
-            filters.scope = self.entered.entry(path).or_insert_with(enter).clone();
+            let above = way[..i].iter().map(|name| name.to_bytes());
+            let names: Vec<_> = iter::once(root).chain(above).collect();
+            let entered = self.entered.entry(path::join_all(names.iter().copied()));
+            let scope = entered.or_insert_with(|| {
+                filter.enter(filters.scope.as_ref(), &dir, || names.clone(), |_, _| ())
+            });
+            filters.scope = scope.clone();
             let verdict = filters.verdict(name.to_bytes(), stat.is_directory());
             if filters.confirm(verdict, &stat) == Verdict::LeftOut {
                 return Ok(false);
@@ -310,15 +319,17 @@ fn name_of(
     place: Identity,
     spelled: Option<CString>,
 ) -> io::Result<Option<CString>> {
-    let is_it = |name: &CStr| {
-        let stat = above.stat_at(name, Symlinks::Stay, Query::default());
-        stat.is_ok_and(|stat| stat.identity() == place.on_any_mount())
-            && above.mount_at(name, Symlinks::Stay).is_ok_and(|mount| mount.id == place.mount)
-    };
-    match spelled.filter(|name| is_it(name)) {
-        None => name_in(above, |listed| Ok(is_it(listed.name))),
+    match spelled.filter(|name| is_at(above, name, place)) {
+        None => name_in(above, |listed| Ok(is_at(above, listed.name, place))),
         spelled => Ok(spelled),
     }
+}
+
+/// Whether what is called `name` in `above` is at `place`.
+fn is_at(above: &Handle, name: &CStr, place: Identity) -> bool {
+    let stat = above.stat_at(name, Symlinks::Stay, Query::default());
+    stat.is_ok_and(|stat| stat.identity() == place.on_any_mount())
+        && above.mount_at(name, Symlinks::Stay).is_ok_and(|mount| mount.id == place.mount)
 }
 
 /// The real path of a root, as far as a path can tell.

@@ -1,13 +1,9 @@
 //! More threads than cores, for storage that keeps them waiting.
 //!
-//! Rayon's deques cost next to nothing, but its number of threads is fixed. Here a task
-//! waits for storage a thousand times longer than for a lock. So one stack behind one lock is enough, and the monitor
-//! can change at any time how many threads may take tasks from it. It is a stack because the last task found is the
-//! deepest. So depth, and not breadth, limits how many tasks are queued.
-//!
-//! A deque of crossbeam-deque for each thread, with locks only to wait, was tried: 60 lines and 14 KB more, and as
-//! fast over FUSE (209 and 207 ms at 1 ms a request; 900 and 888 at 5 ms; 4,000 directories at 0.2 ms: 357 and 329,
-//! within the spread of single runs). A channel hands out the first task found.
+//! Rayon's deques cost next to nothing, but its number of threads is fixed. Here a task waits for storage a thousand
+//! times longer than for a lock. So one stack behind one lock is enough, and the monitor can change at any time how many
+//! threads may take tasks from it. It is a stack because the last task found is the deepest. So depth, and not breadth,
+//! limits how many tasks are queued. `benches/README.md` says what else was tried.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,7 +14,7 @@ use super::{Walk, lock};
 use crate::tally::Tally;
 
 /// Tasks and the threads that do them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Pool<P> {
     /// Guards the tasks and the number of threads at work; no system call is made under it.
     state: Mutex<State<P>>,
@@ -32,7 +28,7 @@ pub(super) struct Pool<P> {
     is_crowded: AtomicBool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct State<P> {
     tasks: Vec<Task<P>>,
     /// How many tasks are being done.
@@ -42,20 +38,6 @@ struct State<P> {
     /// How many threads have been started.
     threads: usize,
     is_closed: bool,
-}
-
-impl<P> Default for Pool<P> {
-    fn default() -> Self {
-        let tasks = Vec::new();
-        let state = State { tasks, at_work: 0, limit: 0, threads: 0, is_closed: false };
-        Self {
-            state: Mutex::new(state),
-            work: Condvar::new(),
-            idle: Condvar::new(),
-            is_engaged: AtomicBool::new(false),
-            is_crowded: AtomicBool::new(false),
-        }
-    }
 }
 
 impl<P> Pool<P> {
@@ -89,9 +71,10 @@ impl<P> Pool<P> {
 
     /// Waits until nothing is left to do.
     pub(super) fn wait(&self) {
-        let state = self.state();
-        let is_busy = |state: &mut State<P>| state.at_work > 0 || !state.tasks.is_empty();
-        drop(self.idle.wait_while(state, is_busy).unwrap_or_else(PoisonError::into_inner));
+        let idle = self
+            .idle
+            .wait_while(self.state(), |state| state.at_work > 0 || !state.tasks.is_empty());
+        drop(idle.unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Lets no thread take a task for now. Threads at work stop soon, and hand out the rest of their work.
@@ -117,11 +100,10 @@ impl<P> Pool<P> {
                 self.idle.notify_all();
             }
         }
-        let must_wait = |state: &mut State<P>| {
+        let work = self.work.wait_while(state, |state| {
             !state.is_closed && (state.tasks.is_empty() || state.at_work >= state.limit)
-        };
-        let mut state =
-            self.work.wait_while(state, must_wait).unwrap_or_else(PoisonError::into_inner);
+        });
+        let mut state = work.unwrap_or_else(PoisonError::into_inner);
         let task = state.tasks.pop().filter(|_| !state.is_closed)?;
         state.at_work += 1;
         Some(task)
@@ -155,15 +137,18 @@ pub(super) fn engage<T: Tally + 'static>(walk: &Arc<Walk<T>>, limit: usize) {
 
 fn start<T: Tally + 'static>(walk: &Arc<Walk<T>>, thread: usize) -> io::Result<()> {
     let walk = Arc::clone(walk);
-    let work = move || {
-        let worker = Worker::on_the_stack(&*walk, walk.workers.of_pool(thread));
-        let mut is_back = false;
-        while let Some(task) = walk.pool.take(is_back) {
-            worker.run(task);
-            is_back = true;
-        }
-    };
-    thread::Builder::new().name(format!("weigh {thread}")).spawn(work).map(drop)
+    let builder = thread::Builder::new().name(format!("weigh {thread}"));
+    builder.spawn(move || work(&walk, thread)).map(drop)
+}
+
+/// What a thread does until the pool is closed.
+fn work<T: Tally>(walk: &Walk<T>, thread: usize) {
+    let worker = Worker::on_the_stack(walk, walk.workers.of_pool(thread));
+    let mut is_back = false;
+    while let Some(task) = walk.pool.take(is_back) {
+        worker.run(task);
+        is_back = true;
+    }
 }
 
 #[cfg(test)]
@@ -173,7 +158,7 @@ mod tests {
     use super::*;
     use crate::filter::Filter;
     use crate::sys::{Mount, Stat};
-    use crate::tally::{Directory, Entry};
+    use crate::tally::Entry;
     use crate::tree::Tree;
     use crate::walk::WalkOptions;
     use crate::walk::dir::Dir;
@@ -225,9 +210,9 @@ mod tests {
 
         fn merge(&self, (): &mut (), (): ()) {}
 
-        fn close(&self, (): &mut (), _: &Directory<'_>, (): ()) {}
+        fn close(&self, (): &mut (), _: &Entry<'_>, (): ()) {}
 
-        fn finish(&self, _: &Directory<'_>, (): ()) -> Tree {
+        fn finish(&self, _: &Entry<'_>, (): ()) -> Tree {
             Tree::default()
         }
     }

@@ -5,23 +5,13 @@
 //! No total depends on it. It starts when the samples show that threads wait, which they do not if everything is in
 //! memory. A walk that ends before is not delayed.
 
-use std::ffi::CString;
-use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{self, JoinHandle};
 
 use super::WalkOptions;
 use super::roots::Root;
-use crate::sys::{self, Mount, Stat};
-
-/// A root that may be the root directory of a file system.
-#[derive(Debug)]
-pub(super) struct PrefetchRoot {
-    path: CString,
-    stat: Stat,
-    mount: Mount,
-}
+use crate::sys;
 
 /// A prefetch in progress.
 #[derive(Debug)]
@@ -41,34 +31,21 @@ struct PrefetchState {
 }
 
 /// The roots that may be prefetched: without filters, because otherwise not everything is needed.
-pub(super) fn candidates(roots: &[Root], options: &WalkOptions) -> Vec<PrefetchRoot> {
+pub(super) fn candidates(roots: &[Root], options: &WalkOptions) -> Vec<Root> {
     if options.bulk || !options.prefetch || !options.filter.is_off() {
         return Vec::new();
     }
-    let roots = roots.iter().filter(|root| root.stat.is_directory());
-    let candidate =
-        |root: &Root| PrefetchRoot { path: root.path.clone(), stat: root.stat, mount: root.mount };
-    roots.map(candidate).collect()
+    roots.iter().filter(|root| root.stat.is_directory()).cloned().collect()
 }
 
 impl RunningPrefetch {
-    /// Starts a thread for those `candidates` that can be prefetched; takes all of them. To find out already reads from
-    /// the devices, so that the thread does it.
-    pub(super) fn begin(candidates: &mut Vec<PrefetchRoot>) -> Option<Self> {
-        let candidates = mem::take(candidates);
+    /// Starts a thread for those `candidates` that can be prefetched. To find out already reads from the devices, so
+    /// that the thread does it.
+    pub(super) fn begin(candidates: Vec<Root>) -> Option<Self> {
         let state = Arc::new(PrefetchState::default());
         let shared = Arc::clone(&state);
-        let work = move || {
-            let prefetch = |root: &PrefetchRoot| {
-                sys::Prefetch::of(&root.path, &root.stat, root.mount, candidates.len())
-            };
-            let found: Vec<_> = candidates.iter().filter_map(prefetch).collect();
-            let bytes = found.iter().map(sys::Prefetch::bytes).fold(0, u64::saturating_add);
-            shared.bytes.store(bytes, Ordering::Relaxed);
-            found.iter().for_each(|one| one.run(&shared.is_stopped, &shared.read));
-        };
         let thread = thread::Builder::new().name("weigh prefetch".into());
-        let thread = thread.spawn(work).ok()?;
+        let thread = thread.spawn(move || shared.read(&candidates)).ok()?;
         Some(Self { thread, state })
     }
 
@@ -87,6 +64,20 @@ impl RunningPrefetch {
         let [read, bytes] =
             [&self.state.read, &self.state.bytes].map(|it| it.load(Ordering::Relaxed));
         (read, bytes.max(read))
+    }
+}
+
+impl PrefetchState {
+    fn read(&self, candidates: &[Root]) {
+        let found: Vec<_> = candidates
+            .iter()
+            .filter_map(|Root { path, stat, mount }| {
+                sys::Prefetch::of(path, stat, *mount, candidates.len())
+            })
+            .collect();
+        let bytes = found.iter().map(sys::Prefetch::bytes).fold(0, u64::saturating_add);
+        self.bytes.store(bytes, Ordering::Relaxed);
+        found.iter().for_each(|one| one.run(&self.is_stopped, &self.read));
     }
 }
 

@@ -22,7 +22,7 @@ use super::task::Task;
 pub struct Progress {
     /// Entries weighed.
     pub entries: u64,
-    /// Their weight, in the measure's unit. Each link of an inode that counts once adds its share: the weight divided
+    /// Their weight, in the measure's unit. Each link of an inode that counts once adds its part: the weight divided
     /// by the number of links. That takes no memory, and agrees with the totals if the walk finds all links. If an
     /// inode has links elsewhere, it is too little.
     pub size: u64,
@@ -35,7 +35,7 @@ pub struct Progress {
 }
 
 /// The slots of all workers. Those of a pool are made when it begins.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Workers<P> {
     caller: CachePadded<Slot<P>>,
     rayon: OnceLock<Slots<P>>,
@@ -46,7 +46,7 @@ type Slots<P> = Box<[CachePadded<Slot<P>>]>;
 
 /// What one worker has done. All orderings are relaxed, because the numbers are only shown, and sampled to
 /// choose the number of threads.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Slot<P> {
     found: AtomicU64,
     done: AtomicU64,
@@ -54,14 +54,14 @@ pub(super) struct Slot<P> {
     entries: AtomicU64,
     size: AtomicU64,
     /// The bits of a floating-point number.
-    shares: AtomicU64,
+    of_links: AtomicU64,
     /// Guards a pointer; only a watcher ever contends for it.
     at: Mutex<Option<Arc<Dir<P>>>>,
     /// Whether the worker has something to do, in a directory or between two. The worker releases it, and the monitor
     /// acquires it and then sees everything that the worker did before.
     is_at_work: AtomicBool,
     /// Guards what the worker takes for each directory and puts back; no other thread contends for it.
-    known: Mutex<Known>,
+    pub(super) known: Mutex<Known>,
     /// Guards the tasks that the worker has handed out to rayon and that no thread has begun. Only a thread that
     /// steals one contends for it.
     tasks: Mutex<VecDeque<Task<P>>>,
@@ -80,11 +80,11 @@ pub(super) struct Counts {
     pub(super) entries: u64,
     /// The weight of inodes that count whole, saturated.
     pub(super) size: u64,
-    /// The weight of the shares of links. A floating-point number, because a link may be a fraction of a file.
-    pub(super) shares: f64,
+    /// The weight of links, each a part of its inode's. A floating-point number, because a link may be a fraction of a file.
+    pub(super) of_links: f64,
 }
 
-impl<P> Workers<P> {
+impl<P: Default> Workers<P> {
     /// Makes room for rayon's `workers`.
     pub(super) fn make_room_for(&self, workers: usize) {
         self.rayon.get_or_init(|| slots(workers));
@@ -112,22 +112,23 @@ impl<P> Workers<P> {
 
     /// What all workers have done.
     pub(super) fn counts(&self) -> Counts {
-        let sum = |field: fn(&Slot<P>) -> &AtomicU64| {
-            let values = self.slots().map(|slot| field(slot).load(Ordering::Relaxed));
-            values.fold(0, u64::saturating_add)
-        };
         Counts {
-            found: sum(|slot| &slot.found),
-            done: sum(|slot| &slot.done),
-            calls: sum(|slot| &slot.calls),
-            entries: sum(|slot| &slot.entries),
-            size: sum(|slot| &slot.size),
-            shares: self.slots().map(|slot| f64_of(&slot.shares)).sum(),
+            found: self.sum(|slot| &slot.found),
+            done: self.sum(|slot| &slot.done),
+            calls: self.sum(|slot| &slot.calls),
+            entries: self.sum(|slot| &slot.entries),
+            size: self.sum(|slot| &slot.size),
+            of_links: self.slots().map(|slot| f64_of(&slot.of_links)).sum(),
         }
     }
 
-    /// Where the workers are.
-    pub(super) fn places(&self) -> Vec<Arc<Dir<P>>> {
+    fn sum(&self, count: fn(&Slot<P>) -> &AtomicU64) -> u64 {
+        let counts = self.slots().map(|slot| count(slot).load(Ordering::Relaxed));
+        counts.fold(0, u64::saturating_add)
+    }
+
+    /// The directories that the workers are in.
+    pub(super) fn dirs(&self) -> Vec<Arc<Dir<P>>> {
         self.slots().filter_map(|slot| slot.at().clone()).collect()
     }
 
@@ -144,40 +145,19 @@ impl<P> Workers<P> {
 
     /// Takes the directory of every worker away. The caller has to settle them.
     pub(super) fn give_up(&self) -> Vec<Arc<Dir<P>>> {
-        let give_up = |slot: &Slot<P>| {
-            let dir = slot.at().take()?;
-            slot.end();
-            Some(dir)
-        };
-        self.slots().filter_map(give_up).collect()
-    }
-}
-
-impl<P> Default for Workers<P> {
-    fn default() -> Self {
-        Self { caller: CachePadded::default(), rayon: OnceLock::new(), pool: OnceLock::new() }
-    }
-}
-
-fn slots<P>(workers: usize) -> Slots<P> {
-    (0..workers).map(|_| CachePadded::default()).collect()
-}
-
-impl<P> Default for Slot<P> {
-    fn default() -> Self {
-        Self {
-            found: AtomicU64::new(0),
-            done: AtomicU64::new(0),
-            calls: AtomicU64::new(0),
-            entries: AtomicU64::new(0),
-            size: AtomicU64::new(0),
-            shares: AtomicU64::new(0),
-            at: Mutex::new(None),
-            is_at_work: AtomicBool::new(false),
-            known: Mutex::default(),
-            tasks: Mutex::default(),
+        let mut dirs = Vec::new();
+        for slot in self.slots() {
+            if let Some(dir) = slot.at().take() {
+                slot.end();
+                dirs.push(dir);
+            }
         }
+        dirs
     }
+}
+
+fn slots<P: Default>(workers: usize) -> Slots<P> {
+    (0..workers).map(|_| CachePadded::default()).collect()
 }
 
 impl<P> Slot<P> {
@@ -224,8 +204,8 @@ impl<P> Slot<P> {
         add(&self.calls, counts.calls);
         add(&self.entries, counts.entries);
         add(&self.size, counts.size);
-        let shares = f64_of(&self.shares) + counts.shares;
-        self.shares.store(shares.to_bits(), Ordering::Relaxed);
+        let of_links = f64_of(&self.of_links) + counts.of_links;
+        self.of_links.store(of_links.to_bits(), Ordering::Relaxed);
     }
 
     /// The worker hands out a task.
@@ -238,20 +218,6 @@ impl<P> Slot<P> {
     pub(super) fn pop(&self, is_own: bool) -> Option<Task<P>> {
         let mut tasks = lock(&self.tasks);
         if is_own { tasks.pop_back() } else { tasks.pop_front() }
-    }
-
-    /// Takes what the worker knows.
-    pub(super) fn take_known(&self) -> Known {
-        mem::take(&mut *self.known())
-    }
-
-    /// Puts back what the worker knows.
-    pub(super) fn put_known(&self, known: Known) {
-        *self.known() = known;
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        lock(&self.known)
     }
 
     fn at(&self) -> MutexGuard<'_, Option<Arc<Dir<P>>>> {

@@ -10,7 +10,7 @@ use crate::sys::{Mount, Stat, Symlinks};
 use crate::walk::WalkOptions;
 
 /// Where a walk begins.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Root {
     pub(super) path: CString,
     pub(super) stat: Stat,

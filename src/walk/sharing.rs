@@ -97,7 +97,7 @@ impl<T: Tally> Walk<T> {
     ) {
         self.rules.identify(entry);
         let may_share = mount.sharing != SharedSpace::Never
-            && entry.figures.disk > 0
+            && entry.sums.all.disk > 0
             && entry.stat.mode.kind() == Kind::File;
         let file = may_share.then(|| self.sharing_of(mount, directory, name, entry));
         subtotal.add_sharing(entry, file);
@@ -112,26 +112,27 @@ impl<T: Tally> Walk<T> {
         entry: &Entry<'_>,
     ) -> SharingFile {
         let SharingAnswers { extents, small, unknown, .. } = &self.sharing;
-        // What is not known is in doubt as a whole.
-        let in_doubt = || SharingFile {
-            doubtful: Doubtful { size: entry.figures.disk, in_extents: 0 },
-            extents: Extents::new(extents),
-        };
+        let size = entry.sums.all.disk;
         if let Some(file) = entry.linked().and_then(|identity| self.sharing.known(identity)) {
             return file;
         }
-        let is_small = entry.figures.disk < LEAST_ASKED && mount.sharing == SharedSpace::Mapped;
-        let (file, unasked) = if is_small {
-            (in_doubt(), Some(small))
-        } else {
-            match self.ask(mount, directory, name, entry) {
-                Ok(file) => (file, None),
-                Err(_) => (in_doubt(), Some(unknown)),
+        let answer = match size < LEAST_ASKED && mount.sharing == SharedSpace::Mapped {
+            true => Err(small),
+            false => self.ask(mount, directory, name, entry).map_err(|_| unknown),
+        };
+        let (file, unasked) = match answer {
+            Ok(file) => (file, None),
+            Err(unasked) => {
+                // What is not known is in doubt as a whole.
+                let doubtful = Doubtful { size, in_extents: 0 };
+                (SharingFile { doubtful, extents: Extents::new(extents) }, Some(unasked))
             }
         };
-        let remember = |identity| self.sharing.remember(identity, &file, entry.links);
-        if let (Some(unasked), true) = (unasked, entry.linked().is_none_or(remember)) {
-            unasked.add(entry.figures.disk);
+        let is_first = entry
+            .linked()
+            .is_none_or(|identity| self.sharing.remember(identity, &file, entry.links));
+        if let Some(unasked) = unasked.filter(|_| is_first) {
+            unasked.add(size);
         }
         file
     }
@@ -144,18 +145,20 @@ impl<T: Tally> Walk<T> {
         name: &CStr,
         entry: &Entry<'_>,
     ) -> io::Result<SharingFile> {
-        let unknown = || io::Error::from(io::ErrorKind::Unsupported);
+        const UNKNOWN: io::ErrorKind = io::ErrorKind::Unsupported;
         if mount.sharing != SharedSpace::Mapped {
-            return Err(unknown());
+            return Err(UNKNOWN.into());
         }
         // Subvolumes of btrfs have devices of their own, and share the space of one file system.
         let mounts = self.mounts.get_or_init(MountTable::read);
-        let file_system = mounts.file_system(mount.id).ok_or_else(unknown)?;
+        let file_system = mounts.file_system(mount.id).ok_or(UNKNOWN)?;
         with_patience(self, || {
             let mut extents = Extents::new(&self.sharing.extents);
-            let add = |extent| extents.add(file_system, extent);
-            let Mapped { own, unplaced } = sys::map_extents(directory, name, entry.stat, add)?;
-            let size = entry.figures.disk.saturating_sub(own);
+            let Mapped { own, unplaced } =
+                sys::map_extents(directory, name, entry.stat, |extent| {
+                    extents.add(file_system, extent);
+                })?;
+            let size = entry.sums.all.disk.saturating_sub(own);
             let doubtful = Doubtful { size, in_extents: size.saturating_sub(unplaced) };
             Ok(SharingFile { doubtful, extents })
         })

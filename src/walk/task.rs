@@ -21,12 +21,10 @@ use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
 use super::{Walk, lock};
-use crate::inode::Links;
 use crate::problem::Operation;
 use crate::sys::{self, Listing};
-use crate::tally::{Directory, Entry, Tally};
+use crate::tally::{Entry, Tally};
 use crate::total::{self, Shown, Subtotal};
-use crate::tree::Sums;
 
 /// Work in a directory, which counts it as outstanding.
 #[derive(Debug)]
@@ -112,19 +110,15 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                 self.hand_out_root(Dir::root(None, root, filter));
             } else {
                 let (name, figures) = (root.path.to_bytes(), walk.rules.alone(&root.stat));
-                let (mut sums, own) = (Sums::of(figures), Some(figures));
                 let mut entry = Entry::new(name, 0, &root.stat, figures, root.mount.id);
+                entry.own = Some(figures);
+                // It may be met again, as another root of a snapshot.
                 walk.rules.identify(&mut entry);
                 if walk.options.frees {
                     let mut alone = Subtotal::default();
                     walk.add_sharing(&mut alone, root.mount, None, &root.path, &mut entry);
-                    sums.frees = entry.frees;
                 }
-                // It may be met again, as another root of a snapshot.
-                let Entry { stat, links, mount, .. } = entry;
-                let change = None;
-                let root = Directory { name, depth: 0, stat, mount, links, own, sums, change };
-                let report = walk.tally.finish(&root, T::Part::default());
+                let report = walk.tally.finish(&entry, T::Part::default());
                 *lock(&walk.report) = Some(report);
             }
         }
@@ -303,16 +297,9 @@ pub(super) fn with_patience<T: Tally, R>(
 pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
     while dir.hand_in() {
         let parent = dir.parent.clone();
-        let directory = Directory {
-            name: dir.name.to_bytes(),
-            depth: dir.depth,
-            stat: &dir.stat,
-            mount: dir.mount.id,
-            links: Links::Alone,
-            own: dir.is_counted.then(|| walk.rules.figures(&dir.stat)),
-            sums: Sums::default(),
-            change: None,
-        };
+        let (name, own) = (dir.name.to_bytes(), walk.rules.figures(&dir.stat));
+        let mut directory = Entry::new(name, dir.depth, &dir.stat, own, dir.mount.id);
+        directory.own = dir.is_counted.then_some(own);
         let (rules, tally, subtotal) = (Some(&walk.rules), &walk.tally, dir.take_subtotal());
         let Some(parent) = parent else {
             let report = total::finish(rules, tally, directory, subtotal);

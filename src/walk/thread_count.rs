@@ -144,9 +144,7 @@ impl ThreadChooser {
             Phase::Staying(until) => {
                 let is_warm = self.seen.is_busy(self.cores) && !self.seen.is_blocked();
                 if is_warm && self.threads > self.cores {
-                    self.threads = self.cores;
-                    self.begin(Phase::First(0));
-                    return Some(self.cores);
+                    return Some(self.begin_again());
                 }
                 if self.seen.wall < until {
                     return None;
@@ -272,14 +270,11 @@ impl Sample {
         waited / u32::try_from(self.waits.max(1)).unwrap_or(u32::MAX)
     }
 
-    /// The share of the time of so many threads that was CPU time.
-    fn share(&self, threads: usize) -> f64 {
-        self.cpu.as_secs_f64() / (self.wall.as_secs_f64().max(1e-6) * threads.max(1) as f64)
-    }
-
+    /// Whether most of the time of so many threads was CPU time.
     fn is_busy(&self, threads: usize) -> bool {
         const BUSY: f64 = 0.75;
-        self.share(threads) >= BUSY
+        let time = self.wall.as_secs_f64().max(1e-6) * threads.max(1) as f64;
+        self.cpu.as_secs_f64() / time >= BUSY
     }
 
     /// Whether threads wait for storage: they wait often for the steps that they do, and more often than other

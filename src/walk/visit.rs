@@ -10,10 +10,10 @@ use super::dir::Dir;
 use super::find::{ATTEMPTS, Missing};
 use super::follow::Via;
 use super::handles::CountedHandle;
-use super::is_entered;
 use super::known::Known;
 use super::progress::Counts;
 use super::task::{Task, Worker, with_patience};
+use super::{is_entered, lock};
 use crate::filter::{DirectoryFilter, Verdict};
 use crate::inode::Identity;
 use crate::measure::Kind;
@@ -62,7 +62,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             filters,
             subtotal: Subtotal::default(),
             counts: Counts::default(),
-            known: worker.slot.take_known(),
+            known: mem::take(&mut *lock(&worker.slot.known)),
             has_links: false,
             last: None,
             missing: Vec::new(),
@@ -77,8 +77,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         const FEW: usize = 32;
         let Worker { walk, slot, .. } = *self.worker;
         // A file system that never answers may be mounted on a directory.
-        let may_hang = |listed: Listed<'_>| listed.kind.is_none_or(|kind| kind == Kind::Directory);
-        let is_for_others = self.worker.is_unwatched() && names.iter().any(may_hang);
+        let is_for_others = self.worker.is_unwatched()
+            && names.iter().any(|name| name.kind.is_none_or(|kind| kind == Kind::Directory));
         for (i, listed) in names.iter().enumerate() {
             if walk.is_interrupted() {
                 break;
@@ -121,8 +121,8 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             Err(error) => return self.miss(name, Operation::Stat, error),
         };
         let is_directory = stat.is_directory();
-        let ask = || self.filters.verdict(name.to_bytes(), is_directory);
-        let verdict = verdict.unwrap_or_else(ask);
+        let verdict =
+            verdict.unwrap_or_else(|| self.filters.verdict(name.to_bytes(), is_directory));
         let verdict = self.filters.confirm(verdict, &stat);
         if verdict == Verdict::LeftOut {
             return;
@@ -133,7 +133,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         if is_directory || stat.links < 2 || walk.options.count_links {
             self.counts.size = self.counts.size.saturating_add(size);
         } else {
-            self.counts.shares += size as f64 / f64::from(stat.links);
+            self.counts.of_links += size as f64 / f64::from(stat.links);
         }
         if is_directory {
             self.enter(name, stat, symlinks, verdict);
@@ -308,7 +308,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         }
         let last = self.last.take();
         self.flush();
-        self.worker.slot.put_known(self.known);
+        *lock(&self.worker.slot.known) = self.known;
         Some(Task::Directory { dir: last?, parent: Some(Arc::clone(self.open)) })
     }
 

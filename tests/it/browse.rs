@@ -15,9 +15,7 @@ use crate::program::browse::{BrowseOptions, Browser, Key, Protected};
 use weigh::internal::measure::Time;
 use weigh::internal::report::{self, Browsed, Input, Keep, Request};
 use weigh::internal::sys;
-use weigh::internal::tally::{
-    Directory, Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole,
-};
+use weigh::internal::tally::{Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
 use weigh::internal::total::Rules;
 use weigh::internal::tree::{Step, Totals, Traversal, Tree};
 use weigh::internal::walk::{WalkOptions, walk};
@@ -610,14 +608,14 @@ impl Tally for Stepwise {
         self.live.merge(part, other);
     }
 
-    fn close(&self, parent: &mut LivePart, directory: &Directory<'_>, part: LivePart) {
+    fn close(&self, parent: &mut LivePart, directory: &Entry<'_>, part: LivePart) {
         self.live.close(parent, directory, part);
         let steps = self.steps.lock().unwrap();
         steps.0.send(()).unwrap();
         steps.1.recv().unwrap();
     }
 
-    fn finish(&self, root: &Directory<'_>, part: LivePart) -> Tree {
+    fn finish(&self, root: &Entry<'_>, part: LivePart) -> Tree {
         self.live.finish(root, part)
     }
 }

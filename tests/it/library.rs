@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use weigh::internal::measure::Mode;
-use weigh::internal::tally::{Directory, Entry, Tally};
+use weigh::internal::tally::{Entry, Tally};
 use weigh::internal::tree::{Content, Node, Shape, Tree};
 use weigh::internal::walk::{WalkOptions, walk};
 
@@ -26,9 +26,9 @@ impl Tally for Panics {
 
     fn merge(&self, (): &mut (), (): ()) {}
 
-    fn close(&self, (): &mut (), _: &Directory<'_>, (): ()) {}
+    fn close(&self, (): &mut (), _: &Entry<'_>, (): ()) {}
 
-    fn finish(&self, _: &Directory<'_>, (): ()) -> Tree {
+    fn finish(&self, _: &Entry<'_>, (): ()) -> Tree {
         Tree::default()
     }
 }
@@ -62,14 +62,14 @@ impl Tally for Slow {
 
     fn merge(&self, (): &mut (), (): ()) {}
 
-    fn close(&self, (): &mut (), _: &Directory<'_>, (): ()) {
+    fn close(&self, (): &mut (), _: &Entry<'_>, (): ()) {
         if !self.0.swap(true, Ordering::Relaxed) {
             // Long enough for the progress thread to see several times that nothing moves.
             thread::sleep(Duration::from_millis(500));
         }
     }
 
-    fn finish(&self, root: &Directory<'_>, (): ()) -> Tree {
+    fn finish(&self, root: &Entry<'_>, (): ()) -> Tree {
         let node = Node { sums: root.sums, mode: Mode::DIRECTORY, ..Node::default() };
         Content::default().finish(&node, Shape::Directory)
     }

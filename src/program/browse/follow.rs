@@ -82,7 +82,7 @@ impl Scan {
             true => self.links_at(&BTreeSet::from([old.into()])),
             false => HashMap::new(),
         };
-        let place = self.tree.replace(old, new, |above| above.sums);
+        let place = self.tree.replace(old, new);
         if !lost.is_empty() {
             for (inode, left) in self.links_at(&BTreeSet::from([place.into()])) {
                 lost.entry(inode).and_modify(|links| *links = links.saturating_sub(left));

@@ -1,6 +1,6 @@
 //! Extents are compared with an oracle that marks every byte.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -26,29 +26,24 @@ fn added(extents: &[Extent], count: &Arc<ExtentCount>) -> Extents {
     all
 }
 
-/// How many bytes are in any of the extents, and in how many segments, by looking at each byte.
+/// How many bytes are in any of the extents, and in how many ranges, by looking at each byte.
 fn marked(extents: &[Extent]) -> (u64, usize) {
     let mut bytes = BTreeSet::new();
-    let mut cuts: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
-    for (file_system, extent) in extents.iter().filter(|(_, extent)| !extent.is_empty()) {
+    for (file_system, extent) in extents {
         bytes.extend(extent.clone().map(|byte| (*file_system, byte)));
-        cuts.entry(*file_system).or_default().extend([extent.start, extent.end]);
     }
-    let begins = |(file_system, byte): &&(u64, u64)| {
-        let is_first = byte.checked_sub(1).is_none_or(|one| !bytes.contains(&(*file_system, one)));
-        is_first || cuts[file_system].contains(byte)
-    };
-    (bytes.len() as u64, bytes.iter().filter(begins).count())
+    let first = bytes.iter().filter(|(file_system, byte)| {
+        byte.checked_sub(1).is_none_or(|before| !bytes.contains(&(*file_system, before)))
+    });
+    (bytes.len() as u64, first.count())
 }
 
 fn check_order(extents: &Extents) {
-    for (_, segments) in &extents.file_systems {
-        assert!(segments.chunks.iter().all(|chunk| !chunk.is_empty()));
-        let all: Vec<_> = segments.chunks.iter().flatten().copied().collect();
-        assert!(all.iter().all(|segment| segment.start < segment.end));
-        assert!(all.windows(2).all(|two| two[0].end <= two[1].start));
-        assert_eq!(all.len(), segments.count);
-        assert_eq!(all.iter().map(|one| one.end - one.start).sum::<u64>(), segments.bytes);
+    for Ranges { ends, bytes } in extents.file_systems.values() {
+        let all: Vec<_> = ends.iter().collect();
+        assert!(all.iter().all(|(start, end)| start < end));
+        assert!(all.windows(2).all(|two| two[0].1 < two[1].0));
+        assert_eq!(all.iter().map(|(start, end)| *end - *start).sum::<u64>(), *bytes);
     }
 }
 
@@ -57,9 +52,9 @@ proptest! {
     fn every_byte_counts_once(extents in vec(extent(), 0..40)) {
         let all = added(&extents, &Arc::default());
         check_order(&all);
-        let (bytes, segments) = marked(&extents);
+        let (bytes, ranges) = marked(&extents);
         prop_assert_eq!((all.covered(), all.listed()), (Some(bytes), extents.len() as u64));
-        prop_assert_eq!(all.segments(), segments);
+        prop_assert_eq!(all.ranges(), ranges);
     }
 
     /// Threads add the files of a directory in any order, and its parts meet in any order. Only small sets are kept if
@@ -88,12 +83,12 @@ proptest! {
         merged.absorb(added(rest, &count));
         let listed = extents.len() as u64;
         prop_assert_eq!(merged.listed(), listed);
-        let (bytes, segments) = marked(&extents);
+        let (bytes, ranges) = marked(&extents);
         let is_kept = listed <= FEW || listed + elsewhere <= MOST;
         prop_assert_eq!(merged.covered(), is_kept.then_some(bytes));
         // What is not kept takes nothing.
         merged.absorb(Extents::new(&count));
-        prop_assert_eq!(merged.segments(), if is_kept { segments } else { 0 });
+        prop_assert_eq!(merged.ranges(), if is_kept { ranges } else { 0 });
     }
 }
 
@@ -105,12 +100,11 @@ fn links_count_their_extents() {
     assert!(!count.is_exceeded());
     all.absorb(all.again());
     assert!(count.is_exceeded());
-    assert_eq!((all.listed(), all.covered(), all.segments()), (4, None, 0));
+    assert_eq!((all.listed(), all.covered(), all.ranges()), (4, None, 0));
 }
 
-/// Enough for many chunks, in an order that splits them in the middle.
 #[test]
-fn chunks_stay_in_order() {
+fn ranges_stay_in_order() {
     const COUNT: u64 = 40_000;
     let mut all = none();
     for i in 0..COUNT {
@@ -119,21 +113,12 @@ fn chunks_stay_in_order() {
         all.add(1, start..start + 4);
     }
     check_order(&all);
-    assert_eq!((all.segments() as u64, all.covered()), (COUNT, Some(COUNT * 4)));
-    let room: usize = all.file_systems[0].1.chunks.iter().map(Vec::capacity).sum();
-    assert!(room as u64 <= 2 * COUNT, "{room}");
+    assert_eq!((all.ranges() as u64, all.covered()), (COUNT, Some(COUNT * 4)));
     // One over everything fills the gaps, and the other adds nothing.
     all.add(1, 0..COUNT * 10);
     all.add(1, 3..COUNT * 10 - 7);
     check_order(&all);
-    assert_eq!(all.covered(), Some(COUNT * 10));
-}
-
-#[test]
-fn segments_in_order_fill_their_chunks() {
-    let mut all = none();
-    (0..10_000).for_each(|i| all.add(1, i * 8..i * 8 + 4));
-    assert_eq!(all.file_systems[0].1.chunks.len(), 10_000_usize.div_ceil(Segments::LARGEST_CHUNK));
+    assert_eq!((all.ranges(), all.covered()), (1, Some(COUNT * 10)));
 }
 
 #[test]
@@ -144,5 +129,5 @@ fn the_ends_of_the_address_space_do_not_overflow() {
     all.add(2, 0..u64::MAX);
     assert_eq!(all.covered(), Some(u64::MAX));
     all.add(3, Range { start: 9, end: 3 });
-    assert_eq!(all.segments(), 3);
+    assert_eq!(all.ranges(), 2);
 }

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::measure::Mode;
-use crate::tally::Directory;
 use crate::tree::Tree;
 use crate::walk::roots;
 use crate::walk::{Walk, WalkOptions, lock};
@@ -14,22 +13,22 @@ impl Tally for Sizes {
     type Part = Vec<(Vec<u8>, u64)>;
 
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>) {
-        part.push((entry.name.to_vec(), entry.figures.length));
+        part.push((entry.name.to_vec(), entry.sums.all.length));
     }
 
     fn merge(&self, part: &mut Self::Part, other: Self::Part) {
         part.extend(other);
     }
 
-    fn close(&self, _: &mut Self::Part, _: &Directory<'_>, _: Self::Part) {}
+    fn close(&self, _: &mut Self::Part, _: &Entry<'_>, _: Self::Part) {}
 
-    fn finish(&self, _: &Directory<'_>, _: Self::Part) -> Tree {
+    fn finish(&self, _: &Entry<'_>, _: Self::Part) -> Tree {
         Tree::default()
     }
 }
 
-/// What is weighed of `listed`, as if the directory of this module had told that of its entries: a name, whether
-/// it is a symlink, and its length, if that is told.
+/// What is weighed of `listed`, as if the directory of this module had listed these entries: a name, whether
+/// it is a symlink, and its length, if the listing has that.
 fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>, u64)> {
     let options = WalkOptions { follow, ..WalkOptions::default() };
     let (mut roots, problems) = roots::resolve(vec!["src/walk".into()], &options);
@@ -57,19 +56,19 @@ fn weighed(follow: bool, listed: &[(&CStr, bool, Option<u64>)]) -> Vec<(Vec<u8>,
 
 #[test]
 fn what_a_listing_tells_is_not_asked() {
-    let told = [(c"no file", false, Some(70)), (c"no symlink", true, Some(5))];
+    let listed = [(c"no file", false, Some(70)), (c"no symlink", true, Some(5))];
     let expected = [(b"no file".to_vec(), 70), (b"no symlink".to_vec(), 5)];
-    assert_eq!(weighed(false, &told), expected);
+    assert_eq!(weighed(false, &listed), expected);
     // Nobody knows where it leads, so it counts as itself.
-    assert_eq!(weighed(true, &told), expected);
-    // What is not told is asked, and has vanished.
-    assert_eq!(weighed(false, &[(c"no file", false, None), told[1]]), expected[1..]);
+    assert_eq!(weighed(true, &listed), expected);
+    // What is not listed is examined, and has vanished.
+    assert_eq!(weighed(false, &[(c"no file", false, None), listed[1]]), expected[1..]);
 }
 
 #[test]
 fn a_symlink_that_is_followed_is_asked_where_it_leads() {
-    let told = [(c"visit.rs", true, Some(u64::MAX))];
-    assert_eq!(weighed(false, &told), [(b"visit.rs".to_vec(), u64::MAX)]);
+    let listed = [(c"visit.rs", true, Some(u64::MAX))];
+    assert_eq!(weighed(false, &listed), [(b"visit.rs".to_vec(), u64::MAX)]);
     let length = include_str!("../visit.rs").len() as u64;
-    assert_eq!(weighed(true, &told), [(b"visit.rs".to_vec(), length)]);
+    assert_eq!(weighed(true, &listed), [(b"visit.rs".to_vec(), length)]);
 }

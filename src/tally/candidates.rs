@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::iter;
 use std::mem;
 
 use smallvec::SmallVec;
@@ -10,56 +11,59 @@ use smallvec::SmallVec;
 use crate::inode::Identity;
 use crate::measure::{Change, Figures, Kind, Mode, View};
 use crate::path;
-use crate::tally::{Directory, Entry, Limits, Show};
-use crate::tree::{self, Content, Shape, Sums, Tree};
+use crate::tally::{Entry, Limits, Show};
+use crate::tree::{Content, Node, Shape, Sums, Tree};
 
 /// The largest nodes below one directory. A directory comes after its children, because it is added when it closes.
 #[derive(Debug, Default)]
-pub struct Carrier {
+pub struct Candidates {
     nodes: Vec<Candidate>,
-    /// The nodes directly in the directory that the carrier belongs to.
+    /// The nodes directly in the directory that these belong to.
     tops: Vec<usize>,
     /// How many nodes count as lines.
-    lines: usize,
+    pub(super) lines: usize,
     /// How many roots there were, whether they are among the nodes or not.
     pub(super) roots: usize,
     /// The rank and the name of the last line, after a cut.
-    last: Option<(i128, Name)>,
+    pub(super) last: Option<(i128, Name)>,
 }
 
 /// A name. Most fit in place, and copying those allocates nothing.
 pub(super) type Name = SmallVec<[u8; 24]>;
 
+/// A node, which has a line or leads to one.
 #[derive(Debug)]
 pub(super) struct Candidate {
-    pub(super) name: Name,
-    pub(super) mode: Mode,
+    name: Name,
+    mode: Mode,
     /// What a directory comes to by itself, if it counts.
-    pub(super) own: Option<Figures>,
-    pub(super) sums: Sums,
+    own: Option<Figures>,
+    sums: Sums,
     /// In a comparison, how it changed. In a box, because a walk does not need the room.
-    pub(super) change: Option<Box<KeptChange>>,
-    pub(super) identity: Option<Identity>,
+    change: Option<Box<KeptChange>>,
+    identity: Option<Identity>,
+    weight: u64,
+    rank: i128,
     /// Whether it has a line. If not, it only leads to one.
-    pub(super) is_line: bool,
-    /// Whether it is one of several roots.
-    pub(super) is_root: bool,
-    pub(super) parent: Option<usize>,
+    is_line: bool,
+    /// Whether it is one of several roots, which have a line however small they are.
+    is_root: bool,
+    parent: Option<usize>,
 }
 
 /// A change, and apart from it where a directory was.
 #[derive(Debug)]
-pub(super) struct KeptChange {
+struct KeptChange {
     change: Change<'static>,
     moved_from: Option<Box<[u8]>>,
 }
 
-impl Carrier {
-    /// Whether enough lines come before `entry`: lines of at least its rank whose names sort before.
-    pub(super) fn is_past_last(&self, view: View, entry: &Entry<'_>) -> bool {
-        self.last.as_ref().is_some_and(|(last, name)| {
-            let rank = view.rank(&entry.figures, entry.change);
-            rank < *last || rank == *last && entry.name > name.as_slice()
+impl Candidates {
+    /// Whether enough lines come before an entry of this `rank` and `name`: lines of at least its rank whose names
+    /// sort before.
+    pub(super) fn is_past_last(&self, rank: i128, name: &[u8]) -> bool {
+        self.last.as_ref().is_some_and(|(last, last_name)| {
+            rank < *last || rank == *last && name > last_name.as_slice()
         })
     }
 
@@ -68,24 +72,14 @@ impl Carrier {
         self.roots <= limits.roots && limits.show != Show::Files
     }
 
-    /// How many lines it carries.
-    pub(super) fn lines(&self) -> usize {
-        self.lines
-    }
-
-    /// The rank of the last line, after a cut.
-    pub(super) fn last_rank(&self) -> Option<i128> {
-        self.last.as_ref().map(|(rank, _)| *rank)
-    }
-
-    /// Adds a node directly in the directory that the carrier belongs to.
+    /// Adds a node directly in the directory that these belong to.
     pub(super) fn add(&mut self, node: Candidate) {
         self.lines += usize::from(node.is_line);
         self.tops.push(self.nodes.len());
         self.nodes.push(node);
     }
 
-    /// Adds the directory that the carrier belonged to; from now on it is the parent's.
+    /// Adds the directory that these belonged to; from now on they are the parent's.
     pub(super) fn add_above(&mut self, node: Candidate) {
         let above = self.nodes.len();
         for top in self.tops.drain(..) {
@@ -95,8 +89,8 @@ impl Carrier {
         self.add(node);
     }
 
-    /// Adds the nodes of another carrier. The smaller one's nodes are moved.
-    pub(super) fn append(&mut self, mut other: Carrier) {
+    /// Adds the nodes of another part or directory. The smaller one's nodes are moved.
+    pub(super) fn append(&mut self, mut other: Candidates) {
         if self.nodes.len() < other.nodes.len() {
             mem::swap(self, &mut other);
         }
@@ -119,101 +113,92 @@ impl Carrier {
     /// Keeps the first lines, each inode once, and the nodes that lead to them. If it `is_end`, it keeps as many
     /// lines as there may be in the end, and else as many as may still be among those. Roots that have a line in any
     /// case come first.
-    pub(super) fn cut(&mut self, view: View, limits: &Limits, is_end: bool) {
-        let ranks = self.ranks();
-        let (nodes, keeps_roots) = (&self.nodes, self.keeps_roots(limits));
-        let is_kept = |i: usize| keeps_roots && nodes[i].is_root;
-        let change = |i: usize| nodes[i].change.as_ref().map(|kept| &kept.change);
-        let rank = |i: usize| view.rank(&nodes[i].sums.all, change(i));
+    pub(super) fn cut(&mut self, limits: &Limits, is_end: bool) {
+        if !self.keeps_roots(limits) {
+            // Nor will it later: there are only ever more of them.
+            self.nodes.iter_mut().for_each(|node| node.is_root = false);
+        }
+        let order = self.path_order();
+        let nodes = &self.nodes;
         let mut lines: Vec<usize> = (0..nodes.len()).collect();
         lines.retain(|&i| {
-            let weight = view.weight(&nodes[i].sums.all, change(i));
-            nodes[i].is_line && (weight >= limits.min_size || is_kept(i))
+            nodes[i].is_line && (nodes[i].is_root || nodes[i].weight >= limits.min_size)
         });
-        lines.sort_by_cached_key(|&i| (!is_kept(i), Reverse(rank(i)), ranks[i]));
+        lines.sort_unstable_by_key(|&i| (!nodes[i].is_root, Reverse(nodes[i].rank), order[i]));
         let mut seen = HashSet::new();
         lines.retain(|&i| nodes[i].identity.is_none_or(|identity| seen.insert(identity)));
-        let roots = lines.partition_point(|&i| is_kept(i));
+        let roots = lines.partition_point(|&i| nodes[i].is_root);
         let others = if is_end { limits.lines.saturating_sub(roots) } else { limits.lines };
         lines.truncate(roots.saturating_add(others));
 
         self.last = match lines[roots..].last() {
             Some(&last) if lines.len() - roots == others => {
-                Some((rank(last), nodes[self.top_above(last)].name.clone()))
+                let top = self.way_up(last).last();
+                top.map(|top| (nodes[last].rank, top.name.clone()))
             }
             _ => None,
         };
         self.lines = lines.len();
 
-        let mut is_kept = vec![false; self.nodes.len()];
+        let mut is_kept = vec![false; nodes.len()];
         for line in lines {
             is_kept[line] = true;
         }
-        for i in 0..self.nodes.len() {
-            if let (true, Some(parent)) = (is_kept[i], self.nodes[i].parent) {
+        for (i, node) in nodes.iter().enumerate() {
+            if let (true, Some(parent)) = (is_kept[i], node.parent) {
                 is_kept[parent] = true;
             }
         }
-        self.compact(&is_kept);
+        self.keep(&is_kept);
     }
 
-    /// Each node's place when paths are sorted name by name.
-    fn ranks(&self) -> Vec<usize> {
-        let by_name_backwards =
-            |a: &usize, b: &usize| self.nodes[*b].name.cmp(&self.nodes[*a].name);
+    /// The number of each node when paths are sorted name by name.
+    fn path_order(&self) -> Vec<usize> {
         let mut below = vec![Vec::new(); self.nodes.len()];
         for (i, node) in self.nodes.iter().enumerate() {
             if let Some(parent) = node.parent {
                 below[parent].push(i);
             }
         }
-        let mut ranks = vec![0; self.nodes.len()];
-        let mut rank = 0;
+        let mut order = vec![0; self.nodes.len()];
         let mut ahead = self.tops.clone();
-        ahead.sort_unstable_by(by_name_backwards);
-        while let Some(node) = ahead.pop() {
-            ranks[node] = rank;
-            rank += 1;
-            let children = &mut below[node];
-            children.sort_unstable_by(by_name_backwards);
-            ahead.append(children);
+        ahead.sort_unstable_by_key(|&i| Reverse(&self.nodes[i].name));
+        for number in 0.. {
+            let Some(node) = ahead.pop() else { break };
+            order[node] = number;
+            below[node].sort_unstable_by_key(|&i| Reverse(&self.nodes[i].name));
+            ahead.append(&mut below[node]);
         }
-        ranks
+        order
     }
 
-    fn top_above(&self, mut node: usize) -> usize {
-        while let Some(parent) = self.nodes[node].parent {
-            node = parent;
-        }
-        node
+    /// A node, and all above it.
+    fn way_up(&self, node: usize) -> impl Iterator<Item = &Candidate> {
+        iter::successors(Some(&self.nodes[node]), |node| Some(&self.nodes[node.parent?]))
     }
 
-    fn compact(&mut self, is_kept: &[bool]) {
+    /// Keeps the nodes for which `is_kept` is true. What leads to one of these is one of them.
+    fn keep(&mut self, is_kept: &[bool]) {
+        let mut numbers = Vec::with_capacity(is_kept.len());
         let mut kept = 0;
-        let moved_to: Vec<usize> = is_kept
-            .iter()
-            .map(|is_kept| {
-                kept += usize::from(*is_kept);
-                kept.wrapping_sub(1)
-            })
-            .collect();
-        let mut i = 0;
-        self.nodes.retain(|_| {
-            i += 1;
-            is_kept[i - 1]
-        });
+        for is_kept in is_kept {
+            numbers.push(kept);
+            kept += usize::from(*is_kept);
+        }
+        let mut is_next_kept = is_kept.iter();
+        self.nodes.retain(|_| is_next_kept.next() == Some(&true));
         for node in &mut self.nodes {
-            node.parent = node.parent.map(|parent| moved_to[parent]);
+            node.parent = node.parent.map(|parent| numbers[parent]);
         }
         self.tops.retain(|&top| is_kept[top]);
         for top in &mut self.tops {
-            *top = moved_to[*top];
+            *top = numbers[*top];
         }
     }
 
     /// The nodes as a tree below `root`.
-    pub(super) fn into_tree(self, root: &Directory<'_>) -> Tree {
-        // One place for the content of each node, and the last for the root's.
+    pub(super) fn into_tree(self, root: &Entry<'_>) -> Tree {
+        // The content of each node, and last the root's.
         let above_all = self.nodes.len();
         let mut contents = Vec::new();
         contents.resize_with(above_all + 1, Content::default);
@@ -229,39 +214,45 @@ impl Carrier {
     }
 
     /// The lines as a flat list of paths below `root`.
-    pub(super) fn into_list(self, root: &Directory<'_>) -> Tree {
+    pub(super) fn into_list(self, root: &Entry<'_>) -> Tree {
         let mut leaves = Content::default();
-        let mut names = Vec::new();
-        for line in self.nodes.iter().filter(|node| node.is_line) {
-            let mut parent = line.parent;
-            names.push(&*line.name);
-            while let Some(above) = parent {
-                names.push(&self.nodes[above].name);
-                parent = self.nodes[above].parent;
-            }
-            let path = path::join_all(names.drain(..).rev());
-            leaves.push(&line.named(&path));
+        for (i, line) in self.nodes.iter().enumerate().filter(|(_, node)| node.is_line) {
+            let names: Vec<&[u8]> = self.way_up(i).map(|node| &*node.name).collect();
+            leaves.push(&line.named(&path::join_all(names.into_iter().rev())));
         }
         leaves.finish(&root.node(), Shape::List)
     }
 }
 
 impl Candidate {
-    /// The node, with its name in a tree.
-    fn named<'a>(&'a self, name: &'a [u8]) -> tree::Node<'a> {
-        tree::Node {
-            name,
-            mode: self.mode,
-            own: self.own,
-            sums: self.sums,
-            change: self.change.as_ref().map(|kept| kept.change()),
-            ..tree::Node::default()
+    /// The node of an `entry`, whose rank is in `view`.
+    pub(super) fn new(entry: &Entry<'_>, view: View, is_line: bool) -> Self {
+        let Entry { name, depth, stat, own, sums, change, .. } = *entry;
+        Self {
+            name: SmallVec::from_slice(name),
+            mode: stat.mode,
+            own,
+            sums,
+            change: change.map(KeptChange::of),
+            identity: entry.linked().filter(|_| !stat.is_directory()),
+            weight: view.weight(&sums.all, change),
+            rank: view.rank(&sums.all, change),
+            is_line,
+            is_root: depth == 0,
+            parent: None,
         }
+    }
+
+    /// The node, with its name in a tree.
+    fn named<'a>(&'a self, name: &'a [u8]) -> Node<'a> {
+        let Self { mode, own, sums, .. } = *self;
+        let change = self.change.as_ref().map(|kept| kept.change());
+        Node { name, mode, own, sums, change, ..Node::default() }
     }
 }
 
 impl KeptChange {
-    pub(super) fn of(&change: &Change<'_>) -> Box<Self> {
+    fn of(&change: &Change<'_>) -> Box<Self> {
         let Change { kind, was, is, churn, entries, moved_from } = change;
         let change = Change { kind, was, is, churn, entries, moved_from: None };
         Box::new(Self { change, moved_from: moved_from.map(Into::into) })
