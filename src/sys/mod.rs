@@ -41,6 +41,7 @@ use crate::inode::Identity;
 use crate::measure::{Figures, Kind, Mode, Time};
 
 mod append;
+mod by_path;
 mod exact;
 mod extents;
 mod listing;

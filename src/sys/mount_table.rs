@@ -147,7 +147,7 @@ impl MountTable {
 
     /// The mount of the process's root directory; 0 if nobody tells.
     fn outermost(&self) -> u64 {
-        let ask = || Source::default().look(c"/").and_then(|root| root.place());
+        let ask = || Source::default().look(c"/").and_then(|root| root.mounted_identity());
         let root = *self.root.get_or_init(|| ask().map_or(0, |root| root.mount));
         if root != 0 {
             return root;

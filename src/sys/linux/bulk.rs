@@ -143,7 +143,7 @@ impl Bulk {
     pub fn open(&self, handle: Handle) -> Handle {
         match handle {
             Handle::Linux(root) => {
-                bulk_listing::Handle::root(Arc::clone(&self.records), root).into()
+                Handle::Bulk(bulk_listing::Handle::root(Arc::clone(&self.records), root))
             }
             other => other,
         }

@@ -62,8 +62,9 @@ const DEEPEST: usize = 64;
 impl Handle {
     /// The root directory, which is open as `root`.
     pub(super) fn root(records: Arc<Records>, root: listing::Handle) -> Self {
-        let place = Location { above: None, name: CString::default(), depth: 0, root: Some(root) };
-        Self::new(records, Arc::new(place), ext4::ROOT)
+        let location =
+            Location { above: None, name: CString::default(), depth: 0, root: Some(root) };
+        Self::new(records, Arc::new(location), ext4::ROOT)
     }
 
     fn new(records: Arc<Records>, location: Arc<Location>, inode: u64) -> Self {
@@ -71,26 +72,32 @@ impl Handle {
         Self { records, location, inode, opened: OnceLock::new(), listing }
     }
 
-    /// The directory called `name` in this one, whose attributes are `stat`, if it can be read in bulk, too. That takes no
-    /// system call.
-    pub fn below(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> Option<Self> {
+    /// Whether the directory called `name` in this one, whose attributes are `stat`, can be read in bulk, too. To open it
+    /// takes no system call then.
+    fn reads_below(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> bool {
         let Records { mounts, mount, device, .. } = &*self.records;
-        let is_here = symlinks == Symlinks::Stay
+        symlinks == Symlinks::Stay
             && stat.device == *device
             && !stat.mount_point
             && self.location.depth < DEEPEST
             && mounts.is_bare(*mount, name.to_bytes())
-            && self.records.stat(stat.inode).is_some_and(|known| known.is_directory());
-        is_here.then(|| {
-            let (above, depth) = (Some(Arc::clone(&self.location)), self.location.depth + 1);
-            let place = Location { above, name: name.into(), depth, root: None };
-            Self::new(Arc::clone(&self.records), Arc::new(place), stat.inode)
-        })
+            && self.records.stat(stat.inode).is_some_and(|known| known.is_directory())
     }
 
-    /// Opens the directory called `name` in this one.
-    pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<listing::Handle> {
-        self.opened()?.open_at(name, symlinks)
+    /// Opens the directory called `name` in this one. Its attributes are `stat`, if they are known.
+    pub fn open_at(
+        &self,
+        name: &CStr,
+        stat: Option<&Stat>,
+        symlinks: Symlinks,
+    ) -> io::Result<super::Handle> {
+        if let Some(stat) = stat.filter(|stat| self.reads_below(name, stat, symlinks)) {
+            let (above, depth) = (Some(Arc::clone(&self.location)), self.location.depth + 1);
+            let location = Location { above, name: name.into(), depth, root: None };
+            let below = Self::new(Arc::clone(&self.records), Arc::new(location), stat.inode);
+            return Ok(super::Handle::Bulk(below));
+        }
+        self.opened()?.open_at(name, stat, symlinks).map(super::Handle::Linux)
     }
 
     /// Opens the parent directory without reading it.
@@ -104,13 +111,8 @@ impl Handle {
         self.opened()?.stat_at(name, symlinks, query)
     }
 
-    /// Its device and inode number.
-    pub fn identity(&self) -> io::Result<Identity> {
-        Ok(Identity { mount: 0, ..self.place()? })
-    }
-
     /// Its mount, device and inode number.
-    pub fn place(&self) -> io::Result<Identity> {
+    pub fn mounted_identity(&self) -> io::Result<Identity> {
         let Records { mount, device, .. } = *self.records;
         Ok(Identity { mount, device, number: self.inode })
     }
@@ -253,7 +255,7 @@ impl Handle {
             return Ok(opened);
         }
         let opened = self.location.open()?;
-        if opened.identity()? != self.identity()? {
+        if opened.mounted_identity()?.on_any_mount() != self.mounted_identity()?.on_any_mount() {
             return Err(not_found());
         }
         Ok(self.opened.get_or_init(|| opened))
@@ -263,14 +265,17 @@ impl Handle {
 impl Location {
     /// Opens it from the root, one name after the other.
     fn open(&self) -> io::Result<listing::Handle> {
-        let (mut names, mut place) = (Vec::new(), self);
-        while let Some(above) = &place.above {
-            names.push(place.name.as_c_str());
-            place = above;
+        let (mut names, mut at) = (Vec::new(), self);
+        while let Some(above) = &at.above {
+            names.push(at.name.as_c_str());
+            at = above;
         }
-        let root = place.root.as_ref().ok_or_else(not_found)?;
-        let open = |opened: listing::Handle, name| opened.open_at(name, Symlinks::Stay);
-        names.into_iter().rev().try_fold(root.open_at(c".", Symlinks::Stay)?, open)
+        let root = at.root.as_ref().ok_or_else(not_found)?;
+        let mut opened = root.open_at(c".", None, Symlinks::Stay)?;
+        for name in names.into_iter().rev() {
+            opened = opened.open_at(name, None, Symlinks::Stay)?;
+        }
+        Ok(opened)
     }
 }
 
@@ -278,8 +283,8 @@ impl Location {
 impl Drop for Location {
     fn drop(&mut self) {
         let mut above = self.above.take();
-        while let Some(mut place) = above.and_then(Arc::into_inner) {
-            above = place.above.take();
+        while let Some(mut location) = above.and_then(Arc::into_inner) {
+            above = location.above.take();
         }
     }
 }

@@ -47,14 +47,24 @@ impl Handle {
         Ok(Self { fd: open(CWD, path, DIRECTORY)? })
     }
 
-    /// Opens the directory called `name` in this one.
-    pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
+    /// Opens the directory called `name` in this one. Attributes alone open none.
+    pub fn open_at(&self, name: &CStr, _: Option<&Stat>, symlinks: Symlinks) -> io::Result<Self> {
         Ok(Self { fd: open(self.fd.as_fd(), name, DIRECTORY | nofollow(symlinks))? })
     }
 
     /// Opens the directory at `path` without reading it, following symlinks. It need not be readable.
     pub fn look(path: &CStr) -> io::Result<Self> {
         Ok(Self { fd: open(CWD, path, LOOK)? })
+    }
+
+    /// The attributes of what `path` names.
+    pub fn stat(path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
+        stat_in(CWD, path, symlinks, query)
+    }
+
+    /// The mount that `path` is on.
+    pub fn mount_of(path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
+        mount(CWD, path, symlinks)
     }
 
     /// Opens the parent directory without reading it; the uppermost directory is its own parent.
@@ -68,15 +78,8 @@ impl Handle {
         stat_in(self.fd.as_fd(), name, symlinks, query)
     }
 
-    /// The identity of this directory.
-    pub fn identity(&self) -> io::Result<Identity> {
-        let asked = || fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, StatxFlags::INO);
-        let stat = retry_on_intr(asked)?;
-        Ok(convert(&stat).identity())
-    }
-
     /// The identity of this directory, and the mount through which it is reached.
-    pub fn place(&self) -> io::Result<Identity> {
+    pub fn mounted_identity(&self) -> io::Result<Identity> {
         let fields = StatxFlags::INO | StatxFlags::MNT_ID;
         let stat = retry_on_intr(|| fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, fields))?;
         Ok(convert(&stat).identity_on(mount_id(&stat)))
@@ -127,16 +130,6 @@ impl Handle {
         }
         Ok(false)
     }
-}
-
-/// The attributes of what `path` names.
-pub fn stat(path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
-    stat_in(CWD, path, symlinks, query)
-}
-
-/// The mount that `path` is on.
-pub fn mount_of(path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
-    mount(CWD, path, symlinks)
 }
 
 /// To look at what is mounted without entering it: O_PATH triggers no automount (open(2)), but for

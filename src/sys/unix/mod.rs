@@ -1,7 +1,7 @@
 //! What all Unix systems do in the same way, through std, nix and rustix.
 
+pub mod by_path;
 pub mod errors;
-pub mod portable;
 pub mod signals;
 pub mod snapshot_file;
 pub mod time_zone;

@@ -1,10 +1,10 @@
 //! Windows, through std, winapi-util and fs4.
 
+pub mod by_path;
 pub mod errors;
 mod path;
 pub mod signals;
 pub mod snapshot_file;
-pub(super) mod source;
 pub mod time_zone;
 
 use std::env;
@@ -16,26 +16,22 @@ use std::path::{Path, PathBuf};
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
 pub use super::refused::*;
+pub use by_path::carries;
 pub use path::{into_path, to_path};
 
-use crate::sys::source::handles;
-use crate::sys::{Space, Stat, Symlinks, Usage};
+use crate::sys::source::sources;
+use crate::sys::{Space, Usage};
 
-/// What lists directories and stats entries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Source {
-    /// Listings for files; only directories are asked for links and allocated size.
-    #[default]
-    Listing,
-    /// Every file is asked for what no listing has.
-    Exact,
-}
-
-handles! {
-    /// Of [`Source::Listing`].
-    Listing(source::listing::Handle),
-    /// Of [`Source::Exact`].
-    Exact(source::exact::Handle),
+sources! {
+    $
+    sources {
+        /// Listings for files; only directories are asked for links and allocated size.
+        #[default]
+        Listing(crate::sys::by_path::Handle<false>),
+        /// Every file is asked for what no listing has.
+        Exact(crate::sys::by_path::Handle<true>),
+    }
+    others {}
 }
 
 impl Source {
@@ -49,39 +45,6 @@ impl Source {
     pub fn with_links(self) -> Self {
         Self::Exact
     }
-}
-
-/// Evaluates `$asked`, where `$module` is the module of the source `$source`.
-macro_rules! by_source {
-    ($source:expr, $module:ident => $asked:expr) => {
-        match $source {
-            Source::Listing => {
-                use $crate::sys::windows::source::listing as $module;
-                $asked
-            }
-            Source::Exact => {
-                use $crate::sys::windows::source::exact as $module;
-                $asked
-            }
-        }
-    };
-}
-pub(in crate::sys) use by_source;
-
-/// Evaluates `$asked`, where `$dir` is the source's own handle in `$handle`.
-macro_rules! by_handle {
-    ($handle:expr, $dir:ident => $asked:expr) => {
-        match $handle {
-            Handle::Listing($dir) => $asked,
-            Handle::Exact($dir) => $asked,
-        }
-    };
-}
-pub(in crate::sys) use by_handle;
-
-/// Attributes alone open no directory.
-pub fn known_below(_: &Handle, _: &CStr, _: &Stat, _: Symlinks) -> Option<Handle> {
-    None
 }
 
 /// The environment variable with the user's home directory.
