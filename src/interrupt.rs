@@ -5,6 +5,8 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+pub use crate::sys::signals::{outlive_size_limit, stop};
+
 use crate::sys::signals;
 
 /// The number of the signal for a terminal that is gone.
@@ -77,20 +79,4 @@ impl ScreenSignals {
     pub fn ended_by(&self) -> Option<u8> {
         u8::try_from(self.ended.load(Ordering::SeqCst)).ok().filter(|signal| *signal > 0)
     }
-}
-
-/// From now on, writing past RLIMIT_FSIZE fails with EFBIG and does not end the process.
-///
-/// # Errors
-/// The system's.
-pub fn outlive_size_limit() -> io::Result<()> {
-    signals::outlive_size_limit()
-}
-
-/// Stops the process until it is continued.
-///
-/// # Errors
-/// The system's.
-pub fn stop() -> io::Result<()> {
-    signals::stop()
 }

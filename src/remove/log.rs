@@ -1,6 +1,7 @@
 //! The log of deletes: one line of JSON before each target is touched, and one after. The first line says where the
 //! target is moved to, so that a line names everything that a crash leaves behind.
 
+use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -11,11 +12,11 @@ use super::target::Target;
 use crate::escape::json_bytes;
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, AppendedFile};
+use crate::sys;
 
-/// The log, or the reason why there is none.
+/// The log, or the reason why there is none. Several processes may write to it at once: each line is one write.
 pub(super) struct Log {
-    file: Option<AppendedFile>,
+    file: Option<File>,
     path: PathBuf,
     pub(super) trouble: Option<Problem>,
     /// A random number for the lines of this run.
@@ -44,7 +45,7 @@ impl Log {
         let path = directories.log();
         let opened = match &path {
             None => Err(io::Error::other("neither XDG_STATE_HOME nor HOME is set")),
-            Some(path) => AppendedFile::open(path),
+            Some(path) => sys::open_to_append(path),
         };
         let path = path.unwrap_or_else(|| "deleted.ndjson".into());
         let run = RandomState::new().build_hasher().finish();
@@ -111,7 +112,7 @@ impl Log {
             .and_then(|()| json_bytes(&mut line, "path", &target.path()))
             .and_then(|()| rest(&mut line))
             .and_then(|()| line.write_all(b"}\n"))
-            .and_then(|()| file.append(&line));
+            .and_then(|()| file.write_all(&line));
         self.is_torn = written.is_err();
         written.map_err(|error| {
             self.fail(&error);

@@ -40,7 +40,6 @@ use foldhash::fast::FixedState;
 use crate::inode::Identity;
 use crate::measure::{Figures, Kind, Mode, Time};
 
-mod append;
 mod by_path;
 mod exact;
 mod extents;
@@ -73,7 +72,6 @@ use other as system;
 #[cfg(windows)]
 use windows as system;
 
-pub use append::AppendedFile;
 pub use exact::{ExactStat, Moment};
 pub use extents::Mapped;
 pub use listing::{Listed, Listing};
@@ -86,11 +84,14 @@ pub use space::{Space, space};
 pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, errors, free_handles, host, into_path,
     is_capable_terminal, is_out_of_handles, is_root, is_rotational, is_vanished, make_directories,
-    map_extents, not_found, signals, space_around, stop_others, terminal, threads_with_room,
-    to_path, usage, user_home, user_homes, user_id, user_name,
+    map_extents, not_found, open_to_append, signals, space_around, stop_others, terminal,
+    threads_with_room, to_path, usage, user_home, user_homes, user_id, user_name,
 };
 pub use time_zone::time_zone;
 pub use usage::Usage;
+
+/// As many symlinks as Linux follows in one path (path_resolution(7)).
+const MOST_SYMLINKS: usize = 40;
 
 /// Whether a call follows a symlink in the last component of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::system::snapshot_file as platform;
-use super::to_path;
+use super::{MOST_SYMLINKS, to_path};
 
 /// Opens the snapshot at `path`, standard input for `-`, and returns its size in bytes; 0 if the size is unknown
 /// before its end.
@@ -186,8 +186,6 @@ fn replaceable(path: &Path, old: &Metadata) -> Option<PathBuf> {
 /// The free name that `path` leads to, if nothing exists there and that is the only reason why it could not be opened:
 /// the system may forbid following a symlink (proc_sys_fs(5), protected_symlinks).
 fn free_name(path: &Path, error: &io::Error) -> Option<PathBuf> {
-    /// As many as the system follows (path_resolution(7)).
-    const MOST_SYMLINKS: usize = 40;
     let is_free = |error: &io::Error| error.kind() == ErrorKind::NotFound;
     let mut path = Some(path.to_owned()).filter(|_| is_free(error))?;
     for _ in 0..=MOST_SYMLINKS {

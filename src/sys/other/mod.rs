@@ -30,20 +30,10 @@ pub fn carries(_: &Path) -> io::Result<crate::sys::Carries> {
     Ok(crate::sys::Carries::Data)
 }
 
-/// std cannot tell.
-pub fn is_rotational(_: u64) -> bool {
-    false
-}
-
 /// std can neither tell nor raise the limit. The lowest usual limit is 256, on macOS. If it is lower, opening fails
 /// with EMFILE, and is tried again when other directories have been closed.
 pub fn free_handles() -> usize {
     200
-}
-
-/// std cannot tell.
-pub fn threads_with_room() -> usize {
-    usize::MAX
 }
 
 /// std cannot tell.

@@ -21,6 +21,9 @@ pub fn listen(
 }
 
 /// From now on, writing past RLIMIT_FSIZE fails with EFBIG and does not end the process.
+///
+/// # Errors
+/// The system's.
 pub fn outlive_size_limit() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
@@ -35,6 +38,9 @@ pub fn listen_for_screen(ended: &Arc<AtomicUsize>, is_stopped: &Arc<AtomicBool>)
 }
 
 /// Stops the process until it is continued.
+///
+/// # Errors
+/// The system's.
 pub fn stop() -> io::Result<()> {
     low_level::emulate_default_handler(SIGTSTP)
 }

@@ -106,16 +106,6 @@ pub fn free_handles() -> usize {
     8_192
 }
 
-/// There is no such limit.
-pub fn threads_with_room() -> usize {
-    usize::MAX
-}
-
-/// Finding out takes a call that std does not have.
-pub fn is_rotational(_: u64) -> bool {
-    false
-}
-
 /// The machine's own name.
 pub fn host() -> Vec<u8> {
     let name = get_computer_name(ComputerNameKind::PhysicalDnsHostname);

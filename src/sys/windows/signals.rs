@@ -23,6 +23,9 @@ pub fn listen(
 }
 
 /// On Windows, a failed write does not end the process.
+///
+/// # Errors
+/// The system's.
 pub fn outlive_size_limit() -> io::Result<()> {
     Ok(())
 }
@@ -33,6 +36,9 @@ pub fn listen_for_screen(_: &Arc<AtomicUsize>, _: &Arc<AtomicBool>) -> io::Resul
 }
 
 /// Windows has no job control.
+///
+/// # Errors
+/// The system's.
 pub fn stop() -> io::Result<()> {
     Ok(())
 }
