@@ -38,7 +38,7 @@ pub use directory::{DirectoryEntry, entries};
 pub use inode::{Attributes, RawInode};
 pub use layout::{InodeTables, Layout};
 pub use map::{GAP, MOST_RUNS, Run, joined, runs};
-pub use packed_inodes::{ContiguousDirectory, InodePacker, Kept, PackedInodes};
+pub use packed_inodes::{InodePacker, Kept, PackedInodes};
 pub use scan::{each_inode, inode};
 
 /// The inode number of the root directory.

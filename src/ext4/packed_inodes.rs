@@ -69,14 +69,6 @@ enum PackedSize {
     Contiguous { state: Unaligned, count: u16, start: [u16; 3] },
 }
 
-/// A directory whose blocks are contiguous, and whose names need no key.
-#[derive(Clone, Copy, Debug)]
-pub struct ContiguousDirectory {
-    pub run: Run,
-    /// What [`RawInode::state`] was.
-    pub state: u32,
-}
-
 /// The times of the last read, write and change, and of creation: 34 bits each, in seconds since 2^31 seconds before
 /// the epoch; and the nanoseconds of the last change.
 #[derive(Clone, Copy, Debug, Default)]
@@ -215,12 +207,12 @@ impl PackedInodes {
         })
     }
 
-    /// The directory with this inode number, if it is such a one.
-    pub fn directory(&self, number: u64) -> Option<ContiguousDirectory> {
+    /// The blocks of the directory with this inode number, if they are contiguous and its names need no key; and what
+    /// [`RawInode::state`] was.
+    pub fn directory(&self, number: u64) -> Option<(Run, u32)> {
         match self.find(number)?.2.size {
             PackedSize::Contiguous { state, count, start } => {
-                let run = Run { start: unpacked(start), count: count.into() };
-                Some(ContiguousDirectory { run, state: state.0 })
+                Some((Run { start: unpacked(start), count: count.into() }, state.0))
             }
             PackedSize::Stored { .. } => None,
         }

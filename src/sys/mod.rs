@@ -33,7 +33,7 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use foldhash::fast::FixedState;
 
@@ -274,8 +274,8 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 /// How many directories are directly in the one at `path`, counting up to `most`, as far as it can be read.
 pub fn subdirectories(path: &Path, most: usize) -> usize {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    let is_directory = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    entries.filter(is_directory).take(most).count()
+    let types = entries.filter_map(|entry| entry.file_type().ok());
+    types.filter(fs::FileType::is_dir).take(most).count()
 }
 
 /// The absolute path of what `path` names, without symlinks, `.` or `..`.
@@ -298,9 +298,8 @@ pub fn now() -> i64 {
 }
 
 fn seconds_since_epoch(time: SystemTime) -> i64 {
-    let seconds = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(since) => seconds(since),
-        Err(before) => -seconds(before.duration()),
+        Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+        Err(before) => -i64::try_from(before.duration().as_secs()).unwrap_or(i64::MAX),
     }
 }

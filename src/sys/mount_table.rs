@@ -24,6 +24,7 @@ pub struct MountTable {
 }
 
 #[derive(Clone, Debug, Default)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
 pub(super) struct ListedMount {
     /// The type of its file system.
     pub(super) kind: Vec<u8>,
@@ -95,7 +96,6 @@ impl MountTable {
     }
 
     /// The mount with the id `id`, if it is listed.
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub(super) fn listed(&self, id: u64) -> Option<&ListedMount> {
         self.mounts.get(&id)
     }
@@ -107,13 +107,13 @@ impl MountTable {
 
     /// The type of the file system on `mount`, as mount(8) calls it, if the mount is listed.
     pub fn file_system_type(&self, mount: u64) -> Option<&[u8]> {
-        self.mounts.get(&mount).map(|mount| &*mount.kind)
+        self.listed(mount).map(|mount| &*mount.kind)
     }
 
     /// A number for the file system on `mount`, if the mount is listed; not to be compared with `Stat::device`.
     /// Subvolumes of btrfs have device numbers of their own, but get the same number here, because they share space.
     pub fn file_system(&self, mount: u64) -> Option<u64> {
-        self.mounts.get(&mount)?.device
+        self.listed(mount)?.device
     }
 
     /// Whether nothing is mounted on an entry called `name` that is reached through `mount`. If so, the directory's
@@ -130,7 +130,7 @@ impl MountTable {
     /// mount that is there. None if the table cannot be right: the path is not below the mount point.
     pub fn location(&self, mount: u64, path: &[u8]) -> Option<Location> {
         let mount = if mount == 0 { self.mount_at(path) } else { mount };
-        let Some(listed) = self.mounts.get(&mount) else {
+        let Some(listed) = self.listed(mount) else {
             let path = path.strip_suffix(b"/").unwrap_or(path).to_vec();
             return Some(Location { file_system: FileSystemId::OfMount(mount), path });
         };
@@ -224,7 +224,7 @@ impl MountTable {
 
     /// Whether nothing on `mount` waits for another machine or mounts anything. On the file system `also`, nothing does.
     fn is_near(&self, mount: u64, also: Option<u64>) -> bool {
-        let Some(ListedMount { device, kind, .. }) = self.mounts.get(&mount) else {
+        let Some(ListedMount { device, kind, .. }) = self.listed(mount) else {
             // In a chroot, the process is on a mount that is not listed.
             return mount == self.outermost();
         };

@@ -112,6 +112,7 @@ impl Handle {
     ///
     /// # Errors
     /// The system's.
+    #[allow(clippy::useless_conversion, reason = "a handle of some sources opens several kinds")]
     pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
         by_handle!(self, dir => dir.open_at(name, None, symlinks).map(Self::from))
     }
@@ -120,6 +121,7 @@ impl Handle {
     ///
     /// # Errors
     /// The system's.
+    #[allow(clippy::useless_conversion, reason = "a handle of some sources opens several kinds")]
     pub fn open_known_at(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> io::Result<Self> {
         by_handle!(self, dir => dir.open_at(name, Some(stat), symlinks).map(Self::from))
     }

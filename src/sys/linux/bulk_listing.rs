@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::bulk::Records;
 use super::listing;
-use crate::ext4::{self, ContiguousDirectory, DirectoryEntry, RawInode};
+use crate::ext4::{self, DirectoryEntry, RawInode};
 use crate::inode::Identity;
 use crate::sys::{Listed, Listing, Mount, Query, Stat, Symlinks, not_found};
 
@@ -175,47 +175,50 @@ impl Handle {
     /// An error if a block is damaged.
     fn list(&self, blocks: &[u8], names: &mut Listing) -> io::Result<()> {
         let Records { volume, mounts, mount, .. } = &*self.records;
-        let mut name = Vec::new();
-        let mut push = |entry: DirectoryEntry<'_>| {
-            let DirectoryEntry { inode, file_type, name: bytes } = entry;
-            let kind = file_type.and_then(listing::kind);
-            name.clear();
-            name.extend_from_slice(bytes);
-            name.push(0);
-            let Ok(name) = CStr::from_bytes_with_nul(&name) else { return Ok(()) };
-            // The kernel is asked where something may be mounted, and if the type has changed. It refuses names of
-            // reserved inodes, and that of the directory itself.
-            let known = self.records.stat(inode).filter(|stat| {
-                kind.is_none_or(|kind| kind == stat.mode.kind())
-                    && mounts.is_bare(*mount, bytes)
-                    && inode > ext4::RESERVED
-                    && inode != self.inode
-            });
-            names.push(Listed { name, kind, inode, stat: known.as_ref() });
-            Ok(())
-        };
-        let mut blocks = blocks.chunks_exact(volume.layout.block_size as usize);
-        blocks.try_for_each(|block| ext4::entries(&volume.layout, block, &mut push))
+        let mut bytes = Vec::new();
+        for block in blocks.chunks_exact(volume.layout.block_size as usize) {
+            ext4::entries(&volume.layout, block, |DirectoryEntry { inode, file_type, name }| {
+                let kind = file_type.and_then(listing::kind);
+                // The kernel is asked where something may be mounted, and if the type has changed. It refuses names of
+                // reserved inodes, and that of the directory itself.
+                let known = self.records.stat(inode).filter(|stat| {
+                    kind.is_none_or(|kind| kind == stat.mode.kind())
+                        && mounts.is_bare(*mount, name)
+                        && inode > ext4::RESERVED
+                        && inode != self.inode
+                });
+                bytes.clear();
+                bytes.extend_from_slice(name);
+                bytes.push(0);
+                if let Ok(name) = CStr::from_bytes_with_nul(&bytes) {
+                    names.push(Listed { name, kind, inode, stat: known.as_ref() });
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether the names of the directory whose inode is now `raw` can be read here.
+    fn is_listed_here(&self, raw: &RawInode<'_>) -> bool {
+        raw.has_entries_in_blocks() && !raw.is_encrypted() && raw.changed() < self.records.since
     }
 
     /// Reads all of its blocks into `blocks`, which is empty. If they are few, appends their names. None if the kernel has
     /// to list the directory: it changed since its inode was read or since shortly before the start, it is large or
     /// damaged, its names are in the inode, or they need a key.
     fn read_blocks(&self, blocks: &mut Vec<u8>, names: &mut Listing) -> Option<()> {
-        let Records { volume, inodes, budget, since, .. } = &*self.records;
+        let Records { volume, inodes, budget, .. } = &*self.records;
         let (size, mut buffer) = (volume.layout.block_size, Vec::new());
-        let is_listed_here = |raw: &RawInode<'_>| {
-            raw.has_entries_in_blocks() && !raw.is_encrypted() && raw.changed() < *since
-        };
         let (runs, state) = match inodes.directory(self.inode) {
-            Some(ContiguousDirectory { run, .. }) if run.count > LARGEST / size => return None,
-            Some(ContiguousDirectory { run, state }) => {
+            Some((run, _)) if run.count > LARGEST / size => return None,
+            Some((run, state)) => {
                 budget.take(run.count).ok()?;
                 (vec![run], state)
             }
             None => {
                 let raw = ext4::inode(volume, self.inode, &mut buffer).ok()?;
-                if !is_listed_here(&raw) || raw.length(&volume.layout) > LARGEST {
+                if !self.is_listed_here(&raw) || raw.length(&volume.layout) > LARGEST {
                     return None;
                 }
                 let runs = ext4::runs(volume, &raw, budget).ok()?;
@@ -233,17 +236,18 @@ impl Handle {
             volume.read_blocks(run.start, &mut blocks[start..]).ok()?;
         }
         let now = ext4::inode(volume, self.inode, &mut buffer).ok()?;
-        let is_sound =
-            |raw: &RawInode<'_>| raw.has_sound_blocks(self.inode, &volume.layout, blocks);
-        if !is_listed_here(&now) || now.state() != state || !is_sound(&now) {
+        if !self.is_listed_here(&now)
+            || now.state() != state
+            || !now.has_sound_blocks(self.inode, &volume.layout, blocks)
+        {
             return None;
         }
         if blocks.len() <= PART {
             return self.list(blocks, names).ok();
         }
         // If one part is damaged, the kernel has to list all of them.
-        let is_sound = |block| ext4::entries(&volume.layout, block, |_| Ok(())).is_ok();
-        blocks.chunks_exact(size as usize).all(is_sound).then_some(())
+        let mut blocks = blocks.chunks_exact(size as usize);
+        blocks.all(|block| ext4::entries(&volume.layout, block, |_| Ok(())).is_ok()).then_some(())
     }
 
     /// The kernel's handle of this directory.

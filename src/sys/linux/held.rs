@@ -165,14 +165,14 @@ impl HeldDirectory {
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
         // It may fail if something is renamed meanwhile, and should be called again (openat2(2)).
         const TRIES: usize = 100;
-        let mut tried = 0;
-        loop {
-            tried += 1;
-            match fs::openat2(&self.fd, path, DIRECTORY, Mode::empty(), resolve) {
-                Err(Errno::AGAIN | Errno::INTR) if tried < TRIES => {}
-                opened => return opened,
+        let mut opened = Err(Errno::AGAIN);
+        for _ in 0..TRIES {
+            opened = fs::openat2(&self.fd, path, DIRECTORY, Mode::empty(), resolve);
+            if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
+                break;
             }
         }
+        opened
     }
 
     /// Opens the parent directory.

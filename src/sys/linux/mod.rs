@@ -17,8 +17,8 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{self, CWD, Mode, OFlags, XattrFlags};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::fs::{self, CWD, OFlags, XattrFlags};
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use super::unix::*;
@@ -58,8 +58,7 @@ pub fn free_handles() -> usize {
     let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     // The lowest free number tells how many are in use, apart from gaps (open(2)).
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let open = || fs::openat(CWD, c"/", flags, Mode::empty());
-    let taken = retry_on_intr(open).map_or(0, |fd| fd.as_raw_fd());
+    let taken = listing::open(CWD, c"/", flags).map_or(0, |fd| fd.as_raw_fd());
     limit.saturating_sub(usize::try_from(taken).unwrap_or(0))
 }
 
@@ -67,8 +66,9 @@ pub fn free_handles() -> usize {
 /// MiB that glibc reserves for allocation, twice as much while it aligns that (malloc/arena.c, 2.36).
 pub fn threads_with_room() -> usize {
     const ROOM: u64 = 128 << 20;
-    let room = |limit| usize::try_from(limit / ROOM).unwrap_or(usize::MAX).max(1);
-    getrlimit(Resource::As).current.map_or(usize::MAX, room)
+    getrlimit(Resource::As)
+        .current
+        .map_or(usize::MAX, |limit| usize::try_from(limit / ROOM).unwrap_or(usize::MAX).max(1))
 }
 
 /// The attribute that holds a file's access list (acl(5)).

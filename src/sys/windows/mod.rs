@@ -64,9 +64,11 @@ pub fn is_vanished(error: &io::Error) -> bool {
 /// Makes the terminal interpret escape sequences, which it does only on request, and before Windows 10 not at all. Returns
 /// whether it shows more than plain lines.
 pub fn is_capable_terminal() -> bool {
-    // Emulators of a Unix terminal set TERM, and are no console for Windows.
-    let is_enabled = || nu_ansi_term::enable_ansi_support().is_ok();
-    env::var_os("TERM").map_or_else(is_enabled, |term| term != "dumb")
+    match env::var_os("TERM") {
+        // Emulators of a Unix terminal set it, and are no console for Windows.
+        Some(term) => term != "dumb",
+        None => nu_ansi_term::enable_ansi_support().is_ok(),
+    }
 }
 
 /// Makes the directory at `path` and its parents.
