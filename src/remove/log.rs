@@ -1,7 +1,6 @@
 //! The log of deletes: one line of JSON before each target is touched, and one after. The first line says where the
 //! target is moved to, so that a line names everything that a crash leaves behind.
 
-use std::fs::File;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -16,7 +15,7 @@ use crate::sys;
 
 /// The log, or the reason why there is none. Several processes may write to it at once: each line is one write.
 pub(super) struct Log {
-    file: Option<File>,
+    file: Option<Box<dyn Write + Send>>,
     path: PathBuf,
     pub(super) trouble: Option<Problem>,
     /// A random number for the lines of this run.
@@ -51,7 +50,7 @@ impl Log {
         let run = RandomState::new().build_hasher().finish();
         let mut log = Self { file: None, path, trouble: None, run, is_torn: false, begun: None };
         match opened {
-            Ok(file) => log.file = Some(file),
+            Ok(file) => log.file = Some(Box::new(file)),
             Err(error) => log.fail(&error),
         }
         log

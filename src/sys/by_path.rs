@@ -19,7 +19,7 @@ use crate::measure::Kind;
 /// A directory, by its path. `ASKS` says whether files are opened for what no listing has. Only on Windows does that
 /// make a difference.
 #[derive(Debug)]
-pub struct Handle<const ASKS: bool> {
+pub struct PathHandle<const ASKS: bool> {
     path: PathBuf,
     /// The volume that it is on; 0 if files tell theirs.
     device: u64,
@@ -27,7 +27,7 @@ pub struct Handle<const ASKS: bool> {
     entries: Option<Mutex<ReadDir>>,
 }
 
-impl<const ASKS: bool> Handle<ASKS> {
+impl<const ASKS: bool> PathHandle<ASKS> {
     /// std knows nothing of mounts.
     fn mount() -> Mount {
         Mount { source: source(ASKS), ..Mount::default() }

@@ -37,7 +37,7 @@ sources! {
         #[default]
         Linux(crate::sys::linux::listing::Handle),
         /// `std::fs` alone, by paths; on any Unix.
-        Portable(crate::sys::by_path::Handle<true>),
+        Portable(crate::sys::by_path::PathHandle<true>),
     }
     others {
         /// Of [`Source::Linux`], in a file system that is read in bulk.

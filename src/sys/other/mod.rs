@@ -19,7 +19,7 @@ sources! {
     sources {
         /// `std::fs` alone, by paths; on any Unix.
         #[default]
-        Portable(crate::sys::by_path::Handle<true>),
+        Portable(crate::sys::by_path::PathHandle<true>),
     }
     others {}
 }

@@ -27,9 +27,9 @@ sources! {
     sources {
         /// Listings for files; only directories are asked for links and allocated size.
         #[default]
-        Listing(crate::sys::by_path::Handle<false>),
+        Listing(crate::sys::by_path::PathHandle<false>),
         /// Every file is asked for what no listing has.
-        Exact(crate::sys::by_path::Handle<true>),
+        Exact(crate::sys::by_path::PathHandle<true>),
     }
     others {}
 }
