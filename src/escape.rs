@@ -58,8 +58,9 @@ pub fn json_bytes(out: &mut impl Write, field: &str, value: &[u8]) -> io::Result
 /// Whether no byte needs escaping, in JSON or on a terminal. It always looks at all bytes, because that lets the
 /// compiler check many at a time.
 pub fn is_plain(bytes: &[u8]) -> bool {
-    let is_plain = |byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
-    bytes.iter().fold(true, |plain, byte| plain & is_plain(*byte))
+    bytes.iter().fold(true, |is_plain, byte| {
+        is_plain & (matches!(byte, b' '..=b'~') && *byte != b'"' && *byte != b'\\')
+    })
 }
 
 /// Writes a string. Control characters are escaped even where JSON allows them, because the output may go to a

@@ -5,6 +5,7 @@ use std::io;
 
 use rustix::fs::FileType;
 
+use super::layout::ENTRY_TYPES;
 use super::{Layout, damaged, u16_at, u32_at};
 
 /// A directory entry.
@@ -42,7 +43,8 @@ pub fn entries<'a>(
         let inode = u64::from(u32_at(entry, 0));
         let lengths = u16_at(entry, 6);
         // Without a type in entries, the kernel does not look at the upper byte either.
-        let file_type = layout.has_kinds().then(|| file_type(lengths >> 8)).flatten();
+        let has_type = layout.incompatible & ENTRY_TYPES != 0;
+        let file_type = if has_type { file_type(lengths >> 8) } else { None };
         if inode == 0 {
             continue;
         }
@@ -75,14 +77,14 @@ fn length(stored: u16, block: usize) -> usize {
 
 /// The type with this number in an entry.
 fn file_type(number: u16) -> Option<FileType> {
-    match number {
-        1 => Some(FileType::RegularFile),
-        2 => Some(FileType::Directory),
-        3 => Some(FileType::CharacterDevice),
-        4 => Some(FileType::BlockDevice),
-        5 => Some(FileType::Fifo),
-        6 => Some(FileType::Socket),
-        7 => Some(FileType::Symlink),
-        _ => None,
-    }
+    Some(match number {
+        1 => FileType::RegularFile,
+        2 => FileType::Directory,
+        3 => FileType::CharacterDevice,
+        4 => FileType::BlockDevice,
+        5 => FileType::Fifo,
+        6 => FileType::Socket,
+        7 => FileType::Symlink,
+        _ => return None,
+    })
 }

@@ -5,6 +5,7 @@ use std::hash::BuildHasher;
 use foldhash::fast::FixedState;
 use rustix::fs::FileType;
 
+use super::layout::{HUGE_FILES, LARGE_DIRECTORIES};
 use super::{Layout, u16_at, u32_at, wide};
 
 /// An inode in its table.
@@ -105,11 +106,10 @@ impl<'a> RawInode<'a> {
     /// A hash of everything in the inode of a directory that changes with its entries: times to the nanosecond, size and
     /// links.
     pub fn state(&self) -> u32 {
-        let extra = |at| if self.fits(at) { u32_at(self.bytes, at) } else { 0 };
-        let four = |at| u32_at(self.bytes, at);
+        let [length, changed, modified] = [0x4, 0xc, 0x10].map(|at| u32_at(self.bytes, at));
+        let [changed_more, modified_more] = [0x84, 0x88].map(|at| self.extra(at));
         let links = self.links().into();
-        let state: [u32; 7] =
-            [four(0x4), four(0xc), four(0x10), links, extra(0x84), extra(0x88), self.flags()];
+        let state = [length, changed, modified, links, changed_more, modified_more, self.flags()];
         FixedState::default().hash_one(state) as u32
     }
 
@@ -120,7 +120,8 @@ impl<'a> RawInode<'a> {
 
     /// Its length in bytes (fs/ext4/ext4.h, ext4_isize).
     pub fn length(&self, layout: &Layout) -> u64 {
-        let is_long = layout.has_large_directories() || self.file_type() == FileType::RegularFile;
+        let is_long = layout.incompatible & LARGE_DIRECTORIES != 0
+            || self.file_type() == FileType::RegularFile;
         wide(if is_long { u32_at(self.bytes, 0x6c) } else { 0 }, u32_at(self.bytes, 0x4))
     }
 
@@ -129,9 +130,6 @@ impl<'a> RawInode<'a> {
         let length = self.length(layout);
         let is_inline_file = self.is_inline() && self.file_type() == FileType::RegularFile;
         let inline = if is_inline_file { length.div_ceil(512) } else { 0 };
-        let id = |low, high| {
-            u32::from(u16_at(self.bytes, high)) << 16 | u32::from(u16_at(self.bytes, low))
-        };
         Attributes {
             mode: self.mode(),
             links: self.links(),
@@ -140,10 +138,10 @@ impl<'a> RawInode<'a> {
             accessed: self.time(0x8, 0x8c),
             modified: self.time(0x10, 0x88),
             changed: self.changed(),
-            changed_nanos: if self.fits(0x84) { u32_at(self.bytes, 0x84) >> 2 } else { 0 },
+            changed_nanos: self.extra(0x84) >> 2,
             born: if self.fits(0x90) { self.time(0x90, 0x94) } else { 0 },
-            owner: id(0x2, 0x78),
-            group: id(0x18, 0x7a),
+            owner: self.id(0x2, 0x78),
+            group: self.id(0x18, 0x7a),
         }
     }
 
@@ -158,7 +156,7 @@ impl<'a> RawInode<'a> {
     /// Its size on disk, in sectors of 512 bytes.
     pub(super) fn sectors(&self, layout: &Layout) -> u64 {
         let low = u32_at(self.bytes, 0x1c);
-        if !layout.has_huge_files() {
+        if layout.read_only & HUGE_FILES == 0 {
             return low.into();
         }
         let count = wide(u16_at(self.bytes, 0x74).into(), low);
@@ -169,11 +167,20 @@ impl<'a> RawInode<'a> {
         }
     }
 
-    /// The time at `at`, with its extra bits at `extra` if the inode is large enough.
+    /// The id with its lower and upper halves at these places.
+    fn id(&self, low: usize, high: usize) -> u32 {
+        u32::from(u16_at(self.bytes, high)) << 16 | u32::from(u16_at(self.bytes, low))
+    }
+
+    /// The time at `at`, with its extra bits at `extra`.
     fn time(&self, at: usize, extra: usize) -> i64 {
         let seconds = i64::from(u32_at(self.bytes, at) as i32);
-        let epochs = if self.fits(extra) { u32_at(self.bytes, extra) & 3 } else { 0 };
-        seconds + (i64::from(epochs) << 32)
+        seconds + (i64::from(self.extra(extra) & 3) << 32)
+    }
+
+    /// The four bytes at `at`, behind the inode of ext2; 0 if the inode is too small.
+    fn extra(&self, at: usize) -> u32 {
+        if self.fits(at) { u32_at(self.bytes, at) } else { 0 }
     }
 
     /// Whether the inode is large enough for the four bytes at `at`.

@@ -17,7 +17,8 @@ pub struct Layout {
     pub blocks: u64,
     /// How many inodes there are.
     pub inodes: u64,
-    pub(super) inode_size: usize,
+    /// The size of an inode on the device, in bytes.
+    pub inode_size: usize,
     pub(super) inodes_per_group: u64,
     blocks_per_group: u64,
     pub(super) first_data_block: u64,
@@ -28,9 +29,10 @@ pub struct Layout {
     reserved: u64,
     /// Where the checksums of inodes start from, if they have any.
     pub(super) checksum_seed: Option<u32>,
-    compatible: u32,
-    incompatible: u32,
-    read_only: u32,
+    /// The three words with features.
+    pub(super) compatible: u32,
+    pub(super) incompatible: u32,
+    pub(super) read_only: u32,
 }
 
 /// The inode tables of all groups.
@@ -50,55 +52,39 @@ pub(super) struct InodeTable {
 }
 
 // Features that a reader must know (s_feature_incompat).
-const FILETYPE: u32 = 0x2;
+/// Directory entries have a type.
+pub(super) const ENTRY_TYPES: u32 = 0x2;
 const META_BG: u32 = 0x10;
 const WIDE: u32 = 0x80;
 const CHECKSUM_SEED: u32 = 0x2000;
-const LARGE_DIR: u32 = 0x4000;
-const INLINE_DATA: u32 = 0x8000;
-const CASEFOLD: u32 = 0x2_0000;
-/// These, and: journal recovery, extents, multiple mount protection, flexible groups, extended attributes in inodes,
-/// encryption.
-const KNOWN: u32 = FILETYPE
-    | META_BG
-    | WIDE
-    | CHECKSUM_SEED
-    | LARGE_DIR
-    | INLINE_DATA
-    | CASEFOLD
-    | 0x4
-    | 0x40
-    | 0x100
-    | 0x200
-    | 0x400
-    | 0x1_0000;
+/// The size of a directory has 64 bits.
+pub(super) const LARGE_DIRECTORIES: u32 = 0x4000;
+/// Files may be stored in their inodes.
+pub(super) const INLINE_DATA: u32 = 0x8000;
+/// Directories may ignore case.
+pub(super) const CASE_INSENSITIVE: u32 = 0x2_0000;
+/// Journal recovery, extents, multiple mount protection, flexible groups, extended attributes in inodes, encryption.
+const OTHERS: u32 = 0x4 | 0x40 | 0x100 | 0x200 | 0x400 | 0x1_0000;
+const FOR_DIRECTORIES: u32 = ENTRY_TYPES | LARGE_DIRECTORIES | INLINE_DATA | CASE_INSENSITIVE;
+const KNOWN: u32 = META_BG | WIDE | CHECKSUM_SEED | FOR_DIRECTORIES | OTHERS;
 
 // Features that a writer must know (s_feature_ro_compat).
 const SPARSE: u32 = 0x1;
-const HUGE_FILE: u32 = 0x8;
+/// The number of a file's sectors has more than 32 bits.
+pub(super) const HUGE_FILES: u32 = 0x8;
 const GROUP_CHECKSUMS: u32 = 0x10;
 const CHECKSUMS: u32 = 0x400;
-/// These, and: large files, directory trees, many subdirectories, larger inodes, quotas, clusters, replicas, read-only,
-/// projects, verity, an orphan file.
-const KNOWN_READ_ONLY: u32 = SPARSE
-    | HUGE_FILE
-    | GROUP_CHECKSUMS
-    | CHECKSUMS
-    | 0x2
-    | 0x4
-    | 0x20
-    | 0x40
-    | 0x100
-    | 0x200
-    | 0x800
-    | 0x1000
-    | 0x2000
-    | 0x8000
-    | 0x1_0000;
+/// Large files, directory trees, many subdirectories, larger inodes, quotas, clusters.
+const OTHERS_TO_WRITE: u32 = 0x2 | 0x4 | 0x20 | 0x40 | 0x100 | 0x200;
+/// Replicas, read-only, projects, verity, an orphan file.
+const LATER_TO_WRITE: u32 = 0x800 | 0x1000 | 0x2000 | 0x8000 | 0x1_0000;
+const KNOWN_TO_WRITE: u32 =
+    SPARSE | HUGE_FILES | GROUP_CHECKSUMS | CHECKSUMS | OTHERS_TO_WRITE | LATER_TO_WRITE;
 
-// Features that an old reader and writer need not know (s_feature_compat): hash trees in directories, and only two
-// backups of the superblock.
-const INDEXES: u32 = 0x20;
+// Features that an old reader and writer need not know (s_feature_compat).
+/// Directories may have hash trees.
+pub(super) const INDEXES: u32 = 0x20;
+/// There are only two backups of the superblock.
 const SPARSE_2: u32 = 0x200;
 
 impl Layout {
@@ -108,17 +94,16 @@ impl Layout {
         const MAGIC: u16 = 0xef53;
         let mut bytes = [0; 1024];
         device.read_exact_at(&mut bytes, START)?;
-        let (two, four) = (|at| u16_at(&bytes, at), |at| u32_at(&bytes, at));
-        if two(0x38) != MAGIC {
+        let four = |at| u32_at(&bytes, at);
+        if u16_at(&bytes, 0x38) != MAGIC {
             return Err(io::Error::new(ErrorKind::InvalidData, "it is not ext2, ext3 or ext4"));
         }
-        let (is_dynamic, incompatible, read_only) = (four(0x4c) > 0, four(0x60), four(0x64));
-        let unknown = (incompatible & !KNOWN, read_only & !KNOWN_READ_ONLY);
-        if is_dynamic && unknown != (0, 0) {
-            let message = format!(
-                "it has features that weigh does not know ({:#x}, {:#x})",
-                unknown.0, unknown.1
-            );
+        let is_dynamic = four(0x4c) > 0;
+        let [compatible, incompatible, read_only] = [0x5c, 0x60, 0x64].map(four);
+        let (read, written) = (incompatible & !KNOWN, read_only & !KNOWN_TO_WRITE);
+        if is_dynamic && (read, written) != (0, 0) {
+            let message =
+                format!("it has features that weigh does not know ({read:#x}, {written:#x})");
             return Err(io::Error::new(ErrorKind::Unsupported, message));
         }
         let block_size = 1024_u64.checked_shl(four(0x18)).filter(|size| *size <= 1 << 16);
@@ -134,19 +119,19 @@ impl Layout {
             block_size,
             blocks: wide(if is_wide { four(0x150) } else { 0 }, four(0x4)),
             inodes: four(0).into(),
-            inode_size: if is_dynamic { two(0x58).into() } else { 128 },
+            inode_size: if is_dynamic { u16_at(&bytes, 0x58).into() } else { 128 },
             inodes_per_group: four(0x28).into(),
             blocks_per_group: four(0x20).into(),
             first_data_block: four(0x14).into(),
             first_meta_group: four(0x104).into(),
-            backups: match four(0x5c) & SPARSE_2 {
+            backups: match compatible & SPARSE_2 {
                 0 => [u64::MAX; 2],
                 _ => [four(0x24c).into(), four(0x250).into()],
             },
-            descriptor_size: if is_wide { two(0xfe).into() } else { 32 },
-            reserved: two(0xce).into(),
+            descriptor_size: if is_wide { u16_at(&bytes, 0xfe).into() } else { 32 },
+            reserved: u16_at(&bytes, 0xce).into(),
             checksum_seed: (read_only & CHECKSUMS != 0).then_some(seed),
-            compatible: four(0x5c),
+            compatible,
             incompatible,
             read_only,
         };
@@ -160,22 +145,17 @@ impl Layout {
         let bits = 8 * block_size;
         /// One bit of a group's bitmap stands for so many blocks at most (clusters of 256 MiB with blocks of 1 KiB).
         const BLOCKS_A_BIT: u64 = 1 << 18;
-        let is_power = |size: usize, least: usize, most: u64| {
-            size.is_power_of_two() && size >= least && size as u64 <= most
-        };
+        let has_inodes = is_power_within(inode_size, 128, block_size);
+        let has_descriptors = is_power_within(descriptor_size, 32, 1024.min(block_size));
+        let has_blocks = (1..=bits * BLOCKS_A_BIT).contains(&self.blocks_per_group);
+        let has_room = self.blocks.checked_mul(block_size).is_some_and(|all| all <= bytes);
         let is_sound = [
-            (is_power(inode_size, 128, block_size), "the size of its inodes"),
-            (is_power(descriptor_size, 32, 1024.min(block_size)), "the size of its descriptors"),
+            (has_inodes, "the size of its inodes"),
+            (has_descriptors, "the size of its descriptors"),
             ((1..=bits).contains(&inodes_per_group), "the inodes of its groups"),
-            (
-                (1..=bits * BLOCKS_A_BIT).contains(&self.blocks_per_group),
-                "the blocks of its groups",
-            ),
+            (has_blocks, "the blocks of its groups"),
             (self.first_data_block < self.blocks, "its first block"),
-            (
-                self.blocks.checked_mul(block_size).is_some_and(|all| all <= bytes),
-                "it is longer than its device",
-            ),
+            (has_room, "it is longer than its device"),
         ];
         if let Some((_, what)) = is_sound.iter().find(|(is_sound, _)| !is_sound) {
             return Err(damaged(what));
@@ -191,53 +171,13 @@ impl Layout {
         Ok(())
     }
 
-    /// The size of an inode on the device, in bytes.
-    pub fn inode_size(&self) -> usize {
-        self.inode_size
-    }
-
     /// The size of the file system in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.blocks.saturating_mul(self.block_size)
     }
 
-    /// Whether directory entries have a type.
-    pub(super) fn has_kinds(&self) -> bool {
-        self.incompatible & FILETYPE != 0
-    }
-
-    /// Whether the size of a directory has 64 bits.
-    pub(super) fn has_large_directories(&self) -> bool {
-        self.incompatible & LARGE_DIR != 0
-    }
-
-    /// Whether directories may have hash trees.
-    pub(super) fn has_indexes(&self) -> bool {
-        self.compatible & INDEXES != 0
-    }
-
-    /// Whether files may be stored in their inodes.
-    pub(super) fn has_inline_data(&self) -> bool {
-        self.incompatible & INLINE_DATA != 0
-    }
-
-    /// Whether directories may ignore case.
-    pub(super) fn has_case_insensitive_names(&self) -> bool {
-        self.incompatible & CASEFOLD != 0
-    }
-
-    /// Whether the number of a file's sectors has more than 32 bits.
-    pub(super) fn has_huge_files(&self) -> bool {
-        self.read_only & HUGE_FILE != 0
-    }
-
     fn groups(&self) -> u64 {
         (self.blocks - self.first_data_block).div_ceil(self.blocks_per_group)
-    }
-
-    /// Whether groups say how much of their inode tables was never used.
-    fn has_unused(&self) -> bool {
-        self.read_only & (GROUP_CHECKSUMS | CHECKSUMS) != 0
     }
 
     /// The block that has part `number` of the descriptors (fs/ext4/super.c, descriptor_loc).
@@ -254,19 +194,12 @@ impl Layout {
 
     /// Whether a group begins with a copy of the superblock (fs/ext4/balloc.c, ext4_bg_has_super).
     fn has_superblock(&self, group: u64) -> bool {
-        let is_power_of = |base: u64| {
-            let mut power = base;
-            while power < group {
-                power = power.saturating_mul(base);
-            }
-            power == group
-        };
         match group {
             0 => true,
             _ if self.backups != [u64::MAX; 2] => self.backups.contains(&group),
             1 => true,
             _ if self.read_only & SPARSE == 0 => true,
-            _ => [3, 5, 7].into_iter().any(is_power_of),
+            _ => [3_u64, 5, 7].iter().any(|base| base.pow(group.ilog(*base)) == group),
         }
     }
 }
@@ -307,9 +240,8 @@ impl InodeTables {
                 }
                 let inodes = layout.inodes_per_group * layout.inode_size as u64;
                 own.push(Run { start: table.table, count: inodes.div_ceil(layout.block_size) });
-                own.extend(
-                    [(0x20, 0), (0x24, 4)].map(|at| Run { start: address(bytes, at), count: 1 }),
-                );
+                let bitmaps = [(0x20, 0), (0x24, 4)].map(|at| address(bytes, at));
+                own.extend(bitmaps.map(|start| Run { start, count: 1 }));
                 groups.push(table);
             }
         }
@@ -332,13 +264,19 @@ impl InodeTable {
         let unused_high = if is_wide { u16_at(bytes, 0x32) } else { 0 };
         let unused = u64::from(unused_high) << 16 | u64::from(u16_at(bytes, 0x1c));
         let is_unused = u16_at(bytes, 0x12) & UNUSED != 0;
-        let used = match layout.has_unused() {
-            true if is_unused => 0,
-            true => layout.inodes_per_group.saturating_sub(unused),
-            false => layout.inodes_per_group,
+        // Only then, groups say how much of their inode tables was never used.
+        let used = match layout.read_only & (GROUP_CHECKSUMS | CHECKSUMS) {
+            0 => layout.inodes_per_group,
+            _ if is_unused => 0,
+            _ => layout.inodes_per_group.saturating_sub(unused),
         };
         Self { table: address(bytes, (0x28, 0x8)), used }
     }
+}
+
+/// Whether `size` is a power of two from `least` to `most`.
+fn is_power_within(size: usize, least: usize, most: u64) -> bool {
+    size.is_power_of_two() && size >= least && size as u64 <= most
 }
 
 /// The address with its upper and its lower half at these places of a group's descriptor.

@@ -18,14 +18,24 @@ pub struct Run {
 /// # Errors
 /// The system's, and an error if the map is damaged.
 pub fn runs(volume: &RawVolume, inode: &RawInode<'_>, budget: &Budget) -> io::Result<Vec<Run>> {
-    let length = inode.length(&volume.layout);
-    let map = BlockMap {
-        volume,
-        budget,
-        blocks: length.div_ceil(volume.layout.block_size),
-        runs: Vec::new(),
-    };
-    if inode.has_extents() { map.extents(inode.map()) } else { map.pointers(inode.map()) }
+    let size = volume.layout.block_size;
+    let blocks = inode.length(&volume.layout).div_ceil(size);
+    let mut map = BlockMap { volume, budget, blocks, runs: Vec::new(), ahead: Vec::new() };
+    match inode.has_extents() {
+        true => map.extents(inode.map(), extent_levels(inode.map()), 0)?,
+        false => map.all_pointers(inode.map())?,
+    }
+    let mut bytes = Vec::new();
+    while let Some(MapBlock { block, levels, from }) = map.ahead.pop() {
+        budget.take(1)?;
+        bytes.resize(size as usize, 0);
+        volume.read_blocks(block, &mut bytes)?;
+        match inode.has_extents() {
+            true => map.extents(&bytes, levels, from)?,
+            false => map.pointers(&bytes, levels, from)?,
+        }
+    }
+    Ok(map.runs)
 }
 
 impl Run {
@@ -67,6 +77,8 @@ struct BlockMap<'a> {
     /// The number of blocks that the directory's length stands for.
     blocks: u64,
     runs: Vec<Run>,
+    /// The blocks of the map that have to be read: a stack, so the first one is last.
+    ahead: Vec<MapBlock>,
 }
 
 /// A block of a map that has to be read, with so many levels below it. It maps the directory from block number `from`
@@ -78,108 +90,64 @@ struct MapBlock {
 }
 
 impl BlockMap<'_> {
-    /// Reads the tree of extents with this `root` (ext4_extent_header, ext4_extent_idx, ext4_extent).
-    fn extents(mut self, root: &[u8]) -> io::Result<Vec<Run>> {
-        /// 2^32 blocks need no more levels (EXT4_MAX_EXTENT_DEPTH).
-        const MOST_LEVELS: u16 = 5;
-        let levels = u16_at(root, 6);
-        if levels > MOST_LEVELS {
-            return Err(damaged("a tree of extents with too many levels"));
-        }
-        // A stack, so the first one comes last.
-        let mut ahead = Vec::new();
-        self.extent_node(root, levels, 0, &mut ahead)?;
-        let mut bytes = Vec::new();
-        while let Some(MapBlock { block, levels, from }) = ahead.pop() {
-            self.budget.take(1)?;
-            bytes.resize(self.block_size(), 0);
-            self.volume.read_blocks(block, &mut bytes)?;
-            self.extent_node(&bytes, levels, from, &mut ahead)?;
-        }
-        Ok(self.runs)
-    }
-
-    fn extent_node(
-        &mut self,
-        bytes: &[u8],
-        levels: u16,
-        mut from: u64,
-        ahead: &mut Vec<MapBlock>,
-    ) -> io::Result<()> {
-        const MAGIC: u16 = 0xf30a;
-        const ENTRY: usize = 12;
-        /// A greater length means blocks that were never written.
-        const LONGEST: u64 = 32_768;
-        let count = usize::from(u16_at(bytes, 2));
-        let entries = bytes.get(ENTRY..).unwrap_or_default().chunks_exact(ENTRY);
-        if u16_at(bytes, 0) != MAGIC || u16_at(bytes, 6) != levels || count > entries.len() {
-            return Err(damaged("a node of a tree of extents"));
-        }
-        let first = ahead.len();
-        for entry in entries.take(count) {
-            let logical = u64::from(u32_at(entry, 0));
+    /// Takes what is in a node of a tree of extents.
+    fn extents(&mut self, node: &[u8], levels: u16, mut from: u64) -> io::Result<()> {
+        let entries = extent_entries(node).filter(|_| extent_levels(node) == levels);
+        let first = self.ahead.len();
+        for (logical, run) in entries.ok_or_else(|| damaged("a node of a tree of extents"))? {
             if logical < from {
                 return Err(damaged("extents in the wrong order"));
             }
-            if levels > 0 {
-                let block = wide(u16_at(entry, 8).into(), u32_at(entry, 4));
-                ahead.push(MapBlock { block, levels: levels - 1, from: logical });
-                from = logical + 1;
-                continue;
-            }
-            let start = wide(u16_at(entry, 6).into(), u32_at(entry, 8));
-            let length = u64::from(u16_at(entry, 4));
-            let length = if length > LONGEST { length - LONGEST } else { length };
-            self.push(Run { start, count: length.min(self.blocks.saturating_sub(logical)) })?;
-            from = logical + length;
-        }
-        ahead[first..].reverse();
-        Ok(())
-    }
-
-    /// Reads a block map: twelve pointers to blocks, and one pointer each to a single, double and triple indirect block.
-    fn pointers(mut self, root: &[u8]) -> io::Result<Vec<Run>> {
-        const DIRECT: u64 = 12;
-        const LEVELS: u16 = 3;
-        let a_block = self.block_size() as u64 / 4;
-        let mut ahead = Vec::new();
-        let mut from = DIRECT;
-        for levels in 0..LEVELS {
-            let block = u32_at(root, 4 * (DIRECT as usize + usize::from(levels)));
-            ahead.push(MapBlock { block: block.into(), levels, from });
-            from += a_block.pow(u32::from(levels) + 1);
-        }
-        ahead.reverse();
-        for number in 0..DIRECT.min(self.blocks) {
-            self.pointer(u32_at(root, 4 * number as usize).into())?;
-        }
-        let mut bytes = Vec::new();
-        while let Some(MapBlock { block, levels, from }) = ahead.pop() {
-            if block == 0 || from >= self.blocks {
-                continue;
-            }
-            self.budget.take(1)?;
-            bytes.resize(self.block_size(), 0);
-            self.volume.read_blocks(block, &mut bytes)?;
-            let reach = a_block.pow(levels.into());
-            let numbered =
-                (0..a_block).map(|i| (from + i * reach, u32_at(&bytes, 4 * i as usize).into()));
-            let within = numbered.take_while(|(from, _)| *from < self.blocks);
-            let within: Vec<(u64, u64)> = within.filter(|(_, block)| *block != 0).collect();
+            from = logical + run.count;
             match levels.checked_sub(1) {
-                None => within.into_iter().try_for_each(|(_, block)| self.pointer(block))?,
                 Some(levels) => {
-                    let below = within.into_iter().rev();
-                    ahead.extend(below.map(|(from, block)| MapBlock { block, levels, from }));
+                    self.ahead.push(MapBlock { block: run.start, levels, from: logical });
+                }
+                None => {
+                    let count = run.count.min(self.blocks.saturating_sub(logical));
+                    self.push(Run { count, ..run })?;
                 }
             }
         }
-        Ok(self.runs)
+        self.ahead[first..].reverse();
+        Ok(())
     }
 
-    /// Adds one block. 0 is a hole.
-    fn pointer(&mut self, block: u64) -> io::Result<()> {
-        if block == 0 { Ok(()) } else { self.push(Run { start: block, count: 1 }) }
+    /// Takes what is in a block map: twelve pointers to blocks, and one pointer each to a single, double and triple
+    /// indirect block.
+    fn all_pointers(&mut self, root: &[u8]) -> io::Result<()> {
+        const DIRECT: usize = 12;
+        let (direct, indirect) = root.split_at_checked(4 * DIRECT).unwrap_or_default();
+        self.pointers(direct, 0, 0)?;
+        let mut from = DIRECT as u64;
+        for (levels, pointer) in (1..).zip(indirect.chunks_exact(4)) {
+            self.pointers(pointer, levels, from)?;
+            from += self.reach(levels);
+        }
+        self.ahead.reverse();
+        Ok(())
+    }
+
+    /// Takes these `pointers`, with so many levels of them below. 0 is a hole.
+    fn pointers(&mut self, pointers: &[u8], levels: u16, from: u64) -> io::Result<()> {
+        let first = self.ahead.len();
+        for (i, pointer) in (0..).zip(pointers.chunks_exact(4)) {
+            let (from, block) = (from + i * self.reach(levels), u32_at(pointer, 0).into());
+            if block == 0 || from >= self.blocks {
+                continue;
+            }
+            match levels.checked_sub(1) {
+                Some(levels) => self.ahead.push(MapBlock { block, levels, from }),
+                None => self.push(Run { start: block, count: 1 })?,
+            }
+        }
+        self.ahead[first..].reverse();
+        Ok(())
+    }
+
+    /// How many blocks of the directory a pointer with so many levels below it stands for.
+    fn reach(&self, levels: u16) -> u64 {
+        (self.volume.layout.block_size / 4).pow(levels.into())
     }
 
     fn push(&mut self, run: Run) -> io::Result<()> {
@@ -193,7 +161,7 @@ impl BlockMap<'_> {
         }
         self.budget.take(count)?;
         match self.runs.last_mut() {
-            Some(last) if last.start + last.count == start => last.count += count,
+            Some(last) if last.end() == start => last.count += count,
             _ => self.runs.push(run),
         }
         if self.runs.len() > MOST_RUNS_OF_ONE {
@@ -201,10 +169,43 @@ impl BlockMap<'_> {
         }
         Ok(())
     }
+}
 
-    fn block_size(&self) -> usize {
-        self.volume.layout.block_size as usize
-    }
+/// How many levels are below this node of a tree of extents.
+fn extent_levels(node: &[u8]) -> u16 {
+    u16_at(node, 6)
+}
+
+/// The entries of a node of a tree of extents (ext4_extent_header): the number of the first block of the directory that
+/// each maps, and the extent (ext4_extent), or the node below (ext4_extent_idx). None if the node is damaged
+/// (fs/ext4/extents.c, __ext4_ext_check).
+pub(super) fn extent_entries(node: &[u8]) -> Option<impl Iterator<Item = (u64, Run)>> {
+    const MAGIC: u16 = 0xf30a;
+    const ENTRY: usize = 12;
+    /// 2^32 blocks need no more levels (EXT4_MAX_EXTENT_DEPTH).
+    const MOST_LEVELS: u16 = 5;
+    /// A greater length means blocks that were never written.
+    const LONGEST: u64 = 32_768;
+    let [magic, count, most] = [0, 2, 4].map(|at| u16_at(node, at));
+    let levels = extent_levels(node);
+    let room = (node.len() / ENTRY).saturating_sub(1);
+    let is_sound = magic == MAGIC
+        && levels <= MOST_LEVELS
+        && (1..=room).contains(&most.into())
+        && count <= most
+        && (count > 0 || levels == 0);
+    let entries = node.chunks_exact(ENTRY).skip(1).take(count.into()).map(move |entry| {
+        let logical = u32_at(entry, 0).into();
+        if levels > 0 {
+            let start = wide(u16_at(entry, 8).into(), u32_at(entry, 4));
+            return (logical, Run { start, count: 1 });
+        }
+        let start = wide(u16_at(entry, 6).into(), u32_at(entry, 8));
+        let length = u64::from(u16_at(entry, 4));
+        let count = if length > LONGEST { length - LONGEST } else { length };
+        (logical, Run { start, count })
+    });
+    is_sound.then_some(entries)
 }
 
 #[cfg(test)]

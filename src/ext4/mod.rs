@@ -28,15 +28,17 @@ mod sound;
 use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut};
 use std::mem;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use rustix::fs::{Advice, fadvise};
 use rustix::io::{ReadWriteFlags, pread, preadv2, retry_on_intr};
 
 pub use directory::{DirectoryEntry, entries};
 pub use inode::{Attributes, RawInode};
 pub use layout::{InodeTables, Layout};
 pub use map::{GAP, MOST_RUNS, Run, joined, runs};
-pub use packed_inodes::{ContiguousDirectory, InodePacker, Kept, PackedInodes};
+pub use packed_inodes::{InodePacker, Kept, PackedInodes};
 pub use scan::{each_inode, inode};
 
 /// The inode number of the root directory.
@@ -86,9 +88,10 @@ impl RawVolume {
         start > self.layout.first_data_block && end <= self.layout.blocks && !is_own
     }
 
-    /// The device that it is on.
-    pub fn device(&self) -> &File {
-        &self.device
+    /// Tells the kernel how these bytes of the device will be read; without a `length`, all from `start` on. Only advice, so an
+    /// error does not matter.
+    pub fn advise(&self, start: u64, length: Option<NonZeroU64>, advice: Advice) {
+        let _ = fadvise(&self.device, start, length, advice);
     }
 
     /// Fills `buffer` from block number `block` on.
@@ -96,19 +99,15 @@ impl RawVolume {
         self.read_at(block, 0, buffer)
     }
 
-    /// Fills `buffer` from `offset` bytes after the beginning of `block` on.
-    fn read_at(&self, block: u64, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+    /// Fills `buffer` from `offset` bytes after the beginning of `block` on. `read_exact_at` would call libc's pread, which
+    /// is a cancellation point, and that alone took 3 % of the CPU time of a warm run.
+    fn read_at(&self, block: u64, offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
         let start = block.checked_mul(self.layout.block_size).and_then(|at| at.checked_add(offset));
         let end = start.and_then(|start| start.checked_add(buffer.len() as u64));
-        match start.filter(|_| end.is_some_and(|end| end <= self.layout.bytes())) {
-            Some(start) => self.fill(buffer, start),
-            None => Err(damaged("a block beyond its end")),
-        }
-    }
-
-    /// Fills `buffer` from byte `start` of the device on. `read_exact_at` would call libc's pread, which is a cancellation
-    /// point, and that alone took 3 % of the CPU time of a warm run.
-    fn fill(&self, mut buffer: &mut [u8], mut start: u64) -> io::Result<()> {
+        let Some(mut start) = start.filter(|_| end.is_some_and(|end| end <= self.layout.bytes()))
+        else {
+            return Err(damaged("a block beyond its end"));
+        };
         while !buffer.is_empty() {
             let read = retry_on_intr(|| pread(&self.device, &mut *buffer, start))?;
             if read == 0 {
@@ -136,8 +135,8 @@ impl RawVolume {
 impl Budget {
     /// Takes `blocks` from it. Relaxed, because it is only a bound and guards no other data.
     pub fn take(&self, blocks: u64) -> io::Result<()> {
-        let less = |left: u64| left.checked_sub(blocks);
-        let taken = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+        let order = Ordering::Relaxed;
+        let taken = self.0.fetch_update(order, order, |left| left.checked_sub(blocks));
         taken.map(drop).map_err(|_| damaged("more blocks of directories than it has"))
     }
 }

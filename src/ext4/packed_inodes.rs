@@ -9,13 +9,16 @@ use rustix::fs::FileType;
 
 use super::{Attributes, Budget, Layout, MOST_RUNS, RawInode, RawVolume, Run, each_inode, runs};
 
+/// A user and a group.
+type Owner = (u32, u32);
+
 /// The attributes of all inodes when they were read.
 #[derive(Debug)]
 pub struct PackedInodes {
     groups: Vec<PackedGroup>,
     inodes_per_group: u64,
     block_size: u64,
-    owners: IndexSet<(u32, u32)>,
+    owners: IndexSet<Owner>,
 }
 
 /// Which attributes are kept, beside type, links, length and blocks. The others are 0.
@@ -32,7 +35,9 @@ pub struct InodePacker<'a> {
     volume: &'a RawVolume,
     kept: Kept,
     is_stopped: &'a AtomicBool,
-    owners: Owners,
+    /// The owners of all inodes. They are few, so an inode has only the number of its owner. Guards the numbers; locked when
+    /// the owner changes from one inode to the next.
+    owners: Mutex<IndexSet<Owner>>,
     budget: Budget,
     /// How many runs of blocks directories have so far, and how many bytes were read. Both are only added to, and guard
     /// no other data.
@@ -61,32 +66,22 @@ enum PackedSize {
     /// Numbers of at most 48 bits.
     Stored { length: [u16; 3], blocks: [u16; 3] },
     /// A directory that has contiguous blocks, and no others. Its length and its blocks follow from their number.
-    Contiguous { state: [u16; 2], count: u16, start: [u16; 3] },
-}
-
-/// A directory whose blocks are contiguous, and whose names need no key.
-#[derive(Clone, Copy, Debug)]
-pub struct ContiguousDirectory {
-    pub run: Run,
-    /// What [`RawInode::state`] was.
-    pub state: u32,
+    Contiguous { state: Unaligned, count: u16, start: [u16; 3] },
 }
 
 /// The times of the last read, write and change, and of creation: 34 bits each, in seconds since 2^31 seconds before
 /// the epoch; and the nanoseconds of the last change.
 #[derive(Clone, Copy, Debug, Default)]
 struct PackedTimes {
-    low: [[u16; 2]; 4],
-    changed_nanos: [u16; 2],
+    low: [Unaligned; 4],
+    changed_nanos: Unaligned,
     high: u8,
 }
 
-/// Pairs of user and group. There are few, so an inode has only the number of its pair.
-#[derive(Debug, Default)]
-struct Owners {
-    /// Guards the numbers; locked when the owner changes from one inode to the next.
-    known: Mutex<IndexSet<(u32, u32)>>,
-}
+/// A number of 32 bits that takes no more than its 4 bytes beside numbers of 16 bits.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(Rust, packed(2))]
+struct Unaligned(u32);
 
 impl<'a> InodePacker<'a> {
     /// Reads nothing yet. What [`Self::group`] reads ends early once it `is_stopped`.
@@ -95,7 +90,7 @@ impl<'a> InodePacker<'a> {
             volume,
             kept,
             is_stopped,
-            owners: Owners::default(),
+            owners: Mutex::default(),
             budget: volume.budget(),
             runs: AtomicUsize::new(0),
             bytes: AtomicU64::new(0),
@@ -114,8 +109,6 @@ impl<'a> InodePacker<'a> {
             if self.is_stopped.load(Ordering::Relaxed) {
                 return Err(io::ErrorKind::Interrupted.into());
             }
-            let owner =
-                if kept.owners { self.owners.number(&inode, volume, &mut last) } else { Some(0) };
             let before = directories.len();
             if inode.has_entries_in_blocks() && self.runs.load(Ordering::Relaxed) < MOST_RUNS {
                 // An error is found again when the directory is listed.
@@ -123,12 +116,44 @@ impl<'a> InodePacker<'a> {
                 self.runs.fetch_add(found.len(), Ordering::Relaxed);
                 directories.extend(found);
             }
-            found.push(number, &inode, volume, kept, owner, &directories[before..]);
+            let its = inode.attributes(&volume.layout);
+            let owner = match kept.owners {
+                true => self.number_of((its.owner, its.group), &mut last),
+                false => Some(0),
+            };
+            // For an encrypted symlink, the kernel returns the length of the decrypted target.
+            let is_hidden = inode.is_encrypted() && its.file_type() == FileType::Symlink;
+            let is_known = inode.is_used() && !is_hidden && owner.is_some();
+            found.base.push(if is_known && inode.is_sound(number, volume) {
+                PackedBase::packed(&its, &inode, volume.layout.block_size, &directories[before..])
+            } else {
+                None
+            });
+            if kept.times {
+                let times = [its.accessed, its.modified, its.changed, its.born];
+                found.times.push(PackedTimes::packed(times, its.changed_nanos));
+            }
+            if kept.owners {
+                found.owners.push(owner.unwrap_or_default());
+            }
             Ok(())
         })?;
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         found.shrink();
         Ok((found, directories))
+    }
+
+    /// The number of an `owner`; none if there are too many. `last` has the previous answer.
+    fn number_of(&self, owner: Owner, last: &mut Option<(Owner, u16)>) -> Option<u16> {
+        if let Some((known, number)) = *last
+            && known == owner
+        {
+            return Some(number);
+        }
+        let mut known = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = u16::try_from(known.insert_full(owner).0).ok()?;
+        *last = Some((owner, number));
+        Some(number)
     }
 
     /// How many bytes have been read.
@@ -139,7 +164,7 @@ impl<'a> InodePacker<'a> {
     /// All inodes, which are in these `groups`, in order.
     pub fn packed(self, groups: Vec<PackedGroup>) -> PackedInodes {
         let Layout { inodes_per_group, block_size, .. } = self.volume.layout;
-        let owners = self.owners.known.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let owners = self.owners.into_inner().unwrap_or_else(PoisonError::into_inner);
         PackedInodes { groups, inodes_per_group, block_size, owners }
     }
 }
@@ -154,8 +179,7 @@ impl PackedInodes {
 
     /// The attributes of the inode with this number; none if it was free, or if the kernel must be asked.
     pub fn attributes(&self, number: u64) -> Option<Attributes> {
-        let (group, within) = self.place(number)?;
-        let PackedBase { mode, links, size } = (*group.base.get(within)?)?;
+        let (group, within, PackedBase { mode, links, size }) = self.find(number)?;
         let (length, blocks) = match size {
             PackedSize::Stored { length, blocks } => (unpacked(length), unpacked(blocks)),
             PackedSize::Contiguous { count, .. } => {
@@ -163,11 +187,11 @@ impl PackedInodes {
                 (length, length / 512)
             }
         };
-        let times = group.times.get(within);
+        let times = group.times.get(within).map(PackedTimes::unpacked);
+        let ([accessed, modified, changed, born], changed_nanos) = times.unwrap_or_default();
         let owner = group.owners.get(within);
         let owner = owner.and_then(|owner| self.owners.get_index(usize::from(*owner)));
         let (owner, group) = owner.copied().unwrap_or_default();
-        let [accessed, modified, changed, born] = times.map_or([0; 4], PackedTimes::unpacked);
         Some(Attributes {
             mode,
             links,
@@ -176,32 +200,30 @@ impl PackedInodes {
             accessed,
             modified,
             changed,
-            changed_nanos: times.map_or(0, PackedTimes::changed_nanos),
+            changed_nanos,
             born,
             owner,
             group,
         })
     }
 
-    /// The directory with this inode number, if it is such a one.
-    pub fn directory(&self, number: u64) -> Option<ContiguousDirectory> {
-        let (group, within) = self.place(number)?;
-        match (*group.base.get(within)?)?.size {
-            PackedSize::Contiguous { state: [low, high], count, start } => {
-                Some(ContiguousDirectory {
-                    run: Run { start: unpacked(start), count: count.into() },
-                    state: u32::from(low) | u32::from(high) << 16,
-                })
+    /// The blocks of the directory with this inode number, if they are contiguous and its names need no key; and what
+    /// [`RawInode::state`] was.
+    pub fn directory(&self, number: u64) -> Option<(Run, u32)> {
+        match self.find(number)?.2.size {
+            PackedSize::Contiguous { state, count, start } => {
+                Some((Run { start: unpacked(start), count: count.into() }, state.0))
             }
             PackedSize::Stored { .. } => None,
         }
     }
 
-    /// The group of the inode with this number, and its place there.
-    fn place(&self, number: u64) -> Option<(&PackedGroup, usize)> {
+    /// The group of the inode with this number, its index there, and what is always kept.
+    fn find(&self, number: u64) -> Option<(&PackedGroup, usize, PackedBase)> {
         let index = number.checked_sub(1)?;
         let group = self.groups.get(usize::try_from(index / self.inodes_per_group).ok()?)?;
-        Some((group, usize::try_from(index % self.inodes_per_group).ok()?))
+        let within = usize::try_from(index % self.inodes_per_group).ok()?;
+        Some((group, within, (*group.base.get(within)?)?))
     }
 }
 
@@ -214,14 +236,12 @@ impl PackedBase {
         block_size: u64,
         runs: &[Run],
     ) -> Option<Self> {
-        let bytes = |run: &Run| run.count.checked_mul(block_size);
         let size = if let [run] = runs
             && !inode.is_encrypted()
-            && bytes(run).is_some_and(|bytes| (bytes, bytes / 512) == (its.length, its.blocks))
             && let Ok(count) = u16::try_from(run.count)
+            && (run.count * block_size, run.count * block_size / 512) == (its.length, its.blocks)
         {
-            let state = inode.state();
-            let state = [state as u16, (state >> 16) as u16];
+            let state = Unaligned(inode.state());
             PackedSize::Contiguous { state, count, start: packed(run.start)? }
         } else {
             PackedSize::Stored { length: packed(its.length)?, blocks: packed(its.blocks)? }
@@ -231,31 +251,6 @@ impl PackedBase {
 }
 
 impl PackedGroup {
-    fn push(
-        &mut self,
-        number: u64,
-        inode: &RawInode<'_>,
-        volume: &RawVolume,
-        kept: Kept,
-        owner: Option<u16>,
-        runs: &[Run],
-    ) {
-        let its = inode.attributes(&volume.layout);
-        // For an encrypted symlink, the kernel returns the length of the decrypted target.
-        let is_hidden = inode.is_encrypted() && its.file_type() == FileType::Symlink;
-        let times = [its.accessed, its.modified, its.changed, its.born];
-        let is_known =
-            inode.is_used() && !is_hidden && owner.is_some() && inode.is_sound(number, volume);
-        let base = || PackedBase::packed(&its, inode, volume.layout.block_size, runs);
-        self.base.push(is_known.then(base).flatten());
-        if kept.times {
-            self.times.push(PackedTimes::packed(times, its.changed_nanos));
-        }
-        if kept.owners {
-            self.owners.push(owner.unwrap_or_default());
-        }
-    }
-
     /// Frees memory that is not needed.
     fn shrink(&mut self) {
         let used = self.base.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
@@ -282,47 +277,20 @@ impl PackedTimes {
     const FIRST: i64 = -(1 << 31);
 
     fn packed(times: [i64; 4], nanos: u32) -> Self {
-        let since = times.map(|time| (time - Self::FIRST) as u64);
-        let low = since.map(|time| [time as u16, (time >> 16) as u16]);
+        let since = times.map(|time| time - Self::FIRST);
         let high = since.iter().rev().fold(0, |high, time| high << 2 | (time >> 32 & 3) as u8);
-        Self { low, high, changed_nanos: [nanos as u16, (nanos >> 16) as u16] }
+        let low = since.map(|time| Unaligned(time as u32));
+        Self { low, high, changed_nanos: Unaligned(nanos) }
     }
 
-    fn changed_nanos(&self) -> u32 {
-        let [low, high] = self.changed_nanos;
-        u32::from(low) | u32::from(high) << 16
-    }
-
-    fn unpacked(&self) -> [i64; 4] {
+    fn unpacked(&self) -> ([i64; 4], u32) {
         let mut high = self.high;
-        self.low.map(|[low, middle]| {
-            let since = u64::from(low) | u64::from(middle) << 16 | u64::from(high & 3) << 32;
+        let times = self.low.map(|low| {
+            let since = i64::from(low.0) | i64::from(high & 3) << 32;
             high >>= 2;
-            since as i64 + Self::FIRST
-        })
-    }
-}
-
-impl Owners {
-    /// The number of an inode's owners; none if there are too many pairs. `last` has the previous answer.
-    fn number(
-        &self,
-        inode: &RawInode<'_>,
-        volume: &RawVolume,
-        last: &mut Option<((u32, u32), u16)>,
-    ) -> Option<u16> {
-        let its = inode.attributes(&volume.layout);
-        let pair = (its.owner, its.group);
-        if let Some((known, number)) = *last
-            && known == pair
-        {
-            return Some(number);
-        }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (number, _) = known.insert_full(pair);
-        let number = u16::try_from(number).ok()?;
-        *last = Some((pair, number));
-        Some(number)
+            since + Self::FIRST
+        });
+        (times, self.changed_nanos.0)
     }
 }
 
@@ -338,9 +306,9 @@ mod tests {
         assert_eq!(packed(1 << 48), None);
         let times = [i32::MIN.into(), -1, 0, 1_700_000_000];
         let packed = PackedTimes::packed(times, 999_999_999);
-        assert_eq!((packed.unpacked(), packed.changed_nanos()), (times, 999_999_999));
+        assert_eq!(packed.unpacked(), (times, 999_999_999));
         let late = [i64::from(i32::MAX) + (3 << 32), 1 << 32, 0, 3 << 32];
-        assert_eq!(PackedTimes::packed(late, 0).unpacked(), late);
+        assert_eq!(PackedTimes::packed(late, 0).unpacked(), (late, 0));
         // In docs/bulk.md.
         assert_eq!((size_of::<Option<PackedBase>>(), size_of::<PackedTimes>()), (18, 22));
     }

@@ -6,7 +6,9 @@ use std::mem;
 use rustix::fs::FileType;
 use smallvec::SmallVec;
 
-use super::{Layout, RawInode, RawVolume, u16_at, u32_at, wide};
+use super::layout::{CASE_INSENSITIVE, INDEXES, INLINE_DATA};
+use super::map::extent_entries;
+use super::{Layout, RawInode, RawVolume, Run, u16_at, u32_at, wide};
 
 // Flags of inodes (i_flags).
 const IMMUTABLE: u32 = 0x10;
@@ -23,7 +25,7 @@ const OLD: usize = 128;
 impl RawInode<'_> {
     /// Whether the kernel certainly accepts it as the inode with this `number`.
     pub(super) fn is_sound(&self, number: u64, volume: &RawVolume) -> bool {
-        let Layout { block_size, .. } = volume.layout;
+        let Layout { block_size, compatible, incompatible, .. } = volume.layout;
         let flags = self.flags();
         let acl = wide(u16_at(self.bytes, 0x76).into(), u32_at(self.bytes, 0x68));
         // Without extents, three levels of blocks full of pointers are the largest map. Some limits are lower.
@@ -32,9 +34,9 @@ impl RawInode<'_> {
         let is_link = self.file_type() == FileType::Symlink;
         matches!(self.mode() >> 12, 0x1 | 0x2 | 0x4 | 0x6 | 0x8 | 0xa | 0xc)
             && flags & ATTRIBUTE == 0
-            && (flags & CASEFOLD == 0 || volume.layout.has_case_insensitive_names())
-            && (flags & INDEX == 0 || volume.layout.has_indexes())
-            && (!self.is_inline() || volume.layout.has_inline_data())
+            && (flags & CASEFOLD == 0 || incompatible & CASE_INSENSITIVE != 0)
+            && (flags & INDEX == 0 || compatible & INDEXES != 0)
+            && (!self.is_inline() || incompatible & INLINE_DATA != 0)
             && !(is_link && flags & (IMMUTABLE | APPEND_ONLY) != 0)
             && (acl == 0 || volume.has_data_at(acl, 1))
             && (self.has_extents() || length <= longest_map)
@@ -129,9 +131,10 @@ impl RawInode<'_> {
     pub fn has_sound_blocks(&self, number: u64, layout: &Layout, blocks: &[u8]) -> bool {
         let size = layout.block_size as usize;
         let seed = layout.checksum_seed.map(|seed| self.seed(number, seed));
-        let is_sound = |block| seed.is_none_or(|seed| has_checksum(block, seed));
-        (self.flags() & INDEX == 0 || index(blocks, size, seed.is_some()) == Some(ROOT_INDEX))
-            && blocks.chunks_exact(size).all(is_sound)
+        let has_index = self.flags() & INDEX != 0;
+        let mut blocks_alone = blocks.chunks_exact(size);
+        (!has_index || index(blocks, size, seed.is_some()) == Some(ROOT_INDEX))
+            && seed.is_none_or(|seed| blocks_alone.all(|block| has_checksum(block, seed)))
     }
 }
 
@@ -143,8 +146,8 @@ const NODE_INDEX: usize = 0x8;
 /// tells (dx_root_limit, dx_node_limit).
 fn index(block: &[u8], size: usize, has_checksum: bool) -> Option<usize> {
     let tail = if has_checksum { 8 } else { 0 };
-    let is_index = |at: &usize| usize::from(u16_at(block, *at)) == (size - at - tail) / 8;
-    [ROOT_INDEX, NODE_INDEX].into_iter().find(is_index)
+    let mut places = [ROOT_INDEX, NODE_INDEX].into_iter();
+    places.find(|at| usize::from(u16_at(block, *at)) == (size - at - tail) / 8)
 }
 
 /// Whether a block of a directory has the right checksum: at its end, or behind the index of a hash tree
@@ -173,36 +176,12 @@ pub(super) fn checksum(sum: u32, bytes: &[u8]) -> u32 {
     !crc32c::crc32c_append(!sum, bytes)
 }
 
-/// Whether the root of a tree of extents is valid (fs/ext4/extents.c, __ext4_ext_check). The kernel checks other nodes when
-/// it reads them.
+/// Whether the root of a tree of extents is valid. The kernel checks other nodes when it reads them.
 fn has_sound_extents(root: &[u8], volume: &RawVolume) -> bool {
-    const MAGIC: u16 = 0xf30a;
-    const ENTRY: usize = 12;
-    const MOST_LEVELS: u16 = 5;
-    /// A greater length means blocks that were never written.
-    const LONGEST: u64 = 32_768;
-    let [magic, count, most, levels] = [0, 2, 4, 6].map(|at| u16_at(root, at));
-    let room = (root.len() / ENTRY).saturating_sub(1);
-    if magic != MAGIC
-        || levels > MOST_LEVELS
-        || !(1..=room).contains(&most.into())
-        || count > most
-        || count == 0 && levels > 0
-    {
-        return false;
-    }
+    let Some(mut entries) = extent_entries(root) else { return false };
     let mut from = 0;
-    root.chunks_exact(ENTRY).skip(1).take(count.into()).all(|entry| {
-        let logical = u64::from(u32_at(entry, 0));
-        let (block, length) = match levels {
-            0 => {
-                let length = u64::from(u16_at(entry, 4));
-                let length = if length > LONGEST { length - LONGEST } else { length };
-                (wide(u16_at(entry, 6).into(), u32_at(entry, 8)), length)
-            }
-            _ => (wide(u16_at(entry, 8).into(), u32_at(entry, 4)), 1),
-        };
-        let is_ordered = logical >= mem::replace(&mut from, logical + length);
-        is_ordered && length > 0 && from <= 1 << 32 && volume.has_data_at(block, length)
+    entries.all(|(logical, Run { start, count })| {
+        let is_ordered = logical >= mem::replace(&mut from, logical + count);
+        is_ordered && count > 0 && from <= 1 << 32 && volume.has_data_at(start, count)
     })
 }

@@ -238,8 +238,8 @@ fn nothing_in_an_image_makes_it_panic_or_go_on_for_ever() {
                     let blocks: u64 = runs.iter().map(|run| run.count).sum();
                     assert!(blocks <= volume.layout.blocks && read <= whole.len() as u64);
                     for number in 0..2_002 {
-                        let Some(directory) = all.directory(number) else { continue };
-                        let Run { start, count } = directory.run;
+                        let Some((run, _)) = all.directory(number) else { continue };
+                        let Run { start, count } = run;
                         assert!(start > 0 && start + count <= volume.layout.blocks);
                         let its = all.attributes(number).unwrap();
                         assert_eq!(its.file_type(), FileType::Directory);

@@ -11,11 +11,11 @@ use super::target::Target;
 use crate::escape::json_bytes;
 use crate::path;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, AppendedFile};
+use crate::sys;
 
-/// The log, or the reason why there is none.
+/// The log, or the reason why there is none. Several processes may write to it at once: each line is one write.
 pub(super) struct Log {
-    file: Option<AppendedFile>,
+    file: Option<Box<dyn Write + Send>>,
     path: PathBuf,
     pub(super) trouble: Option<Problem>,
     /// A random number for the lines of this run.
@@ -44,13 +44,13 @@ impl Log {
         let path = directories.log();
         let opened = match &path {
             None => Err(io::Error::other("neither XDG_STATE_HOME nor HOME is set")),
-            Some(path) => AppendedFile::open(path),
+            Some(path) => sys::open_to_append(path),
         };
         let path = path.unwrap_or_else(|| "deleted.ndjson".into());
         let run = random_number();
         let mut log = Self { file: None, path, trouble: None, run, is_torn: false, begun: None };
         match opened {
-            Ok(file) => log.file = Some(file),
+            Ok(file) => log.file = Some(Box::new(file)),
             Err(error) => log.fail(&error),
         }
         log
@@ -111,7 +111,7 @@ impl Log {
             .and_then(|()| json_bytes(&mut line, "path", &target.path()))
             .and_then(|()| rest(&mut line))
             .and_then(|()| line.write_all(b"}\n"))
-            .and_then(|()| file.append(&line));
+            .and_then(|()| file.write_all(&line));
         self.is_torn = written.is_err();
         written.map_err(|error| {
             self.fail(&error);

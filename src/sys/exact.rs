@@ -1,6 +1,7 @@
 //! The attributes of an entry before it is moved or removed: more than a walk asks for, with times in nanoseconds.
 
 use super::Stat;
+use crate::inode::Identity;
 
 /// Seconds since the epoch, and nanoseconds of a second.
 pub type Moment = (i64, u32);
@@ -28,9 +29,13 @@ impl ExactStat {
     /// Whether `other` is the same inode and, unless it is a directory, has the same content, as far as its length and
     /// its time of writing tell. A move keeps both, but sets `changed`.
     pub fn is_same(&self, other: &Self) -> bool {
-        let inode = |it: &Self| (it.mount, it.stat.identity(), it.stat.mode.file_type(), it.born);
-        let content = |it: &Self| (it.stat.length, it.modified);
-        inode(self) == inode(other) && (self.is_directory() || content(self) == content(other))
+        let is_same_content =
+            (self.stat.length, self.modified) == (other.stat.length, other.modified);
+        self.inode() == other.inode() && (self.is_directory() || is_same_content)
+    }
+
+    fn inode(&self) -> (u64, Identity, u16, Moment) {
+        (self.mount, self.stat.identity(), self.stat.mode.file_type(), self.born)
     }
 
     /// Whether it has not changed at all since `earlier`. A directory only has to be the same inode, because changes of

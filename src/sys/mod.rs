@@ -33,14 +33,14 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use foldhash::fast::FixedState;
 
 use crate::inode::Identity;
 use crate::measure::{Figures, Kind, Mode, Time};
 
-mod append;
+mod by_path;
 mod exact;
 mod extents;
 mod listing;
@@ -72,7 +72,6 @@ use other as system;
 #[cfg(windows)]
 use windows as system;
 
-pub use append::AppendedFile;
 pub use exact::{ExactStat, Moment};
 pub use extents::Mapped;
 pub use listing::{Listed, Listing};
@@ -85,11 +84,14 @@ pub use space::{Space, space};
 pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, errors, free_handles, host, into_path,
     is_capable_terminal, is_out_of_handles, is_root, is_rotational, is_vanished, make_directories,
-    map_extents, not_found, space_around, stop_others, terminal, threads_with_room, to_path, usage,
-    user_home, user_homes, user_id, user_name,
+    map_extents, not_found, open_to_append, space_around, stop_others, terminal, threads_with_room,
+    to_path, usage, user_home, user_homes, user_id, user_name,
 };
 pub use time_zone::time_zone;
 pub use usage::Usage;
+
+/// As many symlinks as Linux follows in one path (path_resolution(7)).
+const MOST_SYMLINKS: usize = 40;
 
 /// Whether a call follows a symlink in the last component of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -272,8 +274,8 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 /// How many directories are directly in the one at `path`, counting up to `most`, as far as it can be read.
 pub fn subdirectories(path: &Path, most: usize) -> usize {
     let entries = fs::read_dir(path).into_iter().flatten().flatten();
-    let is_directory = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
-    entries.filter(is_directory).take(most).count()
+    let types = entries.filter_map(|entry| entry.file_type().ok());
+    types.filter(fs::FileType::is_dir).take(most).count()
 }
 
 /// The absolute path of what `path` names, without symlinks, `.` or `..`.
@@ -296,9 +298,8 @@ pub fn now() -> i64 {
 }
 
 fn seconds_since_epoch(time: SystemTime) -> i64 {
-    let seconds = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
     match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(since) => seconds(since),
-        Err(before) => -seconds(before.duration()),
+        Ok(since) => i64::try_from(since.as_secs()).unwrap_or(i64::MAX),
+        Err(before) => -i64::try_from(before.duration().as_secs()).unwrap_or(i64::MAX),
     }
 }

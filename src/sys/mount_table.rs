@@ -1,12 +1,12 @@
 //! The mounts that the process can reach, as Linux lists them; empty on other systems.
 
 use std::collections::{HashMap, HashSet};
-use std::fs;
 use std::sync::OnceLock;
+use std::{fs, io};
 
 use foldhash::fast::RandomState;
 
-use super::Source;
+use super::{MOST_SYMLINKS, Source};
 use crate::path;
 
 /// The mounts, and the names of their mount points.
@@ -23,18 +23,23 @@ pub struct MountTable {
     root: OnceLock<u64>,
 }
 
-#[derive(Clone, Debug)]
-struct ListedMount {
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+pub(super) struct ListedMount {
     /// The type of its file system.
-    kind: Vec<u8>,
+    pub(super) kind: Vec<u8>,
     /// The device number of its file system, as [`number`] has it.
-    device: Option<u64>,
+    pub(super) device: Option<u64>,
     /// The mount that it is in.
     parent: u64,
     /// The directory of its file system that is mounted.
-    root: Vec<u8>,
+    pub(super) root: Vec<u8>,
     /// Its mount point.
     point: Vec<u8>,
+    /// Its options, with commas between.
+    pub(super) options: Vec<u8>,
+    /// What is mounted; for a file system on a device, the device's path.
+    pub(super) source: Vec<u8>,
 }
 
 /// Where an entry is in its file system. It is the same through every mount: two bind mounts of a
@@ -72,23 +77,27 @@ impl Location {
 const NEAR: [&[u8]; 5] = [b"btrfs", b"overlay", b"tmpfs", b"zfs", b"bcachefs"];
 
 impl MountTable {
-    /// Reads the system's table from proc_pid_mountinfo(5); empty if it cannot be read.
+    /// Reads the system's table; empty if it cannot be read.
     pub fn read() -> Self {
+        Self::try_read().unwrap_or_default()
+    }
+
+    /// Reads the system's table from proc_pid_mountinfo(5).
+    pub(super) fn try_read() -> io::Result<Self> {
         let mut table = Self::default();
-        for line in fs::read("/proc/self/mountinfo").unwrap_or_default().split(|b| *b == b'\n') {
-            let mut fields = line.split(|b| *b == b' ');
-            let mut id = || str::from_utf8(fields.next()?).ok()?.parse::<u64>().ok();
-            let (Some(id), Some(parent)) = (id(), id()) else { continue };
-            let (Some(device), Some(root)) = (fields.next(), fields.next()) else { continue };
-            let Some(point) = fields.next().map(unescape) else { continue };
-            // A hyphen ends the optional fields; later kernels may have more of them.
-            let kind = fields.skip_while(|field| *field != b"-").nth(1).unwrap_or_default();
-            let (kind, device, root) = (unescape(kind), number(device), unescape(root));
-            table.names.extend(point.rsplit(|b| *b == b'/').next().map(<[u8]>::to_vec));
-            table.points.insert((parent, point.clone()), id);
-            table.mounts.insert(id, ListedMount { kind, device, parent, root, point });
+        for line in fs::read("/proc/self/mountinfo")?.split(|b| *b == b'\n') {
+            if let Some((id, mount)) = ListedMount::parse(line) {
+                table.names.extend(mount.point.rsplit(|b| *b == b'/').next().map(<[u8]>::to_vec));
+                table.points.insert((mount.parent, mount.point.clone()), id);
+                table.mounts.insert(id, mount);
+            }
         }
-        table
+        Ok(table)
+    }
+
+    /// The mount with the id `id`, if it is listed.
+    pub(super) fn listed(&self, id: u64) -> Option<&ListedMount> {
+        self.mounts.get(&id)
     }
 
     /// Whether no mount is listed: the system does not tell.
@@ -98,13 +107,13 @@ impl MountTable {
 
     /// The type of the file system on `mount`, as mount(8) calls it, if the mount is listed.
     pub fn file_system_type(&self, mount: u64) -> Option<&[u8]> {
-        self.mounts.get(&mount).map(|mount| &*mount.kind)
+        self.listed(mount).map(|mount| &*mount.kind)
     }
 
     /// A number for the file system on `mount`, if the mount is listed; not to be compared with `Stat::device`.
     /// Subvolumes of btrfs have device numbers of their own, but get the same number here, because they share space.
     pub fn file_system(&self, mount: u64) -> Option<u64> {
-        self.mounts.get(&mount)?.device
+        self.listed(mount)?.device
     }
 
     /// Whether nothing is mounted on an entry called `name` that is reached through `mount`. If so, the directory's
@@ -121,7 +130,7 @@ impl MountTable {
     /// mount that is there. None if the table cannot be right: the path is not below the mount point.
     pub fn location(&self, mount: u64, path: &[u8]) -> Option<Location> {
         let mount = if mount == 0 { self.mount_at(path) } else { mount };
-        let Some(listed) = self.mounts.get(&mount) else {
+        let Some(listed) = self.listed(mount) else {
             let path = path.strip_suffix(b"/").unwrap_or(path).to_vec();
             return Some(Location { file_system: FileSystemId::OfMount(mount), path });
         };
@@ -147,17 +156,18 @@ impl MountTable {
 
     /// The mount of the process's root directory; 0 if nobody tells.
     fn outermost(&self) -> u64 {
-        let ask = || Source::default().look(c"/").and_then(|root| root.place());
-        let root = *self.root.get_or_init(|| ask().map_or(0, |root| root.mount));
+        let root = *self.root.get_or_init(|| {
+            let root = Source::default().look(c"/").and_then(|root| root.mounted_identity());
+            root.map_or(0, |root| root.mount)
+        });
         if root != 0 {
             return root;
         }
         // Before Linux 5.8. A mount may be its own parent.
-        let is_outer = |id: u64, mount: &ListedMount| {
-            mount.point == b"/" && (mount.parent == id || !self.mounts.contains_key(&mount.parent))
-        };
-        let mut outer = self.mounts.iter().filter(|(id, mount)| is_outer(**id, mount));
-        outer.next().map_or(0, |(id, _)| self.topmost(*id, b"/"))
+        let outer = self.mounts.iter().find(|(id, ListedMount { point, parent, .. })| {
+            point == b"/" && (parent == *id || !self.mounts.contains_key(parent))
+        });
+        outer.map_or(0, |(id, _)| self.topmost(*id, b"/"))
     }
 
     /// The topmost mount that is mounted at `path` in the mount `at`; `at` itself if there is none.
@@ -176,36 +186,22 @@ impl MountTable {
     /// directories are mounted when they are used. Beyond these, symlinks are taken for directories. Also returns
     /// whether the result may be opened. On the file system of `mount`, everything may.
     pub fn near_path(&self, path: &[u8], mount: u64) -> Option<(Vec<u8>, bool)> {
-        /// As many symlinks as Linux follows in one path (path_resolution(7)).
-        const MOST: usize = 40;
-        let split = |path: &[u8]| path.split(|b| *b == b'/').rev().map(<[u8]>::to_vec).collect();
         let (also, top) = (self.file_system(mount), self.outermost());
-        let is_near = |mount: u64| {
-            // In a chroot, the process is on a mount that is not listed.
-            self.mounts.get(&mount).map_or(mount == top, |mount| {
-                let is_block_device = mount.device.is_some_and(|device| device >> 32 != 0);
-                let is_also = also.is_some() && mount.device == also;
-                is_block_device || is_also || NEAR.contains(&&*mount.kind)
-            })
-        };
-        let mut rest: Vec<Vec<u8>> = split(path);
+        let mut rest = components(path);
         // Each directory on the way, with its mount, and whether it may be touched.
-        let mut way = vec![(b"/".to_vec(), top, is_near(top))];
+        let mut way = vec![(b"/".to_vec(), top, self.is_near(top, also))];
         let mut links = 0;
         while let Some(name) = rest.pop() {
-            let (here, mount, may_touch) = way.last()?;
-            match &*name {
-                b"" | b"." => continue,
-                b".." if way.len() == 1 => continue,
-                b".." => {
-                    way.pop();
-                    continue;
-                }
-                _ => {}
+            if name == b".." && way.len() > 1 {
+                way.pop();
             }
+            if matches!(&*name, b"" | b"." | b"..") {
+                continue;
+            }
+            let (here, mount, may_touch) = way.last()?;
             let next = path::join_all([&**here, &*name]);
             let on = self.topmost(*mount, &next);
-            let may_touch = *may_touch && is_near(on);
+            let may_touch = *may_touch && self.is_near(on, also);
             let target = match may_touch && on == *mount {
                 true => fs::read_link(super::to_path(&next)).ok(),
                 false => None,
@@ -215,16 +211,48 @@ impl MountTable {
                 continue;
             };
             links += 1;
-            if links > MOST {
+            if links > MOST_SYMLINKS {
                 return None;
             }
             if target.is_absolute() {
                 way.truncate(1);
             }
-            rest.extend::<Vec<_>>(split(target.as_os_str().as_encoded_bytes()));
+            rest.extend(components(target.as_os_str().as_encoded_bytes()));
         }
         way.pop().map(|(path, _, may_touch)| (path, may_touch))
     }
+
+    /// Whether nothing on `mount` waits for another machine or mounts anything. On the file system `also`, nothing does.
+    fn is_near(&self, mount: u64, also: Option<u64>) -> bool {
+        let Some(ListedMount { device, kind, .. }) = self.listed(mount) else {
+            // In a chroot, the process is on a mount that is not listed.
+            return mount == self.outermost();
+        };
+        let is_block_device = device.is_some_and(|device| device >> 32 != 0);
+        is_block_device || also.is_some() && *device == also || NEAR.contains(&&**kind)
+    }
+}
+
+impl ListedMount {
+    /// The mount in a `line` of the table, with its id.
+    fn parse(line: &[u8]) -> Option<(u64, Self)> {
+        let mut fields = line.split(|b| *b == b' ');
+        let id = str::from_utf8(fields.next()?).ok()?.parse().ok()?;
+        let parent = str::from_utf8(fields.next()?).ok()?.parse().ok()?;
+        let device = number(fields.next()?);
+        let (root, point) = (unescape(fields.next()?), unescape(fields.next()?));
+        let options = fields.next().unwrap_or_default().to_vec();
+        // A hyphen ends the optional fields; later kernels may have more of them.
+        let mut rest = fields.skip_while(|field| *field != b"-").skip(1);
+        let kind = unescape(rest.next().unwrap_or_default());
+        let source = unescape(rest.next().unwrap_or_default());
+        Some((id, Self { kind, device, parent, root, point, options, source }))
+    }
+}
+
+/// The names in `path`, the last one first.
+fn components(path: &[u8]) -> Vec<Vec<u8>> {
+    path.split(|b| *b == b'/').rev().map(<[u8]>::to_vec).collect()
 }
 
 /// The number of the device written as `major:minor`.
@@ -234,7 +262,7 @@ fn number(device: &[u8]) -> Option<u64> {
 }
 
 /// Decodes a name in which blanks, newlines and backslashes are written as a backslash and three octal digits.
-pub(super) fn unescape(mut escaped: &[u8]) -> Vec<u8> {
+fn unescape(mut escaped: &[u8]) -> Vec<u8> {
     let mut name = Vec::with_capacity(escaped.len());
     while let [first, rest @ ..] = escaped {
         let (byte, rest) = match escaped {
@@ -264,7 +292,9 @@ mod tests {
         let (point, root) = (b"/".to_vec(), b"/".to_vec());
         let kind = b"rootfs".to_vec();
         own_parent.points.insert((1, point.clone()), 1);
-        own_parent.mounts.insert(1, ListedMount { kind, device: Some(2), parent: 1, root, point });
+        let device = Some(2);
+        let mount = ListedMount { kind, device, parent: 1, root, point, ..ListedMount::default() };
+        own_parent.mounts.insert(1, mount);
         assert_eq!(own_parent.location(0, b"/home/u"), own_parent.location(1, b"/home/u"));
     }
 }

@@ -13,6 +13,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use crate::sys::{ExactStat, Handle, Mapped, Mount, Query, Stat};
 
+/// Methods of a type without values: nobody can call them.
+macro_rules! never_called {
+    ($($name:ident($($given:ty),*) -> $returned:ty;)*) => {
+        $(#[allow(missing_docs)]
+        pub fn $name(&self, $(_: $given),*) -> $returned {
+            match *self {}
+        })*
+    };
+}
+
 /// Never exists.
 #[derive(Clone, Debug)]
 pub enum Bulk {}
@@ -30,19 +40,10 @@ impl Bulk {
         Err(io::Error::other("that works on Linux only"))
     }
 
-    /// Whether the root is that file system.
-    pub fn is_of(&self, _: &Stat, _: Mount) -> bool {
-        match *self {}
-    }
-
-    /// How many bytes of inodes were read.
-    pub fn bytes(&self) -> u64 {
-        match *self {}
-    }
-
-    /// Its root directory.
-    pub fn open(&self, _: Handle) -> Handle {
-        match *self {}
+    never_called! {
+        is_of(&Stat, Mount) -> bool;
+        bytes() -> u64;
+        open(Handle) -> Handle;
     }
 }
 
@@ -56,14 +57,9 @@ impl Prefetch {
         None
     }
 
-    /// How much is to be read, in bytes.
-    pub fn bytes(&self) -> u64 {
-        match *self {}
-    }
-
-    /// Reads it.
-    pub fn run(&self, _: &AtomicBool, _: &AtomicU64) {
-        match *self {}
+    never_called! {
+        bytes() -> u64;
+        run(&AtomicBool, &AtomicU64) -> ();
     }
 }
 
@@ -74,7 +70,7 @@ pub fn map_extents(
     _: &Stat,
     _: impl FnMut(Range<u64>),
 ) -> io::Result<Mapped> {
-    Err(io::ErrorKind::Unsupported.into())
+    Err(ErrorKind::Unsupported.into())
 }
 
 /// A held directory: there is none.
@@ -97,53 +93,26 @@ impl HeldDirectory {
         match *self {}
     }
 
-    /// There is none.
-    pub fn up(&self) -> io::Result<Self> {
-        match *self {}
+    never_called! {
+        up() -> io::Result<Self>;
+        path() -> io::Result<Vec<u8>>;
+        stat() -> io::Result<ExactStat>;
+        stat_of(&CStr) -> io::Result<ExactStat>;
+        make_directory(&CStr) -> io::Result<()>;
+        move_to(&CStr, &Self, &CStr) -> io::Result<()>;
+        remove(&CStr, bool) -> io::Result<()>;
+        remove_link(&CStr) -> io::Result<Option<ExactStat>>;
+        create(&CStr, &[u8]) -> io::Result<()>;
+        names(usize) -> io::Result<Vec<CString>>;
     }
+}
 
-    /// There is none.
-    pub fn path(&self) -> io::Result<Vec<u8>> {
-        match *self {}
-    }
+/// Finding out takes a call that std does not have.
+pub fn is_rotational(_: u64) -> bool {
+    false
+}
 
-    /// There is none.
-    pub fn stat(&self) -> io::Result<ExactStat> {
-        match *self {}
-    }
-
-    /// There is none.
-    pub fn stat_of(&self, _: &CStr) -> io::Result<ExactStat> {
-        match *self {}
-    }
-
-    /// There is none.
-    pub fn make_directory(&self, _: &CStr) -> io::Result<()> {
-        match *self {}
-    }
-
-    /// There is none.
-    pub fn move_to(&self, _: &CStr, _: &Self, _: &CStr) -> io::Result<()> {
-        match *self {}
-    }
-
-    /// There is none.
-    pub fn remove(&self, _: &CStr, _: bool) -> io::Result<()> {
-        match *self {}
-    }
-
-    /// There is none.
-    pub fn remove_link(&self, _: &CStr) -> io::Result<Option<ExactStat>> {
-        match *self {}
-    }
-
-    /// There is none.
-    pub fn create(&self, _: &CStr, _: &[u8]) -> io::Result<()> {
-        match *self {}
-    }
-
-    /// There is none.
-    pub fn names(&self, _: usize) -> io::Result<Vec<CString>> {
-        match *self {}
-    }
+/// Windows has no such limit; elsewhere, std cannot tell.
+pub fn threads_with_room() -> usize {
+    usize::MAX
 }

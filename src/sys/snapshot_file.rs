@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use super::system::snapshot_file as platform;
-use super::to_path;
+use super::{MOST_SYMLINKS, to_path};
 
 /// Opens the snapshot at `path`, standard input for `-`, and returns its size in bytes; 0 if the size is unknown
 /// before its end.
@@ -186,13 +186,13 @@ fn replaceable(path: &Path, old: &Metadata) -> Option<PathBuf> {
 /// The free name that `path` leads to, if nothing exists there and that is the only reason why it could not be opened:
 /// the system may forbid following a symlink (proc_sys_fs(5), protected_symlinks).
 fn free_name(path: &Path, error: &io::Error) -> Option<PathBuf> {
-    /// As many as the system follows (path_resolution(7)).
-    const MOST_SYMLINKS: usize = 40;
-    let is_free = |error: &io::Error| error.kind() == ErrorKind::NotFound;
-    let mut path = Some(path.to_owned()).filter(|_| is_free(error))?;
+    if error.kind() != ErrorKind::NotFound {
+        return None;
+    }
+    let mut path = path.to_owned();
     for _ in 0..=MOST_SYMLINKS {
         match fs::symlink_metadata(&path) {
-            Err(error) => return is_free(&error).then_some(path),
+            Err(error) => return (error.kind() == ErrorKind::NotFound).then_some(path),
             // If a file has appeared there by now, it is written to, and not followed.
             Ok(_) => path = directory(&path).join(fs::read_link(&path).ok()?),
         }
@@ -268,9 +268,9 @@ fn beside(path: &Path, old: Option<&Metadata>, prefix: &OsStr) -> io::Result<Nam
         let draft = platform::new_for(old).prefix(prefix).tempfile_in(directory)?;
         platform::claim(draft.as_file())?;
         // Somebody may have removed or replaced it between the two calls.
-        let is_gone = |error: io::Error| error.kind() == ErrorKind::NotFound;
-        if !fs::symlink_metadata(draft.path()).is_err_and(is_gone) {
-            break draft;
+        match fs::symlink_metadata(draft.path()) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            _ => break draft,
         }
     };
     if let Some(old) = old {

@@ -1,38 +1,72 @@
 //! Where listings come from: which source serves a root or a mount is decided at run time, and stands in its
 //! [`Mount`].
 //!
-//! A source is a module of a system, with the same items as the others: its `Handle`, `stat` and `mount_of`. A system
-//! lists its sources in `Source` and `Handle`, and has an arm for each in `by_source!` and `by_handle!`. A `match` avoids a
-//! call through a pointer for each file.
+//! A system lists its sources in [`sources!`], each with its open directory. These have the same items: `open`, `look`,
+//! `stat` and `mount_of` for paths, and what [`Handle`] has.
 
 use std::ffi::CStr;
-use std::fs::{DirEntry, File, ReadDir};
-use std::sync::{Mutex, PoisonError};
+use std::fs::File;
 use std::{io, iter};
 
 pub use super::system::{Handle, Source};
 
-use super::system::{by_handle, by_source, known_below};
+use super::system::{by_handle, by_source};
 use super::{Listing, Mount, Query, Stat, Symlinks, is_vanished, too_large};
 use crate::inode::Identity;
 use crate::measure::Kind;
 
-/// Declares a system's [`Handle`]: an open directory of any of these sources.
-macro_rules! handles {
-    ($($(#[$about:meta])* $source:ident($handle:ty),)*) => {
+/// Declares a system's [`Source`], and [`Handle`]: an open directory of a source, or another that no source opens. `$d` is
+/// a dollar sign, for the macros that this defines. A `match` avoids a call through a pointer for each file.
+macro_rules! sources {
+    (
+        $d:tt
+        sources { $($(#[$about:meta])* $source:ident($handle:ty),)* }
+        others { $($(#[$what:meta])* $other:ident($held:ty),)* }
+    ) => {
+        /// What lists directories and stats entries; by default, the best for the system.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub enum Source {
+            $($(#[$about])* $source,)*
+        }
+
         /// An open directory, of any source.
         #[derive(Debug)]
         pub enum Handle {
-            $($(#[$about])* $source($handle),)*
+            $(#[doc = concat!("Of [`Source::", stringify!($source), "`].")] $source($handle),)*
+            $($(#[$what])* $other($held),)*
         }
+
         $(impl From<$handle> for Handle {
             fn from(handle: $handle) -> Self {
                 Handle::$source(handle)
             }
         })*
+
+        /// Evaluates `$asked`, where `$Dir` is the type of the open directories of `$source`.
+        macro_rules! by_source {
+            ($d source:expr, $d Dir:ident => $d asked:expr) => {
+                match $d source {
+                    $(Source::$source => {
+                        type $d Dir = $handle;
+                        $d asked
+                    })*
+                }
+            };
+        }
+
+        /// Evaluates `$asked`, where `$dir` is the open directory in `$handle`.
+        macro_rules! by_handle {
+            ($d handle:expr, $d dir:ident => $d asked:expr) => {
+                match $d handle {
+                    $(Handle::$source($d dir) => $d asked,)*
+                    $(Handle::$other($d dir) => $d asked,)*
+                }
+            };
+        }
+        pub(in crate::sys) use {by_handle, by_source};
     };
 }
-pub(super) use handles;
+pub(super) use sources;
 
 impl Source {
     /// The sources that can be chosen by name; native is the system's default.
@@ -45,7 +79,7 @@ impl Source {
     /// # Errors
     /// The system's.
     pub fn open(self, path: &CStr) -> io::Result<Handle> {
-        by_source!(self, source => source::Handle::open(path).map(Handle::from))
+        by_source!(self, Dir => Dir::open(path).map(Handle::from))
     }
 
     /// Opens the directory at `path` without reading it, following symlinks. It need not be readable.
@@ -53,7 +87,7 @@ impl Source {
     /// # Errors
     /// The system's.
     pub fn look(self, path: &CStr) -> io::Result<Handle> {
-        by_source!(self, source => source::Handle::look(path).map(Handle::from))
+        by_source!(self, Dir => Dir::look(path).map(Handle::from))
     }
 
     /// The attributes of what `path` names.
@@ -61,7 +95,7 @@ impl Source {
     /// # Errors
     /// The system's.
     pub fn stat(self, path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
-        by_source!(self, source => source::stat(path, symlinks, query))
+        by_source!(self, Dir => Dir::stat(path, symlinks, query))
     }
 
     /// The mount that `path` is on.
@@ -69,7 +103,7 @@ impl Source {
     /// # Errors
     /// The system's.
     pub fn mount_of(self, path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
-        by_source!(self, source => source::mount_of(path, symlinks))
+        by_source!(self, Dir => Dir::mount_of(path, symlinks))
     }
 }
 
@@ -78,19 +112,18 @@ impl Handle {
     ///
     /// # Errors
     /// The system's.
+    #[allow(clippy::useless_conversion, reason = "a handle of some sources opens several kinds")]
     pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
-        by_handle!(self, dir => dir.open_at(name, symlinks).map(Self::from))
+        by_handle!(self, dir => dir.open_at(name, None, symlinks).map(Self::from))
     }
 
     /// Opens the directory called `name` in this one. Its attributes are `stat`.
     ///
     /// # Errors
     /// The system's.
+    #[allow(clippy::useless_conversion, reason = "a handle of some sources opens several kinds")]
     pub fn open_known_at(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> io::Result<Self> {
-        match known_below(self, name, stat, symlinks) {
-            Some(below) => Ok(below),
-            None => self.open_at(name, symlinks),
-        }
+        by_handle!(self, dir => dir.open_at(name, Some(stat), symlinks).map(Self::from))
     }
 
     /// Opens the parent directory without reading it; the uppermost directory is its own parent.
@@ -116,15 +149,15 @@ impl Handle {
     /// # Errors
     /// The system's.
     pub fn identity(&self) -> io::Result<Identity> {
-        by_handle!(self, dir => dir.identity())
+        Ok(self.mounted_identity()?.on_any_mount())
     }
 
     /// The identity of this directory, and the mount through which it is reached.
     ///
     /// # Errors
     /// The system's.
-    pub fn place(&self) -> io::Result<Identity> {
-        by_handle!(self, dir => dir.place())
+    pub fn mounted_identity(&self) -> io::Result<Identity> {
+        by_handle!(self, dir => dir.mounted_identity())
     }
 
     /// The mount at `name`, without entering or triggering it.
@@ -169,19 +202,4 @@ impl Handle {
     ) -> io::Result<bool> {
         by_handle!(self, dir => dir.read(buffer, names, end))
     }
-}
-
-/// Calls `look` on the next of `entries`, as std lists them: about as many as Linux returns in one call. A directory
-/// that was opened without reading has none.
-///
-/// # Errors
-/// The system's, and those of `look`.
-pub(super) fn each_of_next(
-    entries: Option<&Mutex<ReadDir>>,
-    mut look: impl FnMut(DirEntry) -> io::Result<()>,
-) -> io::Result<()> {
-    const NAMES: usize = 2_000;
-    let entries = entries.ok_or(io::ErrorKind::Unsupported)?;
-    let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
-    entries.by_ref().take(NAMES).try_for_each(|entry| entry.and_then(&mut look))
 }

@@ -131,7 +131,7 @@ impl<'a> Nesting<'a> {
             // Something else may be mounted by the time the directory is entered.
             if root.mount.carries == Carries::Automount {
                 let opened = root.mount.source.open(&root.path);
-                place = opened.and_then(|dir| dir.place()).unwrap_or(place);
+                place = opened.and_then(|dir| dir.mounted_identity()).unwrap_or(place);
             }
             if let Entry::Vacant(vacant) = outer.entry(place) {
                 vacant.insert(root);
@@ -160,7 +160,12 @@ impl<'a> Nesting<'a> {
         if let Some(place) = self.spelled.get(&start.dir) {
             return *place;
         }
-        let dir = root.mount.source.look(&start.dir).and_then(|dir| Ok((dir.place()?, dir))).ok();
+        let dir = root
+            .mount
+            .source
+            .look(&start.dir)
+            .and_then(|dir| Ok((dir.mounted_identity()?, dir)))
+            .ok();
         let place = dir.map(|(place, dir)| {
             if !self.outer.is_empty() {
                 self.climb(place, || dir.up());
@@ -176,7 +181,7 @@ impl<'a> Nesting<'a> {
         let (mut way, mut at, mut up) = (Vec::new(), place, up());
         while !self.above.contains_key(&at) {
             way.push(at);
-            let above = up.and_then(|dir| Ok((dir.place()?, dir)));
+            let above = up.and_then(|dir| Ok((dir.mounted_identity()?, dir)));
             let Ok((above, dir)) = above else {
                 self.above.insert(at, at);
                 break;

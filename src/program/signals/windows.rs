@@ -14,14 +14,14 @@ use super::ScreenSignals;
 /// The system's.
 pub fn listen(interrupt: &Interrupt, status: u8) -> io::Result<()> {
     let Interrupt { is_asked, ends_at_once } = interrupt.clone();
-    let handler = move || {
+    ctrlc::set_handler(move || {
         if ends_at_once.load(Ordering::SeqCst) {
             process::exit(status.into());
         }
         is_asked.store(true, Ordering::SeqCst);
         ends_at_once.store(true, Ordering::SeqCst);
-    };
-    ctrlc::set_handler(handler).map_err(io::Error::other)
+    })
+    .map_err(io::Error::other)
 }
 
 /// On Windows, a failed write does not end the process.

@@ -6,20 +6,19 @@
 //! since its inode was read.
 
 use std::ffi::CStr;
-use std::fs::File;
 use std::io;
 use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::fs::{Advice, fadvise};
+use rustix::fs::{Advice, Mode as CreateMode, OFlags};
 
 use super::{Handle, bulk_listing, device};
 use crate::ext4::{self, Budget, InodePacker, Kept, PackedInodes, RawVolume, Run};
 use crate::inode::Identity;
 use crate::measure::Mode;
 use crate::parallel;
-use crate::sys::{Mount, MountTable, Query, Stat, Storage, now};
+use crate::sys::{Mount, MountTable, Query, Stat, now};
 
 /// A file system whose inodes have been read.
 #[derive(Clone, Debug)]
@@ -82,17 +81,7 @@ impl Bulk {
         const STEP: i64 = 2;
         /// The largest part of the available memory that may be used.
         const SHARE: u64 = 4;
-        if stat.inode != ext4::ROOT || mount.storage != Storage::Local {
-            return Err(io::Error::other("no ext2, ext3 or ext4 is mounted there"));
-        }
-        if query.owner && device::are_owners_mapped() {
-            return Err(io::Error::other("this user namespace maps owners"));
-        }
-        let device = device::device_of(stat.device, mount.id)?;
-        let at_device = |error: io::Error| {
-            io::Error::new(error.kind(), format!("{}: {error}", device.display()))
-        };
-        let volume = File::open(&device).and_then(RawVolume::open).map_err(at_device)?;
+        let (volume, device) = device::volume(stat, mount, query.owner)?;
         let kept = Kept { times: query.times, owners: query.owner };
         let needed = volume.groups.used().saturating_mul(PackedInodes::bytes_an_inode(kept));
         let spare = device::memory_to_spare().unwrap_or(u64::MAX);
@@ -101,16 +90,17 @@ impl Bulk {
             return Err(io::Error::other(message));
         }
         // Sizes of files that were just written, and times on a lazytime mount, are in inode tables only after this.
-        let top = rustix::fs::open(path, rustix::fs::OFlags::RDONLY, rustix::fs::Mode::empty())?;
+        let top = rustix::fs::open(path, OFlags::RDONLY, CreateMode::empty())?;
         rustix::fs::syncfs(&top)?;
         let since = now() - STEP;
         let packer = InodePacker::new(&volume, kept, is_stopped);
-        let _ = fadvise(volume.device(), 0, None, Advice::Sequential);
+        volume.advise(0, None, Advice::Sequential);
         let groups = 0..volume.groups.len();
         let found: io::Result<Vec<_>> =
             parallel::collect(threads, groups, |group| packer.group(group));
-        let _ = fadvise(volume.device(), 0, None, Advice::Normal);
-        let (groups, runs): (Vec<_>, Vec<_>) = found.map_err(at_device)?.into_iter().unzip();
+        volume.advise(0, None, Advice::Normal);
+        let found = found.map_err(|error| device::at_device(&device, &error))?;
+        let (groups, runs): (Vec<_>, Vec<_>) = found.into_iter().unzip();
         let (runs, bytes) = (runs.into_iter().flatten().collect::<Vec<_>>(), packer.bytes());
         let inodes = packer.packed(groups);
         if !are_cached(&volume, &runs) {
@@ -143,7 +133,7 @@ impl Bulk {
     pub fn open(&self, handle: Handle) -> Handle {
         match handle {
             Handle::Linux(root) => {
-                bulk_listing::Handle::root(Arc::clone(&self.records), root).into()
+                Handle::Bulk(bulk_listing::Handle::root(Arc::clone(&self.records), root))
             }
             other => other,
         }
@@ -171,7 +161,7 @@ fn announce(volume: &RawVolume, runs: Vec<Run>, most: u64, is_stopped: &AtomicBo
                 return;
             }
             left -= length;
-            let _ = fadvise(volume.device(), at, NonZeroU64::new(length), Advice::WillNeed);
+            volume.advise(at, NonZeroU64::new(length), Advice::WillNeed);
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::bulk::Records;
 use super::listing;
-use crate::ext4::{self, ContiguousDirectory, DirectoryEntry, RawInode};
+use crate::ext4::{self, DirectoryEntry, RawInode};
 use crate::inode::Identity;
 use crate::sys::{Listed, Listing, Mount, Query, Stat, Symlinks, not_found};
 
@@ -62,8 +62,9 @@ const DEEPEST: usize = 64;
 impl Handle {
     /// The root directory, which is open as `root`.
     pub(super) fn root(records: Arc<Records>, root: listing::Handle) -> Self {
-        let place = Location { above: None, name: CString::default(), depth: 0, root: Some(root) };
-        Self::new(records, Arc::new(place), ext4::ROOT)
+        let location =
+            Location { above: None, name: CString::default(), depth: 0, root: Some(root) };
+        Self::new(records, Arc::new(location), ext4::ROOT)
     }
 
     fn new(records: Arc<Records>, location: Arc<Location>, inode: u64) -> Self {
@@ -71,26 +72,32 @@ impl Handle {
         Self { records, location, inode, opened: OnceLock::new(), listing }
     }
 
-    /// The directory called `name` in this one, whose attributes are `stat`, if it can be read in bulk, too. That takes no
-    /// system call.
-    pub fn below(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> Option<Self> {
+    /// Whether the directory called `name` in this one, whose attributes are `stat`, can be read in bulk, too. To open it
+    /// takes no system call then.
+    fn reads_below(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> bool {
         let Records { mounts, mount, device, .. } = &*self.records;
-        let is_here = symlinks == Symlinks::Stay
+        symlinks == Symlinks::Stay
             && stat.device == *device
             && !stat.mount_point
             && self.location.depth < DEEPEST
             && mounts.is_bare(*mount, name.to_bytes())
-            && self.records.stat(stat.inode).is_some_and(|known| known.is_directory());
-        is_here.then(|| {
-            let (above, depth) = (Some(Arc::clone(&self.location)), self.location.depth + 1);
-            let place = Location { above, name: name.into(), depth, root: None };
-            Self::new(Arc::clone(&self.records), Arc::new(place), stat.inode)
-        })
+            && self.records.stat(stat.inode).is_some_and(|known| known.is_directory())
     }
 
-    /// Opens the directory called `name` in this one.
-    pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<listing::Handle> {
-        self.opened()?.open_at(name, symlinks)
+    /// Opens the directory called `name` in this one. Its attributes are `stat`, if they are known.
+    pub fn open_at(
+        &self,
+        name: &CStr,
+        stat: Option<&Stat>,
+        symlinks: Symlinks,
+    ) -> io::Result<super::Handle> {
+        if let Some(stat) = stat.filter(|stat| self.reads_below(name, stat, symlinks)) {
+            let (above, depth) = (Some(Arc::clone(&self.location)), self.location.depth + 1);
+            let location = Location { above, name: name.into(), depth, root: None };
+            let below = Self::new(Arc::clone(&self.records), Arc::new(location), stat.inode);
+            return Ok(super::Handle::Bulk(below));
+        }
+        self.opened()?.open_at(name, stat, symlinks).map(super::Handle::Linux)
     }
 
     /// Opens the parent directory without reading it.
@@ -104,13 +111,8 @@ impl Handle {
         self.opened()?.stat_at(name, symlinks, query)
     }
 
-    /// Its device and inode number.
-    pub fn identity(&self) -> io::Result<Identity> {
-        Ok(Identity { mount: 0, ..self.place()? })
-    }
-
     /// Its mount, device and inode number.
-    pub fn place(&self) -> io::Result<Identity> {
+    pub fn mounted_identity(&self) -> io::Result<Identity> {
         let Records { mount, device, .. } = *self.records;
         Ok(Identity { mount, device, number: self.inode })
     }
@@ -173,47 +175,50 @@ impl Handle {
     /// An error if a block is damaged.
     fn list(&self, blocks: &[u8], names: &mut Listing) -> io::Result<()> {
         let Records { volume, mounts, mount, .. } = &*self.records;
-        let mut name = Vec::new();
-        let mut push = |entry: DirectoryEntry<'_>| {
-            let DirectoryEntry { inode, file_type, name: bytes } = entry;
-            let kind = file_type.and_then(listing::kind);
-            name.clear();
-            name.extend_from_slice(bytes);
-            name.push(0);
-            let Ok(name) = CStr::from_bytes_with_nul(&name) else { return Ok(()) };
-            // The kernel is asked where something may be mounted, and if the type has changed. It refuses names of
-            // reserved inodes, and that of the directory itself.
-            let known = self.records.stat(inode).filter(|stat| {
-                kind.is_none_or(|kind| kind == stat.mode.kind())
-                    && mounts.is_bare(*mount, bytes)
-                    && inode > ext4::RESERVED
-                    && inode != self.inode
-            });
-            names.push(Listed { name, kind, inode, stat: known.as_ref() });
-            Ok(())
-        };
-        let mut blocks = blocks.chunks_exact(volume.layout.block_size as usize);
-        blocks.try_for_each(|block| ext4::entries(&volume.layout, block, &mut push))
+        let mut bytes = Vec::new();
+        for block in blocks.chunks_exact(volume.layout.block_size as usize) {
+            ext4::entries(&volume.layout, block, |DirectoryEntry { inode, file_type, name }| {
+                let kind = file_type.and_then(listing::kind);
+                // The kernel is asked where something may be mounted, and if the type has changed. It refuses names of
+                // reserved inodes, and that of the directory itself.
+                let known = self.records.stat(inode).filter(|stat| {
+                    kind.is_none_or(|kind| kind == stat.mode.kind())
+                        && mounts.is_bare(*mount, name)
+                        && inode > ext4::RESERVED
+                        && inode != self.inode
+                });
+                bytes.clear();
+                bytes.extend_from_slice(name);
+                bytes.push(0);
+                if let Ok(name) = CStr::from_bytes_with_nul(&bytes) {
+                    names.push(Listed { name, kind, inode, stat: known.as_ref() });
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Whether the names of the directory whose inode is now `raw` can be read here.
+    fn is_listed_here(&self, raw: &RawInode<'_>) -> bool {
+        raw.has_entries_in_blocks() && !raw.is_encrypted() && raw.changed() < self.records.since
     }
 
     /// Reads all of its blocks into `blocks`, which is empty. If they are few, appends their names. None if the kernel has
     /// to list the directory: it changed since its inode was read or since shortly before the start, it is large or
     /// damaged, its names are in the inode, or they need a key.
     fn read_blocks(&self, blocks: &mut Vec<u8>, names: &mut Listing) -> Option<()> {
-        let Records { volume, inodes, budget, since, .. } = &*self.records;
+        let Records { volume, inodes, budget, .. } = &*self.records;
         let (size, mut buffer) = (volume.layout.block_size, Vec::new());
-        let is_listed_here = |raw: &RawInode<'_>| {
-            raw.has_entries_in_blocks() && !raw.is_encrypted() && raw.changed() < *since
-        };
         let (runs, state) = match inodes.directory(self.inode) {
-            Some(ContiguousDirectory { run, .. }) if run.count > LARGEST / size => return None,
-            Some(ContiguousDirectory { run, state }) => {
+            Some((run, _)) if run.count > LARGEST / size => return None,
+            Some((run, state)) => {
                 budget.take(run.count).ok()?;
                 (vec![run], state)
             }
             None => {
                 let raw = ext4::inode(volume, self.inode, &mut buffer).ok()?;
-                if !is_listed_here(&raw) || raw.length(&volume.layout) > LARGEST {
+                if !self.is_listed_here(&raw) || raw.length(&volume.layout) > LARGEST {
                     return None;
                 }
                 let runs = ext4::runs(volume, &raw, budget).ok()?;
@@ -231,17 +236,18 @@ impl Handle {
             volume.read_blocks(run.start, &mut blocks[start..]).ok()?;
         }
         let now = ext4::inode(volume, self.inode, &mut buffer).ok()?;
-        let is_sound =
-            |raw: &RawInode<'_>| raw.has_sound_blocks(self.inode, &volume.layout, blocks);
-        if !is_listed_here(&now) || now.state() != state || !is_sound(&now) {
+        if !self.is_listed_here(&now)
+            || now.state() != state
+            || !now.has_sound_blocks(self.inode, &volume.layout, blocks)
+        {
             return None;
         }
         if blocks.len() <= PART {
             return self.list(blocks, names).ok();
         }
         // If one part is damaged, the kernel has to list all of them.
-        let is_sound = |block| ext4::entries(&volume.layout, block, |_| Ok(())).is_ok();
-        blocks.chunks_exact(size as usize).all(is_sound).then_some(())
+        let mut blocks = blocks.chunks_exact(size as usize);
+        blocks.all(|block| ext4::entries(&volume.layout, block, |_| Ok(())).is_ok()).then_some(())
     }
 
     /// The kernel's handle of this directory.
@@ -253,7 +259,7 @@ impl Handle {
             return Ok(opened);
         }
         let opened = self.location.open()?;
-        if opened.identity()? != self.identity()? {
+        if opened.mounted_identity()?.on_any_mount() != self.mounted_identity()?.on_any_mount() {
             return Err(not_found());
         }
         Ok(self.opened.get_or_init(|| opened))
@@ -263,14 +269,17 @@ impl Handle {
 impl Location {
     /// Opens it from the root, one name after the other.
     fn open(&self) -> io::Result<listing::Handle> {
-        let (mut names, mut place) = (Vec::new(), self);
-        while let Some(above) = &place.above {
-            names.push(place.name.as_c_str());
-            place = above;
+        let (mut names, mut at) = (Vec::new(), self);
+        while let Some(above) = &at.above {
+            names.push(at.name.as_c_str());
+            at = above;
         }
-        let root = place.root.as_ref().ok_or_else(not_found)?;
-        let open = |opened: listing::Handle, name| opened.open_at(name, Symlinks::Stay);
-        names.into_iter().rev().try_fold(root.open_at(c".", Symlinks::Stay)?, open)
+        let root = at.root.as_ref().ok_or_else(not_found)?;
+        let mut opened = root.open_at(c".", None, Symlinks::Stay)?;
+        for name in names.into_iter().rev() {
+            opened = opened.open_at(name, None, Symlinks::Stay)?;
+        }
+        Ok(opened)
     }
 }
 
@@ -278,8 +287,8 @@ impl Location {
 impl Drop for Location {
     fn drop(&mut self) {
         let mut above = self.above.take();
-        while let Some(mut place) = above.and_then(Arc::into_inner) {
-            above = place.above.take();
+        while let Some(mut location) = above.and_then(Arc::into_inner) {
+            above = location.above.take();
         }
     }
 }

@@ -1,48 +1,73 @@
 //! The device of a mount, and how much memory is available to read it.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{major, minor};
 
-use crate::sys::mount_table::unescape;
+use crate::ext4::{self, RawVolume};
+use crate::sys::{Mount, MountTable, Stat, Storage, to_path};
 
-/// The block device with the number `device`, whose ext2, ext3 or ext4 is mounted as `mount`, from its root on.
+/// The ext2, ext3 or ext4 whose root has the attributes `stat`, and which is mounted as `mount`, from its root on; with
+/// the path of its device. Its owners are only known where stat(2) returns the same.
 ///
 /// # Errors
 /// The system's, and an error if there is no such mount or device.
-pub(super) fn device_of(device: u64, mount: u64) -> io::Result<PathBuf> {
-    let number = format!("{}:{}", major(device), minor(device));
-    let table = fs::read("/proc/self/mountinfo")?;
-    let mount = mount.to_string();
-    let source = table.split(|b| *b == b'\n').find_map(|line| {
-        let mut fields = line.split(|b| *b == b' ');
-        let is_it = fields.next()? == mount.as_bytes() && fields.nth(1)? == number.as_bytes();
-        let is_all = fields.next()? == b"/";
+pub(super) fn volume(
+    stat: &Stat,
+    mount: Mount,
+    needs_owners: bool,
+) -> io::Result<(RawVolume, PathBuf)> {
+    const UNKNOWN: &str = "no ext2, ext3 or ext4 is mounted there";
+    if stat.inode != ext4::ROOT || mount.storage != Storage::Local {
+        return Err(io::Error::other(UNKNOWN));
+    }
+    if needs_owners && are_owners_mapped() {
+        return Err(io::Error::other("this user namespace maps owners"));
+    }
+    let device = device_of(stat.device, mount.id)?.ok_or_else(|| io::Error::other(UNKNOWN))?;
+    let volume = File::open(&device).and_then(RawVolume::open);
+    Ok((volume.map_err(|error| at_device(&device, &error))?, device))
+}
+
+/// An error of the device at `path`.
+pub(super) fn at_device(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// The block device with the number `device`, whose ext2, ext3 or ext4 is mounted as `mount`, from its root on; none if
+/// nothing such is mounted.
+fn device_of(device: u64, mount: u64) -> io::Result<Option<PathBuf>> {
+    let (major, minor) = (major(device), minor(device));
+    let table = MountTable::try_read()?;
+    let Some(listed) = table.listed(mount).filter(|listed| {
         // The owners that stat(2) returns there are not those on the device.
-        let is_mapped = fields.nth(1)?.split(|b| *b == b',').any(|option| option == b"idmapped");
-        // Before the hyphen there are optional fields.
-        let mut rest = fields.skip_while(|field| *field != b"-").skip(1);
-        let is_known = matches!(rest.next()?, b"ext4" | b"ext3" | b"ext2");
-        (is_it && is_all && is_known && !is_mapped).then(|| rest.next().map(unescape))?
-    });
-    let source =
-        source.ok_or_else(|| io::Error::other("no ext2, ext3 or ext4 is mounted there"))?;
-    let by_number = PathBuf::from(format!("/dev/block/{number}"));
-    let is_it = |path: &PathBuf| {
-        fs::metadata(path).is_ok_and(|it| it.file_type().is_block_device() && it.rdev() == device)
+        let is_mapped = listed.options.split(|b| *b == b',').any(|option| option == b"idmapped");
+        listed.device == Some(u64::from(major) << 32 | u64::from(minor))
+            && listed.root == b"/"
+            && matches!(&*listed.kind, b"ext4" | b"ext3" | b"ext2")
+            && !is_mapped
+    }) else {
+        return Ok(None);
     };
-    let found = [crate::sys::to_path(&source).into_owned(), by_number].into_iter().find(is_it);
-    found.ok_or_else(|| io::Error::other("its device was not found"))
+    let by_number = PathBuf::from(format!("/dev/block/{major}:{minor}"));
+    for path in [to_path(&listed.source).into_owned(), by_number] {
+        let found = fs::metadata(&path);
+        if found.is_ok_and(|it| it.file_type().is_block_device() && it.rdev() == device) {
+            return Ok(Some(path));
+        }
+    }
+    Err(io::Error::other("its device was not found"))
 }
 
 /// Whether this process sees other user or group IDs than those on devices (user_namespaces(7)).
-pub(super) fn are_owners_mapped() -> bool {
-    let is_same = |map: String| map.split_whitespace().eq(["0", "0", "4294967295"]);
-    let is_mapped = |path| !fs::read_to_string(path).is_ok_and(is_same);
-    ["/proc/self/uid_map", "/proc/self/gid_map"].into_iter().any(is_mapped)
+fn are_owners_mapped() -> bool {
+    ["/proc/self/uid_map", "/proc/self/gid_map"].into_iter().any(|path| {
+        let map = fs::read_to_string(path).unwrap_or_default();
+        !map.split_whitespace().eq(["0", "0", "4294967295"])
+    })
 }
 
 /// How much memory a process could get, in bytes (proc_meminfo(5)).

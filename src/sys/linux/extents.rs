@@ -54,8 +54,8 @@ pub fn map_extents(
         None => open_file(CWD, name, Symlinks::Stay)?,
     };
     let fields = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::BLOCKS;
-    let asked = || fs::statx(&file, c"", AtFlags::EMPTY_PATH, fields);
-    let now = convert(&retry_on_intr(asked)?);
+    let now = retry_on_intr(|| fs::statx(&file, c"", AtFlags::EMPTY_PATH, fields))?;
+    let now = convert(&now);
     if now.identity() != stat.identity() || now.mode.kind() != Kind::File {
         return Err(io::Error::other("it was replaced during the walk"));
     }

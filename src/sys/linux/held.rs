@@ -7,15 +7,14 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 
 use rustix::fs::{
-    self, AtFlags, CWD, Mode, OFlags, RawDir, RenameFlags, ResolveFlags, Statx, StatxAttributes,
-    StatxFlags,
+    self, AtFlags, CWD, Mode, OFlags, RenameFlags, ResolveFlags, Statx, StatxAttributes, StatxFlags,
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::listing::convert;
+use super::listing::{self, convert, mount_id, open};
 use crate::measure::Kind;
-use crate::sys::ExactStat;
-use crate::sys::user_id;
+use crate::path;
+use crate::sys::{ExactStat, Listing, MOST_SYMLINKS, Stat, user_id};
 
 /// A directory that is held open. It stays the same directory even if it is moved or replaced.
 #[derive(Debug)]
@@ -28,11 +27,11 @@ pub struct HeldDirectory {
 /// Does not allow reading, and triggers no automount (open(2)).
 const HOLD: OFlags = OFlags::PATH.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
+/// The same for what must be a directory.
+const DIRECTORY: OFlags = HOLD.union(OFlags::DIRECTORY);
+
 const FIELDS: StatxFlags =
     StatxFlags::BASIC_STATS.union(StatxFlags::BTIME).union(StatxFlags::MNT_ID);
-
-/// The longest path in a system call, with its NUL (limits.h, PATH_MAX).
-const LONGEST: usize = 4096;
 
 /// Opens the file at `path` to append to it. Makes it and its directories, for the user alone.
 ///
@@ -44,27 +43,35 @@ const LONGEST: usize = 4096;
 /// # Errors
 /// The system's, and the reason why the file is not used.
 pub fn open_to_append(path: &Path) -> io::Result<File> {
-    /// As many symlinks as Linux follows in one path (path_resolution(7)).
-    const MOST: usize = 40;
+    let mut names = components(path.as_os_str().as_encoded_bytes())?;
+    if names.is_empty() {
+        return Err(io::Error::other("it is a directory"));
+    }
+    let name = names.remove(0);
+    let at = trusted_directory(names)?;
+    // Opening a device may do something.
+    match stat_of(&at, &name) {
+        Ok(stat) => ensure_is_users_file(&stat.stat)?,
+        Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    // Does not wait for the reader of a pipe.
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = open(&at, &name, flags)?;
+    ensure_is_users_file(&stat_of(&file, c"")?.stat)?;
+    Ok(File::from(file))
+}
+
+/// Opens the directory that the names in `rest` lead to, the last one first, and makes what does not exist. Follows
+/// symlinks of the user or root.
+fn trusted_directory(mut rest: Vec<CString>) -> io::Result<OwnedFd> {
     const THEIRS: &str = "it lies in a directory of another user";
-    let refused = |why: &str| io::Error::other(why.to_owned());
-    let trusts = |stat: &ExactStat| [user_id(), 0].contains(&stat.stat.owner);
-    let names = |path: &[u8]| -> io::Result<Vec<CString>> {
-        let names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).rev();
-        names.map(|name| Ok(CString::new(name)?)).collect()
-    };
-    let top = || retry_on_intr(|| fs::open("/", HOLD | OFlags::DIRECTORY, Mode::empty()));
-    let mut rest = names(path.as_os_str().as_encoded_bytes())?;
-    let Some(name) = (!rest.is_empty()).then(|| rest.remove(0)) else {
-        return Err(refused("it is a directory"));
-    };
-    let (mut at, mut links) = (top()?, 0);
+    let (mut at, mut links) = (open(CWD, c"/", DIRECTORY)?, 0);
     while let Some(name) = rest.pop() {
-        let around = stat_of(&at, c"")?;
+        let is_trusted = is_trusted(&stat_of(&at, c"")?);
         let stat = match stat_of(&at, &name) {
-            Err(Errno::NOENT) if !trusts(&around) => {
-                return Err(refused(THEIRS));
-            }
+            Err(Errno::NOENT) if !is_trusted => return Err(io::Error::other(THEIRS)),
             Err(Errno::NOENT) => match retry_on_intr(|| fs::mkdirat(&at, &name, Mode::RWXU)) {
                 Ok(()) | Err(Errno::EXIST) => stat_of(&at, &name)?,
                 Err(error) => return Err(error.into()),
@@ -72,45 +79,47 @@ pub fn open_to_append(path: &Path) -> io::Result<File> {
             stat => stat?,
         };
         if stat.stat.mode.kind() != Kind::Symlink {
-            let flags = HOLD | OFlags::DIRECTORY;
-            at = retry_on_intr(|| fs::openat(&at, &name, flags, Mode::empty()))?;
+            at = open(&at, &name, DIRECTORY)?;
             continue;
         }
-        if !trusts(&stat) || !trusts(&around) {
-            return Err(refused("a symlink of another user leads to it"));
+        if !is_trusted || !self::is_trusted(&stat) {
+            return Err(io::Error::other("a symlink of another user leads to it"));
         }
         links += 1;
-        if links > MOST {
+        if links > MOST_SYMLINKS {
             return Err(Errno::LOOP.into());
         }
         let target = fs::readlinkat(&at, &name, Vec::new())?;
         if target.as_bytes().starts_with(b"/") {
-            at = top()?;
+            at = open(CWD, c"/", DIRECTORY)?;
         }
-        rest.extend(names(target.as_bytes())?);
+        rest.extend(components(target.as_bytes())?);
     }
-    if !trusts(&stat_of(&at, c"")?) {
-        return Err(refused(THEIRS));
+    match is_trusted(&stat_of(&at, c"")?) {
+        true => Ok(at),
+        false => Err(io::Error::other(THEIRS)),
     }
-    let check = |stat: ExactStat| match stat.stat {
-        stat if stat.mode.kind() != Kind::File => Err(refused("it is not a regular file")),
-        stat if stat.owner != user_id() => Err(refused("it belongs to another user")),
-        stat if stat.links != 1 => Err(refused("it has several hard links")),
-        _ => Ok(()),
-    };
-    // Opening a device may do something.
-    match stat_of(&at, &name) {
-        Ok(stat) => check(stat)?,
-        Err(Errno::NOENT) => {}
-        Err(error) => return Err(error.into()),
-    }
-    // Does not wait for the reader of a pipe.
-    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE | OFlags::CLOEXEC;
-    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let mode = Mode::RUSR | Mode::WUSR;
-    let file = retry_on_intr(|| fs::openat(&at, &name, flags, mode))?;
-    check(stat_of(&file, c"")?)?;
-    Ok(File::from(file))
+}
+
+/// The names in `path`, the last one first.
+fn components(path: &[u8]) -> io::Result<Vec<CString>> {
+    let names = path.split(|byte| *byte == b'/').filter(|name| !name.is_empty()).rev();
+    names.map(|name| Ok(CString::new(name)?)).collect()
+}
+
+/// Whether it belongs to the user or root.
+fn is_trusted(stat: &ExactStat) -> bool {
+    [user_id(), 0].contains(&stat.stat.owner)
+}
+
+/// Ensures that it is a regular file of the user with one link.
+fn ensure_is_users_file(stat: &Stat) -> io::Result<()> {
+    Err(io::Error::other(match stat {
+        stat if stat.mode.kind() != Kind::File => "it is not a regular file",
+        stat if stat.owner != user_id() => "it belongs to another user",
+        stat if stat.links != 1 => "it has several hard links",
+        _ => return Ok(()),
+    }))
 }
 
 impl HeldDirectory {
@@ -120,8 +129,7 @@ impl HeldDirectory {
     /// The system's.
     pub fn open(path: &CStr) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = retry_on_intr(|| fs::openat(CWD, path, flags, Mode::empty()))?;
-        Ok(Self { fd, by_steps: false })
+        Ok(Self { fd: open(CWD, path, flags)?, by_steps: false })
     }
 
     /// Opens the directory below this one that `names` lead to. Follows no symlink and enters no other mount.
@@ -132,7 +140,7 @@ impl HeldDirectory {
         let mut held = Self { fd: self.fd.try_clone()?, by_steps: self.by_steps };
         let mut rest = names;
         while !rest.is_empty() {
-            let (path, count) = if held.by_steps { step(rest)? } else { stretch(rest)? };
+            let (path, count) = stretch(if held.by_steps { &rest[..1] } else { rest })?;
             match held.enter(&path) {
                 Ok(fd) => (held.fd, rest) = (fd, &rest[count..]),
                 // The call does not exist, or a filter of system calls forbids it.
@@ -145,7 +153,7 @@ impl HeldDirectory {
 
     fn enter(&self, path: &CStr) -> Result<OwnedFd, Errno> {
         if self.by_steps {
-            let fd = retry_on_intr(|| fs::openat(&self.fd, path, HOLD, Mode::empty()))?;
+            let fd = open(&self.fd, path, HOLD)?;
             let (here, there) = (stat_of(&self.fd, c"")?, stat_of(&fd, c"")?);
             return match there.stat.mode.kind() {
                 Kind::Symlink => Err(Errno::LOOP),
@@ -155,17 +163,16 @@ impl HeldDirectory {
             };
         }
         let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
-        let flags = HOLD | OFlags::DIRECTORY;
         // It may fail if something is renamed meanwhile, and should be called again (openat2(2)).
         const TRIES: usize = 100;
-        let mut tried = 0;
-        loop {
-            tried += 1;
-            match fs::openat2(&self.fd, path, flags, Mode::empty(), resolve) {
-                Err(Errno::AGAIN | Errno::INTR) if tried < TRIES => {}
-                opened => return opened,
+        let mut opened = Err(Errno::AGAIN);
+        for _ in 0..TRIES {
+            opened = fs::openat2(&self.fd, path, DIRECTORY, Mode::empty(), resolve);
+            if !matches!(opened, Err(Errno::AGAIN | Errno::INTR)) {
+                break;
             }
         }
+        opened
     }
 
     /// Opens the parent directory.
@@ -173,8 +180,7 @@ impl HeldDirectory {
     /// # Errors
     /// The system's.
     pub fn up(&self) -> io::Result<Self> {
-        let fd = retry_on_intr(|| fs::openat(&self.fd, c"..", HOLD, Mode::empty()))?;
-        Ok(Self { fd, by_steps: self.by_steps })
+        Ok(Self { fd: open(&self.fd, c"..", HOLD)?, by_steps: self.by_steps })
     }
 
     /// Its path now (proc_pid_fd(5)), wherever it has been moved.
@@ -239,7 +245,7 @@ impl HeldDirectory {
     /// # Errors
     /// The system's.
     pub fn remove_link(&self, name: &CStr) -> io::Result<Option<ExactStat>> {
-        let fd = retry_on_intr(|| fs::openat(&self.fd, name, HOLD, Mode::empty()));
+        let fd = open(&self.fd, name, HOLD);
         self.remove(name, false)?;
         Ok(fd.and_then(|fd| stat_of(&fd, c"")).ok())
     }
@@ -250,9 +256,7 @@ impl HeldDirectory {
     /// The system's. If it cannot be written completely, it is removed.
     pub fn create(&self, name: &CStr, content: &[u8]) -> io::Result<()> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let fd = retry_on_intr(|| fs::openat(&self.fd, name, flags, mode))?;
-        File::from(fd).write_all(content).inspect_err(|_| {
+        File::from(open(&self.fd, name, flags)?).write_all(content).inspect_err(|_| {
             let _ = self.remove(name, false);
         })
     }
@@ -262,29 +266,11 @@ impl HeldDirectory {
     /// # Errors
     /// The system's.
     pub fn names(&self, most: usize) -> io::Result<Vec<CString>> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = retry_on_intr(|| fs::openat(&self.fd, c".", flags, Mode::empty()))?;
-        let mut buffer = Vec::with_capacity(32 << 10);
-        let mut entries = RawDir::new(&fd, buffer.spare_capacity_mut());
-        let mut names = Vec::new();
-        while let Some(entry) = entries.next().filter(|_| names.len() < most) {
-            let entry = match entry {
-                Err(Errno::INTR) => continue,
-                entry => entry?,
-            };
-            let name = entry.file_name();
-            if name != c"." && name != c".." {
-                names.push(name.to_owned());
-            }
-        }
-        Ok(names)
+        let listing = listing::Handle { fd: open(&self.fd, c".", listing::DIRECTORY)? };
+        let (mut buffer, mut names) = (Vec::new(), Listing::default());
+        while names.len() < most && listing.read(&mut buffer, &mut names, None)? {}
+        Ok(names.iter().take(most).map(|listed| listed.name.to_owned()).collect())
     }
-}
-
-/// The next of `names`.
-fn step<N: AsRef<CStr>>(names: &[N]) -> io::Result<(CString, usize)> {
-    let first = names.first().map(|name| name.as_ref().to_owned()).unwrap_or_default();
-    Ok((first, 1))
 }
 
 /// A path of as many of `names` as fit, and their number.
@@ -292,10 +278,10 @@ fn stretch<N: AsRef<CStr>>(names: &[N]) -> io::Result<(CString, usize)> {
     let (mut path, mut count) = (Vec::new(), 0);
     for name in names {
         let name = name.as_ref().to_bytes();
-        if count > 0 && path.len() + 1 + name.len() >= LONGEST {
+        if count > 0 && path.len() + 1 + name.len() >= path::LONGEST {
             break;
         }
-        crate::path::join(&mut path, name);
+        path::join(&mut path, name);
         count += 1;
     }
     Ok((CString::new(path).map_err(|_| ErrorKind::InvalidInput)?, count))
@@ -314,15 +300,13 @@ fn stat_of(at: impl AsFd, name: &CStr) -> Result<ExactStat, Errno> {
 }
 
 fn exact(stat: &Statx) -> ExactStat {
-    let has = |attribute| stat.stx_attributes.intersects(attribute);
-    let has_mount = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     ExactStat {
         stat: convert(stat),
-        mount: if has_mount { stat.stx_mnt_id } else { 0 },
+        mount: mount_id(stat),
         born: (stat.stx_btime.tv_sec, stat.stx_btime.tv_nsec),
         modified: (stat.stx_mtime.tv_sec, stat.stx_mtime.tv_nsec),
         changed: (stat.stx_ctime.tv_sec, stat.stx_ctime.tv_nsec),
-        is_immutable: has(StatxAttributes::IMMUTABLE),
-        is_append_only: has(StatxAttributes::APPEND),
+        is_immutable: stat.stx_attributes.intersects(StatxAttributes::IMMUTABLE),
+        is_append_only: stat.stx_attributes.intersects(StatxAttributes::APPEND),
     }
 }

@@ -20,7 +20,7 @@ use crate::sys::{Carries, Listed, Listing, Mount, Query, Stat, Symlinks};
 /// An open directory.
 #[derive(Debug)]
 pub struct Handle {
-    fd: OwnedFd,
+    pub(super) fd: OwnedFd,
 }
 
 /// The fields that [`Stat`] always has.
@@ -35,7 +35,8 @@ const FIELDS: StatxFlags = StatxFlags::TYPE
 const TIMES: StatxFlags =
     StatxFlags::ATIME.union(StatxFlags::MTIME).union(StatxFlags::CTIME).union(StatxFlags::BTIME);
 
-const DIRECTORY: OFlags = OFlags::RDONLY
+/// To open a directory to list it.
+pub(super) const DIRECTORY: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC)
     .union(OFlags::NONBLOCK)
@@ -47,9 +48,9 @@ impl Handle {
         Ok(Self { fd: open(CWD, path, DIRECTORY)? })
     }
 
-    /// Opens the directory called `name` in this one.
-    pub fn open_at(&self, name: &CStr, symlinks: Symlinks) -> io::Result<Self> {
-        Ok(Self { fd: open(self.fd.as_fd(), name, DIRECTORY | nofollow(symlinks))? })
+    /// Opens the directory called `name` in this one. Attributes alone open none.
+    pub fn open_at(&self, name: &CStr, _: Option<&Stat>, symlinks: Symlinks) -> io::Result<Self> {
+        Ok(Self { fd: open(&self.fd, name, DIRECTORY | nofollow(symlinks))? })
     }
 
     /// Opens the directory at `path` without reading it, following symlinks. It need not be readable.
@@ -57,9 +58,19 @@ impl Handle {
         Ok(Self { fd: open(CWD, path, LOOK)? })
     }
 
+    /// The attributes of what `path` names.
+    pub fn stat(path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
+        stat_in(CWD, path, symlinks, query)
+    }
+
+    /// The mount that `path` is on.
+    pub fn mount_of(path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
+        mount(CWD, path, symlinks)
+    }
+
     /// Opens the parent directory without reading it; the uppermost directory is its own parent.
     pub fn up(&self) -> io::Result<Self> {
-        Ok(Self { fd: open(self.fd.as_fd(), c"..", LOOK)? })
+        Ok(Self { fd: open(&self.fd, c"..", LOOK)? })
     }
 
     /// The attributes of the entry called `name`.
@@ -68,15 +79,8 @@ impl Handle {
         stat_in(self.fd.as_fd(), name, symlinks, query)
     }
 
-    /// The identity of this directory.
-    pub fn identity(&self) -> io::Result<Identity> {
-        let asked = || fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, StatxFlags::INO);
-        let stat = retry_on_intr(asked)?;
-        Ok(convert(&stat).identity())
-    }
-
     /// The identity of this directory, and the mount through which it is reached.
-    pub fn place(&self) -> io::Result<Identity> {
+    pub fn mounted_identity(&self) -> io::Result<Identity> {
         let fields = StatxFlags::INO | StatxFlags::MNT_ID;
         let stat = retry_on_intr(|| fs::statx(&self.fd, c"", AtFlags::EMPTY_PATH, fields))?;
         Ok(convert(&stat).identity_on(mount_id(&stat)))
@@ -129,16 +133,6 @@ impl Handle {
     }
 }
 
-/// The attributes of what `path` names.
-pub fn stat(path: &CStr, symlinks: Symlinks, query: Query) -> io::Result<Stat> {
-    stat_in(CWD, path, symlinks, query)
-}
-
-/// The mount that `path` is on.
-pub fn mount_of(path: &CStr, symlinks: Symlinks) -> io::Result<Mount> {
-    mount(CWD, path, symlinks)
-}
-
 /// To look at what is mounted without entering it: O_PATH triggers no automount (open(2)), but for
 /// O_DIRECTORY, which does (fs/namei.c, follow_automount, 6.18).
 const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
@@ -146,11 +140,13 @@ const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 /// Opens the file at `path`, relative to the directory `parent`, as [`Directory::open_file_at`] does.
 pub fn open_file(parent: BorrowedFd<'_>, path: &CStr, symlinks: Symlinks) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | nofollow(symlinks);
-    open(parent, path, flags).map(File::from)
+    Ok(File::from(open(parent, path, flags)?))
 }
 
-fn open(parent: BorrowedFd<'_>, name: &CStr, flags: OFlags) -> io::Result<OwnedFd> {
-    Ok(retry_on_intr(|| fs::openat(parent, name, flags, CreateMode::empty()))?)
+/// Opens `name`, relative to the directory `parent`. If it is created, only the user may access it.
+pub(super) fn open(parent: impl AsFd, name: &CStr, flags: OFlags) -> Result<OwnedFd, Errno> {
+    let mode = CreateMode::RUSR | CreateMode::WUSR;
+    retry_on_intr(|| fs::openat(parent.as_fd(), name, flags, mode))
 }
 
 fn nofollow(symlinks: Symlinks) -> OFlags {
@@ -216,7 +212,7 @@ pub fn convert(stat: &Statx) -> Stat {
 }
 
 /// Before 5.8 the kernel does not tell, and 0 stands for every mount.
-fn mount_id(stat: &Statx) -> u64 {
+pub(super) fn mount_id(stat: &Statx) -> u64 {
     let has_id = stat.stx_mask & StatxFlags::MNT_ID.bits() != 0;
     if has_id { stat.stx_mnt_id } else { 0 }
 }

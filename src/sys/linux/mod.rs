@@ -17,8 +17,8 @@ use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use rustix::buffer::spare_capacity;
-use rustix::fs::{self, CWD, Mode, OFlags, XattrFlags};
-use rustix::io::{Errno, retry_on_intr};
+use rustix::fs::{self, CWD, OFlags, XattrFlags};
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 pub use super::unix::*;
@@ -27,74 +27,27 @@ pub use extents::map_extents;
 pub use held::{HeldDirectory, open_to_append};
 pub use prefetch::Prefetch;
 
-use crate::sys::source::handles;
-use crate::sys::{Carries, Stat, Symlinks};
+use crate::sys::Carries;
+use crate::sys::source::sources;
 
-/// What lists directories and stats entries; by default, the best for the system.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Source {
-    /// Linux' own calls, relative to an open directory.
-    #[default]
-    Linux,
-    /// `std::fs` alone, by paths; on any Unix.
-    Portable,
-}
-
-handles! {
-    /// Of [`Source::Linux`].
-    Linux(listing::Handle),
-    /// Of [`Source::Linux`], in a file system that is read in bulk.
-    Bulk(bulk_listing::Handle),
-    /// Of [`Source::Portable`].
-    Portable(portable::Handle),
-}
-
-/// Evaluates `$asked`, where `$module` is the module of the source `$source`.
-macro_rules! by_source {
-    ($source:expr, $module:ident => $asked:expr) => {
-        match $source {
-            Source::Linux => {
-                use $crate::sys::linux::listing as $module;
-                $asked
-            }
-            Source::Portable => {
-                use $crate::sys::unix::portable as $module;
-                $asked
-            }
-        }
-    };
-}
-pub(in crate::sys) use by_source;
-
-/// Evaluates `$asked`, where `$dir` is the source's own handle in `$handle`.
-macro_rules! by_handle {
-    ($handle:expr, $dir:ident => $asked:expr) => {
-        match $handle {
-            Handle::Linux($dir) => $asked,
-            Handle::Bulk($dir) => $asked,
-            Handle::Portable($dir) => $asked,
-        }
-    };
-}
-pub(in crate::sys) use by_handle;
-
-/// The directory called `name` in the one that is open as `handle`, if its attributes `stat` are all that is needed to
-/// open it.
-pub fn known_below(
-    handle: &Handle,
-    name: &CStr,
-    stat: &Stat,
-    symlinks: Symlinks,
-) -> Option<Handle> {
-    match handle {
-        Handle::Bulk(dir) => dir.below(name, stat, symlinks).map(Handle::Bulk),
-        _ => None,
+sources! {
+    $
+    sources {
+        /// Linux' own calls, relative to an open directory.
+        #[default]
+        Linux(crate::sys::linux::listing::Handle),
+        /// `std::fs` alone, by paths; on any Unix.
+        Portable(crate::sys::by_path::PathHandle<true>),
+    }
+    others {
+        /// Of [`Source::Linux`], in a file system that is read in bulk.
+        Bulk(bulk_listing::Handle),
     }
 }
 
 /// What the directory at `path` carries, as far as std can tell.
-pub fn carries(_: &Path) -> Carries {
-    Carries::Data
+pub fn carries(_: &Path) -> io::Result<Carries> {
+    Ok(Carries::Data)
 }
 
 /// Raises the soft limit of open files to the hard one. Returns about how many more files may be opened.
@@ -105,8 +58,7 @@ pub fn free_handles() -> usize {
     let limit = limit.map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
     // The lowest free number tells how many are in use, apart from gaps (open(2)).
     let flags = OFlags::PATH | OFlags::CLOEXEC;
-    let open = || fs::openat(CWD, c"/", flags, Mode::empty());
-    let taken = retry_on_intr(open).map_or(0, |fd| fd.as_raw_fd());
+    let taken = listing::open(CWD, c"/", flags).map_or(0, |fd| fd.as_raw_fd());
     limit.saturating_sub(usize::try_from(taken).unwrap_or(0))
 }
 
@@ -114,8 +66,9 @@ pub fn free_handles() -> usize {
 /// MiB that glibc reserves for allocation, twice as much while it aligns that (malloc/arena.c, 2.36).
 pub fn threads_with_room() -> usize {
     const ROOM: u64 = 128 << 20;
-    let room = |limit| usize::try_from(limit / ROOM).unwrap_or(usize::MAX).max(1);
-    getrlimit(Resource::As).current.map_or(usize::MAX, room)
+    getrlimit(Resource::As)
+        .current
+        .map_or(usize::MAX, |limit| usize::try_from(limit / ROOM).unwrap_or(usize::MAX).max(1))
 }
 
 /// The attribute that holds a file's access list (acl(5)).

@@ -5,16 +5,15 @@
 //! needs everything that is read.
 
 use std::ffi::CStr;
-use std::fs::File;
 use std::io;
 use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rustix::fs::{Advice, fadvise};
+use rustix::fs::Advice;
 
 use super::device;
 use crate::ext4::{self, RawVolume, Run};
-use crate::sys::{Mount, Stat, Storage};
+use crate::sys::{Mount, Stat};
 
 /// A file system to prefetch.
 #[derive(Debug)]
@@ -38,15 +37,11 @@ impl Prefetch {
         const SPARSE: u64 = 4;
         /// The largest part of the available memory that may be filled.
         const SHARE: u64 = 2;
-        if stat.inode != ext4::ROOT || mount.storage != Storage::Local {
-            return None;
-        }
-        let device = device::device_of(stat.device, mount.id).ok()?;
-        let volume = RawVolume::open(File::open(&device).ok()?).ok()?;
+        let (volume, _) = device::volume(stat, mount, false).ok()?;
         let space = rustix::fs::statvfs(path).ok()?;
         let used = space.f_files.saturating_sub(space.f_ffree);
         let inodes = volume.groups.used();
-        let inode = volume.layout.inode_size() as u64;
+        let inode = volume.layout.inode_size as u64;
         // How large directories are is known only later. Mostly they are smaller than the inode tables.
         let bytes = inodes.saturating_mul(inode);
         let most = device::memory_to_spare()? / SHARE / roots.max(1) as u64;
@@ -62,8 +57,8 @@ impl Prefetch {
     /// Reads it, until it `is_stopped`. Adds the number of bytes to `read`. The walk reports errors, not this.
     pub fn run(&self, is_stopped: &AtomicBool, read: &AtomicU64) {
         // Without the kernel's read-ahead, because a walk after that took 1.4 times as long: probably it keeps what it reads
-        // ahead in large folios, and goes through a list to find a block there. Only advice, so an error does not matter.
-        let _ = fadvise(self.volume.device(), 0, None, Advice::Random);
+        // ahead in large folios, and goes through a list to find a block there.
+        self.volume.advise(0, None, Advice::Random);
         let Ok(runs) = self.tables(is_stopped, read) else { return };
         let gap = ext4::GAP / self.volume.layout.block_size;
         self.directories(&ext4::joined(runs, gap), is_stopped, read);
@@ -75,7 +70,7 @@ impl Prefetch {
         let (mut runs, budget) = (Vec::new(), volume.budget());
         let mut buffer = Vec::new();
         for group in 0..volume.groups.len() {
-            let look = |_, inode: ext4::RawInode<'_>| {
+            let bytes = ext4::each_inode(volume, group, &mut buffer, |_, inode| {
                 if inode.has_entries_in_blocks() && runs.len() < ext4::MOST_RUNS {
                     runs.extend(ext4::runs(volume, &inode, &budget).unwrap_or_default());
                 }
@@ -83,8 +78,7 @@ impl Prefetch {
                     return Err(io::ErrorKind::Interrupted.into());
                 }
                 Ok(())
-            };
-            let bytes = ext4::each_inode(volume, group, &mut buffer, look)?;
+            })?;
             read.fetch_add(bytes, Ordering::Relaxed);
         }
         Ok(runs)
@@ -96,13 +90,10 @@ impl Prefetch {
         const AHEAD: usize = 64;
         let (size, mut buffer) = (self.volume.layout.block_size, Vec::new());
         let mut left = self.most.saturating_sub(self.bytes);
-        let announce = |run: &Run| {
-            let length = NonZeroU64::new(run.count * size);
-            let _ = fadvise(self.volume.device(), run.start * size, length, Advice::WillNeed);
-        };
-        runs.iter().take(AHEAD).for_each(announce);
-        for (i, run) in runs.iter().enumerate() {
-            runs.get(i + AHEAD).into_iter().for_each(announce);
+        let mut to_announce = runs.iter();
+        to_announce.by_ref().take(AHEAD).for_each(|run| self.announce(run));
+        for run in runs {
+            to_announce.next().into_iter().for_each(|run| self.announce(run));
             let (mut at, end) = (run.start, run.start + run.count);
             while at < end {
                 let blocks = (end - at).min(CHUNK / size);
@@ -117,5 +108,12 @@ impl Prefetch {
                 at += blocks;
             }
         }
+    }
+
+    /// Asks the kernel to read `run` soon.
+    fn announce(&self, run: &Run) {
+        let size = self.volume.layout.block_size;
+        let length = NonZeroU64::new(run.count * size);
+        self.volume.advise(run.start * size, length, Advice::WillNeed);
     }
 }

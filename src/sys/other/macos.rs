@@ -1,6 +1,7 @@
 //! macOS: which directories must not be entered. Written from its documentation, and untested.
 
 use std::fs;
+use std::io;
 use std::os::macos::fs::MetadataExt;
 use std::path::Path;
 
@@ -14,9 +15,9 @@ const DATALESS: u32 = 0x4000_0000;
 const DATA: &str = "/System/Volumes/Data";
 
 /// What the directory at `path` carries.
-pub fn carries(path: &Path) -> Carries {
+pub fn carries(path: &Path) -> io::Result<Carries> {
     let is_dataless = fs::symlink_metadata(path).is_ok_and(|it| it.st_flags() & DATALESS != 0);
-    let is_data =
+    let is_elsewhere = is_dataless
         || path.ends_with("Data") && fs::canonicalize(path).is_ok_and(|it| it == Path::new(DATA));
-    if is_dataless || is_data() { Carries::Automount } else { Carries::Data }
+    Ok(if is_elsewhere { Carries::Automount } else { Carries::Data })
 }

@@ -1,7 +1,7 @@
 //! What all Unix systems do in the same way, through std, nix and rustix.
 
+pub mod by_path;
 pub mod errors;
-pub mod portable;
 pub mod snapshot_file;
 pub mod time_zone;
 
@@ -92,13 +92,14 @@ pub fn user_home(id: u32) -> Option<PathBuf> {
 /// common systems (login.defs(5), UID_MIN).
 pub fn user_homes() -> Vec<PathBuf> {
     let content = crate::sys::read_file(Path::new("/etc/passwd")).unwrap_or_default();
-    let home = |line: &[u8]| {
-        let mut fields = line.split(|byte| *byte == b':').skip(2);
+    let lines = content.split(|byte| *byte == b'\n').map(|line| line.split(|byte| *byte == b':'));
+    let homes = lines.filter_map(|fields| {
+        let mut fields = fields.skip(2);
         let id: u32 = str::from_utf8(fields.next()?).ok()?.parse().ok()?;
         let home = to_path(fields.nth(2)?).into_owned();
         ((id == 0 || id >= 1000) && home.is_absolute()).then_some(home)
-    };
-    content.split(|byte| *byte == b'\n').filter_map(home).collect()
+    });
+    homes.collect()
 }
 
 /// Whether the process runs as root, so that no permission stops it.
@@ -112,12 +113,9 @@ pub fn is_root() -> bool {
 /// The system's.
 pub fn space_around(path: &CStr) -> io::Result<Space> {
     let space = rustix::fs::statvfs(path)?;
-    let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
-    Ok(Space {
-        size: bytes(space.f_blocks),
-        free: bytes(space.f_bfree),
-        available: bytes(space.f_bavail),
-    })
+    let blocks = [space.f_blocks, space.f_bfree, space.f_bavail];
+    let [size, free, available] = blocks.map(|blocks| blocks.saturating_mul(space.f_frsize));
+    Ok(Space { size, free, available })
 }
 
 /// The effective user of this process.
@@ -157,11 +155,10 @@ pub fn stop_others() -> bool {
 /// What the process has used so far (getrusage(2)); none if the system does not tell.
 pub fn usage() -> Usage {
     let Ok(usage) = getrusage(UsageWho::RUSAGE_SELF) else { return Usage::default() };
-    let count = |switches| u64::try_from(switches).unwrap_or(0);
     Usage {
         cpu: duration(usage.user_time()) + duration(usage.system_time()),
-        waits: count(usage.voluntary_context_switches()),
-        preemptions: count(usage.involuntary_context_switches()),
+        waits: u64::try_from(usage.voluntary_context_switches()).unwrap_or(0),
+        preemptions: u64::try_from(usage.involuntary_context_switches()).unwrap_or(0),
     }
 }
 

@@ -90,8 +90,8 @@ pub fn claim(file: &File) -> io::Result<()> {
 
 /// Whether nobody is writing the file at `path`.
 pub fn is_unclaimed(path: &Path) -> bool {
-    let lock = |file| Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?);
-    File::open(path).and_then(lock).is_ok()
+    let file = File::open(path);
+    file.is_ok_and(|file| flock(file, FlockOperation::NonBlockingLockExclusive).is_ok())
 }
 
 /// Gives `draft` the owner, the group and the permissions of `old`, the file at `path`, as far as allowed. If not all

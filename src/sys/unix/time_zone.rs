@@ -37,7 +37,8 @@ fn read(path: &Path) -> Option<TimeZone> {
     let mut content = Vec::new();
     file.take(MOST).read_to_end(&mut content).ok()?;
     let target = fs::read_link(path).unwrap_or_default();
-    let below = |path: &Path| Some(path.to_str()?.rsplit_once("zoneinfo/")?.1.to_owned());
-    let name = below(path).or_else(|| below(&target));
-    TimeZone::tzif(&name.unwrap_or_else(|| path.to_string_lossy().into_owned()), &content).ok()
+    let mut paths = [path.to_str(), target.to_str()].into_iter().flatten();
+    let below = paths.find_map(|path| path.rsplit_once("zoneinfo/"));
+    let name = below.map_or_else(|| path.to_string_lossy(), |(_, name)| name.into());
+    TimeZone::tzif(&name, &content).ok()
 }

@@ -1,9 +1,9 @@
 //! Windows, through std, winapi-util and fs4.
 
+pub mod by_path;
 pub mod errors;
 mod path;
 pub mod snapshot_file;
-pub(super) mod source;
 pub mod time_zone;
 
 use std::env;
@@ -15,26 +15,22 @@ use std::path::{Path, PathBuf};
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
 pub use super::refused::*;
+pub use by_path::carries;
 pub use path::{into_path, to_path};
 
-use crate::sys::source::handles;
-use crate::sys::{Space, Stat, Symlinks, Usage};
+use crate::sys::source::sources;
+use crate::sys::{Space, Usage};
 
-/// What lists directories and stats entries.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Source {
-    /// Listings for files; only directories are asked for links and allocated size.
-    #[default]
-    Listing,
-    /// Every file is asked for what no listing has.
-    Exact,
-}
-
-handles! {
-    /// Of [`Source::Listing`].
-    Listing(source::listing::Handle),
-    /// Of [`Source::Exact`].
-    Exact(source::exact::Handle),
+sources! {
+    $
+    sources {
+        /// Listings for files; only directories are asked for links and allocated size.
+        #[default]
+        Listing(crate::sys::by_path::PathHandle<false>),
+        /// Every file is asked for what no listing has.
+        Exact(crate::sys::by_path::PathHandle<true>),
+    }
+    others {}
 }
 
 impl Source {
@@ -48,39 +44,6 @@ impl Source {
     pub fn with_links(self) -> Self {
         Self::Exact
     }
-}
-
-/// Evaluates `$asked`, where `$module` is the module of the source `$source`.
-macro_rules! by_source {
-    ($source:expr, $module:ident => $asked:expr) => {
-        match $source {
-            Source::Listing => {
-                use $crate::sys::windows::source::listing as $module;
-                $asked
-            }
-            Source::Exact => {
-                use $crate::sys::windows::source::exact as $module;
-                $asked
-            }
-        }
-    };
-}
-pub(in crate::sys) use by_source;
-
-/// Evaluates `$asked`, where `$dir` is the source's own handle in `$handle`.
-macro_rules! by_handle {
-    ($handle:expr, $dir:ident => $asked:expr) => {
-        match $handle {
-            Handle::Listing($dir) => $asked,
-            Handle::Exact($dir) => $asked,
-        }
-    };
-}
-pub(in crate::sys) use by_handle;
-
-/// Attributes alone open no directory.
-pub fn known_below(_: &Handle, _: &CStr, _: &Stat, _: Symlinks) -> Option<Handle> {
-    None
 }
 
 /// The environment variable with the user's home directory.
@@ -100,9 +63,11 @@ pub fn is_vanished(error: &io::Error) -> bool {
 /// Makes the terminal interpret escape sequences, which it does only on request, and before Windows 10 not at all. Returns
 /// whether it shows more than plain lines.
 pub fn is_capable_terminal() -> bool {
-    // Emulators of a Unix terminal set TERM, and are no console for Windows.
-    let is_enabled = || nu_ansi_term::enable_ansi_support().is_ok();
-    env::var_os("TERM").map_or_else(is_enabled, |term| term != "dumb")
+    match env::var_os("TERM") {
+        // Emulators of a Unix terminal set it, and are no console for Windows.
+        Some(term) => term != "dumb",
+        None => nu_ansi_term::enable_ansi_support().is_ok(),
+    }
 }
 
 /// Makes the directory at `path` and its parents.
@@ -140,16 +105,6 @@ pub fn is_out_of_handles(error: &io::Error) -> bool {
 /// is slower with this many.
 pub fn free_handles() -> usize {
     8_192
-}
-
-/// There is no such limit.
-pub fn threads_with_room() -> usize {
-    usize::MAX
-}
-
-/// Finding out takes a call that std does not have.
-pub fn is_rotational(_: u64) -> bool {
-    false
 }
 
 /// The machine's own name.

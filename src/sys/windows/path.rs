@@ -13,9 +13,8 @@ pub fn to_path(bytes: &[u8]) -> Cow<'_, Path> {
     /// A path with this prefix is taken as it is: a slash is neither a separator nor part of a name there.
     const VERBATIM: &[u8] = br"\\?\";
     if bytes.starts_with(VERBATIM) && bytes.contains(&b'/') {
-        let slash = |byte: &u8| if *byte == b'/' { b'\\' } else { *byte };
-        let bytes: Vec<u8> = bytes.iter().map(slash).collect();
-        return to_path(&bytes).into_owned().into();
+        let names: Vec<_> = bytes.split(|byte| *byte == b'/').collect();
+        return to_path(&names.join(&b'\\')).into_owned().into();
     }
     match str::from_utf8(bytes) {
         Ok(text) => Path::new(text).into(),
