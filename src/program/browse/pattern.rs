@@ -1,9 +1,9 @@
 //! A typed pattern that filters a list or selects what to mark: a glob, a size or an age.
 
+use super::item::Item;
 use weigh::internal::filter::Days;
 use weigh::internal::git::IgnoreRules;
 use weigh::internal::measure::parse_size;
-use weigh::internal::tree::Totals;
 
 /// A pattern for names.
 #[derive(Clone, Debug)]
@@ -72,10 +72,6 @@ impl MarkedBy {
     /// The reason if it is none of them.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        let age = |days: &str, sign: &str| {
-            let days = days.trim();
-            Days::parse(&format!("{sign}{}", days.strip_suffix('d').unwrap_or(days)))
-        };
         match (text.split_at_checked(1), text.split_once(' ')) {
             (Some((">", size)), _) => Ok(Self::Size { size: parse_size(size)?, is_most: false }),
             (Some(("<", size)), _) => Ok(Self::Size { size: parse_size(size)?, is_most: true }),
@@ -88,21 +84,22 @@ impl MarkedBy {
     }
 
     /// Whether it selects the entry. A directory is as old as the newest in it.
-    pub(super) fn is_match(
-        &self,
-        (name, is_directory): (&[u8], bool),
-        totals: Totals,
-        now: i64,
-    ) -> bool {
+    pub(super) fn is_match(&self, item: &Item<'_>, now: i64) -> bool {
         match self {
-            Self::Name(pattern) => pattern.is_match(name, is_directory),
-            Self::Size { size, is_most: false } => totals.size >= *size,
-            Self::Size { size, is_most: true } => totals.size <= *size,
+            Self::Name(pattern) => pattern.is_match(item.name, item.is_directory()),
+            Self::Size { size, is_most: false } => item.totals.size >= *size,
+            Self::Size { size, is_most: true } => item.totals.size <= *size,
             Self::Age(days) => {
-                let age = totals.newest.map(|newest| now.saturating_sub(newest));
+                let age = item.totals.newest.map(|newest| now.saturating_sub(newest));
                 age.is_some_and(|age| days.admit(age))
             }
             Self::Ignored => false,
         }
     }
+}
+
+/// An age in days, as in `90d`, with the sign that [`Days`] are written with.
+fn age(days: &str, sign: &str) -> Result<Days, String> {
+    let days = days.trim();
+    Days::parse(&format!("{sign}{}", days.strip_suffix('d').unwrap_or(days)))
 }

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use ratatui_core::style::{Modifier, Style};
 
-use super::{Canvas, format, number_of, sized};
-use crate::program::browse::browser::{Browser, Dialog};
+use super::canvas::{AROUND, Canvas, format, number_of, sized};
+use crate::program::browse::browser::{Browser, Dialog, DialogText};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::KEYS;
 use weigh::internal::escape::escape;
@@ -18,15 +18,21 @@ use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
 
 pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) {
-    let height = canvas.height().saturating_sub(usize::from(super::AROUND));
-    let (title, lines, first) = match dialog {
-        Dialog::Help { first } => ("keys", help(canvas.width()), *first),
-        Dialog::Info { first } => ("about it", info(browser), *first),
-        Dialog::Review { first } => return review(browser, *first, height, canvas),
-        Dialog::Errors { first } => return problems(browser, *first, height, canvas),
-        Dialog::Kept { first } => ("not everything was removed", browser.kept_lines(), *first),
-        Dialog::Delete { .. } => return review(browser, 0, height, canvas),
+    let height = canvas.height().saturating_sub(usize::from(AROUND));
+    let (text, first) = match dialog {
+        Dialog::Text(text, first) => (*text, *first),
+        Dialog::Delete { .. } => (DialogText::Review, 0),
         Dialog::Prompt(..) => return,
+    };
+    let (title, lines) = match text {
+        DialogText::Help => ("keys", help(canvas.width())),
+        DialogText::Info => ("about it", info(browser)),
+        DialogText::Review => return review(browser, first, height, canvas),
+        DialogText::Errors => return problems(browser, first, height, canvas),
+        DialogText::Kept => {
+            let kept = browser.kept().iter().map(errors::one).collect();
+            ("not everything was removed", kept)
+        }
     };
     // The title is shown only if all lines fit below it.
     let has_title = lines.len() < height;
@@ -75,7 +81,7 @@ fn info(browser: &Browser) -> Vec<String> {
     let write = |size| format(browser).write(size);
     let count = |count| Format::Count.write(count);
     let mut full = browser.path();
-    path::join(&mut full, &item.name);
+    path::join(&mut full, item.name);
     let mut lines = vec![("path", escape(&full))];
     lines.push(match item.is_open {
         true => ("kind", kind(&item).to_owned()),
@@ -89,17 +95,17 @@ fn info(browser: &Browser) -> Vec<String> {
         let shared = item.totals.shared;
         lines.extend((shared > 0).then(|| ("also linked elsewhere", write(shared))));
     }
-    if browser.options.knows_freed && !item.is_open {
+    if browser.knows_freed() && !item.is_open {
         let freed = partial::freed(browser.freed(&item), &format(browser), is_partial);
         lines.push(("removing it frees", freed));
     }
-    match item.links {
+    match item.links() {
         Links::Unknown => lines.push(("links", "more than it knows".to_owned())),
         Links::Of(links) if !item.is_directory() => lines.push(("links", count(links.into()))),
         _ => {}
     }
     lines.extend(item.totals.newest.map(|newest| ("last written to", browser.time(newest))));
-    if let Some(details) = item.details {
+    if let Some(details) = item.inode.and_then(|inode| inode.details) {
         for (name, time) in [("changed", details.changed), ("made", details.born)] {
             if time != 0 {
                 lines.push((name, browser.time(time)));
@@ -107,7 +113,7 @@ fn info(browser: &Browser) -> Vec<String> {
         }
         lines.push(("owner", details.owner.to_string()));
     }
-    if let Some(inode) = item.identification.and_then(|it| it.inode()) {
+    if let Some(inode) = item.inode {
         let Identity { device, number, .. } = inode.identity;
         lines.push(("inode", format!("{number} on device {device}")));
     }
@@ -180,7 +186,10 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         let style = Style::new().add_modifier(Modifier::BOLD);
         canvas.write((0, 1 + i), &shorten(line, width), width, style);
     }
-    let Some(scan) = browser.scan() else { return };
+    if browser.is_walking() {
+        return;
+    }
+    let scan = &browser.scan;
     let room = height.saturating_sub(head.len());
     let first = first.min(count.saturating_sub(room));
     for (i, place) in scan.marks.places().skip(first).take(room).enumerate() {
@@ -188,7 +197,7 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         let item = Item::of(&child);
         let ending = if item.is_directory() { "/" } else { "" };
         let is_partial = browser.is_partial(Some(place));
-        let freed = browser.options.knows_freed.then(|| bounds(browser.freed(&item), is_partial));
+        let freed = browser.knows_freed().then(|| bounds(browser.freed(&item), is_partial));
         let freed = freed.unwrap_or_default();
         let size = sized(browser, item.totals.size, is_partial);
         let size = format!("{size:>8} {freed:>8} ");

@@ -2,8 +2,8 @@
 
 use ratatui_core::style::{Color, Modifier, Style};
 
-use super::{Canvas, format, sized, style};
-use crate::program::browse::browser::{Bar, Browser, Watched};
+use super::canvas::{AROUND, Canvas, format, sized, style};
+use crate::program::browse::browser::{Bar, Browser};
 use crate::program::browse::item::Item;
 use weigh::internal::escape::escape;
 use weigh::internal::inode::Links;
@@ -44,45 +44,35 @@ const NAME: usize = 8;
 
 pub(super) fn draw(browser: &Browser, canvas: &mut Canvas<'_>) {
     let format = format(browser);
-    let height = canvas.height().saturating_sub(usize::from(super::AROUND));
+    let height = canvas.height().saturating_sub(usize::from(AROUND));
     let lines: Vec<_> = (browser.first..browser.len().min(browser.first + height))
         .filter_map(|line| fields(browser, line, &format))
         .collect();
     if lines.is_empty() {
-        let text = match (&browser.seen, &browser.pattern) {
-            (Watched::Walk { .. }, _) => "nothing yet",
-            (_, Some(_)) => "nothing is called so",
-            (Watched::Whole(scan), _)
-                if scan.tree.root().name().is_empty() && browser.way.is_empty() =>
-            {
-                "nothing could be read: e says why"
-            }
-            _ => "nothing in it",
+        let has_nothing = browser.tree().root().name().is_empty() && browser.way.is_empty();
+        let text = match &browser.pattern {
+            _ if browser.is_walking() => "nothing yet",
+            Some(_) => "nothing is called so",
+            None if has_nothing => "nothing could be read: e says why",
+            None => "nothing in it",
         };
         canvas.write((BEFORE, 1), text, canvas.width().saturating_sub(BEFORE), Style::new());
     }
     let widths = widths(browser, &lines, canvas.width());
-    let (whole, largest) = match &browser.seen {
-        Watched::Walk { page, .. } => (page.totals.size, page.largest),
-        Watched::Whole(scan) => (browser.totals().size, scan.index.largest),
-    };
+    let whole = (browser.totals().size, browser.scan.index.largest);
     for (i, fields) in lines.iter().enumerate() {
         let is_chosen = browser.first + i == browser.chosen;
-        line(browser, canvas, i + 1, fields, &widths, (whole, largest), is_chosen);
+        line(browser, canvas, i + 1, fields, &widths, whole, is_chosen);
     }
 }
 
 fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fields<'a>> {
     let item = browser.item(line)?;
-    let is_marked = match &browser.seen {
-        Watched::Walk { marks, .. } => marks.contains(&browser.way, &item.name),
-        Watched::Whole(scan) => {
-            item.place.is_some_and(|place| scan.marks.is_marked(place)) || browser.is_held
-        }
-    };
+    let is_marked = item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
+    let is_marked = is_marked || browser.is_held;
     let is_partial = browser.is_partial(item.place);
     let freed = match browser.freed(&item) {
-        _ if !browser.options.knows_freed || item.is_open => String::new(),
+        _ if !browser.knows_freed() || item.is_open => String::new(),
         Freeable { most: 0, .. } if item.totals.size > 0 && !is_partial => "–".to_owned(),
         freed => partial::freed(freed, format, is_partial),
     };
@@ -124,7 +114,7 @@ fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
     let change = column(true, widest(|fields| cells(&fields.change)));
     let freed = column(
         true,
-        widest(|fields| cells(&fields.freed)).max(6) * usize::from(browser.options.knows_freed),
+        widest(|fields| cells(&fields.freed)).max(6) * usize::from(browser.knows_freed()),
     );
     let count = column(columns.counts, widest(|fields| cells(&fields.count)));
     let time = column(columns.times, widest(|fields| cells(&fields.time)));
@@ -175,7 +165,7 @@ fn line(
         x += widths.percent + 1;
     }
     let room = width.saturating_sub(x);
-    let links = match item.links {
+    let links = match item.links() {
         Links::Of(links) if links > 1 && !item.is_directory() => {
             format!("  {links} links")
         }
@@ -184,9 +174,9 @@ fn line(
     let ending = if item.mode.kind() == Kind::Directory { "/" } else { "" };
     let has_links = cells(&links) + NAME <= room;
     let aside = if has_links { links.as_str() } else { "" };
-    let name = shorten(&escape(&item.name), room.saturating_sub(cells(aside) + ending.len()));
+    let name = shorten(&escape(item.name), room.saturating_sub(cells(aside) + ending.len()));
     let of_name = match &browser.options.colors {
-        Some(colors) => style(colors.name(&item.name, item.mode)),
+        Some(colors) => style(colors.name(item.name, item.mode)),
         None => plain,
     };
     let end = canvas.write((x, y), &name, room, of_name);
