@@ -5,13 +5,14 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::program::browse::BrowseOptions;
 use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Command, Event};
+use crate::program::browse::event::Event;
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::Key;
 use crate::program::browse::work::{Console, Input, Work};

@@ -2,7 +2,6 @@
 //! targets are those that the review showed, even if the list changes meanwhile.
 
 use std::mem;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::browser::{Browser, Dialog, DialogText, PendingWork};
@@ -62,8 +61,12 @@ impl Browser {
             return None;
         }
         let (Scan { tree, marks, .. }, protected) = (&self.scan, &self.protected);
-        let root = |name: &[u8]| Some(PathBuf::from(sys::to_path(protected.roots().get(name)?)));
-        let targets = remove::targets(tree, marks.places(), root, protected.paths());
+        let targets = remove::targets(
+            tree,
+            marks.places(),
+            |root| Some(sys::to_path(protected.roots().get(root)?).into()),
+            protected.paths(),
+        );
         let (mut reviewed, mut to_look_at) = (Vec::new(), Vec::new());
         for (place, target) in marks.places().zip(targets) {
             let child = tree.at(place);
@@ -236,26 +239,10 @@ impl Browser {
             in_trash.extend(trash.map(|trash| trash.into_os_string().into_encoded_bytes()));
         }
         self.rescan_around(&in_trash);
-        let gone = Format::Count.write(gone);
-        let mut said = match running.manner {
-            Manner::Delete => {
-                let word = if entries == 1 { "entry" } else { "entries" };
-                format!("{gone} deleted, {} {word}", Format::Count.write(entries))
-            }
-            Manner::Trash => format!(
-                "{gone} in the trash: that frees nothing until it is emptied; u puts the last back"
-            ),
-        };
-        if removed.is_cancelled {
-            said.push_str("; cancelled");
-        }
-        if kept > 0 {
-            said.push_str(&format!("; {} kept", Format::Count.write(kept)));
-        }
         if !self.removals.problems.is_empty() {
             self.dialog = Some(Dialog::Text(DialogText::Kept, 0));
         }
-        self.say(said);
+        self.say(summary(running.manner, (gone, entries, kept), removed.is_cancelled));
         self.next_rescan()
     }
 
@@ -326,4 +313,25 @@ impl Browser {
         }
         None
     }
+}
+
+/// The message after a removal: how many targets are `gone`, with how many `entries`, and how many are `kept`.
+fn summary(manner: Manner, (gone, entries, kept): (u64, u64, u64), is_cancelled: bool) -> String {
+    let gone = Format::Count.write(gone);
+    let mut said = match manner {
+        Manner::Delete => {
+            let word = if entries == 1 { "entry" } else { "entries" };
+            format!("{gone} deleted, {} {word}", Format::Count.write(entries))
+        }
+        Manner::Trash => format!(
+            "{gone} in the trash: that frees nothing until it is emptied; u puts the last back"
+        ),
+    };
+    if is_cancelled {
+        said.push_str("; cancelled");
+    }
+    if kept > 0 {
+        said.push_str(&format!("; {} kept", Format::Count.write(kept)));
+    }
+    said
 }

@@ -3,7 +3,7 @@
 use ratatui_core::style::{Color, Modifier, Style};
 
 use super::canvas::{AROUND, Canvas, format, sized, style};
-use crate::program::browse::browser::{Bar, Browser};
+use crate::program::browse::browser::{Bar, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::escape::escape;
 use weigh::internal::inode::Links;
@@ -14,25 +14,21 @@ use weigh::internal::render::percent::percent;
 use weigh::internal::render::size::Format;
 use weigh::internal::tree::Freeable;
 
-/// The other columns of a line.
+/// What a line shows.
 struct Fields<'a> {
     item: Item<'a>,
     mark: char,
-    size: String,
-    freed: String,
-    count: String,
-    change: String,
-    time: String,
+    /// Its size, change, freed space, count and time.
+    columns: [String; 5],
 }
+
+/// Which of the columns is the change.
+const CHANGE: usize = 1;
 
 /// The width of each column; 0 if it is not shown.
 #[derive(Default)]
 struct Widths {
-    size: usize,
-    freed: usize,
-    count: usize,
-    change: usize,
-    time: usize,
+    columns: [usize; 5],
     bar: usize,
     percent: usize,
 }
@@ -86,11 +82,13 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
             (false, true) => '…',
             _ => ' ',
         },
-        size: sized(browser, item.totals.size, is_partial),
-        freed,
-        count: Format::Count.write(item.totals.entries),
-        change,
-        time,
+        columns: [
+            sized(browser, item.totals.size, is_partial),
+            change,
+            freed,
+            Format::Count.write(item.totals.entries),
+            time,
+        ],
         item,
     })
 }
@@ -98,30 +96,34 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
 /// The widths of the columns that fit beside names. The most important columns come first.
 fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
     const BAR: (usize, usize) = (8, 24);
-    let widest = |of: fn(&Fields<'_>) -> usize| lines.iter().map(of).max().unwrap_or(0);
-    let mut room = width.saturating_sub(BEFORE + NAME);
-    let mut column = |is_shown: bool, widest: usize| {
-        if !is_shown || widest == 0 {
-            return 0;
-        }
-        // After a column that does not fit, no less important one is shown.
-        room = room.saturating_sub(widest + 1);
-        if room > 0 { widest } else { 0 }
-    };
-    let columns = browser.columns;
     // Sizes keep their position from one directory to the next.
-    let size = column(true, widest(|fields| cells(&fields.size)).max(6));
-    let change = column(true, widest(|fields| cells(&fields.change)));
-    let freed = column(
-        true,
-        widest(|fields| cells(&fields.freed)).max(6) * usize::from(browser.knows_freed()),
-    );
-    let count = column(columns.counts, widest(|fields| cells(&fields.count)));
-    let time = column(columns.times, widest(|fields| cells(&fields.time)));
-    let percent = column(matches!(columns.bars, Bar::Both | Bar::Percent), 4);
+    let mut widest = [6, 0, 6, 0, 0];
+    for (i, widest) in widest.iter_mut().enumerate() {
+        let all = lines.iter().map(|fields| cells(&fields.columns[i]));
+        *widest = all.max().unwrap_or(0).max(*widest);
+    }
+    let [size, change, freed, count, time] = widest;
+    let ListColumns { bars, counts, times } = browser.columns;
     let bar = if width < 60 { 0 } else { (width / 4).clamp(BAR.0, BAR.1) };
-    let bar = column(matches!(columns.bars, Bar::Both | Bar::Graph), bar);
-    Widths { size, freed, count, change, time, bar, percent }
+    let mut all = [
+        size,
+        change,
+        if browser.knows_freed() { freed } else { 0 },
+        if counts { count } else { 0 },
+        if times { time } else { 0 },
+        if matches!(bars, Bar::Both | Bar::Percent) { 4 } else { 0 },
+        if matches!(bars, Bar::Both | Bar::Graph) { bar } else { 0 },
+    ];
+    let mut room = width.saturating_sub(BEFORE + NAME);
+    for width in all.iter_mut().filter(|width| **width > 0) {
+        // After a column that does not fit, no less important one is shown.
+        room = room.saturating_sub(*width + 1);
+        if room == 0 {
+            *width = 0;
+        }
+    }
+    let [size, change, freed, count, time, percent, bar] = all;
+    Widths { columns: [size, change, freed, count, time], bar, percent }
 }
 
 fn line(
@@ -133,28 +135,23 @@ fn line(
     (whole, largest): (u64, u64),
     is_chosen: bool,
 ) {
-    let Fields { item, mark, size, freed, count, change, time } = fields;
+    let Fields { item, mark, columns } = fields;
     let width = canvas.width();
     let plain = Style::new();
     let cursor = if is_chosen { '>' } else { ' ' };
     let mut x = canvas.write((0, y), &format!("{cursor}{mark} "), BEFORE, plain);
-    let mut right = |canvas: &mut Canvas<'_>, text: &str, width: usize, style: Style| {
-        if width > 0 {
-            let blank = width.saturating_sub(cells(text));
-            canvas.write((x + blank, y), text, width, style);
-            x += width + 1;
-        }
-    };
-    let of_change = match (&browser.options.colors, change.as_bytes().first()) {
+    let of_change = match (&browser.options.colors, columns[CHANGE].as_bytes().first()) {
         (Some(_), Some(b'+')) => plain.fg(Color::Red),
         (Some(_), Some(b'-')) => plain.fg(Color::Green),
         _ => plain,
     };
-    right(canvas, size, widths.size, plain);
-    right(canvas, change, widths.change, of_change);
-    right(canvas, freed, widths.freed, plain);
-    right(canvas, count, widths.count, plain);
-    right(canvas, time, widths.time, plain);
+    for (i, (text, width)) in columns.iter().zip(widths.columns).enumerate() {
+        if width > 0 {
+            let style = if i == CHANGE { of_change } else { plain };
+            canvas.write((x + width.saturating_sub(cells(text)), y), text, width, style);
+            x += width + 1;
+        }
+    }
     if widths.bar > 0 {
         canvas.write((x, y), &bar(item.totals.size, largest, widths.bar), widths.bar, plain);
         x += widths.bar + 1;
