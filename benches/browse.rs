@@ -11,7 +11,7 @@ use ratatui_core::terminal::Terminal;
 mod program;
 
 use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Event, ScanKind};
+use crate::program::browse::event::Event;
 use crate::program::browse::keys::Key;
 use crate::program::browse::{BrowseOptions, view};
 use weigh::internal::measure::Time;
@@ -27,7 +27,7 @@ fn main() {
     let mut terminal = Terminal::new(TestBackend::new(200, 60)).expect("a screen in memory");
     browser.resize(view::list_height(60));
     let start = Instant::now();
-    browser.on(Event::Scanned(ScanKind::All, Ok(Box::new(browsed))));
+    browser.on(Event::Scanned(Ok(Box::new(browsed))));
     println!("{} entries listed in {:?}", browser.len(), start.elapsed());
     let moves =
         [Key::Down, Key::PageDown, Key::Char(' '), Key::Up, Key::End, Key::Home, Key::PageDown];

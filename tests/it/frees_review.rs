@@ -7,7 +7,7 @@ use std::process::Command as Program;
 
 use crate::program::browse::BrowseOptions;
 use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Command, Event, ScanKind};
+use crate::program::browse::event::{Command, Event};
 use crate::program::browse::keys::Key;
 use serde_json::json;
 use weigh::internal::report::{Input, Keep, Request};
@@ -91,7 +91,9 @@ fn marks_free_between_two_bounds() {
     // Only a walk of everything can tell, and only of disk usage.
     assert!(browser.on(Event::Key(Key::Char('a'))).is_empty());
     let again = browser.on(Event::Key(Key::Char('r')));
-    assert!(matches!(again[..], [Command::Scan(ScanKind::All, ..)]), "{again:?}");
+    let [Command::Scan(request, _)] = &again[..] else { panic!("{again:?}") };
+    let Input::Roots(roots) = &request.source else { panic!("{request:?}") };
+    assert_eq!(*roots, [root.as_os_str()]);
 }
 
 /// The root above several snapshots has no figures of its own. Its review had one figure where a line had two.

@@ -27,7 +27,7 @@ pub enum Event {
     /// How far the scan is.
     Progress(Progress),
     /// A scan has ended.
-    Scanned(ScanKind, Result<Box<Browsed>, Problem>),
+    Scanned(Result<Box<Browsed>, Problem>),
     /// The targets of the review with this number have been looked at: each with its number, and why it must not be
     /// removed, if there is a reason.
     Looked(u64, Vec<(usize, Target, Option<String>)>),
@@ -39,24 +39,13 @@ pub enum Event {
     Undone(Arc<Trashed>, Box<Removed>),
 }
 
-/// What to scan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ScanKind {
-    /// Everything.
-    All,
-    /// One directory, again.
-    Directory,
-    /// One directory, for what git ignores there.
-    Ignored,
-}
-
 /// What is to be done, besides the change of state. It has everything that is needed to do it.
 #[derive(Debug)]
 pub enum Command {
     /// Ask the system what must not be marked: these roots, these home directories, and mount points.
     Protect(Vec<OsString>, Vec<PathBuf>),
     /// Scan this. Meanwhile it can be read from that directory on.
-    Scan(ScanKind, Box<Request>, Arc<LiveDirectory>),
+    Scan(Box<Request>, Arc<LiveDirectory>),
     /// Stop the scan.
     StopScan,
     /// Look at these targets, each with its number, for the review with that number.

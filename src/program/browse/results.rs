@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::browser::{Browser, PendingWork};
-use super::event::{Command, ScanKind};
+use super::event::Command;
 use super::marks::{Marks, NamedMarks, descend};
 use super::protected::Refusal;
 use super::review::Rescan;
@@ -16,6 +16,7 @@ use weigh::internal::sys;
 use weigh::internal::total::Rules;
 use weigh::internal::tree::{Child, Place, Tree};
 use weigh::internal::walk::WalkOptions;
+use weigh::internal::weighed::Weighed;
 
 const HELD: Refusal = "the directory it lies in is marked";
 
@@ -23,7 +24,7 @@ impl Browser {
     /// Asks for everything.
     pub(super) fn start(&self) -> Vec<Command> {
         let request = Box::new(self.request.clone());
-        let scan = Command::Scan(ScanKind::All, request, Arc::clone(&self.top));
+        let scan = Command::Scan(request, Arc::clone(&self.top));
         match &self.request.source {
             // The file system of the roots may not answer.
             Input::Roots(roots) => {
@@ -33,27 +34,43 @@ impl Browser {
         }
     }
 
+    /// Takes the result of a scan.
+    pub(super) fn scanned(&mut self, browsed: Browsed) -> Option<Command> {
+        match self.pending.take() {
+            Some(PendingWork::Directory(directory)) => {
+                self.replace(directory, browsed.snapshot.weighed)
+            }
+            Some(PendingWork::Ignored(way)) => {
+                self.mark_ignored(&way, &browsed.snapshot.weighed.report.unwrap_or_default());
+                None
+            }
+            _ => {
+                self.finish(browsed);
+                None
+            }
+        }
+    }
+
     /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
-    pub(super) fn finish(&mut self, browsed: Browsed) {
+    fn finish(&mut self, browsed: Browsed) {
         let named = self.scan.marks.named(&self.scan.tree);
-        self.pending = None;
         self.end_review();
         self.scan = Scan::of(browsed);
         self.mark_again(named);
         self.relist();
     }
 
-    /// Replaces a directory by the result of its new scan. If the totals would be wrong, everything must be scanned again.
-    pub(super) fn replace(&mut self, browsed: Browsed) -> bool {
-        let Some(PendingWork::Directory(Rescan { way, takes_links })) = self.pending.take() else {
-            return false;
+    /// Replaces a directory by the result of its new scan. If the totals would be wrong, everything is scanned again.
+    fn replace(&mut self, directory: Rescan, new: Weighed) -> Option<Command> {
+        let (rules, Rescan { way, takes_links }) = (self.rules(), directory);
+        let Some(named) = self.scan.replace(&way, new, &rules, takes_links) else {
+            // It may be gone, and then the directories above it have changed too.
+            return self.scan_all();
         };
-        let (new, rules) = (browsed.snapshot.weighed, self.rules());
-        let Some(named) = self.scan.replace(&way, new, &rules, takes_links) else { return false };
         self.mark_again(named);
         self.end_review();
         self.relist();
-        true
+        self.next_rescan()
     }
 
     /// Restores the marks of `named` that still exist, and reports how many are lost.
@@ -135,7 +152,7 @@ impl Browser {
         self.pending = Some(PendingWork::All);
         self.request.measure = Some(self.measure());
         self.request.walk.view = self.measure().into();
-        Some(Command::Scan(ScanKind::All, Box::new(self.request.clone()), Arc::default()))
+        Some(Command::Scan(Box::new(self.request.clone()), Arc::default()))
     }
 
     /// Scans one directory again, which is at `path`.
@@ -147,7 +164,7 @@ impl Browser {
         }
         let request = Box::new(self.request_of(path, walk.clone()));
         self.pending = Some(PendingWork::Directory(directory));
-        Some(Command::Scan(ScanKind::Directory, request, Arc::default()))
+        Some(Command::Scan(request, Arc::default()))
     }
 
     /// Finds what git ignores in the current directory.
@@ -160,14 +177,13 @@ impl Browser {
         walk.filter.git = Git { ignored: Ignored::Only, ..self.options.ignored.clone() };
         let request = Box::new(self.request_of(path, walk));
         self.pending = Some(PendingWork::Ignored(self.way.clone()));
-        Some(Command::Scan(ScanKind::Ignored, request, Arc::default()))
+        Some(Command::Scan(request, Arc::default()))
     }
 
-    /// Marks what git ignores, by the walk `ignored`: the files and directories that count in it. A marked directory covers
+    /// Marks what git ignores in the directory at `way`, by the walk `ignored`: the files and directories that count in it. A marked directory covers
     /// everything in it.
-    pub(super) fn mark_ignored(&mut self, ignored: &Tree) {
-        let Some(PendingWork::Ignored(way)) = self.pending.take() else { return };
-        let Some(here) = descend(&self.scan.tree, &way) else { return };
+    fn mark_ignored(&mut self, way: &[Vec<u8>], ignored: &Tree) {
+        let Some(here) = descend(&self.scan.tree, way) else { return };
         let mut found = Vec::new();
         let mut ahead = vec![(ignored.root(), here)];
         while let Some((ignored, here)) = ahead.pop() {

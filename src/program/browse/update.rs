@@ -1,7 +1,7 @@
 //! How events change the state. What needs a terminal or threads is returned to the loop.
 
 use super::browser::{Bar, Browser, Dialog, DialogText, PendingWork, Question};
-use super::event::{Command, Ending, Event, ScanKind};
+use super::event::{Command, Ending, Event};
 use super::item::Item;
 use super::keys::{Act, Key, act};
 use super::pattern::{MarkedBy, NamePattern};
@@ -36,8 +36,8 @@ impl Browser {
                 self.progress = progress;
                 None
             }
-            Event::Scanned(_, Err(problem)) => self.failed(problem),
-            Event::Scanned(kind, Ok(browsed)) => self.scanned(kind, *browsed),
+            Event::Scanned(Err(problem)) => self.failed(problem),
+            Event::Scanned(Ok(browsed)) => self.scanned(*browsed),
             Event::Looked(number, looked) => {
                 self.removals.looked(number, looked);
                 None
@@ -62,23 +62,6 @@ impl Browser {
             return Some(Command::End(Ending::Fail(problem)));
         }
         self.give_up(errors::one(&problem));
-        None
-    }
-
-    fn scanned(&mut self, kind: ScanKind, browsed: Browsed) -> Option<Command> {
-        match kind {
-            ScanKind::All => self.finish(browsed),
-            ScanKind::Directory => {
-                if self.replace(browsed) {
-                    return self.next_rescan();
-                }
-                // It may be gone, and then the directories above it have changed too.
-                return self.scan_all();
-            }
-            ScanKind::Ignored => {
-                self.mark_ignored(&browsed.snapshot.weighed.report.unwrap_or_default());
-            }
-        }
         None
     }
 

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::browser::Browser;
-use super::event::{Command, Ending, Event, ScanKind};
+use super::event::{Command, Ending, Event};
 use super::keys::Key;
 use super::options::BrowseOptions;
 use super::protected::Protected;
@@ -150,7 +150,7 @@ impl Work {
                 let names = roots.iter().map(|root| root.as_encoded_bytes());
                 send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
             }),
-            Command::Scan(kind, request, top) => {
+            Command::Scan(request, top) => {
                 self.interrupt.is_asked.store(false, Ordering::SeqCst);
                 self.spawn(move |sender| {
                     let done = report::browse(&request, top, |progress| {
@@ -158,7 +158,7 @@ impl Work {
                             send(sender, Event::Progress(progress.clone()));
                         }
                     });
-                    send(sender, Event::Scanned(kind, done.map(Box::new)));
+                    send(sender, Event::Scanned(done.map(Box::new)));
                 });
             }
             Command::Look(number, targets) => {
@@ -232,7 +232,7 @@ impl Work {
         let end = Instant::now() + PATIENCE;
         loop {
             match self.wait_until(end) {
-                Ok(Event::Scanned(ScanKind::All, browsed)) => {
+                Ok(Event::Scanned(browsed)) => {
                     return browsed.ok().map(|browsed| *browsed);
                 }
                 Ok(_) => {}
