@@ -2,7 +2,7 @@
 //! frees what is said, to the block.
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::os::unix::fs::MetadataExt;
@@ -558,6 +558,31 @@ fn marks_by_name_are_found_again() {
     assert!(browser.said().unwrap().starts_with("1 marks are lost"), "{:?}", browser.said());
 }
 
+/// Walks what is in `fixture`, and calls `look` whenever a directory has closed, while the walk waits. Returns also the
+/// tree of the walk.
+fn during_walk(fixture: &Fixture, mut look: impl FnMut(&mut Browser)) -> (Browser, Tree) {
+    let mut browser = Browser::new(request([fixture.path()]), BrowseOptions::default());
+    let commands = browser.on(Event::Start);
+    let [.., Command::Scan(_, top)] = &commands[..] else { panic!("{commands:?}") };
+    browser.resize(20);
+    let roots = vec![fixture.path().as_os_str().to_owned()];
+    let (started, is_started) = std::sync::mpsc::channel();
+    let (step, steps) = std::sync::mpsc::sync_channel::<()>(0);
+    let inodes = Inodes::FINGERPRINTS;
+    let live = Live::new(Whole { inodes }, Arc::clone(top), Arc::default());
+    let tally = Stepwise { live, steps: Mutex::new((started, steps)) };
+    let options = WalkOptions { threads: NonZeroUsize::new(2), ..WalkOptions::default() };
+    let walk = std::thread::spawn(move || walk(roots, options, tally, |_| {}));
+    while is_started.recv().is_ok() {
+        browser.on(Event::Tick);
+        look(&mut browser);
+        if step.send(()).is_err() {
+            break;
+        }
+    }
+    (browser, walk.join().unwrap().weighed.report.unwrap())
+}
+
 /// What is seen of a walk that goes on is there, once; and all of it when it stands still.
 #[test]
 fn a_walk_that_goes_on_is_seen() {
@@ -565,44 +590,46 @@ fn a_walk_that_goes_on_is_seen() {
     for i in 0..200 {
         fixture = fixture.sparse(format!("{}/{}/{i}", i % 7, i % 5), 1);
     }
-    let names = |browser: &Browser| {
+    let all: Vec<_> = (0..7).map(|name| name.to_string()).collect();
+    let (mut seen, mut most) = (0, 0);
+    let (_, tree) = during_walk(&fixture, |browser| {
         let mut names = listed(browser);
         names.sort_unstable();
-        names
-    };
-    let all: Vec<_> = (0..7).map(|name| name.to_string()).collect();
-    let mut browser = Browser::new(request([fixture.path()]), BrowseOptions::default());
-    let commands = browser.on(Event::Start);
-    let [.., Command::Scan(_, top)] = &commands[..] else { panic!("{commands:?}") };
-    browser.resize(20);
-    let (mut seen, mut most) = (0, 0);
-    let roots = vec![fixture.path().as_os_str().to_owned()];
-    let (started, is_started) = std::sync::mpsc::channel();
-    let (step, steps) = std::sync::mpsc::sync_channel::<()>(0);
-    let tally = Stepwise {
-        live: Live::new(Whole { inodes: Inodes::FINGERPRINTS }, Arc::clone(top), Arc::default()),
-        steps: Mutex::new((started, steps)),
-    };
-    let options = WalkOptions { threads: NonZeroUsize::new(2), ..WalkOptions::default() };
-    let walk = std::thread::spawn(move || walk(roots, options, tally, |_| {}));
-    // Each time a directory closes, the walk waits until this has looked.
-    while is_started.recv().is_ok() {
-        browser.on(Event::Tick);
-        let names = names(&browser);
         assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "one is seen twice: {names:?}");
         assert!(names.iter().all(|name| all.contains(name)), "{names:?}");
         let entries = browser.totals().entries;
         assert!(entries >= most, "less is seen than before: {entries} after {most}");
         (seen, most) = (seen.max(names.len()), entries);
-        if step.send(()).is_err() {
-            break;
-        }
-    }
-    let tree = walk.join().unwrap().weighed.report.unwrap();
+    });
     assert_eq!(seen, 7);
     assert_eq!(tree.root().totals().entries, 1 + 7 + 35 + 200);
     // The root itself counts once it closes.
     assert!(most > 200 && most < 1 + 7 + 35 + 200, "{most}");
+}
+
+/// A mark stays wherever one goes, while its directory is still open, once it has closed, and when the walk is over.
+#[test]
+fn marks_stay_while_the_walk_goes_on() {
+    for seed in 0..rounds(10, 200) as u64 {
+        let mut dice = Dice::new(seed);
+        let fixture = dice.tree(Fixture::in_memory(), Names::Hostile);
+        let (mut marked, mut count) = (BTreeSet::new(), 0);
+        let (mut browser, _) = during_walk(&fixture, |browser| {
+            for _ in 0..4 {
+                let keys = ["n", ">", ">", "j", "h", "A", " "];
+                press(browser, dice.of::<&str>(&keys));
+                marked.extend(browser.marked_paths());
+            }
+            count = browser.marked().0;
+            browser.on(Event::Tick);
+            assert_eq!(browser.marked().0, count, "seed {seed}");
+        });
+        show(&mut browser, browsed(fixture.path()));
+        assert!(!browser.said().unwrap_or_default().contains("lost"), "{:?}", browser.said());
+        let paths = browser.marked_paths();
+        assert!(paths.iter().all(|path| marked.contains(path)), "seed {seed}");
+        assert!(count == 0 || !paths.is_empty(), "seed {seed}: {count}");
+    }
 }
 
 /// A tally that waits wherever a directory has closed.
