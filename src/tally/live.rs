@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{Directory, Entry, Inodes, Tally, Whole};
-use crate::measure::{Figures, Mode, View};
+use crate::measure::{Figures, Mode};
 use crate::tree::{Content, Node, Shape, Sums, Tree};
 
 /// Keeps every entry, and lets other threads read them.
@@ -65,15 +65,6 @@ pub struct LivePart {
     /// Where readers find it, if it belongs to a whole directory.
     open: Option<Arc<LiveDirectory>>,
     kept: Kept,
-}
-
-/// What readers get: one directory as it is now.
-#[derive(Debug)]
-pub struct LiveListing {
-    /// The directory with its entries, below the directories that lead to it from the root. Nothing else is in it.
-    pub tree: Tree,
-    /// The names of the subdirectories that are still open, so that they may grow.
-    pub open: Vec<Box<[u8]>>,
 }
 
 impl Live {
@@ -171,37 +162,32 @@ impl LiveDirectory {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// The directory at the path `way` below this one, which is called `name`, in a `view`. None if it is gone or no
-    /// directory, or if everything has closed. Meanwhile the walk waits before it adds to that directory.
-    pub fn listing(
-        self: &Arc<Self>,
-        name: &[u8],
-        way: &[Vec<u8>],
-        view: View,
-    ) -> Option<LiveListing> {
+    /// The directory at the path `way` below this one, as it is now: a tree with that and its entries, below the directories
+    /// on the way. This one is called `name` in it. What is known of an open directory is only what it comes to so far.
+    ///
+    /// None if it is gone or no directory, or if everything has closed. Meanwhile the walk waits before it adds to that
+    /// directory.
+    pub fn listing(self: &Arc<Self>, name: &[u8], way: &[Vec<u8>]) -> Option<Tree> {
         let (mut here, mut depth) = (Arc::clone(self), 0);
         while let Some(below) = way.get(depth).and_then(|name| here.below(name)) {
             (here, depth) = (below, depth + 1);
         }
         let (open_way, closed_way) = way.split_at(depth);
-        let (mut copy, open, seen) = match closed_way {
+        let (mut copy, mut sums) = match closed_way {
             [] => here.copy()?,
-            _ => (here.state().kept.content.copy_at(closed_way)?, Vec::new(), Seen::default()),
+            _ => (here.state().kept.content.copy_at(closed_way)?, Sums::default()),
         };
-        // Of the open directories only the innermost has figures, if it is the one that is asked for.
-        let mut sums = seen.sums();
         for name in open_way.iter().rev() {
             let mut above = Content::default();
             above.close(&open_node(name, mem::take(&mut sums)), copy);
             copy = above;
         }
-        let tree = copy.finish(&open_node(name, sums), Shape::Directory).seen_as(view);
-        Some(LiveListing { tree, open })
+        Some(copy.finish(&open_node(name, sums), Shape::Directory))
     }
 
-    /// A copy of its entries, the names of those that are open, and the totals so far; none if it has closed.
-    fn copy(&self) -> Option<(Content, Vec<Box<[u8]>>, Seen)> {
-        let seen = self.seen();
+    /// A copy of its entries, and what it comes to so far; none if it has closed.
+    fn copy(&self) -> Option<(Content, Sums)> {
+        let sums = self.seen().sums();
         let (mut copy, below) = {
             let mut state = self.state();
             state.forget_closed();
@@ -214,8 +200,7 @@ impl LiveDirectory {
             let node = open_node(&directory.name, directory.seen().sums());
             copy.close(&node, Content::default());
         }
-        let names = below.iter().map(|directory| directory.name.clone());
-        Some((copy, names.collect(), seen))
+        Some((copy, sums))
     }
 
     /// The totals so far of this directory and everything below it.

@@ -168,8 +168,8 @@ impl Browser {
             _ => b"",
         };
         loop {
-            if let Some(listing) = self.top.listing(name, &self.way, self.measure().into()) {
-                self.scan.show(listing);
+            if let Some(tree) = self.top.listing(name, &self.way) {
+                self.scan.show(tree.seen_as(self.measure().into()));
                 return true;
             }
             if self.top.is_closed() || self.way.pop().is_none() {

@@ -18,8 +18,6 @@ use weigh::internal::tree::{Child, Place, Tree};
 use weigh::internal::walk::WalkOptions;
 use weigh::internal::weighed::Weighed;
 
-const HELD: Refusal = "the directory it lies in is marked";
-
 impl Browser {
     /// Asks for everything.
     pub(super) fn start(&self) -> Vec<Command> {
@@ -92,23 +90,21 @@ impl Browser {
     /// # Errors
     /// Why it must not be marked.
     pub(super) fn mark(&mut self, place: Place) -> Result<(), Refusal> {
-        let is_walking = self.is_walking();
-        let Scan { tree, marks, open, .. } = &mut self.scan;
+        let Scan { tree, marks, .. } = &self.scan;
         let child = tree.at(place);
-        if marks.is_held(tree, place) {
-            return Err(HELD);
-        }
-        let refusal = match is_walking {
-            true => open.contains(child.name()).then_some("it is still being read"),
-            false => self.protected.refusal(tree, &child),
+        let refusal = if marks.is_held(tree, place) {
+            Some("the directory it lies in is marked")
+        } else if self.is_walking() {
+            // What must not be marked loses its mark once the walk is over.
+            self.scan.is_open(&child).then_some("it is still being read")
+        } else {
+            self.protected.refusal(tree, &child)
         };
-        match refusal {
-            Some(refusal) => Err(refusal),
-            None => {
-                marks.mark(tree, place);
-                Ok(())
-            }
+        if let Some(refusal) = refusal {
+            return Err(refusal);
         }
+        self.scan.marks.mark(&self.scan.tree, place);
+        Ok(())
     }
 
     /// Marks these places, and says how many of them; `what` says more about them.

@@ -1,6 +1,5 @@
 //! What is shown: the tree with its marks, and the list of the current directory.
 
-use std::collections::HashSet;
 use std::{iter, mem};
 
 use super::item::Item;
@@ -11,7 +10,6 @@ use super::sorting::Sorting;
 use weigh::internal::measure::View;
 use weigh::internal::render::partial::Partial;
 use weigh::internal::report::Browsed;
-use weigh::internal::tally::LiveListing;
 use weigh::internal::tree::{Child, DirectoryId, Tree};
 
 /// A walk, a finished walk or a snapshot, and the marks in it.
@@ -21,8 +19,6 @@ pub(super) struct Scan {
     pub(super) browsed: Option<Browsed>,
     /// Empty if nothing could be read. During the walk, it has only the current directory, and those that lead to it.
     pub(super) tree: Tree,
-    /// During the walk, the entries of the current directory that are still open, by their names.
-    pub(super) open: HashSet<Box<[u8]>>,
     /// What could not be read.
     pub(super) partial: Partial,
     /// The current directory.
@@ -46,10 +42,9 @@ impl Scan {
     }
 
     /// Shows the current directory of a walk as it is now.
-    pub(super) fn show(&mut self, listing: LiveListing) {
+    pub(super) fn show(&mut self, tree: Tree) {
         let named = self.marks.named(&self.tree);
-        self.tree = listing.tree;
-        self.open = listing.open.into_iter().collect();
+        self.tree = tree;
         let (marks, elsewhere) = Marks::find(&self.tree, named, |_| true);
         self.marks = marks;
         self.marks.elsewhere = elsewhere;
@@ -78,7 +73,12 @@ impl Scan {
     /// The entry on a line of the list.
     pub(super) fn item(&self, line: usize) -> Option<Item<'_>> {
         let child = self.tree.at(self.index.place(line)?);
-        Some(Item { is_open: self.open.contains(child.name()), ..Item::of(&child) })
+        Some(Item { is_open: self.is_open(&child), ..Item::of(&child) })
+    }
+
+    /// Whether `child` is a directory that is still open: nothing is known of it then, but what it comes to so far.
+    pub(super) fn is_open(&self, child: &Child<'_>) -> bool {
+        self.browsed.is_none() && child.is_directory() && child.inode().is_none()
     }
 
     /// Whether the current directory, or one above it, is marked.
