@@ -52,7 +52,7 @@
 //!
 //! ```text
 //! main       cli browse remove report render terminal problem interrupt escape
-//! browse     remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt escape
+//! browse     remove report filter git walk total tally sum tree render sys inode measure problem path interrupt weighed escape
 //! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
 //! report     diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed

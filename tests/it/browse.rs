@@ -614,7 +614,7 @@ fn marks_stay_while_the_walk_goes_on() {
         let mut dice = Dice::new(seed);
         let fixture = dice.tree(Fixture::in_memory(), Names::Hostile);
         let (mut marked, mut count) = (BTreeSet::new(), 0);
-        let (mut browser, _) = during_walk(&fixture, |browser| {
+        let (mut browser, tree) = during_walk(&fixture, |browser| {
             for _ in 0..4 {
                 let keys = ["n", ">", ">", "j", "h", "A", " "];
                 press(browser, dice.of::<&str>(&keys));
@@ -624,7 +624,9 @@ fn marks_stay_while_the_walk_goes_on() {
             browser.on(Event::Tick);
             assert_eq!(browser.marked().0, count, "seed {seed}");
         });
-        show(&mut browser, browsed(fixture.path()));
+        let mut finished = browsed(fixture.path());
+        finished.snapshot.weighed.report = Some(tree);
+        show(&mut browser, finished);
         assert!(!browser.said().unwrap_or_default().contains("lost"), "{:?}", browser.said());
         let paths = browser.marked_paths();
         assert!(paths.iter().all(|path| marked.contains(path)), "seed {seed}");

@@ -15,7 +15,7 @@ use crate::program::browse::browser::Browser;
 use crate::program::browse::event::Event;
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::Key;
-use crate::program::browse::work::{Console, Input, Work};
+use crate::program::browse::work::{Console, Typed, Work};
 use weigh::internal::filter::{Filter, Regexes};
 use weigh::internal::interrupt::ScreenSignals;
 use weigh::internal::remove::{self, UserDirectories};
@@ -49,13 +49,13 @@ impl Console for Keys {
         Ok(())
     }
 
-    fn next(&mut self, _: Duration) -> io::Result<Option<Input>> {
+    fn next(&mut self, _: Duration) -> io::Result<Option<Typed>> {
         if !std::mem::take(&mut self.is_ready) {
             std::thread::sleep(Duration::from_micros(100));
             return Ok(None);
         }
         let key = self.keys.pop_front().ok_or(io::ErrorKind::UnexpectedEof)?;
-        Ok(Some(Input::Key(key)))
+        Ok(Some(Typed::Key(key)))
     }
 }
 

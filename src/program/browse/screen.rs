@@ -27,7 +27,7 @@ use super::event::{Ending, Event};
 use super::keys::Key;
 use super::options::{BrowseOptions, Ended};
 use super::view;
-use super::work::{Console, INTERVAL, Input, Work};
+use super::work::{Console, INTERVAL, Typed, Work};
 use weigh::internal::interrupt::{self, HANGUP, ScreenSignals};
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::report::Request;
@@ -94,7 +94,7 @@ impl Console for Screen {
         Ok(())
     }
 
-    fn next(&mut self, wait: Duration) -> io::Result<Option<Input>> {
+    fn next(&mut self, wait: Duration) -> io::Result<Option<Typed>> {
         let is_event = event::poll(wait)?;
         // If SIGHUP is ignored, as with nohup, only this shows that the terminal is gone.
         if self.last_seen.elapsed() >= Duration::from_secs(1) {
@@ -102,11 +102,11 @@ impl Console for Screen {
             self.last_seen = Instant::now();
         }
         if let Some(signal) = self.signals.ended_by() {
-            return Ok(Some(Input::Signal(signal)));
+            return Ok(Some(Typed::Signal(signal)));
         }
         if self.signals.is_stopped.swap(false, Ordering::SeqCst) {
             self.stop()?;
-            return Ok(Some(Input::Redraw));
+            return Ok(Some(Typed::Redraw));
         }
         if !is_event {
             return Ok(None);
@@ -114,9 +114,9 @@ impl Console for Screen {
         match event::read()? {
             TerminalEvent::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
             TerminalEvent::Mouse(MouseEvent { kind, row, .. }) => {
-                Ok(mouse(kind, row).map(Input::Key))
+                Ok(mouse(kind, row).map(Typed::Key))
             }
-            TerminalEvent::Resize(..) => Ok(Some(Input::Redraw)),
+            TerminalEvent::Resize(..) => Ok(Some(Typed::Redraw)),
             _ => Ok(None),
         }
     }
@@ -144,22 +144,22 @@ impl Screen {
         self.terminal.resize(size.into())
     }
 
-    fn key(&mut self, KeyEvent { code, modifiers, .. }: KeyEvent) -> io::Result<Option<Input>> {
+    fn key(&mut self, KeyEvent { code, modifiers, .. }: KeyEvent) -> io::Result<Option<Typed>> {
         if !modifiers.contains(KeyModifiers::CONTROL) {
-            return Ok(key(code).map(Input::Key));
+            return Ok(key(code).map(Typed::Key));
         }
         match code {
-            KeyCode::Char('c') => Ok(Some(Input::Key(Key::Interrupt))),
-            KeyCode::Char('h') => Ok(Some(Input::Key(Key::Backspace))),
+            KeyCode::Char('c') => Ok(Some(Typed::Key(Key::Interrupt))),
+            KeyCode::Char('h') => Ok(Some(Typed::Key(Key::Backspace))),
             // If nobody could continue it, Ctrl-Z does nothing.
             KeyCode::Char('z') if sys::stop_others() => {
                 self.stop()?;
                 // The signal for the group was sent to this process too.
                 self.signals.is_stopped.store(false, Ordering::SeqCst);
-                Ok(Some(Input::Redraw))
+                Ok(Some(Typed::Redraw))
             }
             KeyCode::Char(_) => Ok(None),
-            _ => Ok(key(code).map(Input::Key)),
+            _ => Ok(key(code).map(Typed::Key)),
         }
     }
 }

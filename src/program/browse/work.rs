@@ -38,12 +38,12 @@ pub trait Console {
     ///
     /// # Errors
     /// The terminal's.
-    fn next(&mut self, wait: Duration) -> io::Result<Option<Input>>;
+    fn next(&mut self, wait: Duration) -> io::Result<Option<Typed>>;
 }
 
 /// What comes from the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Input {
+pub enum Typed {
     /// A key.
     Key(Key),
     /// Nothing for the state, but it must be drawn again.
@@ -105,9 +105,9 @@ impl Work {
             while let Some(typed) = input {
                 is_changed = true;
                 let ending = match typed {
-                    Input::Key(key) => self.pass(browser, Event::Key(key)),
-                    Input::Signal(signal) => Some(Ending::Signal(signal)),
-                    Input::Redraw => None,
+                    Typed::Key(key) => self.pass(browser, Event::Key(key)),
+                    Typed::Signal(signal) => Some(Ending::Signal(signal)),
+                    Typed::Redraw => None,
                 };
                 if let Some(ending) = ending {
                     return Ok(ending);
