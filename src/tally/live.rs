@@ -35,7 +35,7 @@ pub struct LiveDirectory {
 /// The state of an open directory.
 #[derive(Debug, Default)]
 struct LiveState {
-    kept: Kept,
+    kept: LiveContent,
     /// The open directories below it, and some that have closed since the last cleanup.
     below: Vec<Arc<LiveDirectory>>,
     /// How many of them trigger the next cleanup.
@@ -44,7 +44,7 @@ struct LiveState {
 
 /// What is kept of a directory so far.
 #[derive(Debug, Default)]
-struct Kept {
+struct LiveContent {
     content: Content,
     seen: Seen,
 }
@@ -64,7 +64,7 @@ struct Seen {
 pub struct LivePart {
     /// Where readers find it, if it belongs to a whole directory.
     open: Option<Arc<LiveDirectory>>,
-    kept: Kept,
+    kept: LiveContent,
 }
 
 impl Live {
@@ -112,7 +112,7 @@ impl Tally for Live {
         let own = directory.own.map_or(Seen::default(), |own| Seen::of(&own, 1.0));
         // Locks the parent first, so that no reader finds the closed directory twice or not at all.
         parent.change(|above| {
-            let Kept { content, seen } = part.take();
+            let LiveContent { content, seen } = part.take();
             self.of_closed().close(&mut above.content, directory, content);
             above.seen.add(seen);
             above.seen.add(own);
@@ -127,7 +127,7 @@ impl Tally for Live {
 
 impl LivePart {
     /// Changes what readers find of its directory; or itself, if it belongs to none.
-    fn change(&mut self, change: impl FnOnce(&mut Kept)) {
+    fn change(&mut self, change: impl FnOnce(&mut LiveContent)) {
         match &self.open {
             Some(open) => change(&mut open.state().kept),
             None => change(&mut self.kept),
@@ -135,7 +135,7 @@ impl LivePart {
     }
 
     /// Takes the whole content.
-    fn take(&mut self) -> Kept {
+    fn take(&mut self) -> LiveContent {
         let mut kept = mem::take(&mut self.kept);
         if let Some(open) = &self.open {
             let mut state = open.state();
@@ -263,8 +263,8 @@ impl LiveState {
     }
 }
 
-impl Kept {
-    fn append(&mut self, other: Kept) {
+impl LiveContent {
+    fn append(&mut self, other: LiveContent) {
         self.content.append(other.content);
         self.seen.add(other.seen);
     }

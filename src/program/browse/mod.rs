@@ -10,6 +10,9 @@
 //! * `work` is the loop, with threads. `view` draws the state, and is pure. `screen` is the terminal. Both need the
 //!   feature `tui`.
 
+// Without a screen, nothing of it is used.
+#![cfg_attr(not(feature = "tui"), allow(dead_code))]
+
 pub mod browser;
 pub mod event;
 mod follow;
