@@ -10,7 +10,10 @@ use ratatui_core::terminal::Terminal;
 #[allow(dead_code, unused_imports)]
 mod program;
 
-use crate::program::browse::{BrowseOptions, Browser, Key, Protected, view};
+use crate::program::browse::browser::Browser;
+use crate::program::browse::event::Event;
+use crate::program::browse::keys::Key;
+use crate::program::browse::{BrowseOptions, view};
 use weigh::internal::measure::Time;
 use weigh::internal::report::{self, Keep, Request};
 use weigh::internal::tally::Inodes;
@@ -20,12 +23,11 @@ fn main() {
     let mut request = Request { keep, ..Request::of(std::env::args_os().skip(1)) };
     request.walk.time = Some(Time::Modified);
     let browsed = report::browse(&request, Arc::default(), |_| {}).expect("nothing is read first");
-    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    let mut browser = Browser::new(options, Protected::default(), Arc::default(), true);
+    let mut browser = Browser::new(request, BrowseOptions::default());
     let mut terminal = Terminal::new(TestBackend::new(200, 60)).expect("a screen in memory");
     browser.resize(view::list_height(60));
     let start = Instant::now();
-    browser.finish(browsed);
+    browser.on(Event::Scanned(Ok(Box::new(browsed))));
     println!("{} entries listed in {:?}", browser.len(), start.elapsed());
     let moves =
         [Key::Down, Key::PageDown, Key::Char(' '), Key::Up, Key::End, Key::Home, Key::PageDown];
@@ -33,7 +35,7 @@ fn main() {
         let mut times: Vec<Duration> = Vec::new();
         for round in 0..rounds {
             let start = Instant::now();
-            browser.press(keys[round % keys.len()]);
+            browser.on(Event::Key(keys[round % keys.len()]));
             terminal.draw(|frame| view::draw(&browser, frame)).expect("it is in memory");
             times.push(start.elapsed());
         }

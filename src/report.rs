@@ -173,7 +173,7 @@ pub fn browse(
         |request, view, watch| {
             let inodes = request.kept().unwrap_or_default();
             let is_stopped = Arc::clone(&request.interrupt.is_asked);
-            let live = Live::new(Whole { inodes }, top).until(is_stopped);
+            let live = Live::new(Whole { inodes }, top, is_stopped);
             request.with(view, |_| live, watch)
         },
         watch,

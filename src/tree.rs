@@ -92,7 +92,6 @@ pub struct Child<'a> {
     tree: &'a Tree,
     /// It begins with the node's record.
     block: &'a [u8],
-    view: View,
     size: u64,
     newest: Option<i64>,
     /// Whether its record says how it changed.
@@ -296,12 +295,8 @@ impl Tree {
 
     /// The directory that has this number.
     pub fn directory(&self, directory: DirectoryId) -> Child<'_> {
-        self.directory_in(self.view, directory)
-    }
-
-    fn directory_in(&self, view: View, directory: DirectoryId) -> Child<'_> {
         let block = self.block(directory);
-        Child::new(self, view, block, record::figures(block), directory, false)
+        Child::new(self, block, record::figures(block), directory, false)
     }
 
     fn block(&self, DirectoryId(id): DirectoryId) -> &[u8] {
@@ -313,7 +308,7 @@ impl Tree {
         let directory = self.directory(place.directory);
         match directory.block.get(place.offset as usize..) {
             Some(block) if place.offset > 0 => {
-                Child::new(self, self.view, block, record::figures(block), place.directory, true)
+                Child::new(self, block, record::figures(block), place.directory, true)
             }
             _ => directory,
         }
@@ -327,7 +322,6 @@ impl Tree {
     /// The leaves in `block`, which are in `directory`.
     fn leaves_in<'a>(
         &'a self,
-        view: View,
         mut rest: &'a [u8],
         directory: DirectoryId,
     ) -> impl Iterator<Item = Child<'a>> {
@@ -335,7 +329,7 @@ impl Tree {
             let block = rest;
             let Node { sums, change, .. } = record::take(&mut rest)?;
             let figures = (sums.all, change.is_some());
-            Some(Child::new(self, view, block, figures, directory, true))
+            Some(Child::new(self, block, figures, directory, true))
         })
     }
 
@@ -348,14 +342,13 @@ impl<'a> Child<'a> {
     #[inline]
     fn new(
         tree: &'a Tree,
-        view: View,
         block: &'a [u8],
         (figures, has_change): (Figures, bool),
         directory: DirectoryId,
         is_leaf: bool,
     ) -> Self {
-        let (size, newest) = (view.size(&figures), figures.newest);
-        Self { tree, block, view, size, newest, has_change, directory, is_leaf }
+        let (size, newest) = (tree.view.size(&figures), figures.newest);
+        Self { tree, block, size, newest, has_change, directory, is_leaf }
     }
 
     /// Its name, as bytes.
@@ -379,7 +372,7 @@ impl<'a> Child<'a> {
     #[inline]
     fn rank(&self) -> i128 {
         let weight = self.change().map_or(self.size, |change| change.churn);
-        self.view.rank_of(weight, self.newest)
+        self.tree.view.rank_of(weight, self.newest)
     }
 
     /// File type and permissions.
@@ -441,17 +434,17 @@ impl<'a> Child<'a> {
 
     /// What it comes to in the view.
     pub fn totals(&self) -> Totals {
-        self.node().seen_as(self.view)
+        self.node().seen_as(self.tree.view)
     }
 
     /// The size of a directory without its content, if it counts.
     pub fn own(&self) -> Option<u64> {
-        self.node().own.map(|own| self.view.size(&own))
+        self.node().own.map(|own| self.tree.view.size(&own))
     }
 
     /// The view in which it is seen.
     pub fn view(&self) -> View {
-        self.view
+        self.tree.view
     }
 
     /// Its inode, if it is kept.
@@ -477,7 +470,7 @@ impl<'a> Child<'a> {
         let DirectoryId(number) = self.directory;
         let up = if self.is_leaf { 0 } else { self.tree.directories.get(number as usize)?.up };
         let parent = DirectoryId(number.checked_add(up)?);
-        (self.is_leaf || up > 0).then(|| self.tree.directory_in(self.view, parent))
+        (self.is_leaf || up > 0).then(|| self.tree.directory(parent))
     }
 
     /// Its path: all names from the root's on.
@@ -490,17 +483,20 @@ impl<'a> Child<'a> {
 
     /// Its entries that are not directories, in no particular order.
     pub fn leaves(self) -> impl Iterator<Item = Child<'a>> {
-        let mut rest = if self.is_leaf { &[] } else { self.block };
-        record::take_directory(&mut rest);
-        self.tree.leaves_in(self.view, rest, self.directory)
+        self.tree.leaves_in(self.packed_leaves(), self.directory)
     }
 
     /// The same entries, as their records have them, each unpacked once. Unlike that of [`Self::node`], `frees` is not
     /// for showing: with too many extents it depends on the threads.
     pub fn leaf_nodes(self) -> impl Iterator<Item = Node<'a>> {
+        record::leaves(self.packed_leaves())
+    }
+
+    /// Their records.
+    fn packed_leaves(self) -> &'a [u8] {
         let mut rest = if self.is_leaf { &[] } else { self.block };
         record::take_directory(&mut rest);
-        record::leaves(rest)
+        rest
     }
 
     /// What counts at and below it: each directory's own figures, and those of every other entry. With its inode, if
@@ -521,7 +517,7 @@ impl<'a> Child<'a> {
         let DirectoryId(end) = self.directory;
         let first = end.saturating_sub(self.directories_below() as u32);
         let ids = children(&self.tree.directories, first, end);
-        ids.map(move |id| self.tree.directory_in(self.view, DirectoryId(id)))
+        ids.map(move |id| self.tree.directory(DirectoryId(id)))
     }
 
     /// How many directories are below it.
@@ -534,7 +530,7 @@ impl<'a> Child<'a> {
         let DirectoryId(last) = self.directory;
         let first = u64::from(last).saturating_sub(self.directories_below());
         let row = if self.is_leaf { 0..0 } else { first..u64::from(last) + 1 };
-        row.map(move |number| self.tree.directory_in(self.view, DirectoryId(number as u32)))
+        row.map(move |number| self.tree.directory(DirectoryId(number as u32)))
     }
 
     /// The number of entries that removing it removes: itself, and all in it. Each link is one. A directory that a

@@ -6,27 +6,36 @@ use std::io;
 use crate::inode::{Identity, Links};
 use crate::measure::{Kind, Mode};
 use crate::sys::ExactStat;
-use crate::tree::Child;
+use crate::tree::{Child, Details};
 
-/// What a scan knows of an entry: it tells it from another that has its name now.
+/// What a scan knows of an entry: it tells it from another that has its name now, or in another scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KnownEntry {
     file_type: u16,
     identity: Option<Identity>,
     links: Links,
+    /// None of a directory: any change in it changes its times.
+    details: Option<Details>,
     fingerprint: Option<u32>,
 }
 
 impl KnownEntry {
     /// What the tree keeps of `child`.
-    pub(super) fn of(child: &Child<'_>) -> Self {
+    pub fn of(child: &Child<'_>) -> Self {
         let node = child.node();
+        let is_directory = child.is_directory();
         Self {
             file_type: node.mode.file_type(),
             identity: node.inode.map(|inode| inode.identity),
             links: node.inode.map_or(Links::Alone, |inode| inode.links),
+            details: node.inode.and_then(|inode| inode.details).filter(|_| !is_directory),
             fingerprint: node.fingerprint,
         }
+    }
+
+    /// Whether `other`, which another scan knows, is the same entry. It may have more links now, or fewer.
+    pub fn is_same(&self, other: &Self) -> bool {
+        *self == Self { links: self.links, ..*other }
     }
 
     pub(super) fn is_directory(&self) -> bool {

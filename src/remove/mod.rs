@@ -49,6 +49,7 @@ mod targets;
 mod trash;
 
 pub use directories::UserDirectories;
+pub use known::KnownEntry;
 pub use outcome::{Fate, RemovalEvent, RemovalStep, Removed, TargetOutcome};
 pub use protected::{ProtectedLocations, ProtectedPaths, Refusal};
 pub use run::{Manner, remove, undo};

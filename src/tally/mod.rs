@@ -13,7 +13,7 @@ mod whole;
 
 pub use by::{By, Needs};
 pub use groups::Groups;
-pub use live::{Live, LiveDirectory, LivePart, Seen};
+pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};
 pub use whole::{Entries, Inodes, Whole};
 

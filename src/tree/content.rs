@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::mem;
 
 use super::{Child, DirectoryId, Node, PackedDirectory, Shape, Tree, adopt, children, record};
-use crate::measure::View;
 
 /// What is kept of one open directory, or of a part of a large one: its leaves, packed, and its subdirectories with
 /// everything below them.
@@ -49,14 +48,45 @@ impl Content {
         self.append_directories(other.below.directories);
     }
 
-    /// What is directly in it so far, in no particular order, in a `view`.
-    pub fn children(&self, view: View) -> impl Iterator<Item = Child<'_>> {
-        let tree = &self.below;
+    /// A copy of what is directly in it so far, without what is in its subdirectories.
+    pub fn copy(&self) -> Content {
+        Self::copied(self.directories(), &self.leaves)
+    }
+
+    /// A copy of the directory at the path `way` in it, and of what is directly in that. Only the directories on the way
+    /// are around it. None if there is no such directory.
+    pub fn copy_at(&self, way: &[Vec<u8>]) -> Option<Content> {
+        let (first, rest) = way.split_first()?;
+        let mut here = self.directories().find(|child| child.name() == first)?;
+        let mut around = vec![here];
+        for name in rest {
+            here = here.directories().find(|child| child.name() == name)?;
+            around.push(here);
+        }
+        let mut copy = Self::copied(here.directories(), here.packed_leaves());
+        for directory in around.into_iter().rev() {
+            let mut above = Content::default();
+            above.close(&directory.node(), copy);
+            copy = above;
+        }
+        Some(copy)
+    }
+
+    /// `directories` without what is in them, and packed `leaves`.
+    fn copied<'a>(directories: impl Iterator<Item = Child<'a>>, leaves: &[u8]) -> Content {
+        let mut copy = Content { leaves: leaves.to_vec(), ..Content::default() };
+        for directory in directories {
+            copy.close(&directory.node(), Content::default());
+        }
+        copy
+    }
+
+    /// The subdirectories, in no particular order.
+    fn directories(&self) -> impl Iterator<Item = Child<'_>> {
         // The root would come next.
-        let root = DirectoryId(tree.directories.len() as u32);
-        let directories = children(&tree.directories, 0, root.0);
-        let directories = directories.map(move |id| tree.directory_in(view, DirectoryId(id)));
-        directories.chain(tree.leaves_in(view, &self.leaves, root))
+        let root = self.below.directories.len() as u32;
+        let ids = children(&self.below.directories, 0, root);
+        ids.map(|id| self.below.directory(DirectoryId(id)))
     }
 
     /// Adds a directory with its content.

@@ -176,6 +176,9 @@ impl Tree {
     /// one after. A link that was scanned at another time may have changed, and keeps its own. All places stay as they
     /// are.
     pub fn set_fingerprints(&mut self, fingerprints: &HashMap<Identity, (u32, u32)>) {
+        if fingerprints.is_empty() {
+            return;
+        }
         self.change_leaves(None, |node| {
             let identity = node.inode?.linked()?;
             let (before, after) = *fingerprints.get(&identity.on_any_mount())?;

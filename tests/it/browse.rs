@@ -2,7 +2,7 @@
 //! frees what is said, to the block.
 #![cfg(target_os = "linux")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::num::NonZeroUsize;
 use std::os::unix::fs::MetadataExt;
@@ -10,13 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::program::browse::update::Command;
-use crate::program::browse::{BrowseOptions, Browser, Key, Protected};
+use crate::program::browse::BrowseOptions;
+use crate::program::browse::browser::Browser;
+use crate::program::browse::event::{Command, Ending, Event};
+use crate::program::browse::keys::Key;
+use crate::program::browse::protected::Protected;
 use weigh::internal::measure::Time;
 use weigh::internal::report::{self, Browsed, Input, Keep, Request};
 use weigh::internal::sys;
-use weigh::internal::tally::{Entry, Inodes, Live, LiveDirectory, LivePart, Tally, Whole};
-use weigh::internal::total::Rules;
+use weigh::internal::tally::{Entry, Inodes, Live, LivePart, Tally, Whole};
 use weigh::internal::tree::{Step, Totals, Traversal, Tree};
 use weigh::internal::walk::{WalkOptions, walk};
 
@@ -26,41 +28,66 @@ use crate::rounds::rounds;
 use crate::run::weigh;
 use crate::snapshots::sizes_alone;
 
-/// What is at `root`, as `--ui` walks it.
-fn browsed(root: &Path) -> Browsed {
+/// What `--ui` asks for to show what is at `roots`.
+pub fn request<'p>(roots: impl IntoIterator<Item = &'p Path>) -> Request {
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let mut request = Request { keep, ..Request::of([root.as_os_str().to_owned()]) };
+    let roots = roots.into_iter().map(|root| root.as_os_str().to_owned());
+    let mut request = Request { keep, ..Request::of(roots) };
     request.walk.time = Some(Time::Modified);
-    report::browse(&request, Arc::default(), |_| {}).unwrap()
+    request
+}
+
+/// What `request` comes to.
+pub fn scanned(request: &Request) -> Browsed {
+    report::browse(request, Arc::default(), |_| {}).unwrap()
+}
+
+/// Shows `browsed` in place of what was shown.
+pub fn show(browser: &mut Browser, browsed: Browsed) {
+    assert!(browser.on(Event::Scanned(Ok(Box::new(browsed)))).is_empty());
+}
+
+/// A screen with `height` lines on it, of what `request` asks for.
+pub fn opened(request: &Request, options: BrowseOptions, height: usize) -> Browser {
+    let homes = options.homes.clone();
+    let mut browser = Browser::new(request.clone(), options);
+    if let Input::Roots(roots) = &request.source {
+        let roots = roots.iter().map(|root| root.as_encoded_bytes());
+        browser.on(Event::Protected(Box::new(Protected::ask(roots, &homes))));
+    }
+    browser.resize(height);
+    show(&mut browser, scanned(request));
+    browser
 }
 
 /// A screen with `height` lines on it, of what is at `root`.
 fn browser(root: &Path, height: usize) -> Browser {
-    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    let protected = Protected::ask([root.as_os_str().as_encoded_bytes()], &[]);
-    let mut browser = Browser::new(options, protected, Arc::default(), true);
-    browser.resize(height);
-    browser.finish(browsed(root));
-    browser
+    opened(&request([root]), BrowseOptions::default(), height)
+}
+
+/// What is at `root`, as `--ui` walks it.
+fn browsed(root: &Path) -> Browsed {
+    scanned(&request([root]))
 }
 
 /// The names that are listed, and how they are marked.
 fn listed(browser: &Browser) -> Vec<String> {
     let items = (0..browser.len()).filter_map(|line| browser.item(line));
-    items.map(|item| String::from_utf8_lossy(&item.name).into_owned()).collect()
+    items.map(|item| String::from_utf8_lossy(item.name).into_owned()).collect()
 }
 
-fn press(browser: &mut Browser, keys: &str) -> Option<Command> {
+/// What the last of `keys` asks for.
+fn press(browser: &mut Browser, keys: &str) -> Vec<Command> {
     let mut is_typing = false;
-    keys.chars().fold(None, |_, key| {
+    keys.chars().fold(Vec::new(), |_, key| {
         is_typing = matches!(key, '+' | '/') || is_typing && key != '\n';
-        browser.press(match key {
+        browser.on(Event::Key(match key {
             '\n' => Key::Enter,
             '\x1b' => Key::Escape,
             '>' if !is_typing => Key::Right,
             '^' => Key::Home,
             key => Key::Char(key),
-        })
+        }))
     })
 }
 
@@ -77,7 +104,7 @@ fn mark_at_random(browser: &mut Browser, dice: &mut Dice) {
             17 if dice.below(3) == 0 => Key::Char('A'),
             _ => Key::Char(' '),
         };
-        assert_eq!(browser.press(key), None);
+        assert!(browser.on(Event::Key(key)).is_empty());
     }
 }
 
@@ -272,9 +299,10 @@ fn links_are_freed_with_the_last_of_them() {
     // The last line stays chosen: its mark is taken off again.
     press(&mut browser, " ");
     assert_eq!(freed(&browser), size("a") + size("b") + size("a/one"));
-    assert_eq!(press(&mut browser, "p"), Some(Command::PrintPaths));
     let paths = ["a", "b"].map(|name| fixture.at(name).into_os_string().into_encoded_bytes());
-    assert_eq!(browser.printed_paths(), [paths.join(&b'\n'), b"\n".to_vec()].concat());
+    let commands = press(&mut browser, "p");
+    let [Command::End(Ending::Print(printed))] = &commands[..] else { panic!("{commands:?}") };
+    assert_eq!(*printed, [paths.join(&b'\n'), b"\n".to_vec()].concat());
 }
 
 /// What is in a marked directory is marked with it, and marks in it are none of their own any more.
@@ -316,7 +344,7 @@ fn marks_and_the_cursor_stay_with_the_entry() {
     press(&mut browser, "/7\n");
     assert_eq!(listed(&browser), ["7"]);
     press(&mut browser, "/");
-    browser.press(Key::Backspace);
+    browser.on(Event::Key(Key::Backspace));
     press(&mut browser, "\n");
     assert_eq!(browser.len(), 8);
     assert_eq!(browser.marked().0, 2);
@@ -346,8 +374,13 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
         let mut browser = browser(&root, 5);
         mark_at_random(&mut browser, &mut dice);
         let marked = sorted(browser.marked_paths());
-        let Some(Command::Rescan(path)) = browser.press(Key::Char('r')) else { continue };
-        let directory = sys::into_path(path);
+        let commands = press(&mut browser, "r");
+        let [Command::Scan(request, _)] = &commands[..] else { panic!("{commands:?}") };
+        let Input::Roots(roots) = &request.source else { panic!("{request:?}") };
+        let directory = PathBuf::from(&roots[0]);
+        if directory == root {
+            continue;
+        }
         for new in 0..3 {
             fs::write(directory.join(format!("new {new}")), vec![0; 5_000 * new]).unwrap();
         }
@@ -359,13 +392,14 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
         for (number, file) in links.collect::<Vec<_>>().into_iter().enumerate().take(2) {
             fs::hard_link(file, directory.join(format!("link {number}"))).unwrap();
         }
-        if browser.replace(&Rules::default(), browsed(&directory)) {
-            replaced += 1;
-        } else {
-            browser.finish(browsed(&root));
+        let next = browser.on(Event::Scanned(Ok(Box::new(scanned(request)))));
+        match &next[..] {
+            [] => replaced += 1,
+            [Command::Scan(request, _)] => show(&mut browser, scanned(request)),
+            next => panic!("{next:?}"),
         }
         let fresh = browsed(&root).snapshot.weighed.report.unwrap();
-        assert_eq!(figures(browser.tree().unwrap()), figures(&fresh), "seed {seed}: {directory:?}");
+        assert_eq!(figures(browser.tree()), figures(&fresh), "seed {seed}: {directory:?}");
         // What is still there, and the same, is still marked; and comes to what marking it anew would.
         let still = sorted(browser.marked_paths());
         assert!(still.iter().all(|path| marked.contains(path)), "seed {seed}");
@@ -384,14 +418,8 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
 fn a_root_within_another_is_not_marked() {
     let fixture = Fixture::new().file("tree/a/root/file", 10_000).file("tree/b", 20_000);
     let roots = [fixture.at("tree"), fixture.at("tree/a/root")];
-    let mut request = Request::of(roots.clone().map(PathBuf::into_os_string));
-    request.keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
-    let roots = roots.each_ref().map(|root| root.as_os_str().as_encoded_bytes());
-    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    let mut browser = Browser::new(options, Protected::ask(roots, &[]), Arc::default(), true);
-    browser.resize(10);
-    browser.finish(browsed);
+    let request = request(roots.iter().map(PathBuf::as_path));
+    let mut browser = opened(&request, BrowseOptions::default(), 10);
     press(&mut browser, "n^ ");
     assert_eq!(browser.said(), Some("not marked: a: a root lies in it"));
     press(&mut browser, "^> ");
@@ -410,18 +438,10 @@ fn what_is_protected_is_not_marked() {
         .file("media/image", 10_000);
     let _mounted = Mounted::tmpfs_at(&fixture.at("media/disk/mounted"));
     let scan = |one_file_system: bool| {
-        let roots = [fixture.path().as_os_str().to_owned()];
-        let mut request = Request::of(roots);
-        request.keep = Keep::Everything(Inodes::FINGERPRINTS);
+        let mut request = request([fixture.path()]);
         request.walk.one_file_system = one_file_system;
-        let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
-        let home = fixture.at("home/me");
-        let protected = Protected::ask([fixture.path().as_os_str().as_encoded_bytes()], &[home]);
-        let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-        let mut browser = Browser::new(options, protected, Arc::default(), true);
-        browser.resize(10);
-        browser.finish(browsed);
-        browser
+        let homes = vec![fixture.at("home/me")];
+        opened(&request, BrowseOptions { homes, ..BrowseOptions::default() }, 10)
     };
     let mut said = Vec::new();
     for one_file_system in [false, true] {
@@ -466,14 +486,13 @@ fn the_other_size_is_shown_at_once() {
     let mut request =
         Request { keep, source: Input::Snapshots(vec![file.clone()]), ..Request::default() };
     request.walk.time = Some(Time::Modified);
-    let loaded = |request: &Request| report::browse(request, Arc::default(), |_| {}).unwrap();
-    for browsed in [browsed(fixture.path()), loaded(&request)] {
+    for browsed in [browsed(fixture.path()), scanned(&request)] {
         let mut browser = browser(fixture.path(), 10);
-        browser.finish(browsed);
+        show(&mut browser, browsed);
         press(&mut browser, "n>A");
         let by_disk = (browser.totals(), browser.marked(), listed(&browser));
         for (measure, key) in [("-s", 'a'), ("", 'a'), ("-s", 'a')] {
-            assert_eq!(browser.press(Key::Char(key)), None);
+            assert!(browser.on(Event::Key(Key::Char(key))).is_empty());
             let walk = weigh(&format!("{measure} -j")).arg(&path).run().document();
             let a = walk.nodes.iter().find(|node| node.name == b"a").unwrap();
             assert_eq!(browser.totals().size, a.size, "{measure}");
@@ -490,9 +509,9 @@ fn the_other_size_is_shown_at_once() {
     }
     sizes_alone(&file);
     let mut browser = browser(fixture.path(), 10);
-    browser.finish(loaded(&request));
+    show(&mut browser, scanned(&request));
     for (key, said) in [('a', "it has only disk usage"), ('m', "it has no times: save it again")] {
-        browser.press(Key::Char(key));
+        browser.on(Event::Key(Key::Char(key)));
         assert_eq!(browser.said(), Some(said));
     }
 }
@@ -534,9 +553,34 @@ fn marks_by_name_are_found_again() {
     assert_eq!(browser.marked().0, 2);
     fs::remove_file(fixture.at("a/two")).unwrap();
     fs::write(fixture.at("a/two"), "another").unwrap();
-    browser.finish(browsed(fixture.path()));
+    show(&mut browser, browsed(fixture.path()));
     assert_eq!(browser.marked_paths(), [fixture.at("a/one").into_os_string().into_encoded_bytes()]);
     assert!(browser.said().unwrap().starts_with("1 marks are lost"), "{:?}", browser.said());
+}
+
+/// Walks what is in `fixture`, and calls `look` whenever a directory has closed, while the walk waits. Returns also the
+/// tree of the walk.
+fn during_walk(fixture: &Fixture, mut look: impl FnMut(&mut Browser)) -> (Browser, Tree) {
+    let mut browser = Browser::new(request([fixture.path()]), BrowseOptions::default());
+    let commands = browser.on(Event::Start);
+    let [.., Command::Scan(_, top)] = &commands[..] else { panic!("{commands:?}") };
+    browser.resize(20);
+    let roots = vec![fixture.path().as_os_str().to_owned()];
+    let (started, is_started) = std::sync::mpsc::channel();
+    let (step, steps) = std::sync::mpsc::sync_channel::<()>(0);
+    let inodes = Inodes::FINGERPRINTS;
+    let live = Live::new(Whole { inodes }, Arc::clone(top), Arc::default());
+    let tally = Stepwise { live, steps: Mutex::new((started, steps)) };
+    let options = WalkOptions { threads: NonZeroUsize::new(2), ..WalkOptions::default() };
+    let walk = std::thread::spawn(move || walk(roots, options, tally, |_| {}));
+    while is_started.recv().is_ok() {
+        browser.on(Event::Tick);
+        look(&mut browser);
+        if step.send(()).is_err() {
+            break;
+        }
+    }
+    (browser, walk.join().unwrap().weighed.report.unwrap())
 }
 
 /// What is seen of a walk that goes on is there, once; and all of it when it stands still.
@@ -546,44 +590,48 @@ fn a_walk_that_goes_on_is_seen() {
     for i in 0..200 {
         fixture = fixture.sparse(format!("{}/{}/{i}", i % 7, i % 5), 1);
     }
-    let names = |browser: &Browser| {
+    let all: Vec<_> = (0..7).map(|name| name.to_string()).collect();
+    let (mut seen, mut most) = (0, 0);
+    let (_, tree) = during_walk(&fixture, |browser| {
         let mut names = listed(browser);
         names.sort_unstable();
-        names
-    };
-    let all: Vec<_> = (0..7).map(|name| name.to_string()).collect();
-    let top = Arc::<LiveDirectory>::default();
-    let mut browser =
-        Browser::new(BrowseOptions::default(), Protected::default(), Arc::clone(&top), true);
-    browser.resize(20);
-    let (mut seen, mut most) = (0, 0);
-    let roots = vec![fixture.path().as_os_str().to_owned()];
-    let (started, is_started) = std::sync::mpsc::channel();
-    let (step, steps) = std::sync::mpsc::sync_channel::<()>(0);
-    let tally = Stepwise {
-        live: Live::new(Whole { inodes: Inodes::FINGERPRINTS }, top),
-        steps: Mutex::new((started, steps)),
-    };
-    let options = WalkOptions { threads: NonZeroUsize::new(2), ..WalkOptions::default() };
-    let walk = std::thread::spawn(move || walk(roots, options, tally, |_| {}));
-    // Each time a directory closes, the walk waits until this has looked.
-    while is_started.recv().is_ok() {
-        browser.refresh();
-        let names = names(&browser);
         assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "one is seen twice: {names:?}");
         assert!(names.iter().all(|name| all.contains(name)), "{names:?}");
         let entries = browser.totals().entries;
         assert!(entries >= most, "less is seen than before: {entries} after {most}");
         (seen, most) = (seen.max(names.len()), entries);
-        if step.send(()).is_err() {
-            break;
-        }
-    }
-    let tree = walk.join().unwrap().weighed.report.unwrap();
+    });
     assert_eq!(seen, 7);
     assert_eq!(tree.root().totals().entries, 1 + 7 + 35 + 200);
     // The root itself counts once it closes.
     assert!(most > 200 && most < 1 + 7 + 35 + 200, "{most}");
+}
+
+/// A mark stays wherever one goes, while its directory is still open, once it has closed, and when the walk is over.
+#[test]
+fn marks_stay_while_the_walk_goes_on() {
+    for seed in 0..rounds(10, 200) as u64 {
+        let mut dice = Dice::new(seed);
+        let fixture = dice.tree(Fixture::in_memory(), Names::Hostile);
+        let (mut marked, mut count) = (BTreeSet::new(), 0);
+        let (mut browser, tree) = during_walk(&fixture, |browser| {
+            for _ in 0..4 {
+                let keys = ["n", ">", ">", "j", "h", "A", " "];
+                press(browser, dice.of::<&str>(&keys));
+                marked.extend(browser.marked_paths());
+            }
+            count = browser.marked().0;
+            browser.on(Event::Tick);
+            assert_eq!(browser.marked().0, count, "seed {seed}");
+        });
+        let mut finished = browsed(fixture.path());
+        finished.snapshot.weighed.report = Some(tree);
+        show(&mut browser, finished);
+        assert!(!browser.said().unwrap_or_default().contains("lost"), "{:?}", browser.said());
+        let paths = browser.marked_paths();
+        assert!(paths.iter().all(|path| marked.contains(path)), "seed {seed}");
+        assert!(count == 0 || !paths.is_empty(), "seed {seed}: {count}");
+    }
 }
 
 /// A tally that waits wherever a directory has closed.

@@ -1,157 +1,116 @@
 //! Deleting from the review of `--ui`, without a terminal: that only what it showed goes, after a question, and that
 //! every figure on the screen is then what a fresh scan says.
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", feature = "tui"))]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
-use std::ops::ControlFlow;
+use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use crate::program::browse::update::Command;
-use crate::program::browse::{BrowseOptions, Browser, Key, Protected, RemovalProgress};
+use crate::program::browse::BrowseOptions;
+use crate::program::browse::browser::Browser;
+use crate::program::browse::event::Event;
+use crate::program::browse::item::Item;
+use crate::program::browse::keys::Key;
+use crate::program::browse::work::{Console, Typed, Work};
+use crate::program::signals::ScreenSignals;
 use weigh::internal::filter::{Filter, Regexes};
-use weigh::internal::remove::{self, Removed, UserDirectories};
-use weigh::internal::report::{self, Browsed, Keep, Request};
+use weigh::internal::remove::{self, UserDirectories};
+use weigh::internal::report::{Browsed, Request};
 use weigh::internal::sys;
-use weigh::internal::tally::Inodes;
-use weigh::internal::total::Rules;
 use weigh::internal::tree::Tree;
 
-use crate::browse::Mounted;
+use crate::browse::{self, Mounted, scanned, show};
 use crate::dice::{Dice, Names};
 use crate::fixture::Fixture;
 use crate::rounds::rounds;
+use crate::view;
 
-/// What the loop does for a browser, with no thread beside it.
+/// A browser, and the work that it wants to be done.
 struct Screen {
-    root: PathBuf,
-    filter: Filter,
+    request: Request,
     browser: Browser,
-    directories: UserDirectories,
+    work: Work,
+}
+
+/// Keys that are typed one by one, each when nothing goes on in the background any more.
+struct Keys {
+    keys: VecDeque<Key>,
+    /// Whether the next one may be typed.
+    is_ready: bool,
+}
+
+impl Console for Keys {
+    fn draw(&mut self, browser: &mut Browser) -> io::Result<()> {
+        self.is_ready = !browser.is_busy();
+        Ok(())
+    }
+
+    fn next(&mut self, _: Duration) -> io::Result<Option<Typed>> {
+        if !std::mem::take(&mut self.is_ready) {
+            std::thread::sleep(Duration::from_micros(100));
+            return Ok(None);
+        }
+        let key = self.keys.pop_front().ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok(Some(Typed::Key(key)))
+    }
 }
 
 fn browsed(root: &Path) -> Browsed {
-    filtered(root, &Filter::default())
-}
-
-fn filtered(root: &Path, filter: &Filter) -> Browsed {
-    let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let mut request = Request { keep, ..Request::of([root.as_os_str().to_owned()]) };
-    request.walk.filter = filter.clone();
-    report::browse(&request, Arc::default(), |_| {}).unwrap()
+    scanned(&browse::request([root]))
 }
 
 impl Screen {
     fn new(root: &Path, home: &Path) -> Self {
-        Self::with(root, home, BrowseOptions::default())
-    }
-
-    fn with(root: &Path, home: &Path, options: BrowseOptions) -> Self {
-        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.to_owned()));
-        let options = BrowseOptions {
-            knows_freed: true,
-            directories: Some(directories.clone()),
-            homes: vec![home.to_owned()],
-            ..options
-        };
-        let protected = Protected::ask([root.as_os_str().as_bytes()], &[home.to_owned()]);
-        let mut browser = Browser::new(options, protected, Arc::default(), true);
-        browser.resize(20);
-        browser.finish(browsed(root));
-        Self { root: root.to_owned(), filter: Filter::default(), browser, directories }
+        Self::of(browse::request([root]), home, BrowseOptions::default())
     }
 
     /// Of what `filter` admits.
     fn filtered(root: &Path, home: &Path, filter: Filter) -> Self {
-        let options = BrowseOptions { is_filtered: true, ..BrowseOptions::default() };
-        let mut screen = Self::with(root, home, options);
-        screen.browser.finish(filtered(root, &filter));
-        Self { filter, ..screen }
+        let mut request = browse::request([root]);
+        request.walk.filter = filter;
+        Self::of(request, home, BrowseOptions::default())
+    }
+
+    fn of(request: Request, home: &Path, options: BrowseOptions) -> Self {
+        let directories = UserDirectories::of(|name| (name == "HOME").then(|| home.to_owned()));
+        let (directories, homes) = (Some(directories), vec![home.to_owned()]);
+        let options = BrowseOptions { directories, homes, ..options };
+        // Each report shows another state of a removal.
+        let work = Work::new(&request, &options, ScreenSignals::default(), Duration::ZERO);
+        let browser = browse::opened(&request, options, 20);
+        Self { request, browser, work }
     }
 
     fn press(&mut self, keys: &str) {
-        for key in keys.chars() {
-            let command = self.browser.press(match key {
-                '\n' => Key::Enter,
-                '\x1b' => Key::Escape,
-                '>' => Key::Right,
-                '^' => Key::Up,
-                'v' => Key::Down,
-                key => Key::Char(key),
-            });
-            let mut next = command;
-            while let Some(command) = next.take() {
-                next = self.run(command);
-            }
-        }
+        let keys = keys.chars().map(|key| match key {
+            '\n' => Key::Enter,
+            '\x1b' => Key::Escape,
+            '>' => Key::Right,
+            '^' => Key::Up,
+            'v' => Key::Down,
+            key => Key::Char(key),
+        });
+        let mut console = Keys { keys: keys.collect(), is_ready: false };
+        let end = self.work.browse(&mut self.browser, &mut console);
+        assert_eq!(end.unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
     }
 
-    fn run(&mut self, command: Command) -> Option<Command> {
-        let mut watch = |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
-        match command {
-            Command::Look => {
-                let (number, targets) = self.browser.take_looks();
-                let looked = targets.into_iter().map(|(number, mut target)| {
-                    let refusal = remove::look(&mut target).err().map(|why| why.to_string());
-                    (number, target, refusal)
-                });
-                self.browser.looked(number, looked.collect());
-                None
-            }
-            Command::Remove(manner) => {
-                let targets = self.browser.begin_removal(manner);
-                let mut now = RemovalProgress::default();
-                let mut told = Vec::new();
-                let removed = remove::remove(&targets, manner, &self.directories, &mut |event| {
-                    let is_done = matches!(event, remove::RemovalEvent::Done { .. });
-                    now.take(event);
-                    if is_done {
-                        told.push(std::mem::take(&mut now));
-                    }
-                    ControlFlow::Continue(())
-                });
-                told.push(now);
-                for (i, progress) in told.into_iter().enumerate() {
-                    self.browser.removal_progress(progress);
-                    if i % 2 == 0 {
-                        self.browser.follow(&Rules::default());
-                    }
-                }
-                self.removed(removed)
-            }
-            Command::Undo => {
-                let trashed = self.browser.begin_undo().unwrap();
-                let removed = remove::undo(&trashed, &self.directories, &mut watch);
-                self.browser.undone(&trashed, removed)
-            }
-            Command::Rescan(path) if self.filter.is_off() => {
-                let anew = browsed(&sys::to_path(&path));
-                if self.browser.replace(&Rules::default(), anew) {
-                    self.browser.next_rescan()
-                } else {
-                    self.browser.finish(browsed(&self.root));
-                    None
-                }
-            }
-            Command::Rescan(_) | Command::Again => {
-                self.browser.look_at_all();
-                self.browser.finish(filtered(&self.root, &self.filter));
-                None
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn removed(&mut self, removed: Removed) -> Option<Command> {
-        self.browser.removed(removed, &Rules::default())
+    /// The number of entries in the question whether to delete, if that is asked.
+    fn asked_entries(&mut self) -> Option<u64> {
+        let screen = view::screen(&mut self.browser, (100, 22));
+        let question = screen.lines().last()?.strip_prefix("delete ")?;
+        let (entries, _) = question.split_once(' ')?;
+        Some(entries.replace(',', "").parse().unwrap())
     }
 
     /// Every figure is what a fresh scan says.
     fn check(&self, what: &str) {
-        let fresh = filtered(&self.root, &self.filter).snapshot.weighed.report.unwrap();
-        let (found, fresh) = (figures(self.browser.tree().unwrap()), figures(&fresh));
+        let fresh = scanned(&self.request).snapshot.weighed.report.unwrap();
+        let (found, fresh) = (figures(self.browser.tree()), figures(&fresh));
         let differs = |one: &Figures, other: &Figures| -> Vec<String> {
             let only = one.iter().filter(|(path, figures)| other.get(*path) != Some(figures));
             let text = |path: &Vec<u8>| String::from_utf8_lossy(path).into_owned();
@@ -185,7 +144,7 @@ fn figures(tree: &Tree) -> Figures {
     let mut ahead = vec![tree.root()];
     while let Some(child) = ahead.pop() {
         let (totals, own) = (child.totals(), child.own());
-        let freed = crate::program::browse::item::Item::of(&child).freed();
+        let freed = Item::of(&child).freed();
         found.insert(child.path(), (totals.size, totals.entries, totals.shared, own, freed));
         ahead.extend(child.unsorted());
     }
@@ -220,7 +179,7 @@ fn fixture() -> Fixture {
 fn nothing_is_deleted_without_the_number_of_entries() {
     let fixture = fixture();
     let screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
-    let before = figures(&browsed(&screen.root).snapshot.weighed.report.unwrap());
+    let before = figures(&scanned(&screen.request).snapshot.weighed.report.unwrap());
     for keys in [
         "D", "x", "X", "\n", "n D", "d\x1bD", "dD\n", "dD1\n", "dD4\n", "dD33\x1b", "d\nD3\n",
         "dDt\n", "dD-3\n", "dD+3\n", "dD0x3\n", "dD3x\n", "dD03\n", "dD 3\n", "dD3.\n",
@@ -229,7 +188,7 @@ fn nothing_is_deleted_without_the_number_of_entries() {
         screen.press("nkkkk ");
         screen.press(keys);
         assert_eq!(
-            figures(&browsed(&screen.root).snapshot.weighed.report.unwrap()),
+            figures(&scanned(&screen.request).snapshot.weighed.report.unwrap()),
             before,
             "{keys}"
         );
@@ -266,7 +225,7 @@ fn what_goes_is_what_was_marked_however_it_is_sorted_and_scrolled() {
         screen.press("d");
         // In the review, arrows and the wheel scroll, and nothing else.
         for key in [Key::Down, Key::ScrollDown, Key::PageDown, Key::Up, Key::Home] {
-            assert_eq!(screen.browser.press(key), None);
+            assert!(screen.browser.on(Event::Key(key)).is_empty());
         }
         screen.press("D1\n");
         assert!(!fixture.at("tree/b").exists(), "{keys}");
@@ -279,8 +238,9 @@ fn what_goes_is_what_was_marked_however_it_is_sorted_and_scrolled() {
 #[test]
 fn with_a_filter_no_directory_goes_into_the_trash() {
     let fixture = fixture();
-    let options = BrowseOptions { is_filtered: true, ..BrowseOptions::default() };
-    let mut screen = Screen::with(&fixture.at("tree"), &fixture.at("home"), options);
+    let regexes = Regexes::default().never(&[b"nothing is called so".to_vec()]).unwrap();
+    let filter = Filter { regexes, ..Filter::default() };
+    let mut screen = Screen::filtered(&fixture.at("tree"), &fixture.at("home"), filter);
     screen.press("nkkkk vdt");
     assert!(screen.said().starts_with("a filter is on"), "{}", screen.said());
     assert!(fixture.at("tree/a").exists());
@@ -377,7 +337,7 @@ fn a_review_ends_when_the_scan_becomes_another() {
     let fixture = fixture();
     let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
     screen.press("nkkkkv d");
-    screen.browser.finish(browsed(&screen.root));
+    show(&mut screen.browser, scanned(&screen.request));
     screen.press("D1\n");
     assert!(fixture.at("tree/b").exists());
 }
@@ -399,14 +359,20 @@ fn nothing_is_deleted_where_it_is_not_to_be() {
     };
     let read_only = BrowseOptions { read_only: true, ..BrowseOptions::default() };
     let why = "deleting is off: weigh was started with --read-only";
-    is_refused(Screen::with(&root, &home, read_only), why);
+    is_refused(Screen::of(browse::request([root.as_path()]), &home, read_only), why);
     let mut loaded = Screen::new(&root, &home);
-    loaded.browser.finish(Browsed { is_walked: false, ..browsed(&root) });
+    show(&mut loaded.browser, Browsed { is_walked: false, ..browsed(&root) });
     is_refused(loaded, "deleting is off: this is a snapshot");
-    let mut walking = Screen::new(&root, &home);
-    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    walking.browser = Browser::new(options, Protected::default(), Arc::default(), true);
-    is_refused(walking, "deleting is off during the scan: Esc stops the scan");
+    let mut walking = Browser::new(browse::request([root.as_path()]), BrowseOptions::default());
+    for keys in ["n ", "dD", "\x1bdt"] {
+        for key in keys.chars() {
+            let key = if key == '\x1b' { Key::Escape } else { Key::Char(key) };
+            let commands = walking.on(Event::Key(key));
+            assert!(commands.is_empty(), "{commands:?}");
+        }
+        let why = (keys != "n ").then_some("deleting is off during the scan: Esc stops the scan");
+        assert_eq!(walking.said(), why);
+    }
 }
 
 /// After a stopped walk, only what was read to its end goes.
@@ -415,12 +381,11 @@ fn after_a_stopped_walk_only_what_was_read_to_its_end_goes() {
     let fixture = (0..300).fold(Fixture::new().dir("home"), |fixture, i| {
         fixture.file(format!("tree/a{}/b{i}/f", i % 5), 10)
     });
-    let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let mut request = Request { keep, ..Request::of([fixture.at("tree").as_os_str().to_owned()]) };
+    let mut request = browse::request([fixture.at("tree").as_path()]);
     request.walk.threads = std::num::NonZero::new(1);
     // Asked for from the start: all that closes, closes after it.
     request.interrupt.is_asked.store(true, std::sync::atomic::Ordering::SeqCst);
-    let stopped = report::browse(&request, Arc::default(), |_| {}).unwrap();
+    let stopped = scanned(&request);
     let Some(tree) = &stopped.snapshot.weighed.report else { return };
     let places: Vec<_> = tree.root().unsorted().filter_map(|child| child.place()).collect();
     let root = |_: &[u8]| Some(fixture.at("tree"));
@@ -495,7 +460,7 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
                     }
                 }
                 screen.press("D");
-                if let Some(entries) = screen.browser.asked_entries() {
+                if let Some(entries) = screen.asked_entries() {
                     screen.press(&format!("{entries}\n"));
                     deleted += u64::from(screen.said().contains(" deleted"));
                     // What is scanned again after it may lose a mark on what was kept, and then says that instead.
@@ -513,9 +478,8 @@ fn sequence(place: Option<&Mounted>, seed: u64) -> (u64, u64) {
             }
         }
         screen.check(&what);
-        while screen.browser.has_dialog() {
-            screen.press("\x1b");
-        }
+        // Whatever is asked or said.
+        screen.press("\x1b\x1b");
     }
     (deleted, trashed)
 }

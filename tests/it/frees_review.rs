@@ -2,42 +2,36 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::process::Command as Program;
-use std::sync::Arc;
 
-use crate::program::browse::update::Command;
-use crate::program::browse::{BrowseOptions, Browser, Key, Protected};
+use crate::program::browse::BrowseOptions;
+use crate::program::browse::browser::Browser;
+use crate::program::browse::event::{Command, Event};
+use crate::program::browse::keys::Key;
 use serde_json::json;
-use weigh::internal::report::{self, Input, Keep, Request};
+use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::tally::Inodes;
 
-use crate::browse::{Mounted, free};
+use crate::browse::{self, Mounted, free};
 use crate::fixture::Fixture;
 
 const KIB: u64 = 1024;
 
 /// A browser of what is at `root`.
 fn browser(root: &Path) -> Browser {
-    let options = BrowseOptions { knows_freed: true, frees: true, ..BrowseOptions::default() };
-    let protected = Protected::ask([root.as_os_str().as_bytes()], &[]);
-    let mut browser = Browser::new(options, protected, Arc::default(), true);
-    let keep = Keep::Everything(Inodes::FINGERPRINTS);
-    let mut request = Request { keep, ..Request::of([root.as_os_str().to_owned()]) };
+    let mut request = browse::request([root]);
     request.walk.frees = true;
-    browser.finish(report::browse(&request, Arc::default(), |_| {}).unwrap());
-    browser.resize(20);
-    browser
+    browse::opened(&request, BrowseOptions::default(), 20)
 }
 
 /// What removing the entries of these names frees, at least and at most.
 fn bounds(browser: &mut Browser, names: &[&str]) -> [u64; 2] {
-    browser.press(Key::Char('U'));
+    browser.on(Event::Key(Key::Char('U')));
     for name in names {
-        browser.press(Key::Char('+'));
-        name.chars().for_each(|key| _ = browser.press(Key::Char(key)));
-        browser.press(Key::Enter);
+        browser.on(Event::Key(Key::Char('+')));
+        name.chars().for_each(|key| _ = browser.on(Event::Key(Key::Char(key))));
+        browser.on(Event::Key(Key::Enter));
     }
     let (count, marked) = browser.marked();
     assert_eq!(count, names.len());
@@ -95,9 +89,11 @@ fn marks_free_between_two_bounds() {
     assert!(least <= freed && freed <= most + 256 * KIB, "{least} <= {freed} <= {most}");
 
     // Only a walk of everything can tell, and only of disk usage.
-    assert_eq!(browser.press(Key::Char('a')), None);
-    let again = Some(Command::Again);
-    assert_eq!(browser.press(Key::Char('r')), again);
+    assert!(browser.on(Event::Key(Key::Char('a'))).is_empty());
+    let again = browser.on(Event::Key(Key::Char('r')));
+    let [Command::Scan(request, _)] = &again[..] else { panic!("{again:?}") };
+    let Input::Roots(roots) = &request.source else { panic!("{request:?}") };
+    assert_eq!(*roots, [root.as_os_str()]);
 }
 
 /// The root above several snapshots has no figures of its own. Its review had one figure where a line had two.
@@ -116,16 +112,13 @@ fn the_review_of_several_snapshots_has_two_bounds() {
         fixture.at(name)
     };
     let files = vec![snapshot("one"), snapshot("two")];
-    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    let mut browser = Browser::new(options, Protected::default(), Arc::default(), false);
     let keep = Keep::Everything(Inodes::FINGERPRINTS);
     let source = Input::Snapshots(files);
     let request = Request { keep, source, ..Request::default() };
-    browser.finish(report::browse(&request, Arc::default(), |_| {}).unwrap());
-    browser.resize(20);
+    let mut browser = browse::opened(&request, BrowseOptions::default(), 20);
     // The file in the first of them.
     for key in [Key::Enter, Key::Char(' ')] {
-        browser.press(key);
+        browser.on(Event::Key(key));
     }
     let freed = browser.marked().1.unwrap().1.unwrap();
     assert_eq!([freed.least, freed.most], [0, 9]);

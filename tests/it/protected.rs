@@ -6,21 +6,22 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::ops::ControlFlow;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
 
-use crate::program::browse::{BrowseOptions, Browser, Key, Protected};
+use crate::program::browse::BrowseOptions;
+use crate::program::browse::event::Event;
+use crate::program::browse::keys::Key;
 use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_bind_recursive, unmount};
 use weigh::internal::remove::{self, Fate, Manner, ProtectedPaths, Target, UserDirectories};
-use weigh::internal::report::{self, Browsed, Keep, Request};
+use weigh::internal::report::Request;
 use weigh::internal::sys;
-use weigh::internal::tally::Inodes;
 use weigh::internal::tree::Place;
 
+use crate::browse;
 use crate::dice::Dice;
 use crate::fixture::{Fixture, entries_at};
 use crate::pty::Terminal;
@@ -343,11 +344,8 @@ impl World {
         Arc::new(ProtectedPaths { roots, homes })
     }
 
-    fn browsed(&self) -> Browsed {
-        let roots = self.roots.iter().map(|root| root.as_os_str().to_owned());
-        let keep = Keep::Everything(Inodes::FINGERPRINTS);
-        let request = Request { keep, ..Request::of(roots) };
-        report::browse(&request, Arc::default(), |_| {}).unwrap()
+    fn request(&self) -> Request {
+        browse::request(self.roots.iter().map(PathBuf::as_path))
     }
 
     /// Whether the entry at `path` must be kept.
@@ -377,7 +375,7 @@ fn round(top: &Path, seed: u64, is_late: bool) -> (usize, usize) {
     }
     let what = |path: &Path| format!("seed {seed}, late {is_late}: {}", path.display());
     let paths = world.paths();
-    let tree = world.browsed().snapshot.weighed.report.unwrap();
+    let tree = browse::scanned(&world.request()).snapshot.weighed.report.unwrap();
     let (mut all, mut ahead) = (Vec::<(PathBuf, Place)>::new(), vec![tree.root()]);
     while let Some(child) = ahead.pop() {
         let path = sys::into_path(child.path());
@@ -447,15 +445,11 @@ fn round(top: &Path, seed: u64, is_late: bool) -> (usize, usize) {
 
 /// Marks whatever can be marked.
 fn marked_on_screen(world: &mut World, what: &impl Fn(&Path) -> String) {
-    let names: Vec<_> = world.roots.iter().map(|root| root.as_os_str().as_bytes()).collect();
-    let protected = Protected::ask(names, &world.homes);
-    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    let mut browser = Browser::new(options, protected, Arc::default(), true);
-    browser.resize(50);
-    browser.finish(world.browsed());
+    let options = BrowseOptions { homes: world.homes.clone(), ..BrowseOptions::default() };
+    let mut browser = browse::opened(&world.request(), options, 50);
     for _ in 0..60 {
         let keys = [Key::Char('A'), Key::Right, Key::Right, Key::Down, Key::Down, Key::Char('h')];
-        browser.press(*world.dice.of(&keys));
+        browser.on(Event::Key(*world.dice.of(&keys)));
     }
     for path in browser.marked_paths() {
         let path = sys::into_path(path);

@@ -3,12 +3,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
-use crate::program::browse::{BrowseOptions, Browser, Key, Protected, view};
+use crate::program::browse::browser::Browser;
+use crate::program::browse::event::Event;
+use crate::program::browse::keys::Key;
+use crate::program::browse::{BrowseOptions, view};
 use ratatui_core::backend::TestBackend;
 use ratatui_core::terminal::Terminal;
-use weigh::internal::report::{self, Input, Keep, Request};
+use weigh::internal::report::{Input, Keep, Request};
 use weigh::internal::tally::Inodes;
 
 use crate::dice::HOSTILE;
@@ -29,15 +31,11 @@ fn browser(snapshot: &Path) -> Browser {
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
     let source = Input::Snapshots(vec![snapshot.to_owned()]);
     let request = Request { keep, source, ..Request::default() };
-    let browsed = report::browse(&request, Arc::default(), |_| {}).unwrap();
-    let options = BrowseOptions { knows_freed: true, ..BrowseOptions::default() };
-    let mut browser = Browser::new(options, Protected::default(), Arc::default(), false);
-    browser.finish(browsed);
-    browser
+    crate::browse::opened(&request, BrowseOptions::default(), 1)
 }
 
 /// What is on a screen of so many columns and lines.
-fn screen(browser: &mut Browser, (width, height): (u16, u16)) -> String {
+pub fn screen(browser: &mut Browser, (width, height): (u16, u16)) -> String {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
     browser.resize(view::list_height(height));
     terminal.draw(|frame| view::draw(browser, frame)).unwrap();
@@ -77,12 +75,12 @@ fn condensed(screen: &str) -> String {
 
 fn press(browser: &mut Browser, keys: &str) {
     for key in keys.chars() {
-        browser.press(match key {
+        browser.on(Event::Key(match key {
             '\n' => Key::Enter,
             '>' => Key::Right,
             '^' => Key::Home,
             key => Key::Char(key),
-        });
+        }));
     }
 }
 
@@ -203,7 +201,7 @@ fn names_stay_in_their_lines() {
             assert!(!shown.contains(is_control), "{size:?} {keys:?}: {shown:?}");
         }
         press(&mut browser, "/");
-        (0..3).for_each(|_| drop(browser.press(Key::Backspace)));
+        (0..3).for_each(|_| drop(browser.on(Event::Key(Key::Backspace))));
         press(&mut browser, "\n");
     }
 }

@@ -1,15 +1,17 @@
-//! Updates the scan after a removal, so that every figure is the same as in a new scan.
+//! Updates the scan after a removal or another scan of a part, so that every figure is the same as in a new scan.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-use super::browser::Scan;
+use super::freed::Freed;
 use super::marks::{NamedMarks, descend};
+use super::scan::Scan;
 use weigh::internal::inode::Identity;
 use weigh::internal::measure::Figures;
 use weigh::internal::path;
 use weigh::internal::render::partial::Partial;
 use weigh::internal::total::{Rules, add_up};
-use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
+use weigh::internal::tree::{DirectoryId, Place, Tree};
+use weigh::internal::weighed::Weighed;
 
 /// The changes of a scan.
 #[derive(Debug, Default)]
@@ -42,8 +44,7 @@ impl Scan {
         let mut paths = Vec::new();
         for (way, names) in &gone.names {
             let Some(directory) = descend(&self.tree, way) else { continue };
-            let of_them = |child: &Child<'_>| names.contains(child.name());
-            for child in directory.unsorted().filter(of_them) {
+            for child in directory.unsorted().filter(|child| names.contains(child.name())) {
                 places.extend(child.place());
                 if child.id().is_some() {
                     paths.push(child.path());
@@ -63,21 +64,55 @@ impl Scan {
         let changed: Vec<_> =
             ways.iter().filter_map(|way| descend(&self.tree, way)?.id()).chain(relinked).collect();
         add_up(&mut self.tree, rules, changed);
-        let problems = &mut self.browsed.snapshot.weighed.problems;
-        problems.retain(|problem| !paths.iter().any(|path| path::is_within(&problem.path, path)));
-        self.partial = Partial::of(&self.browsed.snapshot.weighed);
+        let new = Weighed { report: None, problems: Vec::new(), is_interrupted: false };
+        self.exchange_problems(|it| paths.iter().any(|path| path::is_within(it, path)), new);
         named
     }
 
-    /// Replaces the directory `old` by `new`, and adds up again by `rules`. If entries were unlinked, the inodes of
-    /// links that are gone have fewer links everywhere.
+    /// Forgets the problems about paths that are gone, and adds those of a new scan.
+    fn exchange_problems(&mut self, is_gone: impl Fn(&[u8]) -> bool, new: Weighed) {
+        let Some(browsed) = &mut self.browsed else { return };
+        let weighed = &mut browsed.snapshot.weighed;
+        weighed.is_interrupted |= new.is_interrupted;
+        weighed.problems.retain(|problem| !is_gone(&problem.path));
+        weighed.problems.extend(new.problems);
+        weighed.problems.sort_by(|one, two| one.path.cmp(&two.path));
+        self.partial = Partial::of(weighed);
+    }
+
+    /// Replaces the directory at the path `way` by the result of its new scan, and adds up again by `rules`. If entries
+    /// were unlinked, the inodes of links that are gone have fewer links everywhere. Returns the marks, which must be
+    /// marked again.
+    ///
+    /// None if the totals would be wrong: if the directory is gone, or if one of its inodes has, or had, links elsewhere.
     pub(super) fn replace(
         &mut self,
-        old: DirectoryId,
-        new: Tree,
+        way: &[Vec<u8>],
+        mut new: Weighed,
         rules: &Rules,
         are_unlinked: bool,
-    ) {
+    ) -> Option<NamedMarks> {
+        let named = self.marks.named(&self.tree);
+        let old = descend(&self.tree, way).filter(|old| old.parent().is_some())?;
+        let (id, path) = (old.id()?, old.path());
+        // Totals need every link of an inode, and this scan covers only one directory.
+        let tree = new.report.take().filter(|new| new.root().is_directory())?;
+        if !Freed::is_apart(&tree, tree.root().id()?) || !Freed::is_apart(&self.tree, id) {
+            return None;
+        }
+        // Another root may lie in it that its walk does not reach.
+        let roots = self.tree.roots().map(|root| root.name().to_vec());
+        let roots: Vec<_> =
+            roots.filter(|root| *root != path && path::is_within(root, &path)).collect();
+        self.replace_tree(id, tree, rules, are_unlinked);
+        self.exchange_problems(
+            |it| path::is_within(it, &path) && !roots.iter().any(|root| path::is_within(it, root)),
+            new,
+        );
+        Some(named)
+    }
+
+    fn replace_tree(&mut self, old: DirectoryId, new: Tree, rules: &Rules, are_unlinked: bool) {
         let mut lost = match are_unlinked {
             true => self.links_at(&BTreeSet::from([old.into()])),
             false => HashMap::new(),
@@ -99,18 +134,11 @@ impl Scan {
     /// The number of links to each inode at `places`.
     fn links_at(&self, places: &BTreeSet<Place>) -> HashMap<Identity, u32> {
         let mut lost = HashMap::new();
-        let mut leaf = |leaf: Child<'_>| {
-            if let Some(inode) = leaf.inode().filter(|inode| inode.links.are_several()) {
-                *lost.entry(inode.identity.on_any_mount()).or_default() += 1;
-            }
-        };
         for place in places {
-            let child = self.tree.at(*place);
-            match child.id() {
-                None => leaf(child),
-                Some(id) => {
-                    let within = self.tree.directories_within(id);
-                    within.flat_map(Child::leaves).for_each(&mut leaf);
+            // What counts has its inode only if that has several links.
+            for (_, inode) in self.tree.at(*place).counted() {
+                if let Some(inode) = inode {
+                    *lost.entry(inode.identity.on_any_mount()).or_default() += 1;
                 }
             }
         }

@@ -84,17 +84,24 @@ impl Freed {
     }
 
     fn change(&mut self, before: Option<Link<u64>>, now: Link<u64>) {
-        let marked = |link: Link<u64>| if link.is_unmet() { 0 } else { link.value.into() };
-        let complete = |link: Link<u64>| match link.is_unmet() || link.has_others() {
-            true => 0,
-            false => u128::from(link.value),
-        };
         if let Some(before) = before {
-            self.linked -= marked(before);
-            self.complete -= complete(before);
+            let (linked, complete) = weights(before);
+            self.linked -= linked;
+            self.complete -= complete;
         }
-        self.linked += marked(now);
-        self.complete += complete(now);
+        let (linked, complete) = weights(now);
+        self.linked += linked;
+        self.complete += complete;
+    }
+}
+
+/// What an inode adds to the marked ones, and to those all of whose links are marked.
+fn weights(link: Link<u64>) -> (u128, u128) {
+    let weight = link.value.into();
+    match link.has_others() {
+        _ if link.is_unmet() => (0, 0),
+        true => (weight, 0),
+        false => (weight, weight),
     }
 }
 

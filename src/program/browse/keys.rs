@@ -76,7 +76,7 @@ pub(super) enum Act {
 }
 
 /// Keys that belong together, with the action of each; their names in the help, and their description there.
-type KeyLine = (&'static [(Key, Act)], &'static str, &'static str);
+pub(super) type KeyLine = (&'static [(Key, Act)], &'static str, &'static str);
 
 /// The actions of all keys with their help texts, in the order of the help. Related keys share one line.
 pub(super) const KEYS: &[KeyLine] = &[

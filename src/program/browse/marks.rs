@@ -1,67 +1,38 @@
 //! Marks. A mark is a place in the tree, and covers everything below it. When a new tree replaces the old one, marks
 //! are found again by name, and kept only if they are the same inode, as far as the tree can tell.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::freed::Freed;
-use weigh::internal::inode::Links;
-use weigh::internal::tree::{Child, Inode, Place, Tree};
+use weigh::internal::remove::KnownEntry;
+use weigh::internal::tree::{Child, Place, Tree};
 
 /// The marks in a tree.
 #[derive(Debug, Default)]
 pub struct Marks {
     places: BTreeSet<Place>,
+    /// During a walk, the marks on entries that the tree does not have: it has only the current directory.
+    pub(super) elsewhere: NamedMarks,
     freed: Freed,
 }
 
 /// Marks by name, without a tree: the names on the path from the root (without its own) to a directory, and the names
 /// of its marked entries.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NamedMarks(BTreeMap<Vec<Vec<u8>>, BTreeMap<Vec<u8>, Identification>>);
-
-/// Tells an entry from another that later gets its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Identification {
-    file_type: u16,
-    inode: Option<Inode>,
-    fingerprint: Option<u32>,
-}
-
-impl Identification {
-    /// The identity of `child`.
-    pub fn of(child: &Child<'_>) -> Self {
-        let node = child.node();
-        let is_directory = child.is_directory();
-        // Left out: what changes without a new identity. Any change in a directory changes its times, and any change
-        // of links the number of links.
-        let inode = node.inode.map(|inode| Inode {
-            links: Links::Alone,
-            details: inode.details.filter(|_| !is_directory),
-            ..inode
-        });
-        Self { file_type: node.mode.file_type(), inode, fingerprint: node.fingerprint }
-    }
-}
-
-impl Identification {
-    /// The inode, if the tree keeps it.
-    pub fn inode(&self) -> Option<Inode> {
-        self.inode
-    }
-}
+#[derive(Clone, Debug, Default)]
+pub struct NamedMarks(BTreeMap<Vec<Vec<u8>>, BTreeMap<Vec<u8>, KnownEntry>>);
 
 impl Marks {
     /// Whether there are no marks.
     pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
+        self.places.is_empty() && self.elsewhere.0.is_empty()
     }
 
     /// How many marks there are.
     pub fn len(&self) -> usize {
-        self.places.len()
+        self.places.len() + self.elsewhere.len()
     }
 
-    /// The marked places.
+    /// The marked places in the tree.
     pub fn places(&self) -> impl Iterator<Item = Place> {
         self.places.iter().copied()
     }
@@ -125,41 +96,36 @@ impl Marks {
 
     /// The same marks by name.
     pub fn named(&self, tree: &Tree) -> NamedMarks {
-        let mut named = NamedMarks::default();
+        let mut named = self.elsewhere.clone();
         for place in self.places() {
             let child = tree.at(place);
             if let Some(parent) = child.parent() {
-                let way = names(&parent);
-                named.insert(way, child.name().to_vec(), Identification::of(&child));
+                let marked = named.0.entry(names(&parent)).or_default();
+                marked.insert(child.name().to_vec(), KnownEntry::of(&child));
             }
         }
         named
     }
 
-    /// Finds the marks of `named` in `tree`, as far as each `may_be` marked, and counts the lost ones: their entry is
-    /// gone, or another one has its name.
+    /// Finds the marks of `named` in `tree`, as far as each `may_be` marked. Returns also those that it does not find:
+    /// their entry is not there, or another one has its name.
     pub fn find(
         tree: &Tree,
-        named: &NamedMarks,
+        named: NamedMarks,
         may_be: impl Fn(&Child<'_>) -> bool,
-    ) -> (Self, usize) {
-        let (mut marks, mut lost) = (Self::default(), 0);
-        for (way, marked) in &named.0 {
-            let directory = descend(tree, way);
-            let children = directory.into_iter().flat_map(Child::unsorted);
-            let mut found: HashMap<&[u8], Child<'_>> = HashMap::new();
-            for child in children.filter(|child| marked.contains_key(child.name())) {
-                found.insert(child.name(), child);
-            }
-            for (name, identification) in marked {
-                let is_same = |child: &&Child<'_>| {
-                    Identification::of(child) == *identification && may_be(child)
-                };
-                let same = found.get(&**name).filter(is_same);
-                match same.and_then(Child::place) {
-                    Some(place) => marks.mark(tree, place),
-                    None => lost += 1,
+    ) -> (Self, NamedMarks) {
+        let (mut marks, mut lost) = (Self::default(), NamedMarks::default());
+        for (way, mut marked) in named.0 {
+            for child in descend(tree, &way).into_iter().flat_map(Child::unsorted) {
+                let known = marked.get(child.name());
+                let is_same = known.is_some_and(|known| known.is_same(&KnownEntry::of(&child)));
+                if let Some(place) = child.place().filter(|_| is_same && may_be(&child)) {
+                    marks.mark(tree, place);
+                    marked.remove(child.name());
                 }
+            }
+            if !marked.is_empty() {
+                lost.0.insert(way, marked);
             }
         }
         (marks, lost)
@@ -172,49 +138,11 @@ impl NamedMarks {
         self.0.values().map(BTreeMap::len).sum()
     }
 
-    /// Whether there are none.
-    #[cfg(test)]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Whether the entry called `name` in the directory at `way` is marked.
-    pub fn contains(&self, way: &[Vec<u8>], name: &[u8]) -> bool {
-        self.0.get(way).is_some_and(|marked| marked.contains_key(name))
-    }
-
-    /// Whether a directory on `way` is marked.
-    pub fn holds(&self, way: &[Vec<u8>]) -> bool {
-        !self.0.is_empty()
-            && way.iter().enumerate().any(|(depth, name)| self.contains(&way[..depth], name))
-    }
-
-    /// Marks the entry called `name` there.
-    pub fn insert(&mut self, way: Vec<Vec<u8>>, name: Vec<u8>, identification: Identification) {
-        self.0.entry(way).or_default().insert(name, identification);
-    }
-
     /// Keeps only the marks for which `is_kept` is true, by the names of the directory and the name of the entry.
     pub fn retain(&mut self, is_kept: impl Fn(&[Vec<u8>], &[u8]) -> bool) {
         for (way, marked) in &mut self.0 {
             marked.retain(|name, _| is_kept(way, name));
         }
-        self.0.retain(|_, marked| !marked.is_empty());
-    }
-
-    /// Unmarks it; false if it was not marked.
-    pub fn remove(&mut self, way: &[Vec<u8>], name: &[u8]) -> bool {
-        let Some(marked) = self.0.get_mut(way) else { return false };
-        let is_removed = marked.remove(name).is_some();
-        if marked.is_empty() {
-            self.0.remove(way);
-        }
-        is_removed
-    }
-
-    /// Removes all marks.
-    pub fn clear(&mut self) {
-        self.0.clear();
     }
 }
 

@@ -1,26 +1,38 @@
 //! Browses a tree, even while it is being weighed; marks entries, and shows how much removing them would free.
 //!
-//! * `browser`: the state. `update`: how keys change it; `keys`: the actions of keys. None of them uses a terminal.
+//! * `event`: what the state learns, and what it wants to be done.
+//! * `browser`: the state, with `scan`, the tree with its marks, and `review`, what is being removed. `update`: how events
+//!   change it; `results`: what it makes of scans; `removal`: of the review and of removals; `keys`: the actions of keys.
+//!   None of them uses a terminal, a thread or the file system.
 //! * `listing`, `item`, `sorting`, `pattern`: the entries of one directory, in order.
 //! * `marks`, `freed`, `protected`: the marks, their totals, and what must not be marked.
-//! * `removal`, `follow`: removes marked entries, and updates the tree and its totals.
-//! * `view` draws the state, and is pure. `screen` is the loop, and the only part with a terminal, threads and
-//!   signals. Both need the feature `tui`.
+//! * `follow`: updates the tree and its totals.
+//! * `work` is the loop, with threads. `view` draws the state, and is pure. `screen` is the terminal. Both need the
+//!   feature `tui`.
 
-mod browser;
+// Without a screen, nothing of it is used.
+#![cfg_attr(not(feature = "tui"), allow(dead_code))]
+
+pub mod browser;
+pub mod event;
 mod follow;
-pub mod freed;
+mod freed;
 pub mod item;
-mod keys;
+pub mod keys;
 mod listing;
-pub mod marks;
-pub mod pattern;
+mod marks;
+mod options;
+mod pattern;
 pub mod protected;
 mod removal;
+mod results;
+mod review;
+mod scan;
 mod sorting;
-pub mod update;
+mod update;
 #[cfg(feature = "tui")]
 pub mod view;
+pub mod work;
 
 #[cfg(feature = "tui")]
 mod screen;
@@ -28,9 +40,6 @@ mod screen;
 #[path = "no_screen.rs"]
 mod screen;
 
-pub use browser::{BrowseOptions, Browser, Ended};
-pub use keys::Key;
-pub use protected::Protected;
-pub use removal::RemovalProgress;
+pub use options::BrowseOptions;
 pub use screen::{IS_BUILT, run};
 pub use sorting::{SortKey, Sorting};

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::{BrowseOptions, Ended};
+use super::options::{BrowseOptions, Ended};
 use weigh::internal::problem::{Operation, Problem};
 use weigh::internal::report::Request;
 

@@ -1,9 +1,9 @@
 //! A typed pattern that filters a list or selects what to mark: a glob, a size or an age.
 
+use super::item::Item;
 use weigh::internal::filter::Days;
 use weigh::internal::git::IgnoreRules;
 use weigh::internal::measure::parse_size;
-use weigh::internal::tree::Totals;
 
 /// A pattern for names.
 #[derive(Clone, Debug)]
@@ -75,8 +75,8 @@ impl MarkedBy {
         match (text.split_at_checked(1), text.split_once(' ')) {
             (Some((">", size)), _) => Self::by_size(size, false),
             (Some(("<", size)), _) => Self::by_size(size, true),
-            (_, Some(("older", days))) => Self::by_age(days, "+"),
-            (_, Some(("newer", days))) => Self::by_age(days, "-"),
+            (_, Some(("older", days))) => age(days, "+").map(Self::Age),
+            (_, Some(("newer", days))) => age(days, "-").map(Self::Age),
             _ if text == "ignored" => Ok(Self::Ignored),
             (None, _) => Err(format!("as in {}", Self::EXAMPLES)),
             _ => NamePattern::parse(text).map(Self::Name),
@@ -88,28 +88,24 @@ impl MarkedBy {
         Ok(Self::Size { size, is_most })
     }
 
-    fn by_age(days: &str, sign: &str) -> Result<Self, String> {
-        let days = days.trim();
-        let days = Days::parse(&format!("{sign}{}", days.strip_suffix('d').unwrap_or(days)));
-        days.map(Self::Age).map_err(|error| error.to_string())
-    }
-
     /// Whether it selects the entry. A directory is as old as the newest in it.
-    pub(super) fn is_match(
-        &self,
-        (name, is_directory): (&[u8], bool),
-        totals: Totals,
-        now: i64,
-    ) -> bool {
+    pub(super) fn is_match(&self, item: &Item<'_>, now: i64) -> bool {
         match self {
-            Self::Name(pattern) => pattern.is_match(name, is_directory),
-            Self::Size { size, is_most: false } => totals.size >= *size,
-            Self::Size { size, is_most: true } => totals.size <= *size,
+            Self::Name(pattern) => pattern.is_match(item.name, item.is_directory()),
+            Self::Size { size, is_most: false } => item.totals.size >= *size,
+            Self::Size { size, is_most: true } => item.totals.size <= *size,
             Self::Age(days) => {
-                let age = totals.newest.map(|newest| now.saturating_sub(newest));
+                let age = item.totals.newest.map(|newest| now.saturating_sub(newest));
                 age.is_some_and(|age| days.admit(age))
             }
             Self::Ignored => false,
         }
     }
+}
+
+/// An age in days, as in `90d`, with the sign that [`Days`] are written with.
+fn age(days: &str, sign: &str) -> Result<Days, String> {
+    let days = days.trim();
+    let days = Days::parse(&format!("{sign}{}", days.strip_suffix('d').unwrap_or(days)));
+    days.map_err(|error| error.to_string())
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use weigh::internal::inode::Links;
+use weigh::internal::inode::{Links, MountedDevice};
 use weigh::internal::path;
 use weigh::internal::remove::{ProtectedLocations, ProtectedPaths};
 use weigh::internal::sys::{self, Symlinks};
@@ -24,16 +24,19 @@ pub struct Protected {
 impl Protected {
     /// Asks the system, once. `homes` are the home directories of the user.
     pub fn ask<'r>(roots: impl IntoIterator<Item = &'r [u8]>, homes: &[PathBuf]) -> Self {
-        let real = |root: &'r [u8]| {
-            let real = sys::real_path(&sys::to_path(root), Symlinks::Follow).ok()?;
-            Some((root.to_vec(), real.into_os_string().into_encoded_bytes()))
-        };
-        let roots: HashMap<_, _> = roots.into_iter().filter_map(real).collect();
-        let real_roots = roots.values().map(|root| sys::into_path(root.clone())).collect();
-        let paths = Arc::new(ProtectedPaths { roots: real_roots, homes: homes.to_vec() });
+        let mut paths = ProtectedPaths { roots: Vec::new(), homes: homes.to_vec() };
+        let mut real_roots = HashMap::new();
+        for root in roots {
+            if let Ok(real) = sys::real_path(&sys::to_path(root), Symlinks::Follow) {
+                let real_name = real.as_os_str().as_encoded_bytes().to_vec();
+                if real_roots.insert(root.to_vec(), real_name).is_none() {
+                    paths.roots.push(real);
+                }
+            }
+        }
         // Where mounts are not listed, nothing is removed, but marked paths can be printed.
         let locations = paths.ask(None).unwrap_or_default();
-        Self { roots, paths, locations }
+        Self { roots: real_roots, paths: Arc::new(paths), locations }
     }
 
     /// The real path of each root, by the name it was given.
@@ -52,17 +55,14 @@ impl Protected {
         if child.is_root() {
             return Some("a root cannot be marked");
         }
-        let mount = |child: &Child<'_>| Some(child.inode()?.identity.mounted_device());
-        let here = mount(&parent);
-        let is_elsewhere =
-            |child: &Child<'_>| here.zip(mount(child)).is_some_and(|(here, other)| here != other);
+        let here = mounted_device(&parent);
         match child.id() {
             None if child.inode().is_some_and(|inode| inode.links == Links::Unknown) => {
                 return Some("symlinks may lead to it");
             }
             None => {}
-            Some(_) if is_elsewhere(child) => return Some("it is a mount point"),
-            Some(id) if tree.directories_within(id).any(|child| is_elsewhere(&child)) => {
+            Some(_) if is_elsewhere(child, here) => return Some("it is a mount point"),
+            Some(id) if tree.directories_within(id).any(|it| is_elsewhere(&it, here)) => {
                 return Some("something is mounted in it");
             }
             Some(id) => {
@@ -72,7 +72,8 @@ impl Protected {
             }
         }
         let path = self.real_path(tree, child)?;
-        self.locations.refusal_at(here.map_or(0, |here| here.mount), &path, child.id().is_some())
+        let mount = here.map_or(0, |here| here.mount);
+        self.locations.refusal_at(mount, &path, child.id().is_some())
     }
 
     /// The absolute path of `child`, if its root is known.
@@ -86,4 +87,13 @@ impl Protected {
         let root = self.roots.get(&root)?;
         Some(path::join_all([&**root].into_iter().chain(names.iter().map(|name| &**name))))
     }
+}
+
+/// Whether `child` is on another mount or device than `here`, as far as both are known.
+fn is_elsewhere(child: &Child<'_>, here: Option<MountedDevice>) -> bool {
+    here.zip(mounted_device(child)).is_some_and(|(here, other)| here != other)
+}
+
+fn mounted_device(child: &Child<'_>) -> Option<MountedDevice> {
+    Some(child.inode()?.identity.mounted_device())
 }

@@ -142,7 +142,7 @@ impl Plan {
             return Err("--shard takes one PATH: each share is of one tree".into());
         }
         Ok(Self {
-            browse: flags.browse(&walk, &formats)?,
+            browse: flags.browse(&formats)?,
             messages: Messages {
                 formats: formats.clone(),
                 notes: !flags.print.quiet,

@@ -15,7 +15,6 @@ use weigh::internal::remove::UserDirectories;
 use weigh::internal::render::size::Formats;
 use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
-use weigh::internal::walk::WalkOptions;
 
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Browse")]
@@ -53,11 +52,7 @@ impl Flags {
     }
 
     /// How to browse, if that is asked for, or in one line why that cannot be done.
-    pub(super) fn browse(
-        &self,
-        walk: &WalkOptions,
-        formats: &Formats,
-    ) -> Result<Option<BrowseOptions>, String> {
+    pub(super) fn browse(&self, formats: &Formats) -> Result<Option<BrowseOptions>, String> {
         if !self.screen.ui {
             return Ok(None);
         }
@@ -84,15 +79,11 @@ impl Flags {
         let homes = [home, from_database, caller].into_iter().flatten().collect();
         Ok(Some(BrowseOptions {
             formats: formats.clone(),
-            measure: walk.view.measure,
             times: Some(self.times()),
             sorting: Sorting { by, ..Sorting::default() },
-            knows_freed: !walk.follow,
-            frees: walk.frees,
             print0: self.screen.print0,
             is_raw: !terminal::is_stdout(),
             read_only: self.screen.read_only,
-            is_filtered: !walk.filter.is_off(),
             directories: Some(directories).filter(|directories| directories.log().is_some()),
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use ratatui_core::style::{Modifier, Style};
 
-use super::{Canvas, format, number_of, sized};
-use crate::program::browse::browser::{Browser, Dialog};
+use super::canvas::{AROUND, Canvas, format, number_of, sized};
+use crate::program::browse::browser::{Browser, Dialog, DialogText};
 use crate::program::browse::item::Item;
-use crate::program::browse::keys::KEYS;
+use crate::program::browse::keys::{KEYS, KeyLine};
 use weigh::internal::escape::escape;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::Kind;
@@ -18,15 +18,21 @@ use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
 
 pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) {
-    let height = canvas.height().saturating_sub(usize::from(super::AROUND));
-    let (title, lines, first) = match dialog {
-        Dialog::Help { first } => ("keys", help(canvas.width()), *first),
-        Dialog::Info { first } => ("about it", info(browser), *first),
-        Dialog::Review { first } => return review(browser, *first, height, canvas),
-        Dialog::Errors { first } => return problems(browser, *first, height, canvas),
-        Dialog::Kept { first } => ("not everything was removed", browser.kept_lines(), *first),
-        Dialog::Delete { .. } => return review(browser, 0, height, canvas),
+    let height = canvas.height().saturating_sub(usize::from(AROUND));
+    let (text, first) = match dialog {
+        Dialog::Text(text, first) => (*text, *first),
+        Dialog::Delete { .. } => (DialogText::Review, 0),
         Dialog::Prompt(..) => return,
+    };
+    let (title, lines) = match text {
+        DialogText::Help => ("keys", help(canvas.width())),
+        DialogText::Info => ("about it", info(browser)),
+        DialogText::Review => return review(browser, first, height, canvas),
+        DialogText::Errors => return problems(browser, first, height, canvas),
+        DialogText::Kept => {
+            let kept = browser.kept().iter().map(errors::one).collect();
+            ("not everything was removed", kept)
+        }
     };
     // The title is shown only if all lines fit below it.
     let has_title = lines.len() < height;
@@ -43,39 +49,39 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
 
 /// All keys, in two columns if there is room.
 fn help(width: usize) -> Vec<String> {
-    let line = |keys: &str, help: &str, width: usize| {
-        let blank = width.saturating_sub(cells(keys) + 2);
-        format!("  {keys}{}{help}", " ".repeat(blank))
-    };
-    let widest = |lines: &[&(&str, &str)]| lines.iter().map(|(keys, _)| cells(keys) + 4).max();
-    let keys: Vec<(&str, &str)> = KEYS.iter().map(|(_, keys, help)| (*keys, *help)).collect();
-    let keys: Vec<_> = keys.iter().collect();
-    let (left, right) = keys.split_at(keys.len().div_ceil(2));
-    let (first, second) = (widest(left).unwrap_or(0), widest(right).unwrap_or(0));
-    let column = |keys: &[&(&str, &str)], width| {
-        keys.iter().map(|(keys, help)| cells(&line(keys, help, width))).max().unwrap_or(0)
-    };
-    let half = column(left, first) + 2;
-    if half + column(right, second) > width {
-        let column = widest(&keys).unwrap_or(0);
-        return keys.iter().map(|(keys, help)| line(keys, help, column)).collect();
+    let (left, right) = KEYS.split_at(KEYS.len().div_ceil(2));
+    let (left, right) = (help_column(left), help_column(right));
+    let half = widest(&left) + 2;
+    if half + widest(&right) > width {
+        return help_column(KEYS);
     }
-    let lines = left.iter().enumerate().map(|(i, (keys, help))| {
-        let text = line(keys, help, first);
-        let blank = " ".repeat(half.saturating_sub(cells(&text)));
-        let other = right.get(i).map_or_else(String::new, |(keys, help)| line(keys, help, second));
-        format!("{text}{blank}{other}")
+    let lines = left.iter().enumerate().map(|(i, line)| {
+        let blank = " ".repeat(half.saturating_sub(cells(line)));
+        format!("{line}{blank}{}", right.get(i).map_or("", String::as_str))
     });
     lines.collect()
+}
+
+/// Keys, and beside them what they do.
+fn help_column(keys: &[KeyLine]) -> Vec<String> {
+    let widest = keys.iter().map(|(_, names, _)| cells(names)).max().unwrap_or(0);
+    let lines = keys.iter().map(|(_, names, help)| {
+        let blank = " ".repeat(widest + 2 - cells(names));
+        format!("  {names}{blank}{help}")
+    });
+    lines.collect()
+}
+
+fn widest(lines: &[String]) -> usize {
+    lines.iter().map(|line| cells(line)).max().unwrap_or(0)
 }
 
 /// All details of the chosen entry.
 fn info(browser: &Browser) -> Vec<String> {
     let Some(item) = browser.item(browser.chosen) else { return Vec::new() };
-    let write = |size| format(browser).write(size);
-    let count = |count| Format::Count.write(count);
+    let format = format(browser);
     let mut full = browser.path();
-    path::join(&mut full, &item.name);
+    path::join(&mut full, item.name);
     let mut lines = vec![("path", escape(&full))];
     lines.push(match item.is_open {
         true => ("kind", kind(&item).to_owned()),
@@ -84,22 +90,24 @@ fn info(browser: &Browser) -> Vec<String> {
     let is_partial = browser.is_partial(item.place);
     lines.push(("size", sized(browser, item.totals.size, is_partial)));
     if item.is_directory() {
-        lines.push(("entries", count(item.totals.entries)));
-        lines.extend(item.own.map(|own| ("by itself", write(own))));
+        lines.push(("entries", Format::Count.write(item.totals.entries)));
+        lines.extend(item.own.map(|own| ("by itself", format.write(own))));
         let shared = item.totals.shared;
-        lines.extend((shared > 0).then(|| ("also linked elsewhere", write(shared))));
+        lines.extend((shared > 0).then(|| ("also linked elsewhere", format.write(shared))));
     }
-    if browser.options.knows_freed && !item.is_open {
-        let freed = partial::freed(browser.freed(&item), &format(browser), is_partial);
+    if browser.knows_freed() && !item.is_open {
+        let freed = partial::freed(browser.freed(&item), &format, is_partial);
         lines.push(("removing it frees", freed));
     }
-    match item.links {
+    match item.links() {
         Links::Unknown => lines.push(("links", "more than it knows".to_owned())),
-        Links::Of(links) if !item.is_directory() => lines.push(("links", count(links.into()))),
+        Links::Of(links) if !item.is_directory() => {
+            lines.push(("links", Format::Count.write(links.into())))
+        }
         _ => {}
     }
     lines.extend(item.totals.newest.map(|newest| ("last written to", browser.time(newest))));
-    if let Some(details) = item.details {
+    if let Some(details) = item.inode.and_then(|inode| inode.details) {
         for (name, time) in [("changed", details.changed), ("made", details.born)] {
             if time != 0 {
                 lines.push((name, browser.time(time)));
@@ -107,7 +115,7 @@ fn info(browser: &Browser) -> Vec<String> {
         }
         lines.push(("owner", details.owner.to_string()));
     }
-    if let Some(inode) = item.identification.and_then(|it| it.inode()) {
+    if let Some(inode) = item.inode {
         let Identity { device, number, .. } = inode.identity;
         lines.push(("inode", format!("{number} on device {device}")));
     }
@@ -128,8 +136,54 @@ fn kind(item: &Item<'_>) -> &'static str {
 
 /// The marked entries, their total, and how much removing them frees.
 fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_>) {
-    let width = canvas.width();
-    let bounds = |freed, is_partial| partial::freed(freed, &format(browser), is_partial);
+    let (width, format) = (canvas.width(), format(browser));
+    let refusals: HashMap<_, _> = browser
+        .removals
+        .review
+        .iter()
+        .flat_map(|it| &it.marks)
+        .filter_map(|mark| Some((mark.place, mark.refusal.as_ref()?)))
+        .collect();
+    let mut head = review_head(browser, refusals.len());
+    head.truncate(height.saturating_sub(1).max(1));
+    for (i, line) in head.iter().enumerate() {
+        let style = Style::new().add_modifier(Modifier::BOLD);
+        canvas.write((0, 1 + i), &shorten(line, width), width, style);
+    }
+    if browser.is_walking() {
+        return;
+    }
+    let scan = &browser.scan;
+    let room = height.saturating_sub(head.len());
+    let first = first.min(scan.marks.len().saturating_sub(room));
+    for (i, place) in scan.marks.places().skip(first).take(room).enumerate() {
+        let child = scan.tree.at(place);
+        let item = Item::of(&child);
+        let ending = if item.is_directory() { "/" } else { "" };
+        let is_partial = browser.is_partial(Some(place));
+        let freed = match browser.knows_freed() {
+            true => partial::freed(browser.freed(&item), &format, is_partial),
+            false => String::new(),
+        };
+        let size = sized(browser, item.totals.size, is_partial);
+        let size = format!("{size:>8} {freed:>8} ");
+        let room = width.saturating_sub(cells(&size) + ending.len());
+        let refusal = refusals.get(&place);
+        let path = match refusal {
+            Some(why) => shorten(&format!("{why}: {}", escape(&child.path())), room),
+            None => shorten(&escape(&child.path()), room),
+        };
+        canvas.write(
+            (0, 1 + head.len() + i),
+            &format!("{size}{path}{ending}"),
+            width,
+            Style::new(),
+        );
+    }
+}
+
+/// What the review says about all marks, of which so many must not be removed.
+fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
     let (count, marked) = browser.marked();
     let is_partial = browser.is_marked_partial();
     let mut head = Vec::new();
@@ -142,7 +196,8 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
             head.push(format!("{count} marked: {entries}, {size}"));
             match freed {
                 Some(freed) => {
-                    let frees = format!("removing them frees {}", bounds(freed, is_partial));
+                    let frees = partial::freed(freed, &format(browser), is_partial);
+                    let frees = format!("removing them frees {frees}");
                     head.push(match freed.least {
                         least if least == totals.size => frees,
                         _ if browser.knows_sharing() => frees + ": the rest is shared or linked",
@@ -159,52 +214,16 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
     if let Some(why) = browser.no_removal().filter(|_| count > 0) {
         head.push(why.to_owned());
     }
-    let refusals: HashMap<_, _> = browser
-        .removals
-        .review
-        .iter()
-        .flat_map(|it| &it.marks)
-        .filter_map(|mark| Some((mark.place, mark.refusal.as_ref()?)))
-        .collect();
     match &browser.removals.review {
         Some(review) if !review.is_looked => {
             head.push("weigh is looking at them again …".to_owned())
         }
-        Some(_) if !refusals.is_empty() => {
-            head.push(format!("{} of them are left out", refusals.len()));
+        Some(_) if refused > 0 => {
+            head.push(format!("{} of them are left out", refused));
         }
         _ => {}
     }
-    head.truncate(height.saturating_sub(1).max(1));
-    for (i, line) in head.iter().enumerate() {
-        let style = Style::new().add_modifier(Modifier::BOLD);
-        canvas.write((0, 1 + i), &shorten(line, width), width, style);
-    }
-    let Some(scan) = browser.scan() else { return };
-    let room = height.saturating_sub(head.len());
-    let first = first.min(count.saturating_sub(room));
-    for (i, place) in scan.marks.places().skip(first).take(room).enumerate() {
-        let child = scan.tree.at(place);
-        let item = Item::of(&child);
-        let ending = if item.is_directory() { "/" } else { "" };
-        let is_partial = browser.is_partial(Some(place));
-        let freed = browser.options.knows_freed.then(|| bounds(browser.freed(&item), is_partial));
-        let freed = freed.unwrap_or_default();
-        let size = sized(browser, item.totals.size, is_partial);
-        let size = format!("{size:>8} {freed:>8} ");
-        let room = width.saturating_sub(cells(&size) + ending.len());
-        let refusal = refusals.get(&place);
-        let path = match refusal {
-            Some(why) => shorten(&format!("{why}: {}", escape(&child.path())), room),
-            None => shorten(&escape(&child.path()), room),
-        };
-        canvas.write(
-            (0, 1 + head.len() + i),
-            &format!("{size}{path}{ending}"),
-            width,
-            Style::new(),
-        );
-    }
+    head
 }
 
 /// The paths that could not be read.

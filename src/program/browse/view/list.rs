@@ -2,8 +2,8 @@
 
 use ratatui_core::style::{Color, Modifier, Style};
 
-use super::{Canvas, format, sized, style};
-use crate::program::browse::browser::{Bar, Browser, Watched};
+use super::canvas::{AROUND, Canvas, format, sized, style};
+use crate::program::browse::browser::{Bar, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::escape::escape;
 use weigh::internal::inode::Links;
@@ -14,25 +14,21 @@ use weigh::internal::render::percent::percent;
 use weigh::internal::render::size::Format;
 use weigh::internal::tree::Freeable;
 
-/// The other columns of a line.
+/// What a line shows.
 struct Fields<'a> {
     item: Item<'a>,
     mark: char,
-    size: String,
-    freed: String,
-    count: String,
-    change: String,
-    time: String,
+    /// Its size, change, freed space, count and time.
+    columns: [String; 5],
 }
+
+/// Which of the columns is the change.
+const CHANGE: usize = 1;
 
 /// The width of each column; 0 if it is not shown.
 #[derive(Default)]
 struct Widths {
-    size: usize,
-    freed: usize,
-    count: usize,
-    change: usize,
-    time: usize,
+    columns: [usize; 5],
     bar: usize,
     percent: usize,
 }
@@ -44,45 +40,35 @@ const NAME: usize = 8;
 
 pub(super) fn draw(browser: &Browser, canvas: &mut Canvas<'_>) {
     let format = format(browser);
-    let height = canvas.height().saturating_sub(usize::from(super::AROUND));
+    let height = canvas.height().saturating_sub(usize::from(AROUND));
     let lines: Vec<_> = (browser.first..browser.len().min(browser.first + height))
         .filter_map(|line| fields(browser, line, &format))
         .collect();
     if lines.is_empty() {
-        let text = match (&browser.seen, &browser.pattern) {
-            (Watched::Walk { .. }, _) => "nothing yet",
-            (_, Some(_)) => "nothing is called so",
-            (Watched::Whole(scan), _)
-                if scan.tree.root().name().is_empty() && browser.way.is_empty() =>
-            {
-                "nothing could be read: e says why"
-            }
-            _ => "nothing in it",
+        let has_nothing = browser.tree().root().name().is_empty() && browser.way.is_empty();
+        let text = match &browser.pattern {
+            _ if browser.is_walking() => "nothing yet",
+            Some(_) => "nothing is called so",
+            None if has_nothing => "nothing could be read: e says why",
+            None => "nothing in it",
         };
         canvas.write((BEFORE, 1), text, canvas.width().saturating_sub(BEFORE), Style::new());
     }
     let widths = widths(browser, &lines, canvas.width());
-    let (whole, largest) = match &browser.seen {
-        Watched::Walk { page, .. } => (page.totals.size, page.largest),
-        Watched::Whole(scan) => (browser.totals().size, scan.index.largest),
-    };
+    let whole = (browser.totals().size, browser.scan.index.largest);
     for (i, fields) in lines.iter().enumerate() {
         let is_chosen = browser.first + i == browser.chosen;
-        line(browser, canvas, i + 1, fields, &widths, (whole, largest), is_chosen);
+        line(browser, canvas, i + 1, fields, &widths, whole, is_chosen);
     }
 }
 
 fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fields<'a>> {
     let item = browser.item(line)?;
-    let is_marked = match &browser.seen {
-        Watched::Walk { marks, .. } => marks.contains(&browser.way, &item.name),
-        Watched::Whole(scan) => {
-            item.place.is_some_and(|place| scan.marks.is_marked(place)) || browser.is_held
-        }
-    };
+    let is_marked = item.place.is_some_and(|place| browser.scan.marks.is_marked(place));
+    let is_marked = is_marked || browser.is_held;
     let is_partial = browser.is_partial(item.place);
     let freed = match browser.freed(&item) {
-        _ if !browser.options.knows_freed || item.is_open => String::new(),
+        _ if !browser.knows_freed() || item.is_open => String::new(),
         Freeable { most: 0, .. } if item.totals.size > 0 && !is_partial => "–".to_owned(),
         freed => partial::freed(freed, format, is_partial),
     };
@@ -96,11 +82,13 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
             (false, true) => '…',
             _ => ' ',
         },
-        size: sized(browser, item.totals.size, is_partial),
-        freed,
-        count: Format::Count.write(item.totals.entries),
-        change,
-        time,
+        columns: [
+            sized(browser, item.totals.size, is_partial),
+            change,
+            freed,
+            Format::Count.write(item.totals.entries),
+            time,
+        ],
         item,
     })
 }
@@ -108,30 +96,34 @@ fn fields<'a>(browser: &'a Browser, line: usize, format: &Format) -> Option<Fiel
 /// The widths of the columns that fit beside names. The most important columns come first.
 fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
     const BAR: (usize, usize) = (8, 24);
-    let widest = |of: fn(&Fields<'_>) -> usize| lines.iter().map(of).max().unwrap_or(0);
-    let mut room = width.saturating_sub(BEFORE + NAME);
-    let mut column = |is_shown: bool, widest: usize| {
-        if !is_shown || widest == 0 {
-            return 0;
-        }
-        // After a column that does not fit, no less important one is shown.
-        room = room.saturating_sub(widest + 1);
-        if room > 0 { widest } else { 0 }
-    };
-    let columns = browser.columns;
     // Sizes keep their position from one directory to the next.
-    let size = column(true, widest(|fields| cells(&fields.size)).max(6));
-    let change = column(true, widest(|fields| cells(&fields.change)));
-    let freed = column(
-        true,
-        widest(|fields| cells(&fields.freed)).max(6) * usize::from(browser.options.knows_freed),
-    );
-    let count = column(columns.counts, widest(|fields| cells(&fields.count)));
-    let time = column(columns.times, widest(|fields| cells(&fields.time)));
-    let percent = column(matches!(columns.bars, Bar::Both | Bar::Percent), 4);
+    let mut widest = [6, 0, 6, 0, 0];
+    for (i, widest) in widest.iter_mut().enumerate() {
+        let all = lines.iter().map(|fields| cells(&fields.columns[i]));
+        *widest = all.max().unwrap_or(0).max(*widest);
+    }
+    let [size, change, freed, count, time] = widest;
+    let ListColumns { bars, counts, times } = browser.columns;
     let bar = if width < 60 { 0 } else { (width / 4).clamp(BAR.0, BAR.1) };
-    let bar = column(matches!(columns.bars, Bar::Both | Bar::Graph), bar);
-    Widths { size, freed, count, change, time, bar, percent }
+    let mut all = [
+        size,
+        change,
+        if browser.knows_freed() { freed } else { 0 },
+        if counts { count } else { 0 },
+        if times { time } else { 0 },
+        if matches!(bars, Bar::Both | Bar::Percent) { 4 } else { 0 },
+        if matches!(bars, Bar::Both | Bar::Graph) { bar } else { 0 },
+    ];
+    let mut room = width.saturating_sub(BEFORE + NAME);
+    for width in all.iter_mut().filter(|width| **width > 0) {
+        // After a column that does not fit, no less important one is shown.
+        room = room.saturating_sub(*width + 1);
+        if room == 0 {
+            *width = 0;
+        }
+    }
+    let [size, change, freed, count, time, percent, bar] = all;
+    Widths { columns: [size, change, freed, count, time], bar, percent }
 }
 
 fn line(
@@ -143,28 +135,23 @@ fn line(
     (whole, largest): (u64, u64),
     is_chosen: bool,
 ) {
-    let Fields { item, mark, size, freed, count, change, time } = fields;
+    let Fields { item, mark, columns } = fields;
     let width = canvas.width();
     let plain = Style::new();
     let cursor = if is_chosen { '>' } else { ' ' };
     let mut x = canvas.write((0, y), &format!("{cursor}{mark} "), BEFORE, plain);
-    let mut right = |canvas: &mut Canvas<'_>, text: &str, width: usize, style: Style| {
-        if width > 0 {
-            let blank = width.saturating_sub(cells(text));
-            canvas.write((x + blank, y), text, width, style);
-            x += width + 1;
-        }
-    };
-    let of_change = match (&browser.options.colors, change.as_bytes().first()) {
+    let of_change = match (&browser.options.colors, columns[CHANGE].as_bytes().first()) {
         (Some(_), Some(b'+')) => plain.fg(Color::Red),
         (Some(_), Some(b'-')) => plain.fg(Color::Green),
         _ => plain,
     };
-    right(canvas, size, widths.size, plain);
-    right(canvas, change, widths.change, of_change);
-    right(canvas, freed, widths.freed, plain);
-    right(canvas, count, widths.count, plain);
-    right(canvas, time, widths.time, plain);
+    for (i, (text, width)) in columns.iter().zip(widths.columns).enumerate() {
+        if width > 0 {
+            let style = if i == CHANGE { of_change } else { plain };
+            canvas.write((x + width.saturating_sub(cells(text)), y), text, width, style);
+            x += width + 1;
+        }
+    }
     if widths.bar > 0 {
         canvas.write((x, y), &bar(item.totals.size, largest, widths.bar), widths.bar, plain);
         x += widths.bar + 1;
@@ -175,7 +162,7 @@ fn line(
         x += widths.percent + 1;
     }
     let room = width.saturating_sub(x);
-    let links = match item.links {
+    let links = match item.links() {
         Links::Of(links) if links > 1 && !item.is_directory() => {
             format!("  {links} links")
         }
@@ -184,9 +171,9 @@ fn line(
     let ending = if item.mode.kind() == Kind::Directory { "/" } else { "" };
     let has_links = cells(&links) + NAME <= room;
     let aside = if has_links { links.as_str() } else { "" };
-    let name = shorten(&escape(&item.name), room.saturating_sub(cells(aside) + ending.len()));
+    let name = shorten(&escape(item.name), room.saturating_sub(cells(aside) + ending.len()));
     let of_name = match &browser.options.colors {
-        Some(colors) => style(colors.name(&item.name, item.mode)),
+        Some(colors) => style(colors.name(item.name, item.mode)),
         None => plain,
     };
     let end = canvas.write((x, y), &name, room, of_name);

@@ -1,0 +1,74 @@
+//! What the state learns, and what it wants to be done.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::keys::Key;
+use super::protected::Protected;
+use super::review::RemovalProgress;
+use weigh::internal::problem::Problem;
+use weigh::internal::remove::{Manner, Removed, Target, Trashed};
+use weigh::internal::report::{Browsed, Request};
+use weigh::internal::tally::LiveDirectory;
+use weigh::internal::walk::Progress;
+
+/// Something has happened.
+#[derive(Debug)]
+pub enum Event {
+    /// Browsing begins.
+    Start,
+    /// A key was pressed.
+    Key(Key),
+    /// Some time has passed, while work goes on in the background.
+    Tick,
+    /// The system has told what must not be marked.
+    Protected(Box<Protected>),
+    /// How far the scan is.
+    Progress(Progress),
+    /// A scan has ended.
+    Scanned(Result<Box<Browsed>, Problem>),
+    /// The targets of the review with this number have been looked at: each with its number, and why it must not be
+    /// removed, if there is a reason.
+    Looked(u64, Vec<(usize, Target, Option<String>)>),
+    /// What a removal has done since the last report.
+    Removing(RemovalProgress),
+    /// A removal has ended.
+    Removed(Box<Removed>),
+    /// An undo has ended.
+    Undone(Arc<Trashed>, Box<Removed>),
+}
+
+/// What is to be done, besides the change of state. It has everything that is needed to do it.
+#[derive(Debug)]
+pub enum Command {
+    /// Ask the system what must not be marked: these roots, these home directories, and mount points.
+    Protect(Vec<OsString>, Vec<PathBuf>),
+    /// Scan this. Meanwhile it can be read from that directory on.
+    Scan(Box<Request>, Arc<LiveDirectory>),
+    /// Stop the scan.
+    StopScan,
+    /// Look at these targets, each with its number, for the review with that number.
+    Look(u64, Vec<(usize, Target)>),
+    /// Remove these.
+    Remove(Manner, Vec<Target>),
+    /// Stop the removal after its current entry.
+    CancelRemoval,
+    /// Put this back from the trash.
+    Undo(Arc<Trashed>),
+    /// End.
+    End(Ending),
+}
+
+/// How browsing ends.
+#[derive(Debug)]
+pub enum Ending {
+    /// The user has ended it.
+    Quit,
+    /// The same, with this on standard output.
+    Print(Vec<u8>),
+    /// There is nothing to browse.
+    Fail(Problem),
+    /// The signal with this number has ended it.
+    Signal(u8),
+}

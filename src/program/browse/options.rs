@@ -1,0 +1,54 @@
+//! How to browse, and how that ended.
+
+use std::path::PathBuf;
+
+use super::sorting::Sorting;
+use weigh::internal::git::Git;
+use weigh::internal::problem::Problem;
+use weigh::internal::remove::UserDirectories;
+use weigh::internal::render::colors::Colors;
+use weigh::internal::render::size::Formats;
+use weigh::internal::render::time::TimeFormat;
+use weigh::internal::report::Browsed;
+
+/// How to browse.
+#[derive(Clone, Debug, Default)]
+pub struct BrowseOptions {
+    /// How sizes are written.
+    pub formats: Formats,
+    /// How times are written.
+    pub times: Option<TimeFormat>,
+    /// The initial order of entries.
+    pub sorting: Sorting,
+    /// Whether paths on standard output end in NUL instead of a newline.
+    pub print0: bool,
+    /// Whether those paths are written unchanged. On a terminal they are escaped.
+    pub is_raw: bool,
+    /// Whether nothing may be removed (`--read-only`).
+    pub read_only: bool,
+    /// Where the trash and the log are; if this is unknown, nothing is removed.
+    pub directories: Option<UserDirectories>,
+    /// The user's home directories, from the environment and the user database.
+    pub homes: Vec<PathBuf>,
+    /// How to read git's rules, for marking ignored files.
+    pub ignored: Git,
+    /// Colours, if any.
+    pub colors: Option<Colors>,
+}
+
+/// How browsing ended.
+#[derive(Debug, Default)]
+pub struct Ended {
+    /// The result, without its tree; none if the walk did not end in time.
+    pub browsed: Option<Browsed>,
+    /// What to print.
+    pub printed: Option<Vec<u8>>,
+    /// The number of the signal that ended it, if any. [`HANGUP`](crate::program::signals::HANGUP) if the terminal failed.
+    pub signal: Option<u8>,
+    /// Why the terminal failed, if it did.
+    pub failure: Option<Problem>,
+    /// Why a removal that ended after the screen kept entries.
+    pub kept: Vec<Problem>,
+    /// Whether a removal did not finish in time.
+    pub unfinished: bool,
+}

@@ -1,0 +1,216 @@
+//! What the state makes of scans: of the first one, and of those that are done again.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::browser::{Browser, PendingWork};
+use super::event::Command;
+use super::marks::{Marks, NamedMarks, descend};
+use super::protected::Refusal;
+use super::review::Rescan;
+use super::scan::Scan;
+use weigh::internal::git::{Git, Ignored};
+use weigh::internal::report::{Browsed, Input, Request};
+use weigh::internal::sys;
+use weigh::internal::total::Rules;
+use weigh::internal::tree::{Child, Place, Tree};
+use weigh::internal::walk::WalkOptions;
+use weigh::internal::weighed::Weighed;
+
+impl Browser {
+    /// Asks for everything.
+    pub(super) fn start(&self) -> Vec<Command> {
+        let request = Box::new(self.request.clone());
+        let scan = Command::Scan(request, Arc::clone(&self.top));
+        match &self.request.source {
+            // The file system of the roots may not answer.
+            Input::Roots(roots) => {
+                vec![Command::Protect(roots.clone(), self.options.homes.clone()), scan]
+            }
+            Input::Snapshots(_) | Input::History(_) => vec![scan],
+        }
+    }
+
+    /// Takes the result of a scan.
+    pub(super) fn scanned(&mut self, browsed: Browsed) -> Option<Command> {
+        match self.pending.take() {
+            Some(PendingWork::Directory(directory)) => {
+                self.replace(directory, browsed.snapshot.weighed)
+            }
+            Some(PendingWork::Ignored(way)) => {
+                self.mark_ignored(&way, &browsed.snapshot.weighed.report.unwrap_or_default());
+                None
+            }
+            _ => {
+                self.finish(browsed);
+                None
+            }
+        }
+    }
+
+    /// Shows the finished walk or the loaded snapshot. Marks and the chosen entry are kept, if they still exist.
+    fn finish(&mut self, browsed: Browsed) {
+        let named = self.scan.marks.named(&self.scan.tree);
+        self.end_review();
+        self.scan = Scan::of(browsed);
+        self.mark_again(named);
+        self.relist();
+    }
+
+    /// Replaces a directory by the result of its new scan. If the totals would be wrong, everything is scanned again.
+    fn replace(&mut self, directory: Rescan, new: Weighed) -> Option<Command> {
+        let (rules, Rescan { way, takes_links }) = (self.rules(), directory);
+        let Some(named) = self.scan.replace(&way, new, &rules, takes_links) else {
+            // It may be gone, and then the directories above it have changed too.
+            return self.scan_all();
+        };
+        self.mark_again(named);
+        self.end_review();
+        self.relist();
+        self.next_rescan()
+    }
+
+    /// Restores the marks of `named` that still exist, and reports how many are lost.
+    pub(super) fn mark_again(&mut self, named: NamedMarks) {
+        let (tree, protected) = (&self.scan.tree, &self.protected);
+        let (marks, lost) =
+            Marks::find(tree, named, |child| protected.refusal(tree, child).is_none());
+        self.scan.marks = marks;
+        let lost = lost.len();
+        if lost > 0 {
+            self.say(format!(
+                "{lost} marks are lost: what they named is gone, has changed, or is not to be marked"
+            ));
+        }
+    }
+
+    /// Marks `place`.
+    ///
+    /// # Errors
+    /// Why it must not be marked.
+    pub(super) fn mark(&mut self, place: Place) -> Result<(), Refusal> {
+        let Scan { tree, marks, .. } = &self.scan;
+        let child = tree.at(place);
+        let refusal = if marks.is_held(tree, place) {
+            Some("the directory it lies in is marked")
+        } else if self.is_walking() {
+            // What must not be marked loses its mark once the walk is over.
+            self.scan.is_open(&child).then_some("it is still being read")
+        } else {
+            self.protected.refusal(tree, &child)
+        };
+        if let Some(refusal) = refusal {
+            return Err(refusal);
+        }
+        self.scan.marks.mark(&self.scan.tree, place);
+        Ok(())
+    }
+
+    /// Marks these places, and says how many of them; `what` says more about them.
+    pub(super) fn mark_places(&mut self, places: Vec<Place>, what: &str) {
+        let (mut marked, mut refused) = (0_usize, None);
+        for place in places {
+            match self.mark(place) {
+                Ok(()) => marked += 1,
+                Err(refusal) => refused = Some(refusal),
+            }
+        }
+        self.say(match refused {
+            Some(why) => format!("{marked} marked{what}; not all: {why}"),
+            None => format!("{marked} marked{what}"),
+        });
+    }
+
+    /// Scans the current directory again.
+    pub(super) fn again(&mut self) -> Option<Command> {
+        if self.is_walking() || self.pending.is_some() {
+            self.say("once the scan is over");
+            return None;
+        }
+        match self.path_to_walk() {
+            Some(path) if !self.way.is_empty() && !self.request.walk.frees => {
+                self.scan_directory(Rescan { way: self.way.clone(), takes_links: false }, path)
+            }
+            _ => self.scan_all(),
+        }
+    }
+
+    /// Scans everything again, in the measure that is shown.
+    pub(super) fn scan_all(&mut self) -> Option<Command> {
+        self.removals.rescans.clear();
+        if let Input::Snapshots(paths) = &self.request.source
+            && paths.iter().any(|path| path == Path::new("-"))
+        {
+            self.give_up("standard input cannot be read again");
+            return None;
+        }
+        self.pending = Some(PendingWork::All);
+        self.request.measure = Some(self.measure());
+        self.request.walk.view = self.measure().into();
+        Some(Command::Scan(Box::new(self.request.clone()), Arc::default()))
+    }
+
+    /// Scans one directory again, which is at `path`.
+    pub(super) fn scan_directory(&mut self, directory: Rescan, path: Vec<u8>) -> Option<Command> {
+        let walk = &self.request.walk;
+        // The effect of filters and symlinks depends on where the walk began.
+        if !walk.filter.is_off() || walk.follow {
+            return self.scan_all();
+        }
+        let request = Box::new(self.request_of(path, walk.clone()));
+        self.pending = Some(PendingWork::Directory(directory));
+        Some(Command::Scan(request, Arc::default()))
+    }
+
+    /// Finds what git ignores in the current directory.
+    pub(super) fn find_ignored(&mut self) -> Option<Command> {
+        let Some(path) = self.path_to_walk().filter(|_| self.pending.is_none()) else {
+            self.say("only in what has been scanned here");
+            return None;
+        };
+        let mut walk = self.request.walk.clone();
+        walk.filter.git = Git { ignored: Ignored::Only, ..self.options.ignored.clone() };
+        let request = Box::new(self.request_of(path, walk));
+        self.pending = Some(PendingWork::Ignored(self.way.clone()));
+        Some(Command::Scan(request, Arc::default()))
+    }
+
+    /// Marks what git ignores in the directory at `way`, by the walk `ignored`: the files and directories that count in it. A marked directory covers
+    /// everything in it.
+    fn mark_ignored(&mut self, way: &[Vec<u8>], ignored: &Tree) {
+        let Some(here) = descend(&self.scan.tree, way) else { return };
+        let mut found = Vec::new();
+        let mut ahead = vec![(ignored.root(), here)];
+        while let Some((ignored, here)) = ahead.pop() {
+            let known: HashMap<_, _> = here.unsorted().map(|child| (child.name(), child)).collect();
+            for child in ignored.unsorted() {
+                let Some(same) = known.get(child.name()) else { continue };
+                if child.id().is_none() || child.node().own.is_some() {
+                    found.extend(same.place());
+                } else {
+                    ahead.push((child, *same));
+                }
+            }
+        }
+        self.mark_places(found, " that git ignores");
+    }
+
+    /// The rules by which the tree is added up again. Only a walk can tell what files share.
+    pub(super) fn rules(&self) -> Rules {
+        Rules { frees: false, ..self.request.walk.rules() }
+    }
+
+    /// A walk of the directory at `path`.
+    fn request_of(&self, path: Vec<u8>, walk: WalkOptions) -> Request {
+        let source = Input::Roots(vec![sys::into_path(path).into()]);
+        Request { source, walk, since: None, file_systems: false, ..self.request.clone() }
+    }
+
+    /// The path of the current directory, if it can be scanned by itself.
+    fn path_to_walk(&self) -> Option<Vec<u8>> {
+        let browsed = self.scan.browsed.as_ref()?;
+        let here: Child<'_> = self.scan.here();
+        (browsed.is_walked && !here.is_total()).then(|| here.path())
+    }
+}

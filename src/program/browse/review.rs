@@ -1,0 +1,159 @@
+//! The state of removing: the review, the removal in progress, and what is to be scanned again after it.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::follow::Gone;
+use weigh::internal::problem::Problem;
+use weigh::internal::remove::{Fate, Manner, RemovalEvent, Target, Trashed};
+use weigh::internal::sys::ExactStat;
+use weigh::internal::tree::Place;
+
+/// The state of removing.
+#[derive(Debug, Default)]
+pub(super) struct Removals {
+    pub(super) review: Option<Review>,
+    /// The number of the last review. Results of earlier ones are ignored.
+    pub(super) reviews: u64,
+    pub(super) running: Option<RunningRemoval>,
+    /// Whether the removal is cancelled.
+    pub(super) is_cancelled: bool,
+    /// Whether the program ends after the removal.
+    pub(super) is_quitting: bool,
+    /// What this run has moved into the trash, in this order.
+    pub(super) trashed: Vec<Arc<Trashed>>,
+    /// Why the last removal kept entries.
+    pub(super) problems: Vec<Problem>,
+    /// The directories to scan again.
+    pub(super) rescans: VecDeque<Rescan>,
+}
+
+/// A directory to scan again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Rescan {
+    /// The names on the path from the root (without its own).
+    pub(super) way: Vec<Vec<u8>>,
+    /// Whether entries in it were deleted that are still in the tree.
+    pub(super) takes_links: bool,
+}
+
+/// The marked entries, which are looked at again.
+#[derive(Debug)]
+pub(super) struct Review {
+    pub(super) number: u64,
+    pub(super) marks: Vec<ReviewedMark>,
+    pub(super) is_looked: bool,
+}
+
+/// A marked entry.
+#[derive(Debug)]
+pub(super) struct ReviewedMark {
+    pub(super) place: Place,
+    /// The names of its directory.
+    pub(super) way: Vec<Vec<u8>>,
+    /// None until it has been looked at, and if it must not be removed.
+    pub(super) target: Option<Target>,
+    /// The reason why it must not be removed.
+    pub(super) refusal: Option<String>,
+}
+
+/// A removal in progress.
+#[derive(Debug)]
+pub(super) struct RunningRemoval {
+    pub(super) manner: Manner,
+    /// The directory and the name of each target.
+    pub(super) names: Vec<(Vec<Vec<u8>>, Vec<u8>)>,
+    /// The number of entries.
+    pub(super) entries: u64,
+    pub(super) removed: u64,
+    /// The name of the last entry.
+    pub(super) name: Vec<u8>,
+    pub(super) gone: Gone,
+}
+
+/// The progress of a removal since the last report.
+#[derive(Debug, Default)]
+pub struct RemovalProgress {
+    /// The number of removed entries.
+    removed: u64,
+    /// The name of the last entry.
+    name: Vec<u8>,
+    /// The numbers of targets that have been removed since.
+    gone: Vec<usize>,
+    /// The attributes of finished directories, each with the number of a target in it.
+    directories: Vec<(usize, ExactStat)>,
+}
+
+impl RemovalProgress {
+    /// Adds `event`.
+    pub(super) fn add(&mut self, event: RemovalEvent<'_>) {
+        match event {
+            RemovalEvent::Before { name, removed, .. } => {
+                self.removed = removed;
+                self.name.clear();
+                self.name.extend_from_slice(name);
+            }
+            RemovalEvent::Done { target, outcome } => {
+                if matches!(outcome.fate, Fate::Deleted | Fate::Trashed(_)) {
+                    self.gone.push(target);
+                }
+            }
+            RemovalEvent::Left { target, stat } => self.directories.push((target, *stat)),
+        }
+    }
+}
+
+impl Review {
+    /// The targets that can be removed.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &Target> {
+        self.marks.iter().filter_map(|mark| mark.target.as_ref())
+    }
+}
+
+impl RunningRemoval {
+    /// Adds what has been removed since the last report.
+    pub(super) fn add(&mut self, progress: RemovalProgress) {
+        self.removed = progress.removed;
+        self.name = progress.name;
+        for number in progress.gone {
+            if let Some((way, name)) = self.names.get(number) {
+                self.gone.names.entry(way.clone()).or_default().insert(name.clone());
+            }
+        }
+        for (number, stat) in progress.directories {
+            if let Some((way, _)) = self.names.get(number) {
+                self.gone.own.push((way.clone(), stat.stat.figures(None)));
+            }
+        }
+    }
+}
+
+impl Removals {
+    /// Takes the targets of a review back, with the reasons why some must not be removed.
+    pub(super) fn looked(&mut self, number: u64, looked: Vec<(usize, Target, Option<String>)>) {
+        let review = self.review.as_mut().filter(|review| review.number == number);
+        let Some(review) = review else { return };
+        for (number, target, refusal) in looked {
+            if let Some(mark) = review.marks.get_mut(number) {
+                mark.target = Some(target).filter(|_| refusal.is_none());
+                mark.refusal = refusal;
+            }
+        }
+        review.is_looked = true;
+    }
+
+    /// Notes that a directory is to be scanned again, unless one above it is.
+    pub(super) fn rescan_later(&mut self, way: Vec<Vec<u8>>, mut takes_links: bool) {
+        let around = self.rescans.iter_mut().find(|known| way.starts_with(&known.way));
+        if let Some(around) = around {
+            around.takes_links |= takes_links;
+            return;
+        }
+        self.rescans.retain(|known| {
+            let is_in_it = known.way.starts_with(&way);
+            takes_links |= is_in_it && known.takes_links;
+            !is_in_it
+        });
+        self.rescans.push_back(Rescan { way, takes_links });
+    }
+}

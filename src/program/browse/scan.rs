@@ -1,0 +1,104 @@
+//! What is shown: the tree with its marks, and the list of the current directory.
+
+use std::{iter, mem};
+
+use super::item::Item;
+use super::listing::SortedDirectory;
+use super::marks::{Marks, descend};
+use super::pattern::NamePattern;
+use super::sorting::Sorting;
+use weigh::internal::measure::View;
+use weigh::internal::render::partial::Partial;
+use weigh::internal::report::Browsed;
+use weigh::internal::tree::{Child, DirectoryId, Tree};
+
+/// A walk, a finished walk or a snapshot, and the marks in it.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The result, without its tree. None until the walk has ended, or the snapshot is loaded.
+    pub(super) browsed: Option<Browsed>,
+    /// Empty if nothing could be read. During the walk, it has only the current directory, and those that lead to it.
+    pub(super) tree: Tree,
+    /// What could not be read.
+    pub(super) partial: Partial,
+    /// The current directory.
+    pub(super) directory: DirectoryId,
+    pub(super) index: SortedDirectory,
+    pub(super) marks: Marks,
+    /// Whether it was asked what files share.
+    pub(super) knows_sharing: bool,
+}
+
+impl Scan {
+    /// The result of a walk, or a snapshot.
+    pub(super) fn of(mut browsed: Browsed) -> Self {
+        let tree = browsed.snapshot.weighed.report.take().unwrap_or_default();
+        // A directory that is in several snapshots has no figures of its own, but its files have.
+        let file = tree.root().all_directories().flat_map(Child::leaf_nodes).next();
+        let nodes = [Some(tree.root().node()), file];
+        let knows_sharing = nodes.iter().flatten().any(|node| node.sums.frees.is_some());
+        let partial = Partial::of(&browsed.snapshot.weighed);
+        Self { browsed: Some(browsed), tree, partial, knows_sharing, ..Self::default() }
+    }
+
+    /// Shows the current directory of a walk as it is now.
+    pub(super) fn show(&mut self, tree: Tree) {
+        let named = self.marks.named(&self.tree);
+        self.tree = tree;
+        let (marks, elsewhere) = Marks::find(&self.tree, named, |_| true);
+        self.marks = marks;
+        self.marks.elsewhere = elsewhere;
+    }
+
+    /// Lists the directory at the path `way`; if it is gone, shortens `way` to that of the innermost one that is there.
+    pub(super) fn list(
+        &mut self,
+        way: &mut Vec<Vec<u8>>,
+        sorting: Sorting,
+        pattern: Option<&NamePattern>,
+    ) {
+        let id = loop {
+            match descend(&self.tree, way).and_then(|directory| directory.id()) {
+                Some(id) => break id,
+                None if way.is_empty() => break self.tree.root().id().unwrap_or_default(),
+                None => _ = way.pop(),
+            }
+        };
+        self.directory = id;
+        let before = self.browsed.as_ref().and_then(|browsed| browsed.before.as_ref());
+        let before = before.map(|before| descend(before, way));
+        self.index = SortedDirectory::new(&self.tree, id, sorting, pattern, before);
+    }
+
+    /// The entry on a line of the list.
+    pub(super) fn item(&self, line: usize) -> Option<Item<'_>> {
+        let child = self.tree.at(self.index.place(line)?);
+        Some(Item { is_open: self.is_open(&child), ..Item::of(&child) })
+    }
+
+    /// Whether `child` is a directory that is still open: nothing is known of it then, but what it comes to so far.
+    pub(super) fn is_open(&self, child: &Child<'_>) -> bool {
+        self.browsed.is_none() && child.is_directory() && child.inode().is_none()
+    }
+
+    /// Whether the current directory, or one above it, is marked.
+    pub(super) fn is_within_marked(&self) -> bool {
+        let here = self.directory.into();
+        self.marks.is_marked(here) || self.marks.is_held(&self.tree, here)
+    }
+
+    /// The current directory.
+    pub(super) fn here(&self) -> Child<'_> {
+        self.tree.directory(self.directory)
+    }
+
+    /// Sees everything in another `view`.
+    pub(super) fn see_as(&mut self, view: View) {
+        let Some(browsed) = &mut self.browsed else { return };
+        for tree in iter::once(&mut self.tree).chain(&mut browsed.before) {
+            *tree = mem::take(tree).seen_as(view);
+        }
+        browsed.snapshot.view = view;
+        self.marks.add_up(&self.tree);
+    }
+}

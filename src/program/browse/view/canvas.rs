@@ -1,0 +1,108 @@
+//! What all parts of the view draw with.
+
+use ratatui_core::buffer::Buffer;
+use ratatui_core::layout::Rect;
+use ratatui_core::style::{Color, Modifier, Style};
+
+use crate::program::browse::browser::Browser;
+use weigh::internal::render::partial;
+use weigh::internal::render::size::Format;
+
+/// The lines of the screen outside the list: the head and the foot.
+pub(super) const AROUND: u16 = 2;
+
+/// The drawing area.
+pub(super) struct Canvas<'a> {
+    pub(super) buffer: &'a mut Buffer,
+    pub(super) area: Rect,
+}
+
+impl Canvas<'_> {
+    /// Writes `text`, which is already escaped, from the column `x` of a line on, in at most `width` cells. Returns
+    /// the column after it.
+    pub(super) fn write(
+        &mut self,
+        (x, y): (usize, usize),
+        text: &str,
+        width: usize,
+        style: Style,
+    ) -> usize {
+        let (Ok(column), Ok(line)) = (u16::try_from(x), u16::try_from(y)) else { return x };
+        if column >= self.area.width || line >= self.area.height {
+            return x;
+        }
+        self.buffer.set_stringn(column, line, text, width, style).0.into()
+    }
+
+    /// Styles a whole line.
+    pub(super) fn paint(&mut self, y: usize, style: Style) {
+        let Ok(y) = u16::try_from(y) else { return };
+        self.buffer.set_style(Rect { y, height: 1, ..self.area }.intersection(self.area), style);
+    }
+
+    pub(super) fn width(&self) -> usize {
+        self.area.width.into()
+    }
+
+    pub(super) fn height(&self) -> usize {
+        self.area.height.into()
+    }
+}
+
+/// A number of entries.
+pub(super) fn number_of(entries: u64) -> String {
+    let word = if entries == 1 { "entry" } else { "entries" };
+    format!("{} {word}", Format::Count.write(entries))
+}
+
+/// A size, marked if it is a lower bound.
+pub(super) fn sized(browser: &Browser, size: u64, is_partial: bool) -> String {
+    partial::mark(format(browser).write(size), is_partial)
+}
+
+/// The format of sizes.
+pub(super) fn format(browser: &Browser) -> Format {
+    browser.options.formats.of(browser.measure())
+}
+
+/// Converts a style of `nu_ansi_term` to ratatui's.
+pub(super) fn style(style: nu_ansi_term::Style) -> Style {
+    let modifiers = [
+        (style.is_bold, Modifier::BOLD),
+        (style.is_dimmed, Modifier::DIM),
+        (style.is_italic, Modifier::ITALIC),
+        (style.is_underline, Modifier::UNDERLINED),
+        (style.is_reverse, Modifier::REVERSED),
+    ];
+    let modifiers = modifiers.into_iter().filter(|(is_on, _)| *is_on);
+    Style {
+        fg: style.foreground.map(color),
+        bg: style.background.map(color),
+        add_modifier: modifiers.map(|(_, modifier)| modifier).collect(),
+        ..Style::new()
+    }
+}
+
+fn color(color: nu_ansi_term::Color) -> Color {
+    match color {
+        nu_ansi_term::Color::Black => Color::Black,
+        nu_ansi_term::Color::DarkGray => Color::DarkGray,
+        nu_ansi_term::Color::Red => Color::Red,
+        nu_ansi_term::Color::LightRed => Color::LightRed,
+        nu_ansi_term::Color::Green => Color::Green,
+        nu_ansi_term::Color::LightGreen => Color::LightGreen,
+        nu_ansi_term::Color::Yellow => Color::Yellow,
+        nu_ansi_term::Color::LightYellow => Color::LightYellow,
+        nu_ansi_term::Color::Blue => Color::Blue,
+        nu_ansi_term::Color::LightBlue => Color::LightBlue,
+        nu_ansi_term::Color::Purple | nu_ansi_term::Color::Magenta => Color::Magenta,
+        nu_ansi_term::Color::LightPurple | nu_ansi_term::Color::LightMagenta => Color::LightMagenta,
+        nu_ansi_term::Color::Cyan => Color::Cyan,
+        nu_ansi_term::Color::LightCyan => Color::LightCyan,
+        nu_ansi_term::Color::White => Color::Gray,
+        nu_ansi_term::Color::LightGray => Color::White,
+        nu_ansi_term::Color::Fixed(number) => Color::Indexed(number),
+        nu_ansi_term::Color::Rgb(red, green, blue) => Color::Rgb(red, green, blue),
+        nu_ansi_term::Color::Default => Color::Reset,
+    }
+}

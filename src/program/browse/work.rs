@@ -1,0 +1,266 @@
+//! The loop, and the work in the background. It passes keys, and what threads find out, to the state, and does what that
+//! wants to be done.
+
+use std::io;
+use std::mem;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::browser::Browser;
+use super::event::{Command, Ending, Event};
+use super::keys::Key;
+use super::options::BrowseOptions;
+use super::protected::Protected;
+use super::review::RemovalProgress;
+use crate::program::signals::ScreenSignals;
+use weigh::internal::interrupt::Interrupt;
+use weigh::internal::remove::{self, Manner, Target, UserDirectories};
+use weigh::internal::report::{self, Browsed, Request};
+
+/// The interval between looks at what goes on in the background, and at signals.
+pub const INTERVAL: Duration = Duration::from_millis(100);
+
+/// The longest wait for background work at the end.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where keys come from, and where the state is drawn.
+pub trait Console {
+    /// Draws the state.
+    ///
+    /// # Errors
+    /// The terminal's.
+    fn draw(&mut self, browser: &mut Browser) -> io::Result<()>;
+
+    /// The next thing that the user does, if that comes in time.
+    ///
+    /// # Errors
+    /// The terminal's.
+    fn next(&mut self, wait: Duration) -> io::Result<Option<Typed>>;
+}
+
+/// What comes from the user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Typed {
+    /// A key.
+    Key(Key),
+    /// Nothing for the state, but it must be drawn again.
+    Redraw,
+    /// The signal with this number, which ends the program.
+    Signal(u8),
+}
+
+/// The work in the background.
+#[derive(Debug)]
+pub struct Work {
+    directories: UserDirectories,
+    signals: ScreenSignals,
+    /// The least time between two reports about work.
+    interval: Duration,
+    /// What ends a scan early.
+    interrupt: Interrupt,
+    /// Whether the removal is cancelled.
+    is_cancelled: Arc<AtomicBool>,
+    sender: Sender<Event>,
+    events: Receiver<Event>,
+}
+
+impl Work {
+    /// For what `request` asks for, with reports about it once in an `interval`. A removal ends with the `signals`.
+    pub fn new(
+        request: &Request,
+        options: &BrowseOptions,
+        signals: ScreenSignals,
+        interval: Duration,
+    ) -> Self {
+        let (sender, events) = channel();
+        Self {
+            directories: options.directories.clone().unwrap_or_default(),
+            signals,
+            interval,
+            interrupt: request.interrupt.clone(),
+            is_cancelled: Arc::default(),
+            sender,
+            events,
+        }
+    }
+
+    /// Browses until something ends that.
+    ///
+    /// # Errors
+    /// The terminal's.
+    pub fn browse(&self, browser: &mut Browser, console: &mut impl Console) -> io::Result<Ending> {
+        let (mut last_tick, mut pause) = (Instant::now(), self.interval);
+        let mut is_changed = true;
+        loop {
+            // Sends nothing to the terminal, which may be remote, while nothing changes.
+            if mem::take(&mut is_changed) {
+                console.draw(browser)?;
+            }
+            let mut input = console.next(INTERVAL)?;
+            let start = Instant::now();
+            // Handles all typed keys before the next drawing.
+            while let Some(typed) = input {
+                is_changed = true;
+                let ending = match typed {
+                    Typed::Key(key) => self.pass(browser, Event::Key(key)),
+                    Typed::Signal(signal) => Some(Ending::Signal(signal)),
+                    Typed::Redraw => None,
+                };
+                if let Some(ending) = ending {
+                    return Ok(ending);
+                }
+                if start.elapsed() >= INTERVAL {
+                    break;
+                }
+                // Without a timeout, it would not look for new keys.
+                input = console.next(Duration::from_millis(1))?;
+            }
+            while let Ok(event) = self.events.try_recv() {
+                is_changed = true;
+                if let Some(ending) = self.pass(browser, event) {
+                    return Ok(ending);
+                }
+            }
+            if browser.is_busy() && last_tick.elapsed() >= pause {
+                let start = Instant::now();
+                self.pass(browser, Event::Tick);
+                is_changed = true;
+                // However large the tree is, keys are answered most of the time; and however large the current directory
+                // is, its lock stays free for the walk.
+                pause = self.interval.max(start.elapsed() * 10);
+                last_tick = Instant::now();
+            }
+        }
+    }
+
+    /// Passes `event` to the state, and begins what that wants to be done. Returns how browsing ends, if it does.
+    pub fn pass(&self, browser: &mut Browser, event: Event) -> Option<Ending> {
+        browser.on(event).into_iter().find_map(|command| self.begin(command))
+    }
+
+    fn begin(&self, command: Command) -> Option<Ending> {
+        match command {
+            Command::End(ending) => return Some(ending),
+            Command::StopScan => self.interrupt.is_asked.store(true, Ordering::SeqCst),
+            Command::CancelRemoval => self.is_cancelled.store(true, Ordering::SeqCst),
+            Command::Protect(roots, homes) => self.spawn(move |sender| {
+                let names = roots.iter().map(|root| root.as_encoded_bytes());
+                send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
+            }),
+            Command::Scan(request, top) => {
+                self.interrupt.is_asked.store(false, Ordering::SeqCst);
+                self.spawn(move |sender| {
+                    let done = report::browse(&request, top, |progress| {
+                        if let Some(progress) = progress {
+                            send(sender, Event::Progress(progress.clone()));
+                        }
+                    });
+                    send(sender, Event::Scanned(done.map(Box::new)));
+                });
+            }
+            Command::Look(number, targets) => {
+                let directories = self.directories.clone();
+                self.spawn(move |sender| {
+                    let looked = look(targets, &directories);
+                    send(sender, Event::Looked(number, looked));
+                });
+            }
+            Command::Remove(manner, targets) => self.remove(manner, targets),
+            Command::Undo(trashed) => {
+                let directories = self.directories.clone();
+                self.spawn(move |sender| {
+                    let go_on = &mut |_: remove::RemovalEvent<'_>| ControlFlow::Continue(());
+                    let removed = remove::undo(&trashed, &directories, go_on);
+                    send(sender, Event::Undone(trashed, Box::new(removed)));
+                });
+            }
+        }
+        None
+    }
+
+    fn spawn(&self, work: impl FnOnce(&Sender<Event>) + Send + 'static) {
+        let sender = self.sender.clone();
+        thread::spawn(move || work(&sender));
+    }
+
+    fn remove(&self, manner: Manner, targets: Vec<Target>) {
+        let (signals, is_cancelled) = (self.signals.clone(), Arc::clone(&self.is_cancelled));
+        let (directories, interval) = (self.directories.clone(), self.interval);
+        is_cancelled.store(false, Ordering::SeqCst);
+        self.spawn(move |sender| {
+            let (mut last_report, mut now) = (Instant::now(), RemovalProgress::default());
+            let removed = remove::remove(&targets, manner, &directories, &mut |event| {
+                now.add(event);
+                if last_report.elapsed() >= interval {
+                    last_report = Instant::now();
+                    send(sender, Event::Removing(mem::take(&mut now)));
+                }
+                // The loop may be waiting for a terminal that takes no more output.
+                match is_cancelled.load(Ordering::SeqCst) || signals.ended_by().is_some() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            });
+            send(sender, Event::Removing(now));
+            send(sender, Event::Removed(Box::new(removed)));
+        });
+    }
+
+    /// Cancels the removal and waits until it has put back what it had moved; at most [`PATIENCE`]. False if it has not.
+    pub(super) fn end_removal(&self, browser: &mut Browser) -> bool {
+        self.begin(browser.quit_after_removal());
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match self.wait_until(end) {
+                Ok(event @ Event::Removed(_)) => {
+                    browser.on(event);
+                    return true;
+                }
+                Ok(Event::Undone(..)) => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+    }
+
+    /// Stops the scan and returns its result. Does not wait for one that does not stop.
+    pub(super) fn end_scan(&self) -> Option<Browsed> {
+        self.begin(Command::StopScan);
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match self.wait_until(end) {
+                Ok(Event::Scanned(browsed)) => {
+                    return browsed.ok().map(|browsed| *browsed);
+                }
+                Ok(_) => {}
+                Err(_) => return None,
+            }
+        }
+    }
+
+    fn wait_until(&self, end: Instant) -> Result<Event, RecvTimeoutError> {
+        self.events.recv_timeout(end.saturating_duration_since(Instant::now()))
+    }
+}
+
+/// Sends `event` to the loop. If nobody receives it, the program is ending.
+fn send(sender: &Sender<Event>, event: Event) {
+    let _ = sender.send(event);
+}
+
+/// Looks at `targets` for the review: why each must not be removed, if there is a reason.
+fn look(
+    targets: Vec<(usize, Target)>,
+    directories: &UserDirectories,
+) -> Vec<(usize, Target, Option<String>)> {
+    let unlogged = directories.check_log().err().map(|error| error.to_string());
+    let looked = targets.into_iter().map(|(number, mut target)| {
+        let refusal = remove::look(&mut target).err().map(|error| error.to_string());
+        (number, target, refusal.or_else(|| unlogged.clone()))
+    });
+    looked.collect()
+}
