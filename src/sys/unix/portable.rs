@@ -92,6 +92,7 @@ impl Handle {
     /// # Errors
     /// The system's, from readdir(3). Names read before the error have been appended.
     pub fn read(&self, _: &mut Vec<u8>, names: &mut Listing, _: Option<u64>) -> io::Result<bool> {
+        let before = names.len();
         each_of_next(self.entries.as_ref(), |entry| {
             let kind = entry.file_type().ok().map(kind);
             // The system never returns a name with a NUL.
@@ -101,7 +102,7 @@ impl Handle {
             }
             Ok(())
         })?;
-        Ok(!names.is_empty())
+        Ok(names.len() > before)
     }
 }
 

@@ -161,6 +161,7 @@ impl<const ASKS: bool> Handle<ASKS> {
     /// # Errors
     /// The system's, from FindNextFileW. Names read before the error have been appended.
     pub fn read(&self, _: &mut Vec<u8>, names: &mut Listing, _: Option<u64>) -> io::Result<bool> {
+        let before = names.len();
         each_of_next(self.entries.as_ref(), |entry| {
             // Both come from the listing.
             let (name, told) = (entry.file_name(), entry.metadata()?);
@@ -175,7 +176,7 @@ impl<const ASKS: bool> Handle<ASKS> {
             }
             Ok(())
         })?;
-        Ok(!names.is_empty())
+        Ok(names.len() > before)
     }
 }
 
