@@ -374,7 +374,7 @@ _weigh() {
                     return 0
                     ;;
                 --as)
-                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded parquet html svg" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "json csv ndjson ncdu folded prometheus parquet html svg" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi

@@ -486,6 +486,7 @@ csv\t'A table, one line per entry: path, kind, size, entries, depth'
 ndjson\t'The same table as JSON, one object per line'
 ncdu\t'The export format of ncdu, for ncdu -f'
 folded\t'Stacks for flame graphs'
+prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
 parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
 html\t'A page with a map and a table, in one file'
 svg\t'The map alone'"
