@@ -10,59 +10,6 @@ complete -c weigh -s I -l ignore-all-in-file -d 'Leave out entries whose path ma
 complete -c weigh -l exclude -d 'Leave out entries that match, as in .gitignore' -r -f
 complete -c weigh -l include -d 'Count only entries that match, and what is in them' -r -f
 complete -c weigh -l ignore-file -d 'Leave out entries that match a line of FILE, as in .gitignore' -r -F
-complete -c weigh -s M -l mtime -d 'Count only entries that were modified DAYS ago; +DAYS: earlier, -DAYS: later' -r -f
-complete -c weigh -s A -l atime -d 'Count only entries that were accessed DAYS ago' -r -f
-complete -c weigh -s y -l ctime -d 'Count only entries whose status (such as owner or mode) changed DAYS ago' -r -f
-complete -c weigh -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
-complete -c weigh -s d -l depth -l max-depth -d 'Show DEPTH levels below each PATH' -r -f
-complete -c weigh -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
-complete -c weigh -l by -d 'Show totals by group' -r -f -a "type\t''
-owner\t''
-age\t''
-size\t''"
-complete -c weigh -l collapse -d 'Show directories with this name or path without their content' -r -F
-complete -c weigh -l sort -d 'Set the order of entries in the same directory' -r -f -a "size\t''
-name\t''
-count\t''
-time\t''"
-complete -c weigh -l save -d 'Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output' -r -F
-complete -c weigh -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
-complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
-complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
-complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, largest changes first' -r -F
-complete -c weigh -l history -d 'Show what became of a tree over time: the snapshots of it in each FILE' -r -F
-complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
-complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
-complete -c weigh -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
-csv\t'A table, one line per entry: path, kind, size, entries, depth'
-ndjson\t'The same table as JSON, one object per line'
-ncdu\t'The export format of ncdu, for ncdu -f'
-folded\t'Stacks for flame graphs'
-parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
-html\t'A page with a map and a table, in one file'
-svg\t'The map alone'"
-complete -c weigh -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
-b\t''
-k\t''
-m\t''
-g\t''
-t\t''
-kb\t''
-mb\t''
-gb\t''
-tb\t''"
-complete -c weigh -l time-style -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT' -r -f
-complete -c weigh -s w -l terminal-width -d 'Draw for a terminal that is WIDTH columns wide' -r -f
-complete -c weigh -l color -d 'Print colours: if the terminal can show them (auto, the default), always, or never' -r -f -a "auto\t''
-always\t''
-never\t''"
-complete -c weigh -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
-complete -c weigh -l config -d 'Read settings from FILE instead of the config file' -r -F
-complete -c weigh -l completions -d 'Print the completions for a shell' -r -f -a "bash\t''
-elvish\t''
-fish\t''
-powershell\t''
-zsh\t''"
 complete -c weigh -l type -d 'Count only files of this type; --type-list shows the types' -r -f -a "ada\t''
 agda\t''
 aidl\t''
@@ -511,6 +458,60 @@ z\t''
 zig\t''
 zsh\t''
 zstd\t''"
+complete -c weigh -s M -l mtime -d 'Count only entries that were modified DAYS ago; +DAYS: earlier, -DAYS: later' -r -f
+complete -c weigh -s A -l atime -d 'Count only entries that were accessed DAYS ago' -r -f
+complete -c weigh -s y -l ctime -d 'Count only entries whose status (such as owner or mode) changed DAYS ago' -r -f
+complete -c weigh -s n -l number-of-lines -d 'Show the NUMBER largest [default: what fits]' -r -f
+complete -c weigh -s d -l depth -l max-depth -d 'Show DEPTH levels below each PATH' -r -f
+complete -c weigh -s z -l min-size -d 'Show only entries of SIZE or more, as in 512, 10k, 10KiB, 10kB, 1.5G' -r -f
+complete -c weigh -l by -d 'Show totals by group' -r -f -a "type\t''
+owner\t''
+age\t''
+size\t''"
+complete -c weigh -l collapse -d 'Show directories with this name or path without their content' -r -F
+complete -c weigh -l sort -d 'Set the order of entries in the same directory' -r -f -a "size\t''
+name\t''
+count\t''
+time\t''"
+complete -c weigh -l save -d 'Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output' -r -F
+complete -c weigh -l keep -d 'With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others' -r -f
+complete -c weigh -l load -d 'Show the snapshot in FILE instead of a PATH; - is standard input' -r -F
+complete -c weigh -l shard -d 'Weigh only one of N shares of PATH: the part numbered I, from 1 to N' -r -f
+complete -c weigh -l since -d 'Show what changed since the snapshot in FILE, largest changes first' -r -F
+complete -c weigh -l history -d 'Show what became of a tree over time: the snapshots of it in each FILE' -r -F
+complete -c weigh -l fail-over -d 'Exit with status 3 if the total exceeds SIZE' -r -f
+complete -c weigh -l fail-growth -d 'Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%' -r -f
+complete -c weigh -l as -d 'Print a format for other programs: everything, like -j' -r -f -a "json\t'The same as -j'
+csv\t'A table, one line per entry: path, kind, size, entries, depth'
+ndjson\t'The same table as JSON, one object per line'
+ncdu\t'The export format of ncdu, for ncdu -f'
+folded\t'Stacks for flame graphs'
+prometheus\t'Metrics of the PATHs; with -d, -n or -z, of more'
+parquet\t'A table for DuckDB, Spark and pandas; more columns with --details'
+html\t'A page with a map and a table, in one file'
+svg\t'The map alone'"
+complete -c weigh -s o -l output-format -d 'Print sizes in powers of 1000 (si), or all in one unit' -r -f -a "si\t''
+b\t''
+k\t''
+m\t''
+g\t''
+t\t''
+kb\t''
+mb\t''
+gb\t''
+tb\t''"
+complete -c weigh -l time-style -d 'Print times as full-iso, long-iso, iso, relative, or +FORMAT' -r -f
+complete -c weigh -s w -l terminal-width -d 'Draw for a terminal that is WIDTH columns wide' -r -f
+complete -c weigh -l color -d 'Print colours: if the terminal can show them (auto, the default), always, or never' -r -f -a "auto\t''
+always\t''
+never\t''"
+complete -c weigh -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
+complete -c weigh -l config -d 'Read settings from FILE instead of the config file' -r -F
+complete -c weigh -l completions -d 'Print the completions for a shell' -r -f -a "bash\t''
+elvish\t''
+fish\t''
+powershell\t''
+zsh\t''"
 complete -c weigh -s s -l apparent-size -d 'Count file lengths instead of disk blocks'
 complete -c weigh -s f -l filecount -d 'Count regular files instead of bytes'
 complete -c weigh -l inodes -d 'Count inodes of every kind instead of bytes'
@@ -522,6 +523,7 @@ complete -c weigh -s x -l limit-filesystem -l one-file-system -d 'Stay on the fi
 complete -c weigh -s i -l ignore-hidden -d 'Leave out names that begin with a dot'
 complete -c weigh -l gitignore -d 'Leave out what git ignores, and what .ignore files exclude'
 complete -c weigh -l ignored -d 'Count only what git ignores: what cleaning would free'
+complete -c weigh -l exclude-caches -d 'Leave out the content of directories that a CACHEDIR.TAG marks as caches'
 complete -c weigh -l type-list -d 'List the types of files and their globs'
 complete -c weigh -s D -l only-dir -d 'Show only directories'
 complete -c weigh -s F -l only-file -d 'Show only files: a list of the largest'
@@ -563,6 +565,7 @@ complete -c weigh -l no-limit-filesystem -l no-one-file-system -d 'Undo --limit-
 complete -c weigh -l no-ignore-hidden -d 'Undo --ignore-hidden'
 complete -c weigh -l no-gitignore -d 'Undo --gitignore'
 complete -c weigh -l no-ignored -d 'Undo --ignored'
+complete -c weigh -l no-exclude-caches -d 'Undo --exclude-caches'
 complete -c weigh -l no-only-dir -d 'Undo --only-dir'
 complete -c weigh -l no-only-file -d 'Undo --only-file'
 complete -c weigh -l no-file-types -d 'Undo --file-types'

@@ -9,6 +9,7 @@
 //!
 //! A directory's [`Scope`] is what filters know about it from its parents. Without filters there is none.
 
+mod caches;
 mod git_files;
 mod globs;
 mod names;
@@ -22,6 +23,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use caches::Caches;
 pub use globs::Globs;
 pub use names::Names;
 pub use paths::Paths;
@@ -55,6 +57,9 @@ pub struct Filter {
     pub times: Times,
     /// Directories that count with everything in them, but are shown without their content.
     pub collapse: Paths,
+    /// Filters by the tag in a directory. The walk and whoever looks for roots inside others ask it about directories
+    /// that they have open, and [`DirectoryFilter::verdict`] does not.
+    pub caches: Caches,
     /// Which share of a tree counts, if not all of it does.
     pub share: Option<Share>,
 }
@@ -134,6 +139,7 @@ impl Filter {
             && self.has_no_rules()
             && self.regexes.is_off()
             && self.times.is_off()
+            && self.caches.is_off()
             && self.collapse.is_off()
     }
 
@@ -145,12 +151,12 @@ impl Filter {
         !(self.regexes.is_off() && self.has_no_rules())
     }
 
-    /// The filters that work on a snapshot: none of git's, and of times only the last modification, if it
-    /// `has_times`.
+    /// The filters that work on a snapshot: none that read files (git's, and those of caches), and of times only the
+    /// last modification, if it `has_times`.
     pub fn of_saved(&self, has_times: bool) -> Self {
         let modified = self.times.modified.filter(|_| has_times);
         let times = Times { modified, accessed: None, changed: None, ..self.times };
-        Self { git: Git::default(), times, ..self.clone() }
+        Self { git: Git::default(), caches: Caches::default(), times, ..self.clone() }
     }
 
     /// What filters know about the root at `path`; nothing if there are no filters.

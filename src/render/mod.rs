@@ -21,6 +21,7 @@ mod parquet;
 pub mod partial;
 pub mod percent;
 pub mod progress;
+mod prometheus;
 pub mod rows;
 pub mod size;
 pub mod stats;
@@ -67,6 +68,8 @@ pub enum Form {
     Ncdu,
     /// Folded stacks.
     Folded,
+    /// Prometheus's text format.
+    Prometheus,
     /// Parquet.
     Parquet,
     /// A page, or its map alone.
@@ -88,12 +91,13 @@ pub struct Fits {
 
 impl Form {
     /// All forms: name, value and help.
-    pub const ALL: [(&str, Form, &str); 8] = [
+    pub const ALL: [(&str, Form, &str); 9] = [
         ("json", Form::Json, "The same as -j"),
         ("csv", Form::Csv, "A table, one line per entry: path, kind, size, entries, depth"),
         ("ndjson", Form::Ndjson, "The same table as JSON, one object per line"),
         ("ncdu", Form::Ncdu, "The export format of ncdu, for ncdu -f"),
         ("folded", Form::Folded, "Stacks for flame graphs"),
+        ("prometheus", Form::Prometheus, "Metrics of the PATHs; with -d, -n or -z, of more"),
         (
             "parquet",
             Form::Parquet,
@@ -109,7 +113,9 @@ impl Form {
         match self {
             Form::Json => Fits { times: true, ..everything },
             Form::Csv | Form::Ndjson | Form::Page(_) => everything,
-            Form::Folded | Form::Parquet => Fits { changes: false, ..everything },
+            Form::Folded | Form::Prometheus | Form::Parquet => {
+                Fits { changes: false, ..everything }
+            }
             Form::Ncdu => Fits { parts: false, changes: false, counts: false, times: false },
         }
     }
@@ -207,6 +213,7 @@ fn write_form(
         (Form::Ncdu, _) => ncdu::write(out, weighed, options),
         (Form::Csv, Some(tree)) => rows::csv(out, tree),
         (Form::Ndjson, Some(tree)) => rows::ndjson(out, tree),
+        (Form::Prometheus, Some(tree)) => prometheus::write(out, tree, options.view.measure),
         (Form::Folded, Some(tree)) => folded::write(out, tree),
         (Form::Parquet, Some(tree)) => parquet::write(out, tree, options),
         // A page has options of its own.

@@ -108,6 +108,7 @@ impl<const ASKS: bool> PathHandle<ASKS> {
     /// The system's, from readdir(3) or FindNextFileW. Names read before the error have been appended.
     pub fn read(&self, _: &mut Vec<u8>, names: &mut Listing, _: Option<u64>) -> io::Result<bool> {
         const NAMES: usize = 2_000;
+        let before = names.len();
         let entries = self.entries.as_ref().ok_or(io::ErrorKind::Unsupported)?;
         let mut entries = entries.lock().unwrap_or_else(PoisonError::into_inner);
         for entry in entries.by_ref().take(NAMES) {
@@ -118,7 +119,7 @@ impl<const ASKS: bool> PathHandle<ASKS> {
                 names.push(Listed { name: &name, kind, inode, stat: stat.as_ref() });
             }
         }
-        Ok(!names.is_empty())
+        Ok(names.len() > before)
     }
 
     fn below(&self, name: &CStr) -> PathBuf {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use super::find::name_in;
 use super::is_entered;
 use super::roots::{Root, standing_for};
-use crate::filter::{self, Verdict};
+use crate::filter::{self, Caches, Verdict};
 use crate::inode::Identity;
 use crate::path;
 use crate::sys::{self, Carries, Handle, Query, Symlinks};
@@ -299,6 +299,9 @@ impl<'a> Nesting<'a> {
         for (i, name) in way.iter().enumerate() {
             if i > 0 {
                 dir = dir.open_at(&way[i - 1], Symlinks::Stay)?;
+            }
+            if name.as_c_str() != Caches::TAG && filter.caches.leave_out(&dir).unwrap_or(false) {
+                return Ok(false);
             }
             let stat = dir.stat_at(name, Symlinks::Stay, self.options.query)?;
             let above = way[..i].iter().map(|name| name.to_bytes());

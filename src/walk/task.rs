@@ -7,6 +7,7 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
@@ -21,8 +22,10 @@ use super::progress::Slot;
 use super::roots::Root;
 use super::visit::Visit;
 use super::{Walk, lock};
+use crate::filter::Caches;
+use crate::measure::Kind;
 use crate::problem::Operation;
-use crate::sys::{self, Listing};
+use crate::sys::{self, Listed, Listing};
 use crate::tally::{Entry, Tally};
 use crate::total::{self, Shown, Subtotal};
 
@@ -221,14 +224,14 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                         let scope = self.walk.scope(&dir, &handle);
                         let open = Arc::new(self.walk.handles.count(handle, scope));
                         self.walk.handles.keep_if_root(&dir, &open);
-                        return self.list(&dir, &open);
+                        return self.list(&dir, &open, true);
                     }
                     Ok(None) => {}
                     Err(error) => self.walk.report(dir.path(), Operation::Open, &error),
                 }
                 None
             }
-            Task::Unlisted { dir, open } => self.list(&dir, &open),
+            Task::Unlisted { dir, open } => self.list(&dir, &open, false),
             Task::Entries { dir, open, names } => {
                 let mut visit = Visit::new(self, &dir, &open);
                 visit.weigh(&names);
@@ -238,17 +241,36 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
     }
 
     /// Weighs the part of an open directory that is not listed yet, and hands out all subdirectories but the last.
-    fn list(&self, dir: &Arc<Dir<T::Part>>, open: &Arc<CountedHandle>) -> Option<Task<T::Part>> {
+    fn list(
+        &self,
+        dir: &Arc<Dir<T::Part>>,
+        open: &Arc<CountedHandle>,
+        is_all_unlisted: bool,
+    ) -> Option<Task<T::Part>> {
         /// To weigh so many entries takes so much longer than a task costs that another thread may as well read the
         /// rest.
         const LARGE: usize = 256;
+        /// The tag of a cache decides about all entries, wherever it is listed. Of more entries than this, it is looked
+        /// up and not waited for: memory is bounded, and one call more is nothing beside so many.
+        const MANY: usize = 10_000;
         let walk = self.walk;
         let mut visit = Visit::new(self, dir, open);
+        let mut may_be_cache = is_all_unlisted && !walk.options.filter.caches.is_off();
         SCRATCH.with_borrow_mut(|Scratch { buffer, names }| {
             loop {
                 names.clear();
-                let read = open.handle.read(buffer, names, dir.mount.end);
+                let mut read = open.handle.read(buffer, names, dir.mount.end);
                 self.slot.call(1);
+                if mem::take(&mut may_be_cache) {
+                    while matches!(read, Ok(true)) && names.len() < MANY && !walk.is_interrupted() {
+                        read = open.handle.read(buffer, names, dir.mount.end);
+                        self.slot.call(1);
+                    }
+                    if let Some(tag) = self.tag_of_cache(dir, open, names, &read) {
+                        visit.weigh(&tag);
+                        break;
+                    }
+                }
                 let is_end = !matches!(read, Ok(true)) || walk.is_interrupted();
                 if let Err(error) = read {
                     self.report_unless_vanished(dir, &error);
@@ -270,6 +292,33 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
             }
         });
         visit.finish()
+    }
+
+    /// If filters leave out the content of an open directory because it is a cache, its tag, which counts. `names` are
+    /// listed, and as `read` says, there may be more. Only if a tag is, or may be, among them, something is opened.
+    fn tag_of_cache(
+        &self,
+        dir: &Dir<T::Part>,
+        open: &CountedHandle,
+        names: &Listing,
+        read: &io::Result<bool>,
+    ) -> Option<Listing> {
+        let listed = names.iter().find(|listed| Caches::may_be_tag(*listed));
+        if listed.is_none() && matches!(read, Ok(false)) {
+            return None;
+        }
+        match self.walk.options.filter.caches.leave_out(&open.handle) {
+            Ok(true) => {}
+            Ok(false) => return None,
+            Err(error) => {
+                self.walk.report(dir.path_of(Caches::TAG), Operation::Read, &error);
+                return None;
+            }
+        }
+        let unlisted = Listed { name: Caches::TAG, kind: Some(Kind::File), inode: 0, stat: None };
+        let mut tag = Listing::default();
+        tag.push(listed.unwrap_or(unlisted));
+        Some(tag)
     }
 }
 

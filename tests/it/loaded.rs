@@ -37,6 +37,7 @@ const SHOWN: &[&str] = &[
     "--as csv",
     "--as ndjson",
     "--as ncdu",
+    "--as prometheus -z 0",
     "--stats",
     "-X nothing",
     "--mtime +1",
@@ -57,7 +58,7 @@ fn is_harmless(place: &Fixture, flags: &str, snapshots: &[&str]) {
     for stream in [&shown.stdout, &shown.stderr] {
         let text = String::from_utf8_lossy(stream);
         // ncdu's names are bytes: what is no text in them has no other way.
-        assert!(is_ncdu || !text.contains('\u{fffd}') || is_json(flags), "{flags}: {text:?}");
+        assert!(is_ncdu || !text.contains('\u{fffd}') || is_replaced(flags), "{flags}: {text:?}");
         let plain = without_colours(&text);
         check_text(plain.as_bytes(), flags);
         assert!(!plain.contains("\nweigh: forged"), "{flags}: {plain}");
@@ -65,9 +66,9 @@ fn is_harmless(place: &Fixture, flags: &str, snapshots: &[&str]) {
     }
 }
 
-/// In JSON what is no text is replaced, and stands beside it in base64.
-fn is_json(flags: &str) -> bool {
-    ["-j", "ndjson", "--save"].iter().any(|flag| flags.contains(flag))
+/// In JSON what is no text is replaced, and stands beside it in base64. In metrics it is only replaced.
+fn is_replaced(flags: &str) -> bool {
+    ["-j", "ndjson", "--save", "prometheus"].iter().any(|flag| flags.contains(flag))
 }
 
 fn without_colours(text: &str) -> String {

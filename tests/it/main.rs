@@ -30,6 +30,7 @@ mod rounds;
 mod storage;
 
 // What is counted.
+mod caches;
 mod churn;
 mod counting;
 mod filters;

@@ -15,7 +15,7 @@ use crate::run::{Shown, weigh};
 const SEEDS: (usize, usize) = (60, 300);
 
 /// What is shown of both.
-const SHOWN: [&str; 20] = [
+const SHOWN: [&str; 21] = [
     "",
     "-n 3",
     "-d 1",
@@ -32,6 +32,7 @@ const SHOWN: [&str; 20] = [
     "--as csv",
     "--as ndjson",
     "--as ncdu",
+    "--as prometheus",
     "--as folded",
     "--summarize",
     "-e 1 -X b2 -j",

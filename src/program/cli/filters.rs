@@ -11,7 +11,7 @@ use super::near::nearest;
 use super::roots::unreadable;
 use weigh::internal::escape::escape;
 use weigh::internal::filter::{
-    BadPattern, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, known_types,
+    BadPattern, Caches, Days, Filter, Globs, Names, Paths, Regexes, Times, Types, known_types,
 };
 use weigh::internal::git::{Git, Ignored};
 use weigh::internal::sys;
@@ -69,6 +69,13 @@ pub(super) struct FilterFlags {
     #[arg(long, conflicts_with = "gitignore")]
     pub(super) ignored: bool,
 
+    /// Leave out the content of directories that a CACHEDIR.TAG marks as caches
+    ///
+    /// Such a directory and its CACHEDIR.TAG still count, as in tar. The tag is a regular file that begins as
+    /// https://bford.info/cachedir/ says.
+    #[arg(long)]
+    pub(super) exclude_caches: bool,
+
     /// Count only files of this type; --type-list shows the types
     #[arg(long = "type", value_name = "NAME")]
     pub(super) only_type: Vec<String>,
@@ -105,6 +112,7 @@ impl FilterFlags {
             paths: Paths::new(self.ignore_directory.iter().cloned()),
             collapse: Paths::default(),
             share: None,
+            caches: Caches { left_out: self.exclude_caches },
             types: self.types()?,
             globs: self.globs()?,
             git: self.git()?,

@@ -135,9 +135,6 @@ impl Flags {
 
     /// JSON has no limits by default; a picture has.
     fn limits(&self, terminal: Option<(usize, usize)>) -> Option<Limits> {
-        if self.show.summarize {
-            return Some(Limits { depth: 0, roots: usize::MAX, ..Limits::NONE });
-        }
         let show = match (self.show.only_dir, self.show.only_file) {
             (true, _) => Show::Directories,
             (_, true) => Show::Files,
@@ -147,6 +144,10 @@ impl Flags {
             || self.show.depth.is_some()
             || self.show.min_size.is_some()
             || show != Show::Everything;
+        let is_series = self.form() == Some(Form::Prometheus);
+        if self.show.summarize || is_series && !is_limited {
+            return Some(Limits { depth: 0, roots: usize::MAX, ..Limits::NONE });
+        }
         let is_page = matches!(self.form(), Some(Form::Page(_)));
         let is_drawn = self.form().is_none() || is_page;
         let usual = if is_page { page::NODES } else { default_lines(terminal) };

@@ -43,7 +43,7 @@ pub(super) struct SnapshotFlags {
     /// they are of several. A directory stands for the newest snapshot in it that --save DIR/ wrote.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
         "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
-        "gitignore", "ignored", "atime", "ctime",
+        "gitignore", "ignored", "exclude_caches", "atime", "ctime",
     ])]
     pub(super) load: Vec<PathBuf>,
 
