@@ -43,6 +43,8 @@ impl Content {
 
     /// Adds everything in `other`. If this was empty, it takes only as much memory as needed.
     pub fn append(&mut self, other: Content) {
+        // A directory's own record, which it gets at the end, fits too.
+        self.leaves.reserve(other.leaves.len() + 64);
         self.leaves.extend_from_slice(&other.leaves);
         spare(other.leaves);
         self.append_directories(other.below.directories);

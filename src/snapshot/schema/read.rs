@@ -102,24 +102,24 @@ fn read_below<T: Tally>(
             tokens.check_depth(open.len() + 1)?;
             open.push(Members { name: mem::take(&mut spare), ..Members::default() });
         }
+        let depth = open.len();
         let Some(members) = open.last_mut() else { return Ok(()) };
         if members.read(tokens, Tokens::skip)? {
             replay.open();
             tokens.take(b'[')?;
             continue;
         }
-        let Some(mut members) = open.pop() else { return Ok(()) };
-        let node = members.node(known, Some((root, open.len() + 1)));
+        let node = members.node(known, Some((root, depth)));
         let node = node.map_err(|what| tokens.error(what))?;
         match node.mode.kind() {
             Kind::Directory => replay.close(&node, Shown::Always),
             _ => replay.leaf(&node, true),
         }
         let newest = node.sums.all.newest;
+        spare = open.pop().map(|members| members.name).unwrap_or_default();
+        spare.clear();
         let above = open.last_mut().unwrap_or(root);
         above.newest = above.newest.max(newest);
-        spare = mem::take(&mut members.name);
-        spare.clear();
     }
 }
 

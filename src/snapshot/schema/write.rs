@@ -145,7 +145,8 @@ impl<'a> NodeWriter<'a> {
         text.extend_from_slice(br#","kind":""#);
         text.extend_from_slice(node.kind().as_bytes());
         text.push(b'"');
-        let known @ Node { sums, .. } = node.node();
+        let known = node.node();
+        let sums = &known.sums;
         let totals = sums.seen_as(self.options.view);
         // Seconds before or after the epoch; null for a directory in which nothing has a time.
         match (self.options.view.by_time, totals.newest) {
