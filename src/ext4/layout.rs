@@ -5,7 +5,6 @@ use std::io::{self, ErrorKind, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
 use super::map::Run;
-use super::sound::checksum;
 use super::{damaged, u16_at, u32_at, wide};
 
 /// What the superblock says, as far as it is needed here.
@@ -283,4 +282,9 @@ fn is_power_within(size: usize, least: usize, most: u64) -> bool {
 fn address(bytes: &[u8], (high, low): (usize, usize)) -> u64 {
     let is_wide = bytes.len() >= 64;
     wide(if is_wide { u32_at(bytes, high) } else { 0 }, u32_at(bytes, low))
+}
+
+/// CRC-32C of `bytes`, continuing `sum`, as ext4 has it: without the complement at both ends.
+pub(super) fn checksum(sum: u32, bytes: &[u8]) -> u32 {
+    !crc32c::crc32c_append(!sum, bytes)
 }

@@ -6,7 +6,7 @@ use std::mem;
 use rustix::fs::FileType;
 use smallvec::SmallVec;
 
-use super::layout::{CASE_INSENSITIVE, INDEXES, INLINE_DATA};
+use super::layout::{CASE_INSENSITIVE, INDEXES, INLINE_DATA, checksum};
 use super::map::extent_entries;
 use super::{Layout, RawInode, RawVolume, Run, u16_at, u32_at, wide};
 
@@ -169,11 +169,6 @@ fn has_checksum(block: &[u8], seed: u32) -> bool {
     let sum =
         [entries, tail.get(..4).unwrap_or_default(), &[0; 4]].into_iter().fold(seed, checksum);
     count <= room && sum == u32_at(tail, 4)
-}
-
-/// CRC-32C of `bytes`, continuing `sum`, as ext4 has it: without the complement at both ends.
-pub(super) fn checksum(sum: u32, bytes: &[u8]) -> u32 {
-    !crc32c::crc32c_append(!sum, bytes)
 }
 
 /// Whether the root of a tree of extents is valid. The kernel checks other nodes when it reads them.

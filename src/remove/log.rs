@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::directories::UserDirectories;
 use super::outcome::{Fate, TargetOutcome};
-use super::private::random_number;
+use super::random::random_number;
 use super::target::Target;
 use crate::escape::json_bytes;
 use crate::path;

@@ -41,6 +41,7 @@ mod outcome;
 mod parent;
 mod private;
 mod protected;
+mod random;
 mod relinked;
 mod removal;
 mod run;

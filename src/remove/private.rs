@@ -4,12 +4,12 @@
 //! It contains another private directory. If the target is a directory, its entries are moved there one by one.
 
 use std::ffi::{CStr, CString};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 
 use super::explain::{Stop, because};
 use super::known::is_beside;
 use super::outcome::RemovalStep;
+use super::random::random_name;
 use super::removal::Removal;
 use crate::path;
 use crate::sys::{ExactStat, HeldDirectory, user_id};
@@ -89,14 +89,4 @@ fn opened(parent: &HeldDirectory, name: &CStr, around: &ExactStat) -> Result<Hel
         return Ok(held);
     }
     Err(because("no private directory can be made beside it"))
-}
-
-/// A number that nobody can guess: std seeds its hashers with random numbers of the system.
-pub(super) fn random_number() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
-
-/// A name that nobody can guess.
-pub(super) fn random_name() -> io::Result<CString> {
-    CString::new(format!(".weigh-{:016x}", random_number())).map_err(io::Error::other)
 }

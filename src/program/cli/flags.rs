@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
@@ -9,10 +10,10 @@ use clap_complete::Shell;
 
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
-use super::screen::ScreenFlags;
-use super::snapshots::SnapshotFlags;
 use weigh::internal::measure::parse_size;
 use weigh::internal::render::time::Style;
+use weigh::internal::report::Growth;
+use weigh::internal::snapshot::Share;
 use weigh::internal::sys::Source;
 use weigh::internal::tally::By;
 
@@ -317,6 +318,99 @@ pub(super) struct PrintFlags {
     /// Print the version
     #[arg(short = 'V', long = "version", action = ArgAction::Version)]
     _version: Option<bool>,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Snapshots")]
+pub(super) struct SnapshotFlags {
+    /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
+    ///
+    /// An existing FILE is replaced only if it is empty or a snapshot from --save. If FILE is standard output, the
+    /// snapshot is all that is printed. If FILE ends in a slash, it is a directory, and the snapshot is a new file there,
+    /// named after the time.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) save: Option<PathBuf>,
+
+    /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others
+    ///
+    /// Only snapshots of the same PATHs and host are removed, and only those that were saved with --save DIR/. The last
+    /// one that is complete always stays. A line on stderr says what was removed.
+    #[arg(long, value_name = "N", requires = "save", allow_negative_numbers = true)]
+    #[arg(value_parser = positive())]
+    pub(super) keep: Option<NonZeroUsize>,
+
+    /// Save inode numbers, owners and all times in the snapshot, too; or show them, with --ui or --as parquet
+    #[arg(long)]
+    pub(super) details: bool,
+
+    /// Show the snapshot in FILE instead of a PATH; - is standard input
+    ///
+    /// Given several times, the snapshots are shown together, like a scan of all their PATHs. Each host has a line if
+    /// they are of several. A directory stands for the newest snapshot in it that --save DIR/ wrote.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
+        "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
+        "gitignore", "ignored", "exclude_caches", "atime", "ctime",
+    ])]
+    pub(super) load: Vec<PathBuf>,
+
+    /// Weigh only one of N shares of PATH: the part numbered I, from 1 to N
+    ///
+    /// Saved on N machines that see the same PATH, and loaded together, the shares are the snapshot of one walk.
+    #[arg(long, value_name = "I/N", value_parser = Share::parse)]
+    #[arg(conflicts_with_all = ["load", "since", "df", "unique", "dereference_links", "files0_from", "files_from"])]
+    pub(super) shard: Option<Share>,
+
+    /// Show what changed since the snapshot in FILE, largest changes first
+    ///
+    /// If FILE is a directory, it stands for the newest complete snapshot in it that --save DIR/ wrote of the same PATHs on
+    /// the same host.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(conflicts_with = "filetime")]
+    pub(super) since: Option<PathBuf>,
+
+    /// Show what became of a tree over time: the snapshots of it in each FILE
+    ///
+    /// Shows the directories that changed most from the first snapshot to the last: what they come to now, what they
+    /// grew by a day, and their sizes as small bars; and when the file system is full if it goes on like that.
+    /// A directory stands for all snapshots in it that --save DIR/ wrote.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1..)]
+    #[arg(conflicts_with_all = [
+        "RootFlags", "load", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",
+        "count_links", "unique", "filetime", "threads", "summarize", "df", "by", "file_types", "only_file", "collapse",
+        "sort",
+    ])]
+    pub(super) history: Vec<PathBuf>,
+
+    /// Exit with status 3 if the total exceeds SIZE
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(super) fail_over: Option<u64>,
+
+    /// Exit with status 3 if the total grew by more than SIZE, as in 500M or 20%
+    #[arg(long, value_name = "SIZE", value_parser = Growth::parse, requires = "since")]
+    pub(super) fail_growth: Option<Growth>,
+}
+
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Browse")]
+pub(super) struct ScreenFlags {
+    /// Look around on the terminal while it scans; mark, and see what that would free
+    ///
+    /// ? shows the keys. d reviews the marks; there t moves them into the trash, and D deletes them. With --load, it
+    /// shows a snapshot; with --since, also what changed.
+    #[arg(short = 'u', long, conflicts_with_all = [
+        "filetime", "count_links", "unique", "number_of_lines", "depth", "min_size", "only_dir",
+        "only_file", "file_types", "by", "collapse", "summarize", "save", "fail_over",
+        "fail_growth", "output_json", "form", "screen_reader",
+    ])]
+    pub(super) ui: bool,
+
+    /// Turn off deleting in --ui
+    #[arg(long, requires = "ui")]
+    pub(super) read_only: bool,
+
+    /// End paths that --ui prints with NUL instead of a newline
+    #[arg(long, requires = "ui")]
+    pub(super) print0: bool,
 }
 
 /// Which of a file's times.

@@ -1,8 +1,6 @@
-//! The flags of the screen to browse on.
+//! How to browse.
 
 use std::env;
-
-use clap::Args;
 
 use super::flags::{Flags, Sort};
 use super::options::colors;
@@ -15,29 +13,6 @@ use weigh::internal::remove::UserDirectories;
 use weigh::internal::render::size::Formats;
 use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
-
-#[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Browse")]
-pub(super) struct ScreenFlags {
-    /// Look around on the terminal while it scans; mark, and see what that would free
-    ///
-    /// ? shows the keys. d reviews the marks; there t moves them into the trash, and D deletes them. With --load, it
-    /// shows a snapshot; with --since, also what changed.
-    #[arg(short = 'u', long, conflicts_with_all = [
-        "filetime", "count_links", "unique", "number_of_lines", "depth", "min_size", "only_dir",
-        "only_file", "file_types", "by", "collapse", "summarize", "save", "fail_over",
-        "fail_growth", "output_json", "form", "screen_reader",
-    ])]
-    pub(super) ui: bool,
-
-    /// Turn off deleting in --ui
-    #[arg(long, requires = "ui")]
-    pub(super) read_only: bool,
-
-    /// End paths that --ui prints with NUL instead of a newline
-    #[arg(long, requires = "ui")]
-    pub(super) print0: bool,
-}
 
 impl Flags {
     /// What to keep of inodes, to be browsed in: of a snapshot, what it says.

@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::{Advice, Mode as CreateMode, OFlags};
 
+use super::bulk_records::Records;
 use super::{Handle, bulk_listing, device};
-use crate::ext4::{self, Budget, InodePacker, Kept, PackedInodes, RawVolume, Run};
+use crate::ext4::{self, InodePacker, Kept, PackedInodes, RawVolume, Run};
 use crate::inode::Identity;
-use crate::measure::Mode;
 use crate::parallel;
 use crate::sys::{Mount, MountTable, Query, Stat, now};
 
@@ -25,42 +25,6 @@ use crate::sys::{Mount, MountTable, Query, Stat, now};
 pub struct Bulk {
     records: Arc<Records>,
     bytes: u64,
-}
-
-/// Its inodes, and what is needed to read directories.
-#[derive(Debug)]
-pub(super) struct Records {
-    pub(super) volume: RawVolume,
-    pub(super) inodes: PackedInodes,
-    pub(super) budget: Budget,
-    pub(super) mounts: MountTable,
-    pub(super) mount: u64,
-    pub(super) device: u64,
-    /// The kernel lists directories that changed at or after this time, in seconds since the epoch.
-    pub(super) since: i64,
-}
-
-impl Records {
-    /// The attributes of the inode with this number; none if it was free, or if the kernel must be asked.
-    pub(super) fn stat(&self, inode: u64) -> Option<Stat> {
-        let its = self.inodes.attributes(inode)?;
-        Some(Stat {
-            device: self.device,
-            inode,
-            links: its.links.into(),
-            mode: Mode(its.mode),
-            mount_point: false,
-            blocks: its.blocks,
-            length: its.length,
-            accessed: its.accessed,
-            modified: its.modified,
-            changed: its.changed,
-            changed_nanos: its.changed_nanos,
-            born: its.born,
-            owner: its.owner,
-            group: Some(its.group),
-        })
-    }
 }
 
 impl Bulk {

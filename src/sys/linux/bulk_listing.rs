@@ -7,7 +7,7 @@ use std::io;
 use std::mem;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::bulk::Records;
+use super::bulk_records::Records;
 use super::listing;
 use crate::ext4::{self, DirectoryEntry, RawInode};
 use crate::inode::Identity;

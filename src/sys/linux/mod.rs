@@ -3,6 +3,7 @@
 
 mod bulk;
 mod bulk_listing;
+mod bulk_records;
 mod device;
 mod extents;
 mod file_systems;
