@@ -113,7 +113,9 @@ fn files_may_change_while_they_are_asked() {
                     case $((i % 5)) in
                     0) truncate -s $((i * 3000)) top/f$i; truncate -s 300K top/f$i;;
                     1) head -c 100K /dev/urandom >> top/f$i; truncate -s 200K top/f$i;;
-                    2) rm -f top/f$i; mkfifo top/f$i; rm -f top/f$i; head -c 300K /dev/zero > top/f$i;;
+                    # Renamed, because opening the other writer's pipe would never end.
+                    2) rm -f top/f$i; mkfifo top/f$i
+                       head -c 300K /dev/zero > top/zero$1; mv -f top/zero$1 top/f$i;;
                     3) ln -sf calm top/f$i; cp --remove-destination --reflink=always top/calm top/f$i;;
                     4) cp --reflink=always top/calm top/new$1; mv top/new$1 top/f$i;;
                     esac
