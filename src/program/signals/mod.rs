@@ -1,6 +1,9 @@
 //! Ctrl-C ends the program at once, except during a walk and while saving a snapshot. Those two end soon after it,
 //! because there is something to show or to clean up. A second Ctrl-C ends them at once.
 
+// Some of it only the screen uses.
+#![cfg_attr(not(feature = "tui"), allow(dead_code, unused_imports))]
+
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
