@@ -1,7 +1,8 @@
 //! Filters: they decide what counts. They change totals and do not merely hide lines.
 //!
-//! Every kind of filter has a file of its own. [`DirectoryFilter::verdict`] asks all of them about an entry as soon
-//! as it is listed, the cheapest first, and before any system call. An entry counts if every filter admits it.
+//! Every kind of filter has a file of its own. [`DirectoryFilter::verdict`] asks them about an entry as soon as it
+//! is listed, the cheapest first, and before any system call. [`DirectoryFilter::confirm`] asks those that need its
+//! attributes; and the walk asks [`Caches`] about each directory. An entry counts if every filter admits it.
 //!
 //! Some filters (hidden names, paths) leave out a directory with everything in it, and it is not read. The others
 //! decide about every entry by itself, including a directory's own size. So entries in a directory may count even if

@@ -137,7 +137,7 @@ impl Handle {
 /// O_DIRECTORY, which does (fs/namei.c, follow_automount, 6.18).
 const LOOK: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
 
-/// Opens the file at `path`, relative to the directory `parent`, as [`Directory::open_file_at`] does.
+/// Opens the file at `path`, relative to the directory `parent`, as [`Handle::open_file_at`] does.
 pub fn open_file(parent: BorrowedFd<'_>, path: &CStr, symlinks: Symlinks) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | nofollow(symlinks);
     Ok(File::from(open(parent, path, flags)?))
