@@ -6,8 +6,8 @@
 //!   the nearest, which this does not.
 //! * Near the end of the last request, before it or behind it, only the bytes between pass under the head, at 150 MB/s:
 //!   a disk keeps in its own memory what has just passed.
-//! * Elsewhere the head has to seek, for 1 to 9 ms, which grows with the root of the distance, as the arm speeds up half
-//!   the way and slows down the other half. Then it waits half a revolution. The image is the whole disk, so that
+//! * Elsewhere the head has to seek, for 1 to 9 ms, which grows with the root of the distance, as the arm speeds up
+//!   half the way and slows down the other half. Then it waits half a revolution. The image is the whole disk, so that
 //!   most ways are short: a large disk is slower than this.
 //!
 //! It is read-only, and neither the kernel nor the model keeps anything in memory.

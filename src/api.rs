@@ -6,6 +6,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use crate::escape::escape;
 use crate::interrupt::Interrupt;
 use crate::invalid::InvalidValue;
 use crate::measure::{Figures, Kind, Measure};
@@ -64,6 +65,8 @@ impl Request {
     /// What is wrong with the glob.
     pub fn exclude(mut self, glob: &str) -> Result<Self, InvalidValue> {
         self.walk.filter.globs.exclude.add(glob.as_bytes()).map_err(InvalidValue::Pattern)?;
+        // As the command line records it, so that snapshots of both can be compared.
+        self.options.push(format!("--exclude={}", escape(glob.as_bytes())));
         Ok(self)
     }
 
@@ -71,6 +74,7 @@ impl Request {
     #[must_use]
     pub fn one_file_system(mut self) -> Self {
         self.walk.one_file_system = true;
+        self.options.push("--limit-filesystem".to_owned());
         self
     }
 

@@ -68,9 +68,9 @@ struct Column {
     sizes: Vec<Option<u64>>,
 }
 
-/// The history of the tree whose snapshots are `files`, or are in those that are directories, in any order: the directories
-/// that changed most, as many as `limits` allow. Its sizes must have the measure `measure`, if given; otherwise that of the last snapshot. Also
-/// returns the last snapshot, with the tree of the changed directories.
+/// The history of the tree whose snapshots are `files`, or are in those that are directories, in any order: the
+/// directories that changed most, as many as `limits` allow. Its sizes must have the measure `measure`, if given;
+/// otherwise that of the last snapshot. Also returns the last snapshot, with the tree of the changed directories.
 ///
 /// # Errors
 /// The problem of a snapshot, if none can be read.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What can end a request early. Clones are one: keep one, and give the other to the request.
+/// What can end a request early. All clones share the same flags: keep one, and give another to the request.
 ///
-/// Flags between whoever asks and the walk. They guard no other data, so their own order is enough.
+/// The flags guard no other data, so their own order is enough.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     /// Set it, and the walk ends soon, with what it has so far.

@@ -80,10 +80,11 @@
 //! * `browse` shows a result on a screen, and marks entries: a state, a pure view of it, and one loop.
 //! * `remove` deletes marked entries, or moves them into the trash: only what was scanned and has not changed.
 //! * `cli` turns flags, and the config file below them, into a request and a form for the output.
-//! * `terminal` knows the terminal, and shows the progress on it.
-//! * `inode`, `measure`, `weighed`, `problem`, `escape`, `bounds`, `parallel`, `path`, `stats` and
-//!   `interrupt` are what all of them share: which inode it is, measures and units, results, errors, escapes in text,
-//!   limits, work on several cores, paths, what a walk did, and Ctrl-C.
+//! * `terminal` knows the terminal, and shows the progress on it. `signals` handles Ctrl-C and other signals.
+//! * `browse`, `cli`, `signals` and `terminal` are in `src/program`. They belong to the program, not to the library.
+//! * `inode`, `measure`, `invalid`, `weighed`, `problem`, `escape`, `bounds`, `parallel`, `path`, `stats` and
+//!   `interrupt` are what all of them share: which inode it is, measures and units, invalid values, results, errors,
+//!   escapes in text, limits, work on several cores, paths, what a walk did, and how to end it early.
 //!
 //! # Imports run one way
 //!
@@ -95,7 +96,7 @@
 //! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
-//! api        report sys tally tree interrupt invalid measure problem
+//! api        report sys tally tree interrupt invalid measure problem escape
 //! report     diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
 //! terminal   walk render sys
 //! render     history snapshot tree inode invalid measure problem bounds path stats weighed escape
@@ -106,7 +107,7 @@
 //! filter     git sys invalid measure path
 //! total      tally sum sys tree inode measure
 //! tally      sum sys tree inode measure path
-//! sum        sys tree inode measure
+//! sum        tree inode measure
 //! tree       sys inode measure parallel path
 //! sys        ext4 inode measure parallel path
 //! bounds     invalid measure
@@ -140,7 +141,7 @@
 //! * Sums are exact, and saturate when they are shown.
 //! * There is no process-wide mutable state, and no unsafe code.
 //!
-// Some of it only the program uses.
+// Without the program, some of it is unused.
 #![cfg_attr(not(feature = "cli"), allow(dead_code, unused_imports))]
 
 #[cfg(not(any(unix, windows)))]

@@ -56,7 +56,7 @@ fn main() -> ExitCode {
         // Not dropped, because to take a tree of millions apart at the end takes time for nothing.
         Ok(outcome) => Box::leak(Box::new(outcome)),
         Err(problem) => {
-            say([errors::one(&problem)]);
+            say([&problem]);
             let is_asked = request.interrupt.is_asked();
             return ExitCode::from(if is_asked { INTERRUPTED } else { status_of(&problem) });
         }
@@ -67,10 +67,10 @@ fn main() -> ExitCode {
     } = outcome;
     let weighed = &snapshot.weighed;
     if let Err(problem) = saved {
-        say([errors::one(problem)]);
+        say([problem]);
     }
     for problem in &*other_files {
-        say([errors::one(problem)]);
+        say([problem]);
     }
     note(errors::removed(removed), messages);
     say_unprinted(&printed);
@@ -110,7 +110,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     let ended = match browse::run(request, options) {
         Ok(ended) => ended,
         Err(problem) => {
-            say([errors::one(&problem)]);
+            say([&problem]);
             return ExitCode::from(status_of(&problem));
         }
     };
@@ -125,7 +125,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
         say([format!("{message} {log} say where the entries are")]);
     }
     if let Some(failure) = &ended.failure {
-        say([errors::one(failure)]);
+        say([failure]);
     }
     if let Some(browsed) = &ended.browsed {
         note(errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);

@@ -1,6 +1,6 @@
 //! Figures, the views of them, measures with their units, and kinds of entries.
 //!
-//! This part imports nothing, so that all others can use it.
+//! This part imports only what says that a value is invalid, so that all others can use it.
 
 use crate::invalid::InvalidValue;
 

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// No path that can be opened is longer, in bytes: on Unix PATH_MAX (limits.h), on Windows 32,767 units of at most three
-/// bytes ("Maximum Path Length Limitation"). A joined path may be, and so may one in a snapshot.
+/// No path that can be opened is longer, in bytes: on Unix PATH_MAX (limits.h), on Windows 32,767 units of at most
+/// three bytes ("Maximum Path Length Limitation"). A joined path may be, and so may one in a snapshot.
 pub const LONGEST: usize = if cfg!(windows) { 3 * 32_767 } else { 4096 };
 
 /// Adds `name` to `path`, with a slash between if there is none yet.
@@ -28,8 +28,8 @@ pub fn is_within(path: &[u8], above: &[u8]) -> bool {
     above.is_empty() || below(path, above).is_some()
 }
 
-/// What of `path` is below the directory `above`: nothing if it is the same, none if it is elsewhere. `above` may end in
-/// a slash.
+/// What of `path` is below the directory `above`: nothing if it is the same, none if it is elsewhere. `above` may end
+/// in a slash.
 pub fn below<'p>(path: &'p [u8], above: &[u8]) -> Option<&'p [u8]> {
     let rest = path.strip_prefix(above.strip_suffix(b"/").unwrap_or(above))?;
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"/") }

@@ -63,7 +63,8 @@ pub struct Request {
     /// Without a number, all are kept.
     #[doc(hidden)]
     pub keep_saved: Option<NonZeroUsize>,
-    /// The snapshot to compare with, if any; or a directory with dated ones, for the newest complete one of the same roots.
+    /// The snapshot to compare with, if any; or a directory with dated ones, for the newest complete one of the same
+    /// roots.
     #[doc(hidden)]
     pub since: Option<PathBuf>,
     /// The flags that change what counts, by their long names. A snapshot records them, and two snapshots can be
@@ -86,8 +87,8 @@ pub struct Request {
 pub enum Input {
     /// Walks these roots.
     Roots(Vec<OsString>),
-    /// Loads these snapshots together, as one walk of all their roots. A directory stands for the newest dated snapshot in
-    /// it.
+    /// Loads these snapshots together, as one walk of all their roots. A directory stands for the newest dated snapshot
+    /// in it.
     Snapshots(Vec<PathBuf>),
     /// Loads these snapshots of one tree at different times. A directory stands for all dated snapshots in it.
     History(Vec<PathBuf>),
@@ -159,8 +160,8 @@ pub struct Browsed {
     pub stats: WalkStats,
 }
 
-/// Does what the request asks for, so that the result can be browsed. It saves nothing. During a walk, other threads can
-/// read the result so far from `top`, and `watch` is called about ten times a second, on the calling thread.
+/// Does what the request asks for, so that the result can be browsed. It saves nothing. During a walk, other threads
+/// can read the result so far from `top`, and `watch` is called about ten times a second, on the calling thread.
 ///
 /// # Errors
 /// Those of [`run`], except for saving.
@@ -280,8 +281,8 @@ impl Request {
         })
     }
 
-    /// Removes expired snapshots from the directory in which a dated one from `origin` was saved in a `file`, if that was
-    /// asked for.
+    /// Removes expired snapshots from the directory in which a dated one from `origin` was saved in a `file`, if that
+    /// was asked for.
     fn remove_old(&self, file: &Path, origin: &Origin) -> Expired {
         let directory = self.save.as_ref().and_then(Destination::directory_of_new);
         match (directory, self.keep_saved) {
@@ -387,9 +388,9 @@ impl Request {
         Ok((snapshot, stats, before))
     }
 
-    /// Does the `walk`, and loads the snapshot to compare with, the file `earlier`, on a thread of its own. The walk begins
-    /// only after the snapshot's header shows that they can be compared, and in which view, because a walk takes long; or
-    /// when all of it is loaded, if it has no such header. An error that is found later ends the walk.
+    /// Does the `walk`, and loads the snapshot to compare with, the file `earlier`, on a thread of its own. The walk
+    /// begins only after the snapshot's header shows that they can be compared, and in which view, because a walk takes
+    /// long; or when all of it is loaded, if it has no such header. An error that is found later ends the walk.
     fn loaded_during(
         &self,
         earlier: &Path,
@@ -402,7 +403,8 @@ impl Request {
             let has_stopped = &has_stopped;
             // The thread owns the sender, so that a panic there ends the wait for it.
             move || {
-                // Sending cannot fail: there is room for both messages, and the receiver outlives this thread.
+                // Sending cannot fail, because the receiver outlives this thread. It takes one message, and there is
+                // room for the other two.
                 let loaded = self.earlier(earlier, asked, Some(&self.options), |view| {
                     let _ = sender.send(Some(view));
                 });
@@ -569,9 +571,9 @@ impl Request {
     }
 
     /// The snapshot to compare with, which is in the file `path`. What this one leaves out is left out of it, too.
-    /// It is seen in this `view`; or if it does not have that, and its measure is not `required`, by what it has. `options`
-    /// are the flags of this one, if they are known. Calls `begin` with the view once a header before its tree shows that
-    /// they can be compared.
+    /// It is seen in this `view`; or if it does not have that, and its measure is not `required`, by what it has.
+    /// `options` are the flags of this one, if they are known. Calls `begin` with the view as soon as the
+    /// header shows that they can be compared, and again when all is read.
     fn earlier(
         &self,
         path: &Path,
@@ -605,7 +607,7 @@ impl Request {
         Ok(snapshot)
     }
 
-    /// Checks that a snapshot from `origin` can be compared with a result that flags among `options` made, if those are
+    /// Checks that a snapshot from `origin` can be compared with a result made with these `options`, as far as both are
     /// known.
     fn ensure_comparable(
         &self,

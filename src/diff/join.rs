@@ -40,8 +40,8 @@ struct Feed<'a, T: Tally> {
     inodes: Option<ChangedInodes>,
 }
 
-/// What `tally` keeps of the difference, perhaps as a list of files. If `is_each_once`, it knows which changes are of the
-/// same inode.
+/// What `tally` keeps of the difference, perhaps as a list of files. If `is_each_once`, it knows which changes are of
+/// the same inode.
 pub(super) fn join<T: Tally>(
     root: Sides<'_>,
     (moves, unchanged): (&Moves, &Unchanged),

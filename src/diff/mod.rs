@@ -21,8 +21,8 @@ use moves::Moves;
 use unchanged::Unchanged;
 
 /// The difference between `before` and `now`: the entries with the largest churn, each inode once. Without limits,
-/// everything that changed, under every name. If one side has several roots and the other only one, that one is compared
-/// with itself.
+/// everything that changed, under every name. If one side has several roots and the other only one, that one is
+/// compared with itself.
 pub fn compare(before: Tree, now: Tree, limits: Option<Limits>) -> Tree {
     let (before, now) = match (before.root().is_total(), now.root().is_total()) {
         (true, false) => (before, now.below_total()),

@@ -1,7 +1,7 @@
 //! Finds unchanged directories by their digests.
 //!
-//! Most directories are the same in both snapshots. Comparing all their entries took a third of the time of the walk. If
-//! only one snapshot has a directory's own size, the digests differ, and the entries are compared.
+//! Most directories are the same in both snapshots. Comparing all their entries took a third of the time of the walk.
+//! If only one snapshot has a directory's own size, the digests differ, and the entries are compared.
 
 use crate::diff::Sides;
 use crate::tree::{Child, Tree};

@@ -103,8 +103,8 @@ impl<'a> RawInode<'a> {
         self.bytes.get(0x28..0x64).unwrap_or_default()
     }
 
-    /// A hash of everything in the inode of a directory that changes with its entries: times to the nanosecond, size and
-    /// links.
+    /// A hash of everything in the inode of a directory that changes with its entries: times to the nanosecond, size
+    /// and links.
     pub fn state(&self) -> u32 {
         let [length, changed, modified] = [0x4, 0xc, 0x10].map(|at| u32_at(self.bytes, at));
         let [changed_more, modified_more] = [0x84, 0x88].map(|at| self.extra(at));

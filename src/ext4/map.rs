@@ -67,8 +67,8 @@ pub fn joined(mut runs: Vec<Run>, gap: u64) -> Vec<Run> {
 /// system with 8 million directories has so many.
 pub const MOST_RUNS: usize = 1 << 23;
 
-/// No more runs than this are collected of one directory. One of 64 MiB, the largest that is listed in bulk, has 65,536 at
-/// most.
+/// No more runs than this are collected of one directory. One of 64 MiB, the largest that is listed in bulk, has 65,536
+/// at most.
 const MOST_RUNS_OF_ONE: usize = 1 << 20;
 
 struct BlockMap<'a> {

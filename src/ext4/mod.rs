@@ -88,8 +88,8 @@ impl RawVolume {
         start > self.layout.first_data_block && end <= self.layout.blocks && !is_own
     }
 
-    /// Tells the kernel how these bytes of the device will be read; without a `length`, all from `start` on. Only advice, so an
-    /// error does not matter.
+    /// Tells the kernel how these bytes of the device will be read; without a `length`, all from `start` on. Only
+    /// advice, so an error does not matter.
     pub fn advise(&self, start: u64, length: Option<NonZeroU64>, advice: Advice) {
         let _ = fadvise(&self.device, start, length, advice);
     }
@@ -99,8 +99,8 @@ impl RawVolume {
         self.read_at(block, 0, buffer)
     }
 
-    /// Fills `buffer` from `offset` bytes after the beginning of `block` on. `read_exact_at` would call libc's pread, which
-    /// is a cancellation point, and that alone took 3 % of the CPU time of a warm run.
+    /// Fills `buffer` from `offset` bytes after the beginning of `block` on. `read_exact_at` would call libc's pread,
+    /// which is a cancellation point, and that alone took 3 % of the CPU time of a warm run.
     fn read_at(&self, block: u64, offset: u64, mut buffer: &mut [u8]) -> io::Result<()> {
         let start = block.checked_mul(self.layout.block_size).and_then(|at| at.checked_add(offset));
         let end = start.and_then(|start| start.checked_add(buffer.len() as u64));

@@ -35,8 +35,8 @@ pub struct InodePacker<'a> {
     volume: &'a RawVolume,
     kept: Kept,
     is_stopped: &'a AtomicBool,
-    /// The owners of all inodes. They are few, so an inode has only the number of its owner. Guards the numbers; locked when
-    /// the owner changes from one inode to the next.
+    /// The owners of all inodes. They are few, so an inode has only the number of its owner. Guards the numbers; locked
+    /// when the owner changes from one inode to the next.
     owners: Mutex<IndexSet<Owner>>,
     budget: Budget,
     /// How many runs of blocks directories have so far, and how many bytes were read. Both are only added to, and guard
@@ -228,8 +228,8 @@ impl PackedInodes {
 }
 
 impl PackedBase {
-    /// An inode with these attributes. If it is a directory, it has these `runs` of blocks. None if a number has more than
-    /// 48 bits.
+    /// An inode with these attributes. If it is a directory, it has these `runs` of blocks. None if a number has more
+    /// than 48 bits.
     fn packed(
         its: &Attributes,
         inode: &RawInode<'_>,

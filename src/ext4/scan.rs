@@ -7,8 +7,8 @@ use super::{RawInode, RawVolume, damaged};
 /// How much of a table is read at a time, in bytes.
 const CHUNK: usize = 1 << 20;
 
-/// Calls `look` with the number of each inode in the used part of a group's table, and with the inode. Some of these are
-/// free. Reads into `buffer`, and returns how many bytes were read.
+/// Calls `look` with the number of each inode in the used part of a group's table, and with the inode. Some of these
+/// are free. Reads into `buffer`, and returns how many bytes were read.
 ///
 /// # Errors
 /// The system's, an error if the table is damaged, and those of `look`.

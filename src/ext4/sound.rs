@@ -1,5 +1,5 @@
-//! Whether the kernel may refuse an inode because it is damaged (fs/ext4/inode.c, __ext4_iget), or a block of a directory
-//! (fs/ext4/namei.c). The kernel is asked about these, so it does no harm to doubt what it accepts.
+//! Whether the kernel may refuse an inode because it is damaged (fs/ext4/inode.c, __ext4_iget), or a block of a
+//! directory (fs/ext4/namei.c). The kernel is asked about these, so it does no harm to doubt what it accepts.
 
 use std::mem;
 
@@ -142,8 +142,8 @@ impl RawInode<'_> {
 const ROOT_INDEX: usize = 0x20;
 const NODE_INDEX: usize = 0x8;
 
-/// Where the index begins in this block of a directory, if it is a node of a hash tree: how many entries there is room for
-/// tells (dx_root_limit, dx_node_limit).
+/// Where the index begins in this block of a directory, if it is a node of a hash tree: how many entries there is room
+/// for tells (dx_root_limit, dx_node_limit).
 fn index(block: &[u8], size: usize, has_checksum: bool) -> Option<usize> {
     let tail = if has_checksum { 8 } else { 0 };
     let mut places = [ROOT_INDEX, NODE_INDEX].into_iter();

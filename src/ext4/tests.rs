@@ -1,5 +1,5 @@
-//! Images made by `mkfs.ext4`, whole and damaged. `tests/it/bulk.rs` compares mounted images with what the kernel says, and
-//! `debugfs` those that it may not be able to mount with what debugfs says.
+//! Images made by `mkfs.ext4`, whole and damaged. `tests/it/bulk.rs` compares mounted images with what the kernel says,
+//! and `debugfs` those that it may not be able to mount with what debugfs says.
 #![allow(clippy::unwrap_used, reason = "a test that cannot get what it needs should stop there")]
 
 use std::collections::{BTreeMap, HashSet};
@@ -310,8 +310,8 @@ fn targets(volume: &RawVolume) -> Vec<(u64, u64)> {
 }
 
 mod debugfs {
-    //! Images that this kernel may not be able to mount, because it has no casefold, or because a block is larger than a page:
-    //! what debugfs says of them. `--bulk` itself needs a mount.
+    //! Images that this kernel may not be able to mount, because it has no casefold, or because a block is larger than
+    //! a page: what debugfs says of them. `--bulk` itself needs a mount.
 
     use std::fs::File;
     use std::io::Write;
@@ -319,8 +319,8 @@ mod debugfs {
 
     use super::*;
 
-    /// These, and those of the other tests. Linux 6.18 on x86 mounts none with more than 4 KiB a block, and none of the others
-    /// if it was built without CONFIG_UNICODE.
+    /// These, and those of the other tests. Linux 6.18 on x86 mounts none with more than 4 KiB a block, and none of the
+    /// others if it was built without CONFIG_UNICODE.
     const MORE: [&str; 7] = [
         "-b 8192",
         "-b 16384 -O bigalloc -C 65536",
@@ -401,7 +401,8 @@ sif e/short atime_extra 2
         };
         let number = |label: &str| after(label).parse::<u64>().unwrap();
         assert_eq!(number("Inode: "), inode);
-        // In hexadecimal: the seconds, and nanoseconds with two more bits of the seconds. Without these in an old inode.
+        // In hexadecimal: the seconds, and nanoseconds with two more bits of the seconds. Without these in an old
+        // inode.
         let time = |label: &str| {
             if !said.contains(label) {
                 return 0;

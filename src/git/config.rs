@@ -83,8 +83,8 @@ impl GitConfig {
         if is_sense { Ok(()) } else { Err((name, invalid("its value makes no sense"))) }
     }
 
-    /// Reads the excludes file once, for all repositories that do not name another. `open` reads a file. Like git, it uses
-    /// none if the file cannot be read.
+    /// Reads the excludes file once, for all repositories that do not name another. `open` reads a file. Like git, it
+    /// uses none if the file cannot be read.
     #[must_use]
     pub fn with_excludes(mut self, open: &dyn Fn(&[u8]) -> Text) -> Self {
         let named = self.strong.excludes_file.as_ref().or(self.weak.excludes_file.as_ref());

@@ -15,8 +15,8 @@ enum Token {
     Byte(u8),
     /// Any byte except a slash: `?`.
     One,
-    /// Any of the bytes that are in this set, except a slash: `[…]`.
-    Set(Box<[bool; 256]>),
+    /// Any of these bytes except a slash, one bit for each: `[…]`. A file of rules may have millions of sets.
+    Set(Box<[u64; 4]>),
     /// Any number of bytes except slashes: `*`.
     Some,
     /// Any number of bytes: `**` between slashes.
@@ -102,7 +102,9 @@ impl Token {
         match self {
             Token::Byte(known) => byte == *known,
             Token::One => byte != b'/',
-            Token::Set(set) => byte != b'/' && set[usize::from(byte)],
+            Token::Set(bits) => {
+                byte != b'/' && bits[usize::from(byte >> 6)] >> (byte & 63) & 1 == 1
+            }
             Token::Some | Token::All | Token::Names | Token::Never => false,
         }
     }
@@ -171,10 +173,11 @@ fn set(text: &[u8], folds: bool) -> Option<(Token, &[u8])> {
         };
         is_first = false;
     }
-    if is_negated {
-        set = set.map(|is_in| !is_in);
+    let mut bits = [0_u64; 4];
+    for (byte, is_in) in set.into_iter().enumerate() {
+        bits[byte >> 6] |= u64::from(is_in != is_negated) << (byte & 63);
     }
-    Some((Token::Set(Box::new(set)), &rest[1..]))
+    Some((Token::Set(Box::new(bits)), &rest[1..]))
 }
 
 /// The first byte of `text`, or the one after a backslash, and the rest.

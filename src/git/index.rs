@@ -1,7 +1,7 @@
 //! What git tracks: the names in the index of a work tree (gitformat-index(5), versions 2 to 4).
 //!
 //! It is read here and not by a crate, because only names are needed: gix-index 0.58 adds 43 packages and 199 KB,
-//! this 17 KB; and gix-index has to be given whether ids are SHA-256.
+//! this 17 KB; and gix-index does not find out whether ids are SHA-256.
 
 use std::ffi::CString;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};

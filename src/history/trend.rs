@@ -22,8 +22,8 @@ pub struct Filling {
     pub full: Option<i64>,
 }
 
-/// The growth per day of `points`, each a time in seconds and a number, in order of time: the slope of the least-squares
-/// line. None if they span less than [`LEAST_SPAN`].
+/// The growth per day of `points`, each a time in seconds and a number, in order of time: the slope of the
+/// least-squares line. None if they span less than [`LEAST_SPAN`].
 pub fn slope(points: impl IntoIterator<Item = (i64, u64)>) -> Option<f64> {
     let points: Vec<_> = points.into_iter().collect();
     let ((start, base), (end, _)) = (*points.first()?, *points.last()?);

@@ -21,8 +21,8 @@
 //! * `target`, `targets`, `held`, `known`: the targets, and how to find them. `protected`: what is never removed.
 //!   `explain`: why something is not possible.
 //! * `aside`: the rule of 3 and 4 for one entry. Everything that is moved is moved by it.
-//! * `run`: the targets one by one. `parent`, `private`: their directory, and the private one in it. `below`: the content
-//!   of a directory. `relinked`: what removing one link changes for the others.
+//! * `run`: the targets one by one. `parent`, `private`: their directory, and the private one in it. `below`: the
+//!   content of a directory. `relinked`: what removing one link changes for the others.
 //! * `trash`: the freedesktop trash on the same mount. `log`: a line before each target, and one after. `directories`:
 //!   where both are.
 //! * `removal`, `outcome`: the state while it runs, and what came of it.

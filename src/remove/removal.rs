@@ -61,8 +61,8 @@ impl<'w> Removal<'w> {
         self.outcome.removed += 1;
     }
 
-    /// Ends the current `target`: logs and reports its outcome. The attributes of its directory and its own, if they are
-    /// known, explain an error.
+    /// Ends the current `target`: logs and reports its outcome. The attributes of its directory and its own, if they
+    /// are known, explain an error.
     pub(super) fn finish(
         &mut self,
         target: &Target,

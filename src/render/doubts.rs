@@ -35,5 +35,5 @@ fn line(doubt: &Doubt, earlier: &str) -> String {
 /// The first few of `paths`, and their number if there are more.
 fn list(paths: &[Vec<u8>]) -> String {
     let count = if paths.len() > SHOWN { format!(" ({})", paths.len()) } else { String::new() };
-    first_few(paths.iter().map(Vec::as_slice)) + &count
+    first_few(paths.len(), paths.iter().map(Vec::as_slice)) + &count
 }

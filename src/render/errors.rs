@@ -21,30 +21,35 @@ pub fn summary(
     has_totals: bool,
     may_need_root: bool,
 ) -> Vec<String> {
-    let (losses, cycles): (Vec<_>, Vec<_>) = problems.iter().partition(|problem| problem.is_loss());
+    let losses = problems.iter().filter(|problem| problem.is_loss());
     let mut lines = Vec::new();
-    for cycle in cycles {
+    for cycle in problems.iter().filter(|problem| !problem.is_loss()) {
         lines.push(format!("{} {}", escape(&cycle.path), text_of(cycle)));
     }
     let mut remedies = Vec::new();
     if is_every {
-        lines.extend(losses.iter().copied().map(one));
+        lines.extend(losses.clone().map(ToString::to_string));
     } else {
-        let mut kinds: BTreeMap<_, Vec<&Problem>> = BTreeMap::new();
-        for loss in &losses {
-            kinds.entry((loss.operation, &loss.message)).or_default().push(loss);
+        // For each kind, the number of losses, and the first few.
+        let mut kinds: BTreeMap<_, (usize, Vec<&Problem>)> = BTreeMap::new();
+        for loss in losses.clone() {
+            let (count, shown) = kinds.entry((loss.operation, &loss.message)).or_default();
+            *count += 1;
+            if shown.len() < SHOWN {
+                shown.push(loss);
+            }
         }
-        if kinds.values().any(|losses| losses.len() > SHOWN) {
+        if kinds.values().any(|(count, _)| *count > SHOWN) {
             remedies.push("--print-errors names every path");
         }
-        lines.extend(kinds.into_values().map(|losses| several(&losses)));
+        lines.extend(kinds.into_values().map(|(count, shown)| several(count, &shown)));
     }
-    let mut denied = losses.iter().map(|loss| loss.symbol());
+    let mut denied = losses.clone().map(Problem::symbol);
     if may_need_root && denied.any(|symbol| symbol == "EACCES" || symbol == "EPERM") {
         remedies.push("sudo weigh may read more");
     }
     let mut last = Vec::new();
-    if has_totals && !losses.is_empty() {
+    if has_totals && losses.clone().next().is_some() {
         last.push("totals are a lower bound".to_owned());
     }
     if !remedies.is_empty() {
@@ -56,35 +61,31 @@ pub fn summary(
     lines
 }
 
-/// The line for one loss.
-pub fn one(loss: &Problem) -> String {
-    loss.to_string()
-}
-
-/// The line for losses of one kind: how many, and the first few paths.
-fn several(losses: &[&Problem]) -> String {
-    let [first, _, ..] = losses else { return losses.iter().copied().map(one).collect() };
-    let (count, operation, message) = (losses.len(), first.operation.name(), text_of(first));
-    let paths = first_few(losses.iter().map(|loss| loss.path.as_slice()));
+/// The line for so many losses of one kind: their number, and the paths of the first few.
+fn several(count: usize, shown: &[&Problem]) -> String {
+    let [first, _, ..] = shown else { return shown.iter().map(ToString::to_string).collect() };
+    let (operation, message) = (first.operation.name(), text_of(first));
+    let paths = first_few(count, shown.iter().map(|loss| loss.path.as_slice()));
     format!("{count} × cannot {operation}: {message}: {paths}")
 }
 
-/// The first few of `paths`, and whether there are more.
-pub(super) fn first_few<'p>(paths: impl ExactSizeIterator<Item = &'p [u8]>) -> String {
-    let more = if paths.len() > SHOWN { ", …" } else { "" };
+/// The first few of so many `paths`, and whether there are more.
+pub(super) fn first_few<'p>(count: usize, paths: impl Iterator<Item = &'p [u8]>) -> String {
+    let more = if count > SHOWN { ", …" } else { "" };
     let shown: Vec<_> = paths.take(SHOWN).map(escape).collect();
     shown.join(", ") + more
 }
 
 /// The line that names the `roots` that are not mount points, which --df says nothing about, if there are any.
 pub fn unmounted(roots: &[Vec<u8>]) -> Option<String> {
-    let shown = first_few(roots.iter().map(Vec::as_slice));
+    let shown = first_few(roots.len(), roots.iter().map(Vec::as_slice));
     (!roots.is_empty()).then(|| format!("--df is for mount points: not for {shown}"))
 }
 
 /// The line about snapshots that --keep `removed`, if there are any.
 pub fn removed(removed: &[PathBuf]) -> Option<String> {
-    let shown = first_few(removed.iter().map(|file| file.as_os_str().as_encoded_bytes()));
+    let files = removed.iter().map(|file| file.as_os_str().as_encoded_bytes());
+    let shown = first_few(removed.len(), files);
     match removed.len() {
         0 => None,
         1 => Some(format!("--keep removed {shown}")),

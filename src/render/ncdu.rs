@@ -1,7 +1,7 @@
 //! ncdu's JSON export, format 1.2 (dev.yorhel.nl/ncdu/jsonfmt): what `ncdu -f` loads.
 //!
-//! ncdu adds up sizes itself, and counts inodes with several links once. It knows two sizes of a file, and gets both, or
-//! the one that is known.
+//! ncdu adds up sizes itself, and counts inodes with several links once. It knows two sizes of a file, and gets both,
+//! or the one that is known.
 
 use std::collections::HashSet;
 use std::io::{self, Write};

@@ -187,7 +187,7 @@ fn keep(rows: &mut Vec<PageRow<'_>>, max_bytes: usize) {
         }
         is_kept[i] = rows[i].line.parent.is_none_or(|parent| is_kept[parent]);
     }
-    // What was before each row, and is kept; and the rows in which something is kept.
+    // How many rows before each are kept, which is its new number; and which rows have a kept row in them.
     let (mut numbers, mut is_open) = (Vec::with_capacity(rows.len()), vec![false; rows.len()]);
     let mut kept = 0;
     for (row, is_kept) in rows.iter().zip(&is_kept) {

@@ -61,7 +61,7 @@ type Group = [ParquetColumn; COLUMNS];
 /// The writer's.
 pub fn write(out: &mut impl Write, tree: &Tree, options: &ExportOptions) -> io::Result<()> {
     let schema = Arc::new(parse_message_type(SCHEMA).map_err(failed)?);
-    // The writer may be used by other threads, so it cannot have `out` itself.
+    // The file writer wants a writer that can be sent to other threads. Not every `out` can.
     let mut file =
         SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties()?)).map_err(failed)?;
     let mut group = Group::default();
@@ -107,11 +107,13 @@ fn values<'a>(row: &Row<'a>, tree: &Tree, options: &'a ExportOptions) -> [Value<
     };
     let details = node.inode.and_then(|inode| inode.details);
     let (host, time) = options.made();
+    let [path, path_bytes] = Value::text_and_bytes(row.path);
+    let [shown_name, name_bytes] = Value::text_and_bytes(name);
     [
-        Value::text(row.path),
-        Value::bytes(row.path),
-        Value::text(name),
-        Value::bytes(name),
+        path,
+        path_bytes,
+        shown_name,
+        name_bytes,
         if is_root { Value::None } else { Value::text(parent(row.path, name)) },
         Value::number(Some(row.depth as u64)),
         Value::text(row.kind.as_bytes()),

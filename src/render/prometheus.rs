@@ -43,8 +43,8 @@ pub fn write(out: &mut impl Write, tree: &Tree, measure: Measure) -> io::Result<
     Ok(())
 }
 
-/// A path as the value of a label. The format escapes three characters. Bytes that are not UTF-8, and characters that
-/// a terminal would obey, are replaced.
+/// A path as the value of a label. The format has escapes for three characters. Bytes that are not UTF-8, and other
+/// characters that a terminal would obey, are replaced.
 fn label(path: &[u8]) -> String {
     let mut label = String::new();
     for c in String::from_utf8_lossy(path).chars() {

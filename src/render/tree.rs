@@ -89,7 +89,7 @@ pub fn draw(out: &mut impl Write, tree: &Tree, options: &PictureOptions) -> io::
     }
     let figures = figures::figures(&lines, tree, options);
     let scale = bar::scale(&lines, tree.shape());
-    let outer = Outer::of(&lines, options.width);
+    let outer = options.full_paths.then(|| Outer::of(&lines, options.width));
     let picture = Picture { lines, figures, asides, scale, outer, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
@@ -123,7 +123,7 @@ struct Picture<'a> {
     /// The size of a full bar.
     scale: u64,
     /// Where long paths are cut.
-    outer: Outer,
+    outer: Option<Outer>,
     root: &'a Tree,
     options: &'a PictureOptions,
 }
@@ -195,10 +195,10 @@ impl Picture<'_> {
 
     fn name(&self, i: usize) -> String {
         let line = &self.lines[i];
-        if !self.options.full_paths || line.is_rest {
-            return escape(line.name);
+        match &self.outer {
+            Some(outer) if !line.is_rest => escape(&lines::path(&self.lines, i, self.root, outer)),
+            _ => escape(line.name),
         }
-        escape(&lines::path(&self.lines, i, self.root, &self.outer))
     }
 
     /// How many of `room` cells the tree takes before a name.

@@ -1,5 +1,5 @@
-//! Snapshots in a directory, each named after the time when it was made: which of them are kept, and for which of them the
-//! directory stands.
+//! Snapshots in a directory, each named after the time when it was made: which of them are kept, and for which of them
+//! the directory stands.
 //!
 //! Other files in the directory are left alone. A file is only removed if its name is a time, and its header says that
 //! weigh made it, of the same roots on the same host.
@@ -130,10 +130,10 @@ pub struct Expired {
     pub problems: Vec<Problem>,
 }
 
-/// Removes expired snapshots from `directory`, where one from `origin` has just been saved as `saved`. Of all snapshots of
-/// the same roots, it keeps the last one of each of the last `count` days that have any, the same for weeks and months, in
-/// `zone`; the last complete one, whatever its age; and what was just saved. It leaves those alone that are dated later
-/// than `now`, in seconds since the epoch: the clock was wrong, or somebody else saves at the same time.
+/// Removes expired snapshots from `directory`, where one from `origin` has just been saved as `saved`. Of all snapshots
+/// of the same roots, it keeps the last one of each of the last `count` days that have any, the same for weeks and
+/// months, in `zone`; the last complete one, whatever its age; and what was just saved. It leaves those alone that are
+/// dated later than `now`, in seconds since the epoch: the clock was wrong, or somebody else saves at the same time.
 pub fn remove_old(
     directory: &Path,
     (saved, origin): (&Path, &Origin),

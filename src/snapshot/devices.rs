@@ -9,8 +9,8 @@ use std::hash::Hash;
 use crate::inode::MountedDevice;
 use crate::tree::{Node, Tree};
 
-/// Renumbers the `devices` of the inodes in `tree`. `is_known_by` gives the properties of a device, and `numbers` has the
-/// number of each device so far, by these: the number from its snapshot, unless another device has it.
+/// Renumbers the `devices` of the inodes in `tree`. `is_known_by` gives the properties of a device, and `numbers` has
+/// the number of each device so far, by these: the number from its snapshot, unless another device has it.
 pub(super) fn renumber<K: Hash + Eq>(
     tree: &mut Tree,
     devices: BTreeSet<MountedDevice>,
@@ -68,8 +68,8 @@ pub(super) fn mount_points(tree: &Tree) -> HashMap<MountedDevice, Vec<u8>> {
     points
 }
 
-/// What identifies a device in the shares of one tree, on any machine: where it is mounted. An overlay has files of other
-/// devices, which hold no directory: where the overlay is mounted, and the number of the device.
+/// What identifies a device in the shares of one tree, on any machine: where it is mounted. An overlay has files of
+/// other devices, which hold no directory: where the overlay is mounted, and the number of the device.
 pub(super) fn known_by(
     here: MountedDevice,
     points: &HashMap<MountedDevice, Vec<u8>>,

@@ -52,7 +52,7 @@ pub fn doubts(before: &Snapshot, now: &Snapshot) -> Vec<Doubt> {
     doubts
 }
 
-/// The paths that were not read, by what of them is below the root. The name of a single root may differ between
+/// The paths that were not read: each relative to the root, and in full. The name of a single root may differ between
 /// snapshots. Several roots are compared by their names.
 fn losses(snapshot: &Snapshot) -> Vec<(&[u8], &[u8])> {
     let root = snapshot.weighed.report.as_ref().map_or(&[][..], |tree| tree.root().name());
@@ -118,7 +118,7 @@ impl<'a> Roots<'a> {
     }
 }
 
-/// Sorts `paths`, and leaves out those inside others, each of which comes after the other.
+/// Sorts `paths`, and leaves out those inside others: in this order, a path inside another comes after it.
 fn outermost(mut paths: Vec<Cow<'_, Path>>) -> Vec<Cow<'_, Path>> {
     paths.sort();
     paths.dedup_by(|path, before| path.starts_with(before));

@@ -192,8 +192,8 @@ impl<W: Write> Write for UntilAsked<'_, W> {
     }
 }
 
-/// Loads the snapshot at `path`, saved by weigh or ncdu, to be seen as `wanted`: feeds it to the tally that `tally` makes
-/// for that view. If it is one share of several, the others are reported as missing.
+/// Loads the snapshot at `path`, saved by weigh or ncdu, to be seen as `wanted`: feeds it to the tally that `tally`
+/// makes for that view. If it is one share of several, the others are reported as missing.
 ///
 /// # Errors
 /// The system's, those of an invalid file, and [`Operation::Show`] if it lacks what is wanted.
@@ -218,9 +218,9 @@ fn read<T: Tally>(
     })
 }
 
-/// [`load`] without a look at other shares, and without a check: calls `check` with the view and the origin before it
-/// reads the tree, and once more when all is read, because in a file that weigh did not save they may come last. If
-/// `check` fails, so does this `operation`.
+/// [`load`] without a look at other shares, and with another check: `check` gets the view and the origin before the
+/// tree is read, and once more when all is read, because in a file that weigh did not save they may come last. If it
+/// fails, the problem is one of this `operation`.
 ///
 /// # Errors
 /// The system's, those of an invalid file, and those of `check`.

@@ -26,7 +26,8 @@ use crate::total::{Replay, Rules, Shown};
 use crate::tree::{DirectoryId, Node, Tree};
 use crate::weighed::Weighed;
 
-/// Loads the snapshots in `files` and joins them, to be seen as `wanted`. Keeps the `inodes` asked for, at least those of directories.
+/// Loads the snapshots in `files` and joins them, to be seen as `wanted`. Keeps the `inodes` asked for, at least those
+/// of directories.
 ///
 /// # Errors
 /// The system's; the problem of a file; or the reason why a snapshot cannot be joined with the others.

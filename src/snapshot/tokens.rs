@@ -394,9 +394,9 @@ impl Tokens {
     }
 }
 
-/// Copies to `text` those bytes `ahead` that come before the first that ends a string, escapes, is not allowed, or is not
-/// ASCII, and returns how many. Eight at a time, because that takes a third of the time; copied in the same pass, because
-/// most strings are so short that calling `memcpy` costs more.
+/// Copies to `text` those bytes `ahead` that come before the first that ends a string, escapes, is not allowed, or is
+/// not ASCII, and returns how many. Eight at a time, because that takes a third of the time; copied in the same pass,
+/// because most strings are so short that calling `memcpy` costs more.
 #[inline]
 fn copy_plain(ahead: &[u8], text: &mut Vec<u8>) -> usize {
     let (start, (eights, rest)) = (text.len(), ahead.as_chunks::<8>());
@@ -418,8 +418,8 @@ fn copy_plain(ahead: &[u8], text: &mut Vec<u8>) -> usize {
 
 const ONES: u64 = u64::MAX / 0xff;
 
-/// Sets the top bit of the lowest of eight `bytes` that is less than `bound`, and of no byte below it. `bound` is at most
-/// 0x80 (Hacker's Delight, 6-1).
+/// Sets the top bit of the lowest of eight `bytes` that is less than `bound`, and of no byte below it. `bound` is at
+/// most 0x80 (Hacker's Delight, 6-1).
 #[inline]
 fn less(bytes: u64, bound: u8) -> u64 {
     bytes.wrapping_sub(ONES * u64::from(bound)) & !bytes & (ONES << 7)

@@ -4,8 +4,8 @@
 //! the end, as with `du`. While links are renamed, a walk may find as many links as an inode has and still not all of
 //! them: when such inodes were dropped, up to 12.6% too much was counted.
 //!
-//! Therefore they are packed: in a sum 48 bytes an inode in one list, which grows as needed, and 5 bytes for each place in a
-//! table of positions. In a plain hash table, an inode took up to 120 bytes while the table grew.
+//! Therefore they are packed: in a sum 48 bytes an inode in one list, which grows as needed, and 5 bytes for each place
+//! in a table of positions. In a plain hash table, an inode took up to 120 bytes while the table grew.
 
 use std::hash::BuildHasher;
 use std::mem;

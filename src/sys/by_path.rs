@@ -1,8 +1,9 @@
 //! Directories by their paths, through std::fs: the portable source of Unix, and both sources of Windows. A directory
 //! that is renamed during the walk has vanished.
 //!
-//! What differs is in the system's own `by_path`: its `source` and `stat_path`, where a root is (`located`), which
-//! directory is above (`parent`), the volume of a directory (`device_of`), what it carries, and what a listing tells.
+//! What differs is in the system's own `by_path`: its `source`, `stat_path` and `stat_within`, where a root is
+//! (`located`), which directory is above (`parent`), the volume of a directory (`device_of`), and what a listing tells
+//! (`listed`). What a directory carries is the system's `carries`.
 
 use std::ffi::{CStr, CString};
 use std::fs::{self, File, FileType, ReadDir};
@@ -67,7 +68,7 @@ impl<const ASKS: bool> PathHandle<ASKS> {
         Ok(Self { path, device: self.device, entries: None })
     }
 
-    /// Opens the directory called `name` in this one. Attributes alone open none.
+    /// Opens the directory called `name` in this one. Its attributes are not needed.
     pub fn open_at(&self, name: &CStr, _: Option<&Stat>, symlinks: Symlinks) -> io::Result<Self> {
         let path = self.below(name);
         let device = match symlinks {
@@ -101,11 +102,12 @@ impl<const ASKS: bool> PathHandle<ASKS> {
         File::open(self.below(path))
     }
 
-    /// Appends the next names to `names`, about as many as Linux returns in one call. Returns whether there may be more.
-    /// The other arguments are for Linux. A directory that was opened without reading has no names.
+    /// Appends the next names to `names`, about as many as Linux returns in one call. Returns whether there may be
+    /// more. The other arguments are for Linux.
     ///
     /// # Errors
-    /// The system's, from readdir(3) or FindNextFileW. Names read before the error have been appended.
+    /// The system's, from readdir(3) or FindNextFileW; names read before the error have been appended. `Unsupported`
+    /// for a directory that was opened without reading.
     pub fn read(&self, _: &mut Vec<u8>, names: &mut Listing, _: Option<u64>) -> io::Result<bool> {
         const NAMES: usize = 2_000;
         let before = names.len();

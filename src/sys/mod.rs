@@ -4,9 +4,10 @@
 //!   stored in its [`Mount`]. If a source lists an entry with its attributes ([`Listed`]), no stat is needed.
 //! * [`Handle`]: an open directory, of any source.
 //! * The same everywhere: `real_path`, [`MountTable`], [`space`], `now` and `time_zone`.
-//! * `system`: Linux, another Unix, or Windows, chosen here and nowhere else. Each has the same items. In `unix` is what
-//!   Linux and the others do in the same way; `refused` refuses, elsewhere, what only Linux does.
-//!   * The sources of listings, and paths from bytes (`to_path`, `into_path`; the other way is std's `as_encoded_bytes`).
+//! * `system`: Linux, another Unix, or Windows, chosen here and nowhere else. Each has the same items. In `unix` is
+//!   what Linux and the others do in the same way; `refused` refuses, elsewhere, what only Linux does.
+//!   * The sources of listings, and paths from bytes (`to_path`, `into_path`; the other way is std's
+//!     `as_encoded_bytes`).
 //!   * `is_vanished`, `is_out_of_handles`, `not_found`, `errors`: what the system's errors mean.
 //!   * `free_handles`: how many handles the process may still open, after asking for more.
 //!   * `threads_with_room`: how many threads the limits of the process allow.
@@ -25,8 +26,8 @@
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index, and the tags of caches (`open_file_at`), snapshots
-//! ([`Draft`], [`open_snapshot`]), the time zone's and the user database; files that are mapped, only to ask about them;
-//! the device of a file system that is prefetched or read in bulk; and the system's own tables ([`MountTable`],
+//! ([`Draft`], [`open_snapshot`]), the time zone's and the user database; files that are mapped, only to ask about
+//! them; the device of a file system that is prefetched or read in bulk; and the system's own tables ([`MountTable`],
 //! `is_rotational`). Errors are the system's own.
 
 use std::fs::{self, File};
@@ -226,8 +227,8 @@ impl Stat {
     }
 
     /// A fingerprint that tells this inode from another that later gets its name or its number. It covers the identity
-    /// and the time of creation; unless it is a directory, also the length, the time of the last write, and that of the last
-    /// change in nanoseconds, which no program can set back.
+    /// and the time of creation; unless it is a directory, also the length, the time of the last write, and that of the
+    /// last change in nanoseconds, which no program can set back.
     ///
     /// Two different inodes have the same fingerprint once in four billion times. It is valid for one run of the
     /// program.

@@ -222,7 +222,8 @@ impl MountTable {
         way.pop().map(|(path, _, may_touch)| (path, may_touch))
     }
 
-    /// Whether nothing on `mount` waits for another machine or mounts anything. On the file system `also`, nothing does.
+    /// Whether nothing on `mount` waits for another machine or mounts anything. On the file system `also`, nothing
+    /// does.
     fn is_near(&self, mount: u64, also: Option<u64>) -> bool {
         let Some(ListedMount { device, kind, .. }) = self.listed(mount) else {
             // In a chroot, the process is on a mount that is not listed.
@@ -258,7 +259,12 @@ fn components(path: &[u8]) -> Vec<Vec<u8>> {
 /// The number of the device written as `major:minor`.
 fn number(device: &[u8]) -> Option<u64> {
     let (major, minor) = str::from_utf8(device).ok()?.split_once(':')?;
-    Some(u64::from(major.parse::<u32>().ok()?) << 32 | u64::from(minor.parse::<u32>().ok()?))
+    Some(device_number(major.parse().ok()?, minor.parse().ok()?))
+}
+
+/// The number of the device with these numbers, as the table has it.
+pub(super) fn device_number(major: u32, minor: u32) -> u64 {
+    u64::from(major) << 32 | u64::from(minor)
 }
 
 /// Decodes a name in which blanks, newlines and backslashes are written as a backslash and three octal digits.

@@ -26,8 +26,8 @@ pub fn open(path: &Path) -> io::Result<(File, u64)> {
     Ok((file, length))
 }
 
-/// Whether `path` leads to content that would be lost if a snapshot were saved there: that of a file or of a disk, unlike
-/// a pipe or a terminal.
+/// Whether `path` leads to content that would be lost if a snapshot were saved there: that of a file or of a disk,
+/// unlike a pipe or a terminal.
 pub fn has_content(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|there| platform::has_content(&there))
 }

@@ -15,8 +15,8 @@ use super::{Listing, Mount, Query, Stat, Symlinks, is_vanished, too_large};
 use crate::inode::Identity;
 use crate::measure::Kind;
 
-/// Declares a system's [`Source`], and [`Handle`]: an open directory of a source, or another that no source opens. `$d` is
-/// a dollar sign, for the macros that this defines. A `match` avoids a call through a pointer for each file.
+/// Declares a system's [`Source`], and [`Handle`]: an open directory of a source, or another that no source opens. `$d`
+/// is a dollar sign, for the macros that this defines. A `match` avoids a call through a pointer for each file.
 macro_rules! sources {
     (
         $d:tt

@@ -1,10 +1,10 @@
 //! Everything that [`Whole`] keeps, also readable during the walk: another thread can read the content of each open
 //! directory.
 //!
-//! The walk copies nothing. An open directory keeps its content behind a lock of its own, and hands it to its parent when it
-//! closes. The walk takes the lock once for each directory or part of one that it adds; readers take it too. Each open
-//! directory knows the open directories below it, so that readers can descend from the root. They get a copy of one
-//! directory, as a tree.
+//! The walk copies nothing. An open directory keeps its content behind a lock of its own, and hands it to its parent
+//! when it closes. The walk takes the lock once for each directory or part of one that it adds; readers take it too.
+//! Each open directory knows the open directories below it, so that readers can descend from the root. They get a copy
+//! of one directory, as a tree.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -68,8 +68,8 @@ pub struct LivePart {
 }
 
 impl Live {
-    /// Keeps what `whole` keeps, for readers that start at `top`, a new directory. `is_stopped` says that the walk is to
-    /// end: directories that close from then on may not have been read to their end. They have no fingerprint.
+    /// Keeps what `whole` keeps, for readers that start at `top`, a new directory. `is_stopped` says that the walk is
+    /// to end: directories that close from then on may not have been read to their end. They have no fingerprint.
     pub fn new(whole: Whole, top: Arc<LiveDirectory>, is_stopped: Arc<AtomicBool>) -> Self {
         Self { whole, top, is_stopped }
     }
@@ -162,8 +162,9 @@ impl LiveDirectory {
         self.is_closed.load(Ordering::Acquire)
     }
 
-    /// The directory at the path `way` below this one, as it is now: a tree with that and its entries, below the directories
-    /// on the way. This one is called `name` in it. What is known of an open directory is only what it comes to so far.
+    /// The directory at the path `way` below this one, as it is now: a tree with that and its entries, below the
+    /// directories on the way. This one is called `name` in it. What is known of an open directory is only what it
+    /// comes to so far.
     ///
     /// None if it is gone or no directory, or if everything has closed. Meanwhile the walk waits before it adds to that
     /// directory.

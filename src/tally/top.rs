@@ -80,12 +80,11 @@ impl Top {
         Self { view, limits, floor: AtomicI64::new(i64::MIN) }
     }
 
-    /// Whether that is too little for a line.
+    /// Whether an entry of this `rank` is too small for a line.
     #[inline]
-    fn is_too_small(&self, entry: &Entry<'_>) -> bool {
-        let (figures, change) = (&entry.sums.all, entry.change);
-        self.view.rank(figures, change) < self.floor.load(Ordering::Relaxed).into()
-            || self.view.weight(figures, change) < self.limits.min_size
+    fn is_too_small(&self, entry: &Entry<'_>, rank: i128) -> bool {
+        rank < self.floor.load(Ordering::Relaxed).into()
+            || self.view.weight(&entry.sums.all, entry.change) < self.limits.min_size
     }
 
     /// Cuts a part that has grown to twice what it may keep, so that as many additions pay for each cut.
@@ -112,7 +111,7 @@ impl Tally for Top {
         let is_root = entry.depth == 0;
         part.roots += usize::from(is_root);
         let rank = self.view.rank(&entry.sums.all, entry.change);
-        let is_too_small = self.is_too_small(entry) || part.is_past_last(rank, entry.name);
+        let is_too_small = self.is_too_small(entry, rank) || part.is_past_last(rank, entry.name);
         if is_too_small && !(is_root && part.keeps_roots(&self.limits))
             || entry.depth > self.limits.depth
             || self.limits.show == Show::Directories
@@ -132,8 +131,9 @@ impl Tally for Top {
         let is_line = self.limits.show != Show::Files;
         let is_root = directory.depth == 0;
         parent.roots += usize::from(is_root);
+        let rank = self.view.rank(&directory.sums.all, directory.change);
         let is_admitted = directory.depth <= self.limits.depth
-            && (!self.is_too_small(directory) || is_root && parent.keeps_roots(&self.limits));
+            && (!self.is_too_small(directory, rank) || is_root && parent.keeps_roots(&self.limits));
         // Nothing below a directory that is not admitted can be admitted. A directory without a line of its own is
         // kept for the lines below it.
         if !is_admitted || !(is_line || part.lines > 0) {

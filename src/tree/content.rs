@@ -43,9 +43,11 @@ impl Content {
 
     /// Adds everything in `other`. If this was empty, it takes only as much memory as needed.
     pub fn append(&mut self, other: Content) {
-        // A directory's own record, which it gets at the end, fits too.
-        self.leaves.reserve(other.leaves.len() + 64);
-        self.leaves.extend_from_slice(&other.leaves);
+        if !other.leaves.is_empty() {
+            // A directory's own record, which it gets at the end, mostly fits too.
+            self.leaves.reserve(other.leaves.len() + 64);
+            self.leaves.extend_from_slice(&other.leaves);
+        }
         spare(other.leaves);
         self.append_directories(other.below.directories);
     }
@@ -55,8 +57,8 @@ impl Content {
         Self::copied(self.directories(), &self.leaves)
     }
 
-    /// A copy of the directory at the path `way` in it, and of what is directly in that. Only the directories on the way
-    /// are around it. None if there is no such directory.
+    /// A copy of the directory at the path `way` in it, and of what is directly in that. Only the directories on the
+    /// way are around it. None if there is no such directory.
     pub fn copy_at(&self, way: &[Vec<u8>]) -> Option<Content> {
         let (first, rest) = way.split_first()?;
         let mut here = self.directories().find(|child| child.name() == first)?;
@@ -120,6 +122,10 @@ impl Content {
         if leaves.capacity() == 0 {
             leaves = SPARE.take();
         }
+        if leaves.len() > LARGE {
+            // Exactly, because a block may be most of the memory in use. Apart from the name, records are short.
+            leaves.reserve_exact(node.name.len() + 256);
+        }
         // Its own record comes first.
         let end = leaves.len();
         record::push_directory(&mut leaves, node);
@@ -130,7 +136,7 @@ impl Content {
             spare(leaves);
             block
         } else {
-            // In place, because a block may be most of the memory in use.
+            // In place, for the same reason.
             leaves.into_boxed_slice()
         };
         let below = directories.len() as u32;

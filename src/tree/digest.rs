@@ -24,10 +24,10 @@ fn of_leaves(view: View, directory: &PackedDirectory) -> u64 {
 }
 
 impl Tree {
-    /// A digest of each directory, by its number. It covers the directory's own size, its total, and the names and sizes
-    /// of everything below it, in any order, as the tree's view measures them: of two trees that are compared, one may
-    /// know only that figure. Only digests from the same run can be compared. Two different directories have equal digests
-    /// about once in 2^64.
+    /// A digest of each directory, by its number. It covers the directory's own size, its total, and the names and
+    /// sizes of everything below it, in any order, as the tree's view measures them: of two trees that are compared,
+    /// one may know only that figure. Only digests from the same run can be compared. Two different directories have
+    /// equal digests about once in 2^64.
     pub fn digests(&self) -> Vec<u64> {
         // Most of the work, and of each directory by itself.
         let view = self.view;

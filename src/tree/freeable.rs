@@ -2,12 +2,12 @@
 
 use super::Sums;
 
-/// Smaller files are not asked what they share. In a home directory, 3.6% of the files have this size or more, with 78% of
-/// the bytes.
+/// Smaller files are not asked what they share. In a home directory, 3.6% of the files have this size or more, with 78%
+/// of the bytes.
 pub const LEAST_ASKED: u64 = 64 << 10;
 
-/// The most shared extents that one walk remembers: they take up to 40 MiB. If there are
-/// more, only directories with at most [`FEW_EXTENTS`] keep theirs.
+/// The most shared extents that one walk remembers: they take up to 40 MiB. If there are more, only directories with at
+/// most [`FEW_EXTENTS`] keep theirs.
 pub const MOST_EXTENTS: u64 = 1 << 20;
 
 /// So many shared extents of a directory are always remembered.

@@ -1,7 +1,7 @@
 //! The packed form of a node: length of the name, name, type and permissions, bytes on disk, how much longer or shorter
-//! its content is, and what is kept of the inode; for a directory also what is shared and its own. Numbers are LEB128. The
-//! two lowest bits of the length say how much of the inode there is, or that there is more, and then a byte after the
-//! figures says what. So to keep everything takes little more than the names.
+//! its content is, and what is kept of the inode; for a directory also what is shared and its own. Numbers are LEB128.
+//! The two lowest bits of the length say how much of the inode there is, or that there is more, and then a byte after
+//! the figures says what. So to keep everything takes little more than the names.
 //!
 //! How many files and inodes a leaf is follows from its kind, and is packed only where it does not.
 
@@ -16,8 +16,8 @@ const INODE: u64 = 1;
 const DETAILS: u64 = 2;
 /// There is more: no details are kept without their inode.
 const MORE: u64 = DETAILS;
-/// What more there is, in the byte that says so: a time, a fingerprint, what deleting frees, files and inodes, and how it
-/// changed.
+/// What more there is, in the byte that says so: a time, a fingerprint, what deleting frees, files and inodes, and how
+/// it changed.
 const TIME: u64 = 4;
 const FINGERPRINT: u64 = 8;
 const FREES: u64 = 16;

@@ -2,10 +2,10 @@
 //!
 //! A directory stays open while entries handed out below it still have to be opened or examined relative to it. Each
 //! thread that does so holds a reference to it ([`CountedHandle`]), and the last one closes it. If handles are scarce,
-//! only the entry that is visited next gets one. The others find their parent again from the nearest open directory, step by step. On
-//! the way they leave a few directories open, each half as far from the goal as the one before, because the next thread
-//! comes from nearby. A root stays open, unless there are too many roots: later, another directory may be at its
-//! path.
+//! only the entry that is visited next gets one. The others find their parent again from the nearest open directory,
+//! step by step. On the way they leave a few directories open, each half as far from the goal as the one before,
+//! because the next thread comes from nearby. A root stays open, unless there are too many roots: later, another
+//! directory may be at its path.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -42,8 +42,8 @@ pub(super) struct CountedHandle {
 /// The limit, and the directories that are left open on the way to another.
 #[derive(Debug)]
 pub(super) struct Handles<P> {
-    /// Each open directory that counts holds a reference. The reserve for each worker covers the two references that it may hold at the
-    /// same time.
+    /// Each open directory that counts holds a reference. The reserve for each worker covers the two references that it
+    /// may hold at the same time.
     counted: Arc<()>,
     /// How many directories may be open while there is plenty. Relaxed: it changes only before more than
     /// one thread looks.

@@ -2,9 +2,9 @@
 //!
 //! It does not know what is kept ([`Tally`]), and touches the file system only through `sys`. Each directory is one
 //! task. No task waits for another and none recurses, so depth costs memory on the heap and never stack. The calling
-//! thread begins alone; if it finds little to do, no other thread is started. Otherwise tasks are rayon's, in one scope, with
-//! one thread for each core. For storage that answers slowly, tasks are on a stack of our own (`pool`), from which any
-//! number of threads can take them. In the order of what coordination costs:
+//! thread begins alone; if it finds little to do, no other thread is started. Otherwise tasks are rayon's, in one
+//! scope, with one thread for each core. For storage that answers slowly, tasks are on a stack of our own (`pool`),
+//! from which any number of threads can take them. In the order of what coordination costs:
 //!
 //! 1. `visit`, for each file: no lock and no allocation; two relaxed loads (interrupted? more threads?), and a
 //!    count on the worker's own cache line (`progress`). If a link to the same inode was examined before

@@ -118,8 +118,9 @@ struct Nesting<'a> {
     enterable: HashMap<Identity, Option<Carries>>,
     /// The name of each place in the one above it.
     names: HashMap<Identity, CString>,
-    /// What filters know about a directory, by its path, so that git's index is read once and not once for each root.
-    entered: HashMap<Vec<u8>, Option<Arc<filter::Scope>>>,
+    /// What filters know about a directory, and whether it is a cache whose content is left out, by its path: git's
+    /// index and the tag of a cache are read once, and not once for each root.
+    entered: HashMap<Vec<u8>, (Option<Arc<filter::Scope>>, bool)>,
 }
 
 impl<'a> Nesting<'a> {
@@ -145,8 +146,8 @@ impl<'a> Nesting<'a> {
         Self { options, outer, twins, inner, spelled, above, depths, enterable, names, entered }
     }
 
-    /// The place that contains the root at `start`, after finding all places above it; none if there is none, or it cannot be
-    /// found.
+    /// The place that contains the root at `start`, after finding all places above it; none if there is none, or it
+    /// cannot be found.
     fn place_above(&mut self, start: &Start<'_>) -> Option<Identity> {
         let root = start.root;
         if root.stat.is_directory() {
@@ -216,8 +217,8 @@ impl<'a> Nesting<'a> {
         false
     }
 
-    /// Whether the walk of `outer` reaches the root at `start` by the places on the `way`, of which `outer` is the last. It does
-    /// not if anything there is left out, unreadable, or on a file system that the walk does not enter.
+    /// Whether the walk of `outer` reaches the root at `start` by the places on the `way`, of which `outer` is the
+    /// last. It does not if anything there is left out, unreadable, or on a file system that the walk does not enter.
     fn leads_to(&mut self, outer: &Root, way: &[Identity], start: &Start<'_>) -> bool {
         let root = start.root;
         if way.iter().any(|place| !self.enterable.contains_key(place)) {
@@ -233,10 +234,10 @@ impl<'a> Nesting<'a> {
         if !self.is_crossed_to(outer, root.stat.device, root.mount.carries) {
             return false;
         }
-        let names = match self.options.filter.is_off() {
-            true => return true,
-            false => self.names(way, start),
-        };
+        if self.options.filter.is_off() {
+            return true;
+        }
+        let names = self.names(way, start);
         names.and_then(|names| self.is_admitted(outer, &names)).unwrap_or(false)
     }
 
@@ -300,16 +301,17 @@ impl<'a> Nesting<'a> {
             if i > 0 {
                 dir = dir.open_at(&way[i - 1], Symlinks::Stay)?;
             }
-            if name.as_c_str() != Caches::TAG && filter.caches.leave_out(&dir).unwrap_or(false) {
-                return Ok(false);
-            }
             let stat = dir.stat_at(name, Symlinks::Stay, self.options.query)?;
             let above = way[..i].iter().map(|name| name.to_bytes());
             let names: Vec<_> = iter::once(root).chain(above).collect();
             let entered = self.entered.entry(path::join_all(names.iter().copied()));
-            let scope = entered.or_insert_with(|| {
-                filter.enter(filters.scope.as_ref(), &dir, || names.clone(), |_, _| ())
+            let (scope, is_cache) = entered.or_insert_with(|| {
+                let scope = filter.enter(filters.scope.as_ref(), &dir, || names.clone(), |_, _| ());
+                (scope, filter.caches.leave_out(&dir).unwrap_or(false))
             });
+            if *is_cache && name.as_c_str() != Caches::TAG {
+                return Ok(false);
+            }
             filters.scope = scope.clone();
             let verdict = filters.verdict(name.to_bytes(), stat.is_directory());
             if filters.confirm(verdict, &stat) == Verdict::LeftOut {

@@ -1,9 +1,9 @@
 //! More threads than cores, for storage that keeps them waiting.
 //!
 //! Rayon's deques cost next to nothing, but its number of threads is fixed. Here a task waits for storage a thousand
-//! times longer than for a lock. So one stack behind one lock is enough, and the monitor can change at any time how many
-//! threads may take tasks from it. It is a stack because the last task found is the deepest. So depth, and not breadth,
-//! limits how many tasks are queued. `benches/README.md` says what else was tried.
+//! times longer than for a lock. So one stack behind one lock is enough, and the monitor can change at any time how
+//! many threads may take tasks from it. It is a stack because the last task found is the deepest. So depth, and not
+//! breadth, limits how many tasks are queued. `benches/README.md` says what else was tried.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

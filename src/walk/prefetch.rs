@@ -1,6 +1,6 @@
-//! Prefetches the metadata of a file system, if the walk has to wait for its storage: one thread reads it in the order in
-//! which it is stored. Meanwhile the walk rests, because it would make the head of a disk seek, or use up the requests
-//! that a volume grants. Then it finds what it needs in memory.
+//! Prefetches the metadata of a file system, if the walk has to wait for its storage: one thread reads it in the order
+//! in which it is stored. Meanwhile the walk rests, because it would make the head of a disk seek, or use up the
+//! requests that a volume grants. Then it finds what it needs in memory.
 //!
 //! No total depends on it. It starts when the samples show that threads wait, which they do not if everything is in
 //! memory. A walk that ends before is not delayed.

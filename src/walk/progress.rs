@@ -80,7 +80,8 @@ pub(super) struct Counts {
     pub(super) entries: u64,
     /// The weight of inodes that count whole, saturated.
     pub(super) size: u64,
-    /// The weight of links, each a part of its inode's. A floating-point number, because a link may be a fraction of a file.
+    /// The weight of links, each a part of its inode's. A floating-point number, because a link may be a fraction of a
+    /// file.
     pub(super) of_links: f64,
 }
 

@@ -267,6 +267,7 @@ impl<'a, 's, T: Tally> Worker<'a, 's, T> {
                         self.slot.call(1);
                     }
                     if let Some(tag) = self.tag_of_cache(dir, open, names, &read) {
+                        self.slot.find(tag.len());
                         visit.weigh(&tag);
                         break;
                     }

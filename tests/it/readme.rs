@@ -261,8 +261,8 @@ fn install(page: &str, line: &str, home: &Fixture, variables: &[(&str, &Path)]) 
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The release profile takes minutes to build. So the command runs with one that is built quickly; the workflow that makes
-/// releases builds and runs the real one.
+/// The release profile takes minutes to build. So the command runs with one that is built quickly; the workflow that
+/// makes releases builds and runs the real one.
 #[test]
 #[ignore = "builds the program with another profile"]
 fn the_program_is_installed_in_a_fresh_home() {

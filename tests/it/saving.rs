@@ -206,7 +206,8 @@ fn a_file_that_is_replaced_keeps_its_permissions() {
         let masked = !u32::from_str_radix(umask, 8).unwrap();
         assert_eq!(mode(&file), 0o666 & masked, "a new file is as the umask says");
         for bits in [0o600, 0o644, 0o640, 0o400, 0o666, 0o060, 0o000] {
-            // If its owner may not read it, only root can see that it is a snapshot. Everybody sees that a file is empty.
+            // If its owner may not read it, only root can see that it is a snapshot. Everybody sees that a file is
+            // empty.
             fs::write(&file, "").unwrap();
             fs::set_permissions(&file, fs::Permissions::from_mode(bits)).unwrap();
             let before = file.metadata().unwrap().ino();

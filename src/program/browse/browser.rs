@@ -160,8 +160,8 @@ impl Browser {
         self.choose(self.chosen);
     }
 
-    /// Takes the current directory from the walk, or the innermost one above it that is still there. False if everything
-    /// is closed, and the result on its way.
+    /// Takes the current directory from the walk, or the innermost one above it that is still there. False if
+    /// everything is closed, and the result on its way.
     fn look_at_walk(&mut self) -> bool {
         let name = match &self.request.source {
             Input::Roots(roots) if roots.len() == 1 => roots[0].as_encoded_bytes(),
@@ -314,8 +314,8 @@ impl Browser {
         item.totals.frees.unwrap_or(Freeable { least, most, extents: 0 })
     }
 
-    /// The number of marks, the total of the marked entries, and how much removing them frees; the last two only after the
-    /// walk.
+    /// The number of marks, the total of the marked entries, and how much removing them frees; the last two only after
+    /// the walk.
     pub fn marked(&self) -> (usize, Option<(Totals, Option<Freeable>)>) {
         let marks = &self.scan.marks;
         if self.is_walking() {

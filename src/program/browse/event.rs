@@ -22,7 +22,7 @@ pub enum Event {
     Key(Key),
     /// Some time has passed, while work goes on in the background.
     Tick,
-    /// The system has told what must not be marked.
+    /// The system has been asked what must not be marked: this.
     Protected(Box<Protected>),
     /// How far the scan is.
     Progress(Progress),
@@ -65,8 +65,8 @@ pub enum Command {
 pub enum Ending {
     /// The user has ended it.
     Quit,
-    /// The same, with this on standard output.
-    Print(Vec<u8>),
+    /// The same, with the marked paths on standard output.
+    Print,
     /// There is nothing to browse.
     Fail(Problem),
     /// The signal with this number has ended it.

@@ -84,7 +84,8 @@ impl Scan {
     /// were unlinked, the inodes of links that are gone have fewer links everywhere. Returns the marks, which must be
     /// marked again.
     ///
-    /// None if the totals would be wrong: if the directory is gone, or if one of its inodes has, or had, links elsewhere.
+    /// None if the totals would be wrong: if the directory is gone, or if one of its inodes has, or had, links
+    /// elsewhere.
     pub(super) fn replace(
         &mut self,
         way: &[Vec<u8>],

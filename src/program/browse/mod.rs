@@ -1,14 +1,15 @@
 //! Browses a tree, even while it is being weighed; marks entries, and shows how much removing them would free.
 //!
-//! * `event`: what the state learns, and what it wants to be done.
-//! * `browser`: the state, with `scan`, the tree with its marks, and `review`, what is being removed. `update`: how events
-//!   change it; `results`: what it makes of scans; `removal`: of the review and of removals; `keys`: the actions of keys.
-//!   None of them uses a terminal, a thread or the file system.
+//! * `event`: what the state learns, and what it wants to be done. `options`: how to browse, and how that ended.
+//! * `browser`: the state. In it, `scan` is the tree with its marks, and `review` is what is being removed.
+//! * `update`: how events change the state. `results` does that for scans, `removal` for the review and for removals.
+//!   `keys`: what each key does. None of all these uses a terminal, a thread or the file system.
 //! * `listing`, `item`, `sorting`, `pattern`: the entries of one directory, in order.
-//! * `marks`, `freed`, `protected`: the marks, their totals, and what must not be marked.
+//! * `marks`, `freed`, `protected`: the marks, their totals, and what must not be marked, which the system is asked
+//!   once.
 //! * `follow`: updates the tree and its totals.
-//! * `work` is the loop, with threads. `view` draws the state, and is pure. `screen` is the terminal. Both need the
-//!   feature `tui`.
+//! * `work`: the loop, with threads.
+//! * `view` draws the state, and is pure. `screen` is the terminal. Both need the feature `tui`.
 
 // Without a screen, nothing of it is used.
 #![cfg_attr(not(feature = "tui"), allow(dead_code))]

@@ -43,7 +43,8 @@ pub struct Ended {
     pub browsed: Option<Browsed>,
     /// What to print.
     pub printed: Option<Vec<u8>>,
-    /// The number of the signal that ended it, if any. [`HANGUP`](crate::program::signals::HANGUP) if the terminal failed.
+    /// The number of the signal that ended it, if any. [`HANGUP`](crate::program::signals::HANGUP) if the terminal
+    /// failed.
     pub signal: Option<u8>,
     /// Why the terminal failed, if it did.
     pub failure: Option<Problem>,

@@ -14,7 +14,7 @@ use weigh::internal::git::{Git, Ignored};
 use weigh::internal::report::{Browsed, Input, Request};
 use weigh::internal::sys;
 use weigh::internal::total::Rules;
-use weigh::internal::tree::{Child, Place, Tree};
+use weigh::internal::tree::{Place, Tree};
 use weigh::internal::walk::WalkOptions;
 use weigh::internal::weighed::Weighed;
 
@@ -176,8 +176,8 @@ impl Browser {
         Some(Command::Scan(request, Arc::default()))
     }
 
-    /// Marks what git ignores in the directory at `way`, by the walk `ignored`: the files and directories that count in it. A marked directory covers
-    /// everything in it.
+    /// Marks what git ignores in the directory at `way`, by the walk `ignored`: the files and directories that count in
+    /// it. A marked directory covers everything in it.
     fn mark_ignored(&mut self, way: &[Vec<u8>], ignored: &Tree) {
         let Some(here) = descend(&self.scan.tree, way) else { return };
         let mut found = Vec::new();
@@ -210,7 +210,7 @@ impl Browser {
     /// The path of the current directory, if it can be scanned by itself.
     fn path_to_walk(&self) -> Option<Vec<u8>> {
         let browsed = self.scan.browsed.as_ref()?;
-        let here: Child<'_> = self.scan.here();
+        let here = self.scan.here();
         (browsed.is_walked && !here.is_total()).then(|| here.path())
     }
 }

@@ -56,7 +56,7 @@ pub fn run(request: &Request, options: BrowseOptions) -> Result<Ended, Problem> 
     let mut ended = Ended { kept, unfinished, ..Ended::default() };
     match ending {
         Ok(Ending::Quit) => {}
-        Ok(Ending::Print(paths)) => ended.printed = Some(paths),
+        Ok(Ending::Print) => ended.printed = Some(browser.printed_paths()),
         Ok(Ending::Signal(signal)) => ended.signal = Some(signal),
         Ok(Ending::Fail(problem)) => return Err(problem),
         Err(error) => {

@@ -66,8 +66,8 @@ impl Sorting {
     }
 }
 
-/// The place of an entry with its sort key, then its size, and its name. A million entries take twenty million comparisons: looking
-/// the names up in the tree each time took 6 s.
+/// The place of an entry with its sort key, then its size, and its name. A million entries take twenty million
+/// comparisons: looking the names up in the tree each time took 6 s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SortedEntry<'a> {
     pub(super) number: (i128, u64),

@@ -9,7 +9,6 @@ use super::sorting::SortKey;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::problem::Problem;
-use weigh::internal::render::errors;
 use weigh::internal::report::Browsed;
 use weigh::internal::sys;
 
@@ -61,7 +60,7 @@ impl Browser {
         if self.is_walking() {
             return Some(Command::End(Ending::Fail(problem)));
         }
-        self.give_up(errors::one(&problem));
+        self.give_up(problem.to_string());
         None
     }
 
@@ -245,7 +244,7 @@ impl Browser {
         None
     }
 
-    /// Takes the number of entries that must be typed before they are deleted.
+    /// Handles a key while the number of entries to delete is being typed.
     fn type_number(&mut self, entries: u64, mut typed: String, key: Key) -> Option<Command> {
         match key {
             Key::Enter => return self.answer_delete(entries, &typed),
@@ -262,7 +261,7 @@ impl Browser {
         None
     }
 
-    /// In a text, keys scroll or close it.
+    /// Handles a key while a text covers the list: it scrolls, or closes the text.
     fn scroll(&mut self, text: DialogText, first: usize, key: Key) -> Option<Command> {
         let page = self.height.max(2) - 1;
         let moved = match key {
@@ -287,8 +286,8 @@ impl Browser {
         if key == Key::Char('p') { self.print_paths() } else { None }
     }
 
-    /// Stops what goes on in the background, or else ends the filter of the list. An interrupt ends the program then; and
-    /// so does a second one during a walk.
+    /// Stops what goes on in the background, or else ends the filter of the list. An interrupt ends the program then;
+    /// and so does a second one during a walk.
     fn stop(&mut self, is_interrupt: bool) -> Option<Command> {
         if self.is_walking() && self.is_of_roots() {
             if is_interrupt && self.is_stopping {
@@ -345,14 +344,19 @@ impl Browser {
             self.say("a marked name has a newline in it: start weigh with --print0");
             return None;
         }
+        self.end(Ending::Print)
+    }
+
+    /// The marked paths, as they are printed: at the end, when what is deleted has no mark any more.
+    pub fn printed_paths(&self) -> Vec<u8> {
         let mut printed = Vec::new();
-        for path in paths {
+        for path in self.marked_paths() {
             match self.options.is_raw {
                 true => printed.extend(path),
                 false => printed.extend(escape(&path).into_bytes()),
             }
             printed.push(if self.options.print0 { b'\0' } else { b'\n' });
         }
-        self.end(Ending::Print(printed))
+        printed
     }
 }

@@ -1,5 +1,5 @@
-//! The loop, and the work in the background. It passes keys, and what threads find out, to the state, and does what that
-//! wants to be done.
+//! The loop, and the work in the background. It passes keys, and what threads find out, to the state, and does what
+//! that wants to be done.
 
 use std::io;
 use std::mem;
@@ -129,8 +129,8 @@ impl Work {
                 let start = Instant::now();
                 self.pass(browser, Event::Tick);
                 is_changed = true;
-                // However large the tree is, keys are answered most of the time; and however large the current directory
-                // is, its lock stays free for the walk.
+                // However large the tree is, keys are answered most of the time; and however large the current
+                // directory is, its lock stays free for the walk.
                 pause = self.interval.max(start.elapsed() * 10);
                 last_tick = Instant::now();
             }
@@ -210,7 +210,8 @@ impl Work {
         });
     }
 
-    /// Cancels the removal and waits until it has put back what it had moved; at most [`PATIENCE`]. False if it has not.
+    /// Cancels the removal and waits until it has put back what it had moved; at most [`PATIENCE`]. False if it has
+    /// not.
     pub(super) fn end_removal(&self, browser: &mut Browser) -> bool {
         self.begin(browser.quit_after_removal());
         let end = Instant::now() + PATIENCE;

@@ -326,8 +326,8 @@ pub(super) struct SnapshotFlags {
     /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
     ///
     /// An existing FILE is replaced only if it is empty or a snapshot from --save. If FILE is standard output, the
-    /// snapshot is all that is printed. If FILE ends in a slash, it is a directory, and the snapshot is a new file there,
-    /// named after the time.
+    /// snapshot is all that is printed. If FILE ends in a slash, it is a directory, and the snapshot is a new file
+    /// there, named after the time.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
 
@@ -362,8 +362,8 @@ pub(super) struct SnapshotFlags {
 
     /// Show what changed since the snapshot in FILE, largest changes first
     ///
-    /// If FILE is a directory, it stands for the newest complete snapshot in it that --save DIR/ wrote of the same PATHs on
-    /// the same host.
+    /// If FILE is a directory, it stands for the newest complete snapshot in it that --save DIR/ wrote of the same
+    /// PATHs on the same host.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     #[arg(conflicts_with = "filetime")]
     pub(super) since: Option<PathBuf>,

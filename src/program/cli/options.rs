@@ -152,7 +152,8 @@ impl Flags {
         let is_drawn = self.form().is_none() || is_page;
         let usual = if is_page { page::NODES } else { default_lines(terminal) };
         let fitting = self.show.number_of_lines.unwrap_or(usual);
-        // -d and -z show everything that they admit, whatever the height of the terminal. A page has a limit of its own.
+        // -d and -z show everything that they admit, whatever the height of the terminal. A page has a limit of its
+        // own.
         let is_asked_for = self.show.depth.is_some() || self.show.min_size.is_some();
         let is_cut = is_page || is_drawn && !is_asked_for;
         let default_lines = if is_cut { fitting } else { usize::MAX };

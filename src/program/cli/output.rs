@@ -29,8 +29,8 @@ impl Flags {
             && (!self.snapshots.load.is_empty() || self.snapshots.save.is_some())
     }
 
-    /// Checks whether the form can show what is asked for, and says in one line why not. What depends on flags alone is in
-    /// `conflicts_with`; here it depends on a flag's value, as `--sort time` does, or on what several flags come to.
+    /// Checks whether the form can show what is asked for, and says in one line why not. What depends on flags alone is
+    /// in `conflicts_with`; here it depends on a flag's value, as `--sort time` does, or on what several flags come to.
     pub(super) fn ensure_fit(&self, keep: &Keep) -> Result<(), String> {
         let is_bytes = self.is_in_bytes();
         let is_by_time = self.filetime().is_some();

@@ -209,15 +209,16 @@ fn is_overridden(setting: &Setting, given: &ArgMatches, command: &Command) -> bo
         return false;
     };
     let undone = arg.get_long().map(config::counterpart);
-    command.get_arguments().any(|other| {
-        let is_given =
-            given.value_source(other.get_id().as_str()) == Some(ValueSource::CommandLine);
-        let is_same = other.get_id() == arg.get_id();
-        let excludes = excludes(command, arg, other) || excludes(command, other, arg);
-        is_given
-            && (is_same && !matches!(arg.get_action(), ArgAction::Append)
-                || !is_same && excludes
-                || undone.is_some() && other.get_long() == undone.as_deref())
+    let mut typed = command.get_arguments().filter(|other| {
+        given.value_source(other.get_id().as_str()) == Some(ValueSource::CommandLine)
+    });
+    typed.any(|other| {
+        if other.get_id() == arg.get_id() {
+            return !matches!(arg.get_action(), ArgAction::Append);
+        }
+        excludes(command, arg, other)
+            || excludes(command, other, arg)
+            || undone.is_some() && other.get_long() == undone.as_deref()
     })
 }
 

@@ -30,20 +30,19 @@ pub(super) enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// Text. In invalid UTF-8, U+FFFD takes the place of what is invalid.
-    pub(super) fn text(bytes: &'a [u8]) -> Self {
-        Self::Bytes(match String::from_utf8_lossy(bytes) {
-            Cow::Borrowed(text) => text.as_bytes().into(),
-            Cow::Owned(text) => text.into_bytes().into(),
-        })
+    /// Text, and beside it the bytes of what is no text, and nothing for text. In invalid UTF-8, U+FFFD takes the place
+    /// of what is invalid.
+    pub(super) fn text_and_bytes(bytes: &'a [u8]) -> [Self; 2] {
+        match String::from_utf8_lossy(bytes) {
+            Cow::Borrowed(text) => [Self::Bytes(text.as_bytes().into()), Self::None],
+            Cow::Owned(text) => [Self::Bytes(text.into_bytes().into()), Self::Bytes(bytes.into())],
+        }
     }
 
-    /// The bytes of what is no text, and nothing for text.
-    pub(super) fn bytes(bytes: &'a [u8]) -> Self {
-        match std::str::from_utf8(bytes) {
-            Ok(_) => Self::None,
-            Err(_) => Self::Bytes(bytes.into()),
-        }
+    /// Text alone.
+    pub(super) fn text(bytes: &'a [u8]) -> Self {
+        let [text, _] = Self::text_and_bytes(bytes);
+        text
     }
 
     /// A number, or nothing. Larger ones than the column can have saturate.

@@ -21,6 +21,8 @@ pub(super) struct Ordered<'a, 'w> {
     waiting: Vec<(Vec<u8>, Child<'a>)>,
     /// How many entries are in these parts.
     entries: u64,
+    /// How many bytes of text are before these parts.
+    length: usize,
 }
 
 /// How many entries one thread writes at a time: few enough that all threads are busy, and enough that handing them
@@ -29,6 +31,8 @@ const PART: u64 = 1_024;
 /// How many entries are queued: about 1 MB of JSON. With four times as many, and parts four times as large, it took
 /// as long, and 3 MiB more memory.
 const BATCH: u64 = 8_192;
+/// How much text is queued between them, in bytes.
+const LONG: usize = 1 << 20;
 
 impl<'a, 'w> Ordered<'a, 'w> {
     /// Writes to `out` with so many threads; by default one for each core.
@@ -37,7 +41,7 @@ impl<'a, 'w> Ordered<'a, 'w> {
         threads: Option<NonZeroUsize>,
         write: &'w (dyn Fn(&mut Vec<u8>, Child<'a>) -> io::Result<()> + Sync),
     ) -> Self {
-        Self { out, write, threads, pool: None, waiting: Vec::new(), entries: 0 }
+        Self { out, write, threads, pool: None, waiting: Vec::new(), entries: 0, length: 0 }
     }
 
     /// Leaves `directory`, which comes after `text`, to another thread, if that is worth it. Returns whether it does.
@@ -54,10 +58,11 @@ impl<'a, 'w> Ordered<'a, 'w> {
         if entries > PART {
             return Ok(false);
         }
-        if self.entries >= BATCH {
+        if self.entries >= BATCH || self.length >= LONG {
             self.put(text)?;
         }
         self.entries += entries;
+        self.length += text.len();
         self.waiting.push((mem::take(text), directory));
         Ok(true)
     }
@@ -68,6 +73,7 @@ impl<'a, 'w> Ordered<'a, 'w> {
     /// The writer's.
     pub(super) fn put(&mut self, text: &mut Vec<u8>) -> io::Result<()> {
         let (parts, entries) = (mem::take(&mut self.waiting), mem::take(&mut self.entries));
+        self.length = 0;
         if entries > PART && self.pool.is_none() {
             // With 0, rayon starts one thread for each core. If it can start none, this thread does the work.
             let threads = self.threads.map_or(0, NonZeroUsize::get);

@@ -45,8 +45,8 @@ struct Members {
     has_children: bool,
 }
 
-/// Reads a snapshot into what `tally` makes for its view. `check` gets that view and the origin before the tree is read,
-/// if they stand before it.
+/// Reads a snapshot into what `tally` makes for its view. `check` gets that view and the origin before the tree is
+/// read, if they stand before it.
 pub(in crate::snapshot) fn read<T: Tally>(
     tokens: &mut Tokens,
     wanted: Wanted,
@@ -84,8 +84,8 @@ pub(in crate::snapshot) fn read<T: Tally>(
     header.loaded(tokens, wanted, report)
 }
 
-/// Reads everything below the `root`, which is at its children, into `replay`. Sizes measure what is `known` of them
-/// there, and times are kept if they are wanted.
+/// Reads the children of `root`, whose list comes next, and everything below them into `replay`. `known` is what sizes
+/// measure, if that is known by now, and whether times are kept.
 fn read_below<T: Tally>(
     tokens: &mut Tokens,
     root: &mut Members,
@@ -213,9 +213,9 @@ impl Members {
         figures.with(measure, size)
     }
 
-    /// The node that the members describe, below a `root` at a depth, with sizes that measure this, and with its time if
-    /// that is wanted. Without a known measure, a size is that of each. Directly below the node above several roots, names
-    /// are paths. Else the error is what is wrong.
+    /// The node that the members describe, below a `root` at a depth, with sizes that measure this, and with its time
+    /// if that is wanted. Without a known measure, a size is that of each. Directly below the node above several roots,
+    /// names are paths. An error says what is wrong.
     fn node(
         &self,
         (measure, has_times): (Option<Measure>, bool),

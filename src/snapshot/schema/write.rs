@@ -69,7 +69,7 @@ pub fn begin(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -
 /// So few directories cannot make long paths, however they are nested.
 const FEW: u64 = 64;
 
-/// Longer text is not kept until more of it is there, in bytes.
+/// Text that is longer than this, in bytes, is put out at once.
 const LONG: usize = 64 << 10;
 
 /// Writes the nodes of a tree.
@@ -161,10 +161,12 @@ impl<'a> NodeWriter<'a> {
                 text.extend_from_slice(br#","frees_exact":false"#);
             }
         }
-        match () {
-            () if node.is_group() => number(text, br#","entries":"#, sums.entries),
-            () if self.options.origin.is_some() => self.kept(text, &known),
-            () => Ok(()),
+        if node.is_group() {
+            number(text, br#","entries":"#, sums.entries)
+        } else if self.options.origin.is_some() {
+            self.kept(text, &known)
+        } else {
+            Ok(())
         }
     }
 
@@ -188,7 +190,8 @@ impl<'a> NodeWriter<'a> {
         Ok(())
     }
 
-    /// Writes those `figures` of a snapshot that are not the size, and not as `usual`. Their members begin with `whose`.
+    /// Writes those `figures` of a snapshot that are not the size, and not as `usual`. Their members begin with
+    /// `whose`.
     fn figures(
         &self,
         text: &mut Vec<u8>,

@@ -1,8 +1,8 @@
-//! Reads ext2, ext3 and ext4 in bulk: first all inodes in the order in which they are stored, on all cores; then the blocks
-//! of each directory when the walk comes to it.
+//! Reads ext2, ext3 and ext4 in bulk: first all inodes in the order in which they are stored, on all cores; then the
+//! blocks of each directory when the walk comes to it.
 //!
-//! An inode may change before a name leads to it. So the kernel is asked about names whose inode was free when it was read,
-//! or has another type now. A directory is listed by the kernel if it changed since shortly before the start, or
+//! An inode may change before a name leads to it. So the kernel is asked about names whose inode was free when it was
+//! read, or has another type now. A directory is listed by the kernel if it changed since shortly before the start, or
 //! since its inode was read.
 
 use std::ffi::CStr;
@@ -28,8 +28,8 @@ pub struct Bulk {
 }
 
 impl Bulk {
-    /// Reads all inodes of the file system that is mounted at `path`, with the attributes that the [`Query`] asks for, on so
-    /// many `threads`; 0 is one for each core. Ends early if it `is_stopped`.
+    /// Reads all inodes of the file system that is mounted at `path`, with the attributes that the [`Query`] asks for,
+    /// on so many `threads`; 0 is one for each core. Ends early if it `is_stopped`.
     ///
     /// # Errors
     /// The system's, and the reason if it cannot be read in bulk.

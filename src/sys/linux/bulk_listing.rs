@@ -72,8 +72,8 @@ impl Handle {
         Self { records, location, inode, opened: OnceLock::new(), listing }
     }
 
-    /// Whether the directory called `name` in this one, whose attributes are `stat`, can be read in bulk, too. To open it
-    /// takes no system call then.
+    /// Whether the directory called `name` in this one, whose attributes are `stat`, can be read in bulk, too. To open
+    /// it takes no system call then.
     fn reads_below(&self, name: &CStr, stat: &Stat, symlinks: Symlinks) -> bool {
         let Records { mounts, mount, device, .. } = &*self.records;
         symlinks == Symlinks::Stay
@@ -204,8 +204,8 @@ impl Handle {
         raw.has_entries_in_blocks() && !raw.is_encrypted() && raw.changed() < self.records.since
     }
 
-    /// Reads all of its blocks into `blocks`, which is empty. If they are few, appends their names. None if the kernel has
-    /// to list the directory: it changed since its inode was read or since shortly before the start, it is large or
+    /// Reads all of its blocks into `blocks`, which is empty. If they are few, appends their names. None if the kernel
+    /// has to list the directory: it changed since its inode was read or since shortly before the start, it is large or
     /// damaged, its names are in the inode, or they need a key.
     fn read_blocks(&self, blocks: &mut Vec<u8>, names: &mut Listing) -> Option<()> {
         let Records { volume, inodes, budget, .. } = &*self.records;

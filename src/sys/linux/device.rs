@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{major, minor};
 
 use crate::ext4::{self, RawVolume};
+use crate::sys::mount_table::device_number;
 use crate::sys::{Mount, MountTable, Stat, Storage, to_path};
 
 /// The ext2, ext3 or ext4 whose root has the attributes `stat`, and which is mounted as `mount`, from its root on; with
-/// the path of its device. Its owners are only known where stat(2) returns the same.
+/// the path of its device. An error if it `needs_owners` and stat(2) returns others than those on the device.
 ///
 /// # Errors
 /// The system's, and an error if there is no such mount or device.
@@ -45,7 +46,7 @@ fn device_of(device: u64, mount: u64) -> io::Result<Option<PathBuf>> {
     let Some(listed) = table.listed(mount).filter(|listed| {
         // The owners that stat(2) returns there are not those on the device.
         let is_mapped = listed.options.split(|b| *b == b',').any(|option| option == b"idmapped");
-        listed.device == Some(u64::from(major) << 32 | u64::from(minor))
+        listed.device == Some(device_number(major, minor))
             && listed.root == b"/"
             && matches!(&*listed.kind, b"ext4" | b"ext3" | b"ext2")
             && !is_mapped

@@ -29,9 +29,9 @@ struct Extent {
     flags: Flags,
 }
 
-/// Maps the regular file `name` in `directory`, or at the path `name` if there is none, which had the attributes `stat`.
-/// Tells `shared` where in its file system's address space the extents are that may not be its own: shared ones, and
-/// encoded ones, which may take less than they hold.
+/// Maps the regular file `name` in `directory`, or at the path `name` if there is none, which had the attributes
+/// `stat`. Tells `shared` where in its file system's address space the extents are that may not be its own: shared
+/// ones, and encoded ones, which may take less than they hold.
 ///
 /// All else that is allocated is its own. That includes what FIEMAP does not list: space that XFS reserves to write
 /// shared extents anew, and the maps of large files.

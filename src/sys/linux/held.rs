@@ -69,9 +69,9 @@ fn trusted_directory(mut rest: Vec<CString>) -> io::Result<OwnedFd> {
     const THEIRS: &str = "it lies in a directory of another user";
     let (mut at, mut links) = (open(CWD, c"/", DIRECTORY)?, 0);
     while let Some(name) = rest.pop() {
-        let is_trusted = is_trusted(&stat_of(&at, c"")?);
+        let is_around_trusted = is_trusted(&stat_of(&at, c"")?);
         let stat = match stat_of(&at, &name) {
-            Err(Errno::NOENT) if !is_trusted => return Err(io::Error::other(THEIRS)),
+            Err(Errno::NOENT) if !is_around_trusted => return Err(io::Error::other(THEIRS)),
             Err(Errno::NOENT) => match retry_on_intr(|| fs::mkdirat(&at, &name, Mode::RWXU)) {
                 Ok(()) | Err(Errno::EXIST) => stat_of(&at, &name)?,
                 Err(error) => return Err(error.into()),
@@ -82,7 +82,7 @@ fn trusted_directory(mut rest: Vec<CString>) -> io::Result<OwnedFd> {
             at = open(&at, &name, DIRECTORY)?;
             continue;
         }
-        if !is_trusted || !self::is_trusted(&stat) {
+        if !is_around_trusted || !is_trusted(&stat) {
             return Err(io::Error::other("a symlink of another user leads to it"));
         }
         links += 1;

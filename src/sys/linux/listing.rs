@@ -48,7 +48,7 @@ impl Handle {
         Ok(Self { fd: open(CWD, path, DIRECTORY)? })
     }
 
-    /// Opens the directory called `name` in this one. Attributes alone open none.
+    /// Opens the directory called `name` in this one. Its attributes are not needed.
     pub fn open_at(&self, name: &CStr, _: Option<&Stat>, symlinks: Symlinks) -> io::Result<Self> {
         Ok(Self { fd: open(&self.fd, name, DIRECTORY | nofollow(symlinks))? })
     }

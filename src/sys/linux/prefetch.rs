@@ -1,5 +1,5 @@
-//! Reads the inode tables and directories of ext2, ext3 and ext4 through the cache of the device, where the kernel looks
-//! for them (buffer heads are in the device's own pages).
+//! Reads the inode tables and directories of ext2, ext3 and ext4 through the cache of the device, where the kernel
+//! looks for them (buffer heads are in the device's own pages).
 //!
 //! This needs permission to read the device, and a root that is the root directory of its file system, so that the walk
 //! needs everything that is read.
@@ -27,9 +27,9 @@ pub struct Prefetch {
 const CHUNK: u64 = 1 << 20;
 
 impl Prefetch {
-    /// The file system of the root at `path` in `mount`; none if the root is not that of a file system that is known here,
-    /// if the device cannot be read, or if it would not pay or need too much memory. It is one of so many `roots`, which
-    /// share the memory. This already reads from the device.
+    /// The file system of the root at `path` in `mount`; none if the root is not that of a file system that is known
+    /// here, if the device cannot be read, or if it would not pay or need too much memory. It is one of so many
+    /// `roots`, which share the memory. This already reads from the device.
     pub fn of(path: &CStr, stat: &Stat, mount: Mount, roots: usize) -> Option<Self> {
         /// Fewer inodes are walked in seconds even on a slow device.
         const FEW: u64 = 10_000;
@@ -56,8 +56,8 @@ impl Prefetch {
 
     /// Reads it, until it `is_stopped`. Adds the number of bytes to `read`. The walk reports errors, not this.
     pub fn run(&self, is_stopped: &AtomicBool, read: &AtomicU64) {
-        // Without the kernel's read-ahead, because a walk after that took 1.4 times as long: probably it keeps what it reads
-        // ahead in large folios, and goes through a list to find a block there.
+        // Without the kernel's read-ahead, because a walk after that took 1.4 times as long: probably it keeps what it
+        // reads ahead in large folios, and goes through a list to find a block there.
         self.volume.advise(0, None, Advice::Random);
         let Ok(runs) = self.tables(is_stopped, read) else { return };
         let gap = ext4::GAP / self.volume.layout.block_size;

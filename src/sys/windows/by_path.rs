@@ -1,9 +1,9 @@
 //! Windows, through std::fs and winapi-util. A listing has sizes, times and attributes, so files need no call of their
-//! own; links and file ids cost an open each. There are two sources: one asks for links and ids of directories only, and
-//! takes every file for the only link to its inode; the other asks for those of files too.
+//! own; links and file ids cost an open each. There are two sources: one asks for links and ids of directories only,
+//! and takes every file for the only link to its inode; the other asks for those of files too.
 //!
-//! The paths of directories are in verbatim form (`\\?\`), so that they may be longer than 260 characters, and a name may
-//! be `NUL` or end in a dot.
+//! The paths of directories are in verbatim form (`\\?\`), so that they may be longer than 260 characters, and a name
+//! may be `NUL` or end in a dot.
 //!
 //! No file's content is read. Symlinks, junctions and mounted volumes are symlinks here, as in std. Files that a cloud
 //! drive keeps online only take nothing on the disk; a directory that would have to be fetched is not entered.

@@ -60,8 +60,8 @@ pub fn is_vanished(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Makes the terminal interpret escape sequences, which it does only on request, and before Windows 10 not at all. Returns
-/// whether it shows more than plain lines.
+/// Makes the terminal interpret escape sequences, which it does only on request, and before Windows 10 not at all.
+/// Returns whether it shows more than plain lines.
 pub fn is_capable_terminal() -> bool {
     match env::var_os("TERM") {
         // Emulators of a Unix terminal set it, and are no console for Windows.

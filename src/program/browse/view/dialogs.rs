@@ -12,7 +12,6 @@ use weigh::internal::escape::escape;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::Kind;
 use weigh::internal::path;
-use weigh::internal::render::errors;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
@@ -30,7 +29,7 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
         DialogText::Review => return review(browser, first, height, canvas),
         DialogText::Errors => return problems(browser, first, height, canvas),
         DialogText::Kept => {
-            let kept = browser.kept().iter().map(errors::one).collect();
+            let kept = browser.kept().iter().map(ToString::to_string).collect();
             ("not everything was removed", kept)
         }
     };
@@ -219,7 +218,7 @@ fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
             head.push("weigh is looking at them again …".to_owned())
         }
         Some(_) if refused > 0 => {
-            head.push(format!("{} of them are left out", refused));
+            head.push(format!("{refused} of them are left out"));
         }
         _ => {}
     }
@@ -240,7 +239,7 @@ fn problems(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<
     let room = height.saturating_sub(1);
     let first = first.min(problems.len().saturating_sub(room));
     for (i, problem) in problems.iter().skip(first).take(room).enumerate() {
-        let line = shorten(&errors::one(problem), width);
+        let line = shorten(&problem.to_string(), width);
         canvas.write((0, 2 + i), &line, width, Style::new());
     }
 }
