@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use crate::program::browse::BrowseOptions;
 use crate::program::browse::browser::Browser;
-use crate::program::browse::event::Event;
+use crate::program::browse::event::{Ending, Event};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::Key;
 use crate::program::browse::work::{Console, Typed, Work};
@@ -515,4 +515,23 @@ fn what_is_deleted_frees_what_was_said_on_tmpfs() {
 fn what_is_deleted_frees_what_was_said_on_ext4() {
     let place = Mounted::ext4();
     sequences(Some(&place), 20_000..20_000 + rounds(20, 500) as u64);
+}
+
+/// They were printed although they were gone, and something else could have their names by then.
+#[test]
+fn what_is_deleted_meanwhile_is_not_printed() {
+    let fixture = Fixture::in_memory().dir("home").file("tree/a", 10).file("tree/b", 20);
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("AdD2");
+    let Screen { browser, work, .. } = &mut screen;
+    assert!(work.pass(browser, Event::Key(Key::Enter)).is_none());
+    while fixture.at("tree/a").exists() || fixture.at("tree/b").exists() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // The state does not know yet what is gone. The first key waits for the removal, and the second does not.
+    assert!(work.pass(browser, Event::Key(Key::Char('p'))).is_none());
+    let ending = work.pass(browser, Event::Key(Key::Char('p')));
+    assert!(matches!(ending, Some(Ending::Print)), "{ending:?}");
+    assert!(work.end_removal(browser));
+    assert_eq!(browser.printed_paths(), b"");
 }

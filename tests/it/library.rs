@@ -185,5 +185,5 @@ fn a_snapshot_says_what_a_request_left_out() {
     assert_eq!(same.root().growth(), Some(0));
     let other = weigh::run(&Request::of([&tree]).since(&saved)).unwrap_err();
     assert_eq!(other.operation, Operation::Compare);
-    assert!(other.message.contains("--limit-filesystem"), "{other}");
+    assert!(other.message.contains("--exclude=*.o"), "{other}");
 }

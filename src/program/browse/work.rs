@@ -212,11 +212,13 @@ impl Work {
 
     /// Cancels the removal and waits until it has put back what it had moved; at most [`PATIENCE`]. False if it has
     /// not.
-    pub(super) fn end_removal(&self, browser: &mut Browser) -> bool {
+    pub fn end_removal(&self, browser: &mut Browser) -> bool {
         self.begin(browser.quit_after_removal());
         let end = Instant::now() + PATIENCE;
         loop {
             match self.wait_until(end) {
+                // It says what is gone.
+                Ok(event @ Event::Removing(_)) => drop(browser.on(event)),
                 Ok(event @ Event::Removed(_)) => {
                     browser.on(event);
                     return true;
