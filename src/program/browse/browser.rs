@@ -37,6 +37,8 @@ pub struct Browser {
     pub(super) first: usize,
     /// The entry with this name stays chosen, wherever it is listed.
     pub(super) name: Option<Vec<u8>>,
+    /// What is listed.
+    pub(super) view: ViewKind,
     pub(super) sorting: Sorting,
     pub(super) pattern: Option<NamePattern>,
     pub(super) columns: ListColumns,
@@ -50,6 +52,33 @@ pub struct Browser {
     /// Whether the current directory, or one above it, is marked.
     pub(super) is_held: bool,
     pub(super) removals: Removals,
+}
+
+/// What is listed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ViewKind {
+    /// The entries of the current directory.
+    #[default]
+    Tree,
+    /// The largest files below it.
+    LargestFiles,
+    /// What is below it, by type.
+    Types,
+    /// The same by age.
+    Ages,
+    /// The same by owner.
+    Owners,
+}
+
+impl ViewKind {
+    /// All of them with their names, in the order of the head of the screen.
+    pub(super) const ALL: [(Self, &str); 5] = [
+        (Self::Tree, "tree"),
+        (Self::LargestFiles, "largest files"),
+        (Self::Types, "types"),
+        (Self::Ages, "ages"),
+        (Self::Owners, "owners"),
+    ];
 }
 
 /// The optional columns.
@@ -131,6 +160,7 @@ impl Browser {
             chosen: 0,
             first: 0,
             name: None,
+            view: ViewKind::default(),
             sorting,
             pattern: None,
             columns: ListColumns { bars: Bar::Both, counts: false, times: false },
