@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use crate::program::browse::BrowseOptions;
 use crate::program::browse::browser::Browser;
-use crate::program::browse::event::{Ending, Event};
+use crate::program::browse::event::{Command, Ending, Event};
 use crate::program::browse::item::Item;
 use crate::program::browse::keys::Key;
 use crate::program::browse::work::{Console, Typed, Work};
 use crate::program::signals::ScreenSignals;
 use weigh::internal::filter::{Filter, Regexes};
-use weigh::internal::remove::{self, UserDirectories};
+use weigh::internal::remove::{self, Removed, UserDirectories};
 use weigh::internal::report::{Browsed, Request};
 use weigh::internal::sys;
 use weigh::internal::tree::Tree;
@@ -410,6 +410,23 @@ fn what_is_put_in_the_trash_comes_back() {
     screen.check("both are back");
     screen.press("u");
     assert_eq!(screen.said(), "nothing was put in the trash");
+}
+
+/// An undo after a delete that was cancelled counted as cancelled, too: `q` did not wait for it.
+#[test]
+fn an_undo_after_a_cancelled_delete_is_waited_for() {
+    let fixture = fixture();
+    let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
+    screen.press("nkkkkv dt dD1");
+    let browser = &mut screen.browser;
+    assert!(matches!(browser.on(Event::Key(Key::Enter))[..], [Command::Remove(..)]));
+    assert!(matches!(browser.on(Event::Key(Key::Escape))[..], [Command::CancelRemoval]));
+    let removed = Removed { is_cancelled: true, ..Removed::default() };
+    browser.on(Event::Removed(Box::new(removed)));
+    let undo = browser.on(Event::Key(Key::Char('u')));
+    assert!(matches!(undo[..], [Command::Undo(_)]), "{undo:?}");
+    let quit = browser.on(Event::Key(Key::Char('q')));
+    assert!(matches!(quit[..], [Command::CancelRemoval]), "{quit:?}");
 }
 
 /// All that can be done, in any order, with newcomers in what is being deleted. In `place`, if that is a file system of

@@ -252,6 +252,7 @@ impl Browser {
             (Some(why), _) => self.say(why),
             (None, None) => self.say("nothing was put in the trash"),
             (None, Some(trashed)) => {
+                self.removals.is_cancelled = false;
                 self.pending = Some(PendingWork::Removal);
                 return Some(Command::Undo(Arc::clone(trashed)));
             }
