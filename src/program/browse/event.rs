@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::keys::Key;
 use super::protected::Protected;
@@ -24,8 +25,10 @@ pub enum Event {
     Tick,
     /// The system has been asked what must not be marked: this.
     Protected(Box<Protected>),
-    /// How far the scan is.
-    Progress(Progress),
+    /// How far the scan is, and how long it has taken.
+    Progress(Progress, Duration),
+    /// How many inodes the file system has that is scanned.
+    UsedInodes(u64),
     /// A scan has ended.
     Scanned(Result<Box<Browsed>, Problem>),
     /// The targets of the review with this number have been looked at: each with its number, and why it must not be

@@ -34,6 +34,8 @@ pub struct BrowseOptions {
     pub ignored: Git,
     /// Colours, if any.
     pub colors: Option<Colors>,
+    /// Whether the user has chosen how times are written. Otherwise the list has ages.
+    pub has_time_style: bool,
 }
 
 /// How browsing ended.

@@ -114,7 +114,8 @@ impl Console for Screen {
         match event::read()? {
             TerminalEvent::Key(key) if key.kind != KeyEventKind::Release => self.key(key),
             TerminalEvent::Mouse(MouseEvent { kind, row, .. }) => {
-                Ok(mouse(kind, row).map(Typed::Key))
+                let (_, height) = self.terminal.size().map(|it| (it.width, it.height))?;
+                Ok(mouse(kind, row, height).map(Typed::Key))
             }
             TerminalEvent::Resize(..) => Ok(Some(Typed::Redraw)),
             _ => Ok(None),
@@ -183,12 +184,11 @@ fn key(code: KeyCode) -> Option<Key> {
     })
 }
 
-fn mouse(kind: MouseEventKind, row: u16) -> Option<Key> {
-    const HEAD: u16 = 1;
+fn mouse(kind: MouseEventKind, row: u16, height: u16) -> Option<Key> {
     match kind {
         MouseEventKind::ScrollUp => Some(Key::ScrollUp),
         MouseEventKind::ScrollDown => Some(Key::ScrollDown),
-        MouseEventKind::Down(MouseButton::Left) => Some(Key::Click(row.checked_sub(HEAD)?.into())),
+        MouseEventKind::Down(MouseButton::Left) => Some(Key::Click(view::line_at(row, height)?)),
         _ => None,
     }
 }

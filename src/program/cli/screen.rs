@@ -63,6 +63,7 @@ impl Flags {
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
             colors: is_colored.then(colors),
+            has_time_style: self.print.time_style.is_some(),
         }))
     }
 }
