@@ -264,6 +264,12 @@ pub(super) struct PrintFlags {
     #[arg(hide_possible_values = true)]
     pub(super) color: Option<When>,
 
+    /// Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)
+    ///
+    /// auto goes by what COLORFGBG says, and --ui asks the terminal.
+    #[arg(long, value_name = "THEME", hide_possible_values = true)]
+    pub(super) theme: Option<ThemeFlag>,
+
     /// Show no progress
     #[arg(short = 'P', long)]
     pub(super) no_progress: bool,
@@ -430,6 +436,15 @@ pub(super) enum When {
     Auto,
     Always,
     Never,
+}
+
+/// What the background of the terminal is.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum ThemeFlag {
+    Auto,
+    Dark,
+    Light,
+    None,
 }
 
 /// In which order siblings are shown.

@@ -3,7 +3,6 @@
 use std::env;
 
 use super::flags::{Flags, Sort};
-use super::options::colors;
 use super::parse::path_in;
 use super::{HOME, git};
 use crate::program::browse::{self, BrowseOptions, SortKey, Sorting};
@@ -62,7 +61,7 @@ impl Flags {
             directories: Some(directories).filter(|directories| directories.log().is_some()),
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
-            colors: is_colored.then(colors),
+            colors: is_colored.then(|| self.colors()),
         }))
     }
 }
