@@ -10,6 +10,7 @@ use super::protected::Protected;
 use super::review::RemovalProgress;
 use weigh::internal::problem::Problem;
 use weigh::internal::remove::{Manner, Removed, Target, Trashed};
+use weigh::internal::render::palette::Theme;
 use weigh::internal::report::{Browsed, Request};
 use weigh::internal::tally::LiveDirectory;
 use weigh::internal::walk::Progress;
@@ -27,6 +28,8 @@ pub enum Event {
     Protected(Box<Protected>),
     /// How far the scan is, and how long it has taken.
     Progress(Progress, Duration),
+    /// The terminal has said for what background colours are.
+    Theme(Theme),
     /// How many inodes the file system has that is scanned.
     UsedInodes(u64),
     /// A scan has ended.

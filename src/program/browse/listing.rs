@@ -16,6 +16,9 @@ use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
 /// How many directories share a line at most: a screen has no room for more, and each line is drawn often.
 const MOST_JOINED: usize = 64;
 
+/// How wide a remark beside a name is, about.
+const ASIDE: usize = 18;
+
 /// The list of a directory.
 #[derive(Debug, Default)]
 pub(super) struct SortedDirectory {
@@ -24,7 +27,7 @@ pub(super) struct SortedDirectory {
     before: Option<HashMap<Box<[u8]>, u64, RandomState>>,
     /// The size of the largest entry.
     pub(super) largest: u64,
-    /// The longest name of the first entries, in bytes. So columns stay where they are when the list scrolls.
+    /// The longest name of the first entries with its remark, in bytes. So columns stay where they are when the list scrolls.
     pub(super) longest: usize,
 }
 
@@ -64,8 +67,12 @@ impl SortedDirectory {
         sorting.sort(&mut entries);
         index.places = entries.into_iter().map(|sorted| sorted.place).collect();
         let firsts = index.places.iter().take(1_000).map(|place| tree.at(*place));
-        let names = firsts.map(|last| below(&last, directory).iter().map(|it| it.len() + 1).sum());
-        index.longest = names.max().unwrap_or(0);
+        let lengths = firsts.map(|last| {
+            let item = Item::of(&last);
+            let aside = if item.freed() == item.totals.size { 0 } else { ASIDE };
+            below(&last, directory).iter().map(|name| name.len() + 1).sum::<usize>() + aside
+        });
+        index.longest = lengths.max().unwrap_or(0);
         index
     }
 

@@ -37,6 +37,12 @@ impl Browser {
                 (self.progress, self.elapsed) = (progress, elapsed);
                 None
             }
+            Event::Theme(theme) => {
+                if let Some(colors) = &mut self.options.colors {
+                    colors.palette = colors.palette.on(theme);
+                }
+                None
+            }
             Event::UsedInodes(inodes) => {
                 // A filter leaves out some of them.
                 self.used_inodes = Some(inodes).filter(|_| self.request.walk.filter.is_off());

@@ -19,6 +19,7 @@ use super::review::RemovalProgress;
 use crate::program::signals::ScreenSignals;
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::remove::{self, Manner, Target, UserDirectories};
+use weigh::internal::render::palette::Theme;
 use weigh::internal::report::{self, Browsed, Request};
 use weigh::internal::sys;
 
@@ -48,6 +49,8 @@ pub trait Console {
 pub enum Typed {
     /// A key.
     Key(Key),
+    /// What the terminal says about its background.
+    Theme(Theme),
     /// Nothing for the state, but it must be drawn again.
     Redraw,
     /// The signal with this number, which ends the program.
@@ -108,6 +111,7 @@ impl Work {
                 is_changed = true;
                 let ending = match typed {
                     Typed::Key(key) => self.pass(browser, Event::Key(key)),
+                    Typed::Theme(theme) => self.pass(browser, Event::Theme(theme)),
                     Typed::Signal(signal) => Some(Ending::Signal(signal)),
                     Typed::Redraw => None,
                 };

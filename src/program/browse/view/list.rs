@@ -131,7 +131,7 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
     let all = Freeable { least: item.totals.size, most: item.totals.size, ..freed };
     if browser.knows_freed() && !item.is_open && freed != all {
         parts.push(match freed.most {
-            0 if !is_partial => "frees nothing".to_owned(),
+            0 if !is_partial => "frees 0".to_owned(),
             _ => format!("frees {}", partial::freed(freed, format, is_partial)),
         });
     }
@@ -143,8 +143,6 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
 fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
     /// The least and the most room that a column leaves to names, if they need it.
     const NAME: (usize, usize) = (8, 24);
-    /// Room for what is beside a name.
-    const ASIDE: usize = 14;
     const BAR: usize = 6;
     let ListColumns { bars, counts, times, .. } = browser.columns;
     let has_percent = matches!(bars, Bar::Both | Bar::Percent);
@@ -164,7 +162,7 @@ fn widths(browser: &Browser, lines: &[Fields<'_>], width: usize) -> Widths {
         room = if is_shown { room.saturating_sub(all[i] + gap(i)) } else { 0 };
         all[i] = if is_shown { all[i] } else { 0 };
     }
-    let most = room.saturating_sub((longest + ASIDE).saturating_sub(NAME.1)).min(width / 3);
+    let most = room.saturating_sub(longest.saturating_sub(NAME.1)).min(width / 3);
     let has_bar = matches!(bars, Bar::Both | Bar::Graph) && room > BAR;
     Widths { columns: all, bar: if has_bar { most.max(BAR) } else { 0 } }
 }
@@ -242,7 +240,7 @@ fn line(
     // Names need the room more.
     let has_aside = !fields.aside.is_empty() && beside + cells(&fields.name).min(room / 2) <= room;
     let name = shorten(&fields.name, room - if has_aside { beside } else { 0 });
-    let of_name = name_style(browser, canvas, item);
+    let of_name = name_style(browser, item);
     let end = canvas.write((start, y), &name, room, of_name);
     if has_aside {
         canvas.write((end + 2, y), &fields.aside, room, aside);
@@ -253,7 +251,7 @@ fn line(
 }
 
 /// The style of the name of `item`.
-pub(super) fn name_style(browser: &Browser, canvas: &Canvas<'_>, item: &Item<'_>) -> Style {
+pub(super) fn name_style(browser: &Browser, item: &Item<'_>) -> Style {
     match &browser.options.colors {
         Some(colors) => style(colors.name(item.name, item.mode)),
         None if item.is_directory() => Style::new().add_modifier(Modifier::BOLD),

@@ -19,7 +19,7 @@ pub(super) fn draw(browser: &Browser, x: usize, layout: Layout, canvas: &mut Can
     let end = layout.head + lines;
     (layout.head - 1..end).for_each(|y| _ = canvas.write((x - 2, y), "│", 1, aside));
     let title = shorten(&list::name(browser, &item), width);
-    let of_name = list::name_style(browser, canvas, &item).add_modifier(Modifier::BOLD);
+    let of_name = list::name_style(browser, &item).add_modifier(Modifier::BOLD);
     canvas.write((x, layout.head - 1), &title, width, of_name);
     let details = dialogs::details(browser);
     let room = lines.saturating_sub(details.len());
@@ -65,7 +65,7 @@ fn content(
         canvas.write((x + 8, y), &drawn, bar, of_bar);
         let at = x + 8 + bar + 1;
         let room = canvas.width().saturating_sub(at);
-        let of_name = list::name_style(browser, canvas, &child);
+        let of_name = list::name_style(browser, &child);
         canvas.write((at, y), &shorten(&list::own_name(&child), room), room, of_name);
     }
     let shown = shown.min(places.len());
