@@ -93,10 +93,10 @@ fn setting(
 ) -> Result<Setting, String> {
     // A table [things] is for --thing-of, which takes NAME=VALUE and can be repeated.
     let table = value.get_ref().as_table().map(|_| format!("{}-of", key.trim_end_matches('s')));
-    let mut settings = command.get_arguments().filter(|arg| is_setting(arg));
+    let settings: Vec<_> = command.get_arguments().filter(|arg| is_setting(arg)).collect();
     let of_table =
-        settings.clone().find(|arg| table.is_some() && arg.get_long() == table.as_deref());
-    let arg = of_table.or_else(|| settings.find(|arg| names(arg).contains(&key)));
+        settings.iter().find(|arg| table.is_some() && arg.get_long() == table.as_deref());
+    let arg = of_table.or_else(|| settings.iter().find(|arg| names(arg).contains(&key)));
     let arg = arg.ok_or_else(|| unknown(key, command))?;
     let arguments = match (value.get_ref(), arg.get_action().takes_values()) {
         (DeValue::Boolean(true), false) => vec![format!("--{key}")],
