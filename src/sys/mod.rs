@@ -81,7 +81,7 @@ pub use snapshot_file::{
     Destination, Draft, files_in, has_content, is_directory, open as open_snapshot, remove_file,
 };
 pub use source::{Handle, Source};
-pub use space::{Space, space};
+pub use space::{Space, space, used_inodes};
 pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, errors, free_handles, host, into_path,
     is_capable_terminal, is_out_of_handles, is_root, is_rotational, is_vanished, make_directories,

@@ -1,6 +1,10 @@
 //! The browser's state, which events change and the view draws. It uses neither the terminal nor the file system.
 
+use std::cell::OnceCell;
+use std::cmp::Reverse;
+use std::iter;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::item::Item;
 use super::options::BrowseOptions;
@@ -14,7 +18,7 @@ use weigh::internal::path;
 use weigh::internal::problem::Problem;
 use weigh::internal::report::{Browsed, Input, Request};
 use weigh::internal::tally::LiveDirectory;
-use weigh::internal::tree::{Freeable, Place, Totals, Tree};
+use weigh::internal::tree::{Child, Freeable, Place, Totals, Tree};
 use weigh::internal::walk::Progress;
 
 /// What is shown, and how.
@@ -27,6 +31,10 @@ pub struct Browser {
     /// Where the walk can be read.
     pub(super) top: Arc<LiveDirectory>,
     pub(super) progress: Progress,
+    /// How long the walk has taken until then.
+    pub(super) elapsed: Duration,
+    /// How many inodes the walk will find, if it is of a whole file system that can tell.
+    pub(super) used_inodes: Option<u64>,
     /// Whether the walk was asked to stop.
     pub(super) is_stopping: bool,
     pub(super) scan: Scan,
@@ -35,6 +43,8 @@ pub struct Browser {
     /// The chosen line, and the first line on the screen.
     pub(super) chosen: usize,
     pub(super) first: usize,
+    /// The largest entries of the chosen directory, and how many it has; looked up once after each choice.
+    inside: OnceCell<(Vec<Place>, usize)>,
     /// The entry with this name stays chosen, wherever it is listed.
     pub(super) name: Option<Vec<u8>>,
     /// What is listed.
@@ -87,6 +97,8 @@ pub(super) struct ListColumns {
     pub(super) bars: Bar,
     pub(super) counts: bool,
     pub(super) times: bool,
+    /// Whether the second pane shows a treemap.
+    pub(super) map: bool,
 }
 
 /// How the list shows an entry's share of the directory.
@@ -154,16 +166,19 @@ impl Browser {
             protected: Protected::default(),
             top: Arc::default(),
             progress: Progress::default(),
+            elapsed: Duration::ZERO,
+            used_inodes: None,
             is_stopping: false,
             scan: Scan::default(),
             way: Vec::new(),
             chosen: 0,
             first: 0,
+            inside: OnceCell::new(),
             name: None,
             view: ViewKind::default(),
             sorting,
             pattern: None,
-            columns: ListColumns { bars: Bar::Both, counts: false, times: false },
+            columns: ListColumns { bars: Bar::Both, counts: false, times: true, map: false },
             dialog: None,
             said: None,
             height: 1,
@@ -183,7 +198,7 @@ impl Browser {
         self.scan.list(&mut self.way, self.sorting, self.pattern.as_ref());
         if let Some(name) = self.name.take() {
             // If it is gone, the same line is chosen.
-            let position = self.scan.index.position(&self.scan.tree, &name);
+            let position = self.scan.index.position(&self.scan.tree, self.scan.directory, &name);
             self.chosen = position.unwrap_or(self.chosen);
             self.name = position.map(|_| name);
         }
@@ -211,6 +226,7 @@ impl Browser {
     /// Chooses a line, or the last one if there are fewer, and scrolls to it.
     pub(super) fn choose(&mut self, line: usize) {
         self.chosen = line.min(self.len().saturating_sub(1));
+        self.inside = OnceCell::new();
         let height = self.height.max(1);
         self.first = self.first.min(self.chosen).max((self.chosen + 1).saturating_sub(height));
         // No blank lines below the last one while lines above are hidden.
@@ -220,7 +236,8 @@ impl Browser {
     /// Chooses a line; its entry stays chosen wherever it moves.
     pub(super) fn pin(&mut self, line: usize) {
         self.choose(line);
-        self.name = self.item(self.chosen).map(|item| item.name.to_vec());
+        self.name =
+            self.item(self.chosen).and_then(|item| Some(self.scan.names(&item).first()?.to_vec()));
     }
 
     /// Sets how many lines of the list fit on the screen.
@@ -291,9 +308,41 @@ impl Browser {
         self.scan.item(line)
     }
 
-    /// By how much the size of an item has changed, if its former size is known.
+    /// The largest entries of the chosen directory, the largest first, and how many it has.
+    pub(super) fn inside(&self) -> (&[Place], usize) {
+        /// As many as a second pane can show.
+        const MOST: usize = 200;
+        let (places, count) = self.inside.get_or_init(|| {
+            let tree = &self.scan.tree;
+            let directory = self.scan.index.place(self.chosen).map(|place| tree.at(place));
+            let sized = |child: Child<'_>| Some((Reverse(child.size()), child.place()?));
+            let children = directory.into_iter().flat_map(Child::unsorted);
+            let mut largest: Vec<_> = children.filter_map(sized).collect();
+            let count = largest.len();
+            if count > MOST {
+                largest.select_nth_unstable(MOST);
+                largest.truncate(MOST);
+            }
+            largest.sort_unstable_by(|(_, one), (_, two)| tree.at(*one).compare(&tree.at(*two)));
+            (largest.into_iter().map(|(_, place)| place).collect(), count)
+        });
+        (places, *count)
+    }
+
+    /// By how much the size of an item has changed, if its former size is known. Of directories that share a line, it
+    /// is that of the first.
     pub(super) fn change(&self, item: &Item<'_>) -> Option<i128> {
-        self.scan.index.change(&self.scan.tree.at(item.place?))
+        let here = self.scan.directory;
+        let up = iter::successors(Some(self.scan.tree.at(item.place?)), Child::parent);
+        self.scan.index.change(&up.take_while(|it| it.id() != Some(here)).last()?)
+    }
+
+    /// How long ago a time was, or the time itself if the user has chosen how it is written.
+    pub(super) fn age(&self, seconds: i64) -> String {
+        match &self.options.times {
+            Some(times) if !self.options.has_time_style => times.age(seconds),
+            _ => self.time(seconds),
+        }
     }
 
     /// A time, in seconds since the epoch, as text.
@@ -302,7 +351,13 @@ impl Browser {
         times.map_or_else(String::new, |times| times.write(seconds))
     }
 
-    /// The current directory, as the head of the screen shows it.
+    /// The absolute path of the current directory, as far as the system has told it.
+    pub(super) fn absolute_path(&self) -> Vec<u8> {
+        let real = self.protected.real_path(&self.scan.tree, &self.scan.here());
+        real.unwrap_or_else(|| self.path())
+    }
+
+    /// The path of the current directory, as the user names its root.
     pub(super) fn path(&self) -> Vec<u8> {
         let names = self.way.iter().map(|name| &**name);
         path::join_all([self.scan.tree.root().name()].into_iter().chain(names))

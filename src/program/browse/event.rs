@@ -3,12 +3,14 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::keys::Key;
 use super::protected::Protected;
 use super::review::RemovalProgress;
 use weigh::internal::problem::Problem;
 use weigh::internal::remove::{Manner, Removed, Target, Trashed};
+use weigh::internal::render::palette::Theme;
 use weigh::internal::report::{Browsed, Request};
 use weigh::internal::tally::LiveDirectory;
 use weigh::internal::walk::Progress;
@@ -24,8 +26,12 @@ pub enum Event {
     Tick,
     /// The system has been asked what must not be marked: this.
     Protected(Box<Protected>),
-    /// How far the scan is.
-    Progress(Progress),
+    /// How far the scan is, and how long it has taken.
+    Progress(Progress, Duration),
+    /// The terminal has said for what background colours are.
+    Theme(Theme),
+    /// How many inodes the file system has that is scanned.
+    UsedInodes(u64),
     /// A scan has ended.
     Scanned(Result<Box<Browsed>, Problem>),
     /// The targets of the review with this number have been looked at: each with its number, and why it must not be

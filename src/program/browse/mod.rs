@@ -9,11 +9,14 @@
 //!   once.
 //! * `follow`: updates the tree and its totals.
 //! * `work`: the loop, with threads.
-//! * `view` draws the state, and is pure. `screen` is the terminal. Both need the feature `tui`.
+//! * `view` draws the state, and is pure. `screen` is the terminal, and
+//!   `background` what that says about its colours. All need the feature `tui`.
 
 // Without a screen, nothing of it is used.
 #![cfg_attr(not(feature = "tui"), allow(dead_code))]
 
+#[cfg(feature = "tui")]
+mod background;
 pub mod browser;
 pub mod event;
 mod follow;

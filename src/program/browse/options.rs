@@ -34,6 +34,10 @@ pub struct BrowseOptions {
     pub ignored: Git,
     /// Colours, if any.
     pub colors: Option<Colors>,
+    /// Whether to ask the terminal for its background, so that colours can be those for it.
+    pub asks_background: bool,
+    /// Whether the user has chosen how times are written. Otherwise the list has ages.
+    pub has_time_style: bool,
 }
 
 /// How browsing ended.

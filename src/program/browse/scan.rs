@@ -3,7 +3,7 @@
 use std::{iter, mem};
 
 use super::item::Item;
-use super::listing::SortedDirectory;
+use super::listing::{SortedDirectory, below};
 use super::marks::{Marks, descend};
 use super::pattern::NamePattern;
 use super::sorting::Sorting;
@@ -74,6 +74,12 @@ impl Scan {
     pub(super) fn item(&self, line: usize) -> Option<Item<'_>> {
         let child = self.tree.at(self.index.place(line)?);
         Some(Item { is_open: self.is_open(&child), ..Item::of(&child) })
+    }
+
+    /// The names on the path from the current directory to `item`: several where directories share a line.
+    pub(super) fn names(&self, item: &Item<'_>) -> Vec<&[u8]> {
+        let place = item.place.map(|place| self.tree.at(place));
+        place.map_or_else(Vec::new, |last| below(&last, self.directory))
     }
 
     /// Whether `child` is a directory that is still open: nothing is known of it then, but what it comes to so far.

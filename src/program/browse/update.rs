@@ -4,6 +4,8 @@ use super::browser::{Bar, Browser, Dialog, DialogText, PendingWork, Question};
 use super::event::{Command, Ending, Event};
 use super::item::Item;
 use super::keys::{Act, Key, act};
+use super::listing::only_directory;
+use super::marks::descend;
 use super::pattern::{MarkedBy, NamePattern};
 use super::sorting::SortKey;
 use weigh::internal::escape::escape;
@@ -31,8 +33,19 @@ impl Browser {
                 self.protected = *protected;
                 None
             }
-            Event::Progress(progress) => {
-                self.progress = progress;
+            Event::Progress(progress, elapsed) => {
+                (self.progress, self.elapsed) = (progress, elapsed);
+                None
+            }
+            Event::Theme(theme) => {
+                if let Some(colors) = &mut self.options.colors {
+                    colors.palette = colors.palette.on(theme);
+                }
+                None
+            }
+            Event::UsedInodes(inodes) => {
+                // A filter leaves out some of them.
+                self.used_inodes = Some(inodes).filter(|_| self.request.walk.filter.is_off());
                 None
             }
             Event::Scanned(Err(problem)) => self.failed(problem),
@@ -128,6 +141,7 @@ impl Browser {
                     Bar::None => Bar::Both,
                 };
             }
+            Act::Map => self.columns.map = !self.columns.map,
             Act::Counts => self.columns.counts = !self.columns.counts,
             Act::Times => self.columns.times = !self.columns.times,
             Act::Info if self.is_empty() => {}
@@ -160,14 +174,24 @@ impl Browser {
     /// Enters the chosen directory.
     fn open(&mut self) {
         let Some(item) = self.item(self.chosen).filter(Item::is_directory) else { return };
-        let name = item.name.to_vec();
-        self.way.push(name);
+        let names: Vec<_> = self.scan.names(&item).into_iter().map(<[u8]>::to_vec).collect();
+        self.way.extend(names);
         self.enter(None);
     }
 
+    /// Leaves the current directory, and those around it that share its line.
     fn parent(&mut self) {
-        if let Some(name) = self.way.pop() {
-            self.enter(Some(name));
+        let mut left = self.way.pop();
+        // During a walk, it is not known what is beside a directory.
+        while !self.is_walking()
+            && left.is_some()
+            && descend(&self.scan.tree, &self.way).is_some_and(|it| only_directory(it).is_some())
+            && let Some(name) = self.way.pop()
+        {
+            left = Some(name);
+        }
+        if left.is_some() {
+            self.enter(left);
         }
     }
 

@@ -19,7 +19,9 @@ use super::review::RemovalProgress;
 use crate::program::signals::ScreenSignals;
 use weigh::internal::interrupt::Interrupt;
 use weigh::internal::remove::{self, Manner, Target, UserDirectories};
+use weigh::internal::render::palette::Theme;
 use weigh::internal::report::{self, Browsed, Request};
+use weigh::internal::sys;
 
 /// The interval between looks at what goes on in the background, and at signals.
 pub const INTERVAL: Duration = Duration::from_millis(100);
@@ -47,6 +49,8 @@ pub trait Console {
 pub enum Typed {
     /// A key.
     Key(Key),
+    /// What the terminal says about its background.
+    Theme(Theme),
     /// Nothing for the state, but it must be drawn again.
     Redraw,
     /// The signal with this number, which ends the program.
@@ -107,6 +111,7 @@ impl Work {
                 is_changed = true;
                 let ending = match typed {
                     Typed::Key(key) => self.pass(browser, Event::Key(key)),
+                    Typed::Theme(theme) => self.pass(browser, Event::Theme(theme)),
                     Typed::Signal(signal) => Some(Ending::Signal(signal)),
                     Typed::Redraw => None,
                 };
@@ -150,13 +155,19 @@ impl Work {
             Command::Protect(roots, homes) => self.spawn(move |sender| {
                 let names = roots.iter().map(|root| root.as_encoded_bytes());
                 send(sender, Event::Protected(Box::new(Protected::ask(names, &homes))));
+                if let [root] = &roots[..]
+                    && let Some(inodes) = sys::used_inodes(root.as_ref())
+                {
+                    send(sender, Event::UsedInodes(inodes));
+                }
             }),
             Command::Scan(request, top) => {
                 self.interrupt.is_asked.store(false, Ordering::SeqCst);
+                let start = Instant::now();
                 self.spawn(move |sender| {
                     let done = report::browse(&request, top, |progress| {
                         if let Some(progress) = progress {
-                            send(sender, Event::Progress(progress.clone()));
+                            send(sender, Event::Progress(progress.clone(), start.elapsed()));
                         }
                     });
                     send(sender, Event::Scanned(done.map(Box::new)));

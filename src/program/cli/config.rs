@@ -91,13 +91,24 @@ fn setting(
     value: &Spanned<DeValue<'_>>,
     command: &Command,
 ) -> Result<Setting, String> {
-    let mut settings = command.get_arguments().filter(|arg| is_setting(arg));
-    let arg = settings.find(|arg| names(arg).contains(&key));
+    // A table [things] is for --thing-of, which takes NAME=VALUE and can be repeated.
+    let table = value.get_ref().as_table().map(|_| format!("{}-of", key.trim_end_matches('s')));
+    let settings: Vec<_> = command.get_arguments().filter(|arg| is_setting(arg)).collect();
+    let of_table =
+        settings.iter().find(|arg| table.is_some() && arg.get_long() == table.as_deref());
+    let arg = of_table.or_else(|| settings.iter().find(|arg| names(arg).contains(&key)));
     let arg = arg.ok_or_else(|| unknown(key, command))?;
     let arguments = match (value.get_ref(), arg.get_action().takes_values()) {
         (DeValue::Boolean(true), false) => vec![format!("--{key}")],
         (DeValue::Boolean(false), false) => Vec::new(),
         (value, false) => return Err(format!("{key} takes true or false, not {}", kind(value))),
+        (DeValue::Table(values), true) if of_table.is_some() => {
+            let long = arg.get_long().unwrap_or(key);
+            let values =
+                values.iter().map(|(name, value)| argument(name.get_ref(), value.get_ref()));
+            let named = values.map(|it| Ok(it?.replacen("--", &format!("--{long}="), 1)));
+            named.collect::<Result<_, String>>()?
+        }
         (DeValue::Array(values), true) if matches!(arg.get_action(), ArgAction::Append) => {
             values.iter().map(|value| argument(key, value.get_ref())).collect::<Result<_, _>>()?
         }

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
 use clap_complete::Shell;
+use nu_ansi_term::Color;
 
+use super::colors::parse as parse_color;
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
 use weigh::internal::measure::parse_size;
@@ -264,6 +266,19 @@ pub(super) struct PrintFlags {
     #[arg(hide_possible_values = true)]
     pub(super) color: Option<When>,
 
+    /// Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)
+    ///
+    /// auto goes by what COLORFGBG says, and --ui asks the terminal.
+    #[arg(long, value_name = "THEME", hide_possible_values = true)]
+    pub(super) theme: Option<ThemeFlag>,
+
+    /// Draw something in a colour: accent, aside, grown, shrunk, track, band or share
+    ///
+    /// A colour is one of 16 names (red, bright-red), a number up to 255, or #rrggbb. If the terminal does not have it,
+    /// the colour of the theme stays.
+    #[arg(long, value_name = "ROLE=COLOR", value_parser = parse_color)]
+    pub(super) color_of: Vec<(usize, Color)>,
+
     /// Show no progress
     #[arg(short = 'P', long)]
     pub(super) no_progress: bool,
@@ -430,6 +445,15 @@ pub(super) enum When {
     Auto,
     Always,
     Never,
+}
+
+/// What the background of the terminal is.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum ThemeFlag {
+    Auto,
+    Dark,
+    Light,
+    None,
 }
 
 /// In which order siblings are shown.

@@ -3,13 +3,13 @@
 use std::env;
 
 use super::flags::{Flags, Sort};
-use super::options::colors;
 use super::parse::path_in;
 use super::{HOME, git};
 use crate::program::browse::{self, BrowseOptions, SortKey, Sorting};
 use crate::program::terminal;
 use weigh::internal::git::{Git, GitConfig, Ignored};
 use weigh::internal::remove::UserDirectories;
+use weigh::internal::render::palette::Theme;
 use weigh::internal::render::size::Formats;
 use weigh::internal::sys;
 use weigh::internal::tally::Inodes;
@@ -62,7 +62,9 @@ impl Flags {
             directories: Some(directories).filter(|directories| directories.log().is_some()),
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
-            colors: is_colored.then(colors),
+            colors: is_colored.then(|| self.colors()),
+            asks_background: self.theme().is_none() && terminal::theme() == Theme::None,
+            has_time_style: self.print.time_style.is_some(),
         }))
     }
 }

@@ -11,7 +11,6 @@ use crate::program::browse::keys::{KEYS, KeyLine};
 use weigh::internal::escape::escape;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::Kind;
-use weigh::internal::path;
 use weigh::internal::render::name::{cells, shorten};
 use weigh::internal::render::partial;
 use weigh::internal::render::size::Format;
@@ -77,11 +76,17 @@ fn widest(lines: &[String]) -> usize {
 
 /// All details of the chosen entry.
 fn info(browser: &Browser) -> Vec<String> {
+    let place = browser.item(browser.chosen).and_then(|item| item.place);
+    let path = place.map(|place| ("path", escape(&browser.tree().at(place).path())));
+    let lines = path.into_iter().chain(details(browser));
+    lines.map(|(name, value)| format!("  {name:<22} {value}")).collect()
+}
+
+/// The same without its path.
+pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     let Some(item) = browser.item(browser.chosen) else { return Vec::new() };
     let format = format(browser);
-    let mut full = browser.path();
-    path::join(&mut full, item.name);
-    let mut lines = vec![("path", escape(&full))];
+    let mut lines = Vec::new();
     lines.push(match item.is_open {
         true => ("kind", kind(&item).to_owned()),
         false => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
@@ -121,7 +126,7 @@ fn info(browser: &Browser) -> Vec<String> {
     if item.is_open {
         lines.push(("so far", "it is still being read".to_owned()));
     }
-    lines.into_iter().map(|(name, value)| format!("  {name:<22} {value}")).collect()
+    lines
 }
 
 fn kind(item: &Item<'_>) -> &'static str {
