@@ -99,13 +99,15 @@ fn head(browser: &Browser, canvas: &mut Canvas<'_>) {
 /// The names of the views.
 fn views(browser: &Browser, canvas: &mut Canvas<'_>) {
     let (mut x, width) = (1, canvas.width());
+    let all: usize = ViewKind::ALL.iter().map(|(_, name)| cells(name) + 1).sum();
+    let gap = if width < all + 2 * ViewKind::ALL.len() { 1 } else { 3 };
     for (kind, name) in ViewKind::ALL {
-        if x + cells(name) < width {
-            let style = match kind == browser.view {
-                true => canvas.style(Palette::accent, Modifier::BOLD | Modifier::UNDERLINED),
-                false => canvas.style(Palette::aside, Modifier::DIM),
-            };
-            x = canvas.write((x, 1), name, width, style) + 3;
+        if kind == browser.view {
+            let style = canvas.style(Palette::accent, Modifier::BOLD | Modifier::UNDERLINED);
+            x = canvas.write((x, 1), name, width, style) + gap;
+        } else if all < width {
+            let aside = canvas.style(Palette::aside, Modifier::DIM);
+            x = canvas.write((x, 1), name, width, aside) + gap;
         }
     }
 }
