@@ -533,6 +533,7 @@ fn many_are_marked_at_once() {
         ("*.o", &["a.o", "b.o", "d.o"][..]),
         (">100k", &["b.o", "c.c"]),
         ("older 90d", &["a.o", "old"]),
+        ("older 10y", &["a.o", "old"]),
         ("newer 90d", &["b.o", "c.c", "d.o", "mixed"]),
         ("*.x", &[]),
     ] {

@@ -181,9 +181,27 @@ fn nothing_is_deleted_without_the_number_of_entries() {
     let screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
     let before = figures(&scanned(&screen.request).snapshot.weighed.report.unwrap());
     for keys in [
-        "D", "x", "X", "\n", "n D", "d\x1bD", "dD\n", "dD1\n", "dD4\n", "dD33\x1b", "d\nD3\n",
-        "dDt\n", "dD-3\n", "dD+3\n", "dD0x3\n", "dD3x\n", "dD03\n", "dD 3\n", "dD3.\n",
-        "dD4\n3\x1b", "dD4\n4\n",
+        "D",
+        "x",
+        "X",
+        "\n",
+        "n D",
+        "d\x1bD",
+        "dD\n",
+        "dD1\n",
+        "dD4\n",
+        "dD33\x1b",
+        "d\nD3\n",
+        "dDt\n",
+        "dD-3\n",
+        "dD+3\n",
+        "dD0x3\n",
+        "dD3x\n",
+        "dD03\n",
+        "dD 3\n",
+        "dD3.\n",
+        "dD4\n3\x1b",
+        "dD4\n4\n",
     ] {
         let mut screen = Screen::new(&fixture.at("tree"), &fixture.at("home"));
         screen.press("nkkkk ");
@@ -446,6 +464,7 @@ fn without_marks_the_chosen_line_is_deleted() {
     screen.check("deleted");
     assert_eq!(listed(&fixture.at("tree")), ["a", "a/one", "a/two", "c", "d", "d/one"]);
     // What must not be deleted is not.
+    fs::write(fixture.at("home/file"), "").unwrap();
     let mut screen = Screen::new(&fixture.at(""), &fixture.at("home"));
     screen.press("nkkkkd");
     assert_eq!(screen.said(), "not to be removed: home: it is your home directory");

@@ -303,7 +303,10 @@ impl Browser {
     /// Whether anything goes on in the background that will change what is shown.
     pub fn is_busy(&self) -> bool {
         let review = self.removals.review.as_ref();
-        self.is_walking() || self.is_asking() || self.pending.is_some() || review.is_some_and(|it| !it.is_looked)
+        self.is_walking()
+            || self.is_asking()
+            || self.pending.is_some()
+            || review.is_some_and(|it| !it.is_looked)
     }
 
     /// Whether the program ends after the removal.

@@ -133,11 +133,7 @@ pub(super) const KEYS: &[KeyLine] = &[
         "into a directory, to a file's place",
     ),
     (
-        &[(
-            Act::Parent,
-            "parent",
-            &[Key::Left, Key::Char('h'), Key::Char('<'), Key::Backspace],
-        )],
+        &[(Act::Parent, "parent", &[Key::Left, Key::Char('h'), Key::Char('<'), Key::Backspace])],
         "out of it",
     ),
     (
@@ -156,10 +152,7 @@ pub(super) const KEYS: &[KeyLine] = &[
     ),
     (&[(Act::Filter, "filter", &[Key::Char('f')])], "list only some names"),
     (
-        &[
-            (Act::BySize, "by-size", &[Key::Char('s')]),
-            (Act::ByName, "by-name", &[Key::Char('n')]),
-        ],
+        &[(Act::BySize, "by-size", &[Key::Char('s')]), (Act::ByName, "by-name", &[Key::Char('n')])],
         "sort by size, name",
     ),
     (
@@ -177,10 +170,7 @@ pub(super) const KEYS: &[KeyLine] = &[
         "bars, percentages; a treemap",
     ),
     (
-        &[
-            (Act::Counts, "counts", &[Key::Char('c')]),
-            (Act::Times, "times", &[Key::Char('m')]),
-        ],
+        &[(Act::Counts, "counts", &[Key::Char('c')]), (Act::Times, "times", &[Key::Char('m')])],
         "show entries, times",
     ),
     (&[(Act::Details, "details", &[Key::Char('i')])], "more about the line"),
@@ -204,10 +194,7 @@ pub(super) const KEYS: &[KeyLine] = &[
         "review to delete: the marks, or the line",
     ),
     (
-        &[
-            (Act::Undo, "undo", &[Key::Char('u')]),
-            (Act::Trash, "trash", &[Key::Char('z')]),
-        ],
+        &[(Act::Undo, "undo", &[Key::Char('u')]), (Act::Trash, "trash", &[Key::Char('z')])],
         "put the last back; what is in the trash",
     ),
     (
@@ -222,10 +209,7 @@ pub(super) const KEYS: &[KeyLine] = &[
     (&[(Act::Paths, "paths", &[Key::Char('p')])], "quit, print marked paths"),
     (&[(Act::Stop, "stop", &[Key::Escape])], "stop the scan; back"),
     (
-        &[
-            (Act::Help, "help", &[Key::Char('?')]),
-            (Act::Quit, "quit", &[Key::Char('q')]),
-        ],
+        &[(Act::Help, "help", &[Key::Char('?')]), (Act::Quit, "quit", &[Key::Char('q')])],
         "this help, quit",
     ),
 ];

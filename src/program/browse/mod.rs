@@ -38,9 +38,9 @@ mod review;
 mod scan;
 mod sorting;
 mod update;
-mod views;
 #[cfg(feature = "tui")]
 pub mod view;
+mod views;
 pub mod work;
 
 #[cfg(feature = "tui")]

@@ -425,9 +425,9 @@ fn summary(manner: Manner, (gone, entries, kept): (u64, u64, u64), is_cancelled:
             let word = if entries == 1 { "entry" } else { "entries" };
             format!("{gone} deleted, {} {word}", Format::Count.write(entries))
         }
-        Manner::Trash => format!(
-            "{gone} in the trash: that frees nothing until it is emptied; u puts them back"
-        ),
+        Manner::Trash => {
+            format!("{gone} in the trash: that frees nothing until it is emptied; u puts them back")
+        }
     };
     if is_cancelled {
         said.push_str("; cancelled");

@@ -47,9 +47,13 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
         // A table [things] is for --thing-of, which takes NAME=VALUE and can be repeated.
         let pairs = format!("{}-of", key.get_ref().trim_end_matches('s'));
         let entries = match value.get_ref() {
-            DeValue::Table(entries) if command.get_arguments().any(|it| it.get_long() == Some(&pairs)) => {
+            DeValue::Table(entries)
+                if command.get_arguments().any(|it| it.get_long() == Some(&pairs)) =>
+            {
                 let entries = in_order(entries).into_iter();
-                entries.map(|(name, value)| (&*pairs, format!("{}=", name.get_ref()), name, value)).collect()
+                entries
+                    .map(|(name, value)| (&*pairs, format!("{}=", name.get_ref()), name, value))
+                    .collect()
             }
             _ => vec![(&**key.get_ref(), String::new(), key, value)],
         };

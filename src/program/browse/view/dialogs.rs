@@ -25,7 +25,10 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
         DialogText::Info => ("about it", info(browser)),
         DialogText::Review => return review(browser, first, height, canvas),
         DialogText::Trash => return trash(browser, first, height, canvas),
-        DialogText::Path => ("the path, also for the clipboard if the terminal has one", path(browser, canvas.width())),
+        DialogText::Path => (
+            "the path, also for the clipboard if the terminal has one",
+            path(browser, canvas.width()),
+        ),
         DialogText::Errors => return problems(browser, first, height, canvas),
         DialogText::Kept => {
             let kept = browser.kept().iter().map(ToString::to_string).collect();
