@@ -1,5 +1,7 @@
 //! What each key does: one table for the keys, the help, and the names of actions in the config file.
 
+use Key::{Char, Control};
+
 use weigh::internal::escape::escape;
 
 /// A key or a mouse action.
@@ -95,123 +97,59 @@ pub(super) enum Act {
     Stop,
 }
 
-/// Actions that belong together, each with its name in the config file and its keys; and their description in the help.
-pub(super) type KeyLine = (&'static [(Act, &'static str, &'static [Key])], &'static str);
+/// An action, its name in the config file, its keys, and the help: none if the line before has it.
+pub(super) type Action = (Act, &'static str, &'static [Key], &'static str);
 
 /// All actions, in the order of the help.
-pub(super) const KEYS: &[KeyLine] = &[
+pub(super) const ACTIONS: &[Action] = &[
+    (Act::Up, "up", &[Key::Up, Char('k')], "up, down"),
+    (Act::Down, "down", &[Key::Down, Char('j')], ""),
+    (Act::PageUp, "page-up", &[Key::PageUp, Control('b')], "a page"),
+    (Act::PageDown, "page-down", &[Key::PageDown, Control('f')], ""),
+    (Act::HalfUp, "half-page-up", &[Control('u')], "half a page"),
+    (Act::HalfDown, "half-page-down", &[Control('d')], ""),
+    (Act::First, "first", &[Char('g'), Key::Home], "to the first line, the last"),
+    (Act::Last, "last", &[Char('G'), Key::End], ""),
     (
-        &[
-            (Act::Up, "up", &[Key::Up, Key::Char('k')]),
-            (Act::Down, "down", &[Key::Down, Key::Char('j')]),
-        ],
-        "up, down",
-    ),
-    (
-        &[
-            (Act::PageUp, "page-up", &[Key::PageUp, Key::Control('b')]),
-            (Act::PageDown, "page-down", &[Key::PageDown, Key::Control('f')]),
-        ],
-        "a page",
-    ),
-    (
-        &[
-            (Act::HalfUp, "half-page-up", &[Key::Control('u')]),
-            (Act::HalfDown, "half-page-down", &[Key::Control('d')]),
-        ],
-        "half a page",
-    ),
-    (
-        &[
-            (Act::First, "first", &[Key::Char('g'), Key::Home]),
-            (Act::Last, "last", &[Key::Char('G'), Key::End]),
-        ],
-        "to the first line, the last",
-    ),
-    (
-        &[(Act::Open, "open", &[Key::Enter, Key::Right, Key::Char('l')])],
+        Act::Open,
+        "open",
+        &[Key::Enter, Key::Right, Char('l')],
         "into a directory, to a file's place",
     ),
-    (
-        &[(Act::Parent, "parent", &[Key::Left, Key::Char('h'), Key::Char('<'), Key::Backspace])],
-        "out of it",
-    ),
-    (
-        &[
-            (Act::NextView, "next-view", &[Key::Tab]),
-            (Act::PreviousView, "previous-view", &[Key::BackTab]),
-        ],
-        "largest files, types, ages, owners",
-    ),
-    (
-        &[
-            (Act::Search, "search", &[Key::Char('/')]),
-            (Act::PreviousMatch, "previous-match", &[Key::Char('N')]),
-        ],
-        "search; n, N go on",
-    ),
-    (&[(Act::Filter, "filter", &[Key::Char('f')])], "list only some names"),
-    (
-        &[(Act::BySize, "by-size", &[Key::Char('s')]), (Act::ByName, "by-name", &[Key::Char('n')])],
-        "sort by size, name",
-    ),
-    (
-        &[
-            (Act::ByCount, "by-count", &[Key::Char('C')]),
-            (Act::ByTime, "by-time", &[Key::Char('M')]),
-        ],
-        "sort by entries, time",
-    ),
-    (&[(Act::ByChange, "by-change", &[Key::Char('~')])], "sort by change (--since)"),
-    (&[(Act::DirectoriesFirst, "directories-first", &[Key::Char('t')])], "directories first"),
-    (&[(Act::Apparent, "apparent", &[Key::Char('a')])], "apparent size or disk usage"),
-    (
-        &[(Act::Bars, "bars", &[Key::Char('b')]), (Act::Map, "map", &[Key::Char('T')])],
-        "bars, percentages; a treemap",
-    ),
-    (
-        &[(Act::Counts, "counts", &[Key::Char('c')]), (Act::Times, "times", &[Key::Char('m')])],
-        "show entries, times",
-    ),
-    (&[(Act::Details, "details", &[Key::Char('i')])], "more about the line"),
-    (&[(Act::Mark, "mark", &[Key::Char(' ')])], "mark, or not, and go down"),
-    (
-        &[
-            (Act::MarkAll, "mark-all", &[Key::Char('A')]),
-            (Act::UnmarkAll, "unmark-all", &[Key::Char('U')]),
-        ],
-        "mark all shown, unmark all",
-    ),
-    (
-        &[
-            (Act::MarkBy, "mark-by", &[Key::Char('+')]),
-            (Act::MarkLinks, "mark-links", &[Key::Char('H')]),
-        ],
-        "mark by name, size, age; all links",
-    ),
-    (
-        &[(Act::Delete, "delete", &[Key::Char('d'), Key::Delete])],
-        "review to delete: the marks, or the line",
-    ),
-    (
-        &[(Act::Undo, "undo", &[Key::Char('u')]), (Act::Trash, "trash", &[Key::Char('z')])],
-        "put the last back; what is in the trash",
-    ),
-    (
-        &[
-            (Act::Copy, "copy", &[Key::Char('y')]),
-            (Act::OpenOutside, "open-outside", &[Key::Char('o')]),
-        ],
-        "copy the path, open in another program",
-    ),
-    (&[(Act::Unread, "unread", &[Key::Char('e')])], "what could not be read"),
-    (&[(Act::Again, "again", &[Key::Char('r')])], "scan this directory again"),
-    (&[(Act::Paths, "paths", &[Key::Char('p')])], "quit, print marked paths"),
-    (&[(Act::Stop, "stop", &[Key::Escape])], "stop the scan; back"),
-    (
-        &[(Act::Help, "help", &[Key::Char('?')]), (Act::Quit, "quit", &[Key::Char('q')])],
-        "this help, quit",
-    ),
+    (Act::Parent, "parent", &[Key::Left, Char('h'), Char('<'), Key::Backspace], "out of it"),
+    (Act::NextView, "next-view", &[Key::Tab], "largest files, types, ages, owners"),
+    (Act::PreviousView, "previous-view", &[Key::BackTab], ""),
+    (Act::Search, "search", &[Char('/')], "search; n, N go on"),
+    (Act::PreviousMatch, "previous-match", &[Char('N')], ""),
+    (Act::Filter, "filter", &[Char('f')], "list only some names"),
+    (Act::BySize, "by-size", &[Char('s')], "sort by size, name"),
+    (Act::ByName, "by-name", &[Char('n')], ""),
+    (Act::ByCount, "by-count", &[Char('C')], "sort by entries, time"),
+    (Act::ByTime, "by-time", &[Char('M')], ""),
+    (Act::ByChange, "by-change", &[Char('~')], "sort by change (--since)"),
+    (Act::DirectoriesFirst, "directories-first", &[Char('t')], "directories first"),
+    (Act::Apparent, "apparent", &[Char('a')], "apparent size or disk usage"),
+    (Act::Bars, "bars", &[Char('b')], "bars, percentages; a treemap"),
+    (Act::Map, "map", &[Char('T')], ""),
+    (Act::Counts, "counts", &[Char('c')], "show entries, times"),
+    (Act::Times, "times", &[Char('m')], ""),
+    (Act::Details, "details", &[Char('i')], "more about the line"),
+    (Act::Mark, "mark", &[Char(' ')], "mark, or not, and go down"),
+    (Act::MarkAll, "mark-all", &[Char('A')], "mark all shown, unmark all"),
+    (Act::UnmarkAll, "unmark-all", &[Char('U')], ""),
+    (Act::MarkBy, "mark-by", &[Char('+')], "mark by name, size, age; all links"),
+    (Act::MarkLinks, "mark-links", &[Char('H')], ""),
+    (Act::Delete, "delete", &[Char('d'), Key::Delete], "review to delete: marks, or the line"),
+    (Act::Undo, "undo", &[Char('u')], "put the last back; what is in the trash"),
+    (Act::Trash, "trash", &[Char('z')], ""),
+    (Act::Copy, "copy", &[Char('y')], "copy the path, open in another program"),
+    (Act::OpenOutside, "open-outside", &[Char('o')], ""),
+    (Act::Unread, "unread", &[Char('e')], "what could not be read"),
+    (Act::Again, "again", &[Char('r')], "scan this directory again"),
+    (Act::Paths, "paths", &[Char('p')], "quit, print marked paths"),
+    (Act::Stop, "stop", &[Key::Escape], "stop the scan; back"),
+    (Act::Help, "help", &[Char('?')], "this help, quit"),
+    (Act::Quit, "quit", &[Char('q')], ""),
 ];
 
 /// The keys that are no character: what the config file calls them, and the help.
@@ -244,9 +182,8 @@ impl Binding {
     /// What is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (action, key) = text.split_once('=').ok_or("it is ACTION=KEY")?;
-        let found = actions().find(|(_, name, _)| *name == action);
-        let (act, ..) = found.ok_or_else(|| {
-            let names: Vec<_> = actions().map(|(_, name, _)| *name).collect();
+        let (act, ..) = ACTIONS.iter().find(|it| it.1 == action).ok_or_else(|| {
+            let names: Vec<_> = ACTIONS.iter().map(|it| it.1).collect();
             format!("no action is called '{action}': there are {}", names.join(", "))
         })?;
         Ok(Self(*act, Key::parse(key)?))
@@ -299,10 +236,10 @@ impl Bindings {
     /// Which key is that of two actions.
     pub fn new(set: Vec<Binding>) -> Result<Self, String> {
         for (i, Binding(act, key)) in set.iter().enumerate() {
-            if let Some(Binding(other, _)) = set[..i].iter().find(|it| it.1 == *key && it.0 != *act)
-            {
-                let [one, two] = [other, act].map(|act| name(*act));
-                return Err(format!("one key, {}, is set for {one} and for {two}", key.name()));
+            if let Some(other) = set[..i].iter().find(|it| it.1 == *key && it.0 != *act) {
+                let name = |act| ACTIONS.iter().find(|it| it.0 == act).map_or("", |it| it.1);
+                let (key, one, two) = (key.name(), name(other.0), name(*act));
+                return Err(format!("one key, {key}, is set for {one} and for {two}"));
             }
         }
         Ok(Self(set))
@@ -310,8 +247,7 @@ impl Bindings {
 
     /// What `key` does in the list.
     pub(super) fn act(&self, key: Key) -> Option<Act> {
-        let acts = actions().map(|(act, ..)| *act);
-        acts.into_iter().find(|act| self.keys(*act).contains(&key))
+        ACTIONS.iter().map(|it| it.0).find(|act| self.keys(*act).contains(&key))
     }
 
     /// The keys of an action.
@@ -320,15 +256,7 @@ impl Bindings {
         if !set.is_empty() {
             return set;
         }
-        let usual = actions().filter(|(it, ..)| *it == act).flat_map(|(.., keys)| keys.iter());
+        let usual = ACTIONS.iter().filter(|it| it.0 == act).flat_map(|it| it.2);
         usual.copied().filter(|key| !self.0.iter().any(|it| it.1 == *key)).collect()
     }
-}
-
-fn actions() -> impl Iterator<Item = &'static (Act, &'static str, &'static [Key])> {
-    KEYS.iter().flat_map(|(actions, _)| *actions)
-}
-
-fn name(act: Act) -> &'static str {
-    actions().find(|(it, ..)| *it == act).map_or("", |(_, name, _)| name)
 }

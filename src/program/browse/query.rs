@@ -70,13 +70,18 @@ impl Pass {
     /// Asks about everything below a directory of `tree`.
     pub(super) fn new(query: Query, tree: &Tree, below: DirectoryId) -> Self {
         let limits = Limits { lines: MOST, show: Show::Files, ..Limits::NONE };
-        let mut tally = match query {
+        let tally = match query {
             Query::Groups(by) => {
-                Tallied::Groups(Replay::new(Groups::new(by, tree.view(), limits), 0))
+                let mut groups = Replay::new(Groups::new(by, tree.view(), limits), 0);
+                groups.open();
+                Tallied::Groups(groups)
             }
-            _ => Tallied::Largest(Replay::new(Top::new(tree.view(), limits), 0)),
+            _ => {
+                let mut largest = Replay::new(Top::new(tree.view(), limits), 0);
+                largest.open();
+                Tallied::Largest(largest)
+            }
         };
-        tally.open();
         Self { query, below, directories: 0, leaves: 0, tally, keys: HashMap::new() }
     }
 
@@ -85,8 +90,13 @@ impl Pass {
         let mut room = SLICE;
         for directory in tree.directory(self.below).all_directories_from(self.directories) {
             let is_last = directory.id() == Some(self.below);
-            if self.leaves == 0 && !is_last {
-                self.begin(&directory);
+            match &mut self.tally {
+                _ if self.leaves > 0 || is_last => {}
+                Tallied::Groups(groups) => groups.open(),
+                Tallied::Largest(_) if matches!(self.query, Query::Named(_)) => {
+                    self.add(&directory)
+                }
+                Tallied::Largest(_) => {}
             }
             let slice = directory.leaves().skip(self.leaves).take(room);
             let seen = slice.map(|leaf| self.add(&leaf)).count();
@@ -106,17 +116,6 @@ impl Pass {
             }
         }
         false
-    }
-
-    fn begin(&mut self, directory: &Child<'_>) {
-        match &mut self.tally {
-            Tallied::Groups(groups) => groups.open(),
-            Tallied::Largest(_) => {
-                if let Query::Named(_) = self.query {
-                    self.add(directory);
-                }
-            }
-        }
     }
 
     fn add(&mut self, child: &Child<'_>) {
@@ -169,14 +168,5 @@ impl Pass {
             }
         };
         (self.query, answer)
-    }
-}
-
-impl Tallied {
-    fn open(&mut self) {
-        match self {
-            Tallied::Largest(largest) => largest.open(),
-            Tallied::Groups(groups) => groups.open(),
-        }
     }
 }

@@ -384,9 +384,7 @@ impl Browser {
             Some(_) => return Some(Command::StopScan),
             None => {}
         }
-        if self.is_flat() && self.view == ViewKind::Tree {
-            self.cancel_search();
-        } else if self.pattern.take().is_some() {
+        if self.pattern.take().is_some() {
             self.relist();
         } else if !self.leave_view() {
             self.search = None;

@@ -60,29 +60,21 @@ impl Browser {
         }
         let kinds = ViewKind::ALL.map(|(kind, _)| kind);
         let at = kinds.iter().position(|kind| *kind == self.view).unwrap_or(0);
-        self.view = kinds[(at + by) % kinds.len()];
-        self.show_from_start();
+        (self.view, self.group) = (kinds[(at + by) % kinds.len()], None);
+        self.enter(None);
     }
 
     /// Whether everything can be searched; if not, says so.
     fn has_whole_tree(&mut self) -> bool {
-        let is_whole = !self.is_walking();
-        if !is_whole {
+        if self.is_walking() {
             self.say("once the scan is over: Esc stops it");
         }
-        is_whole
-    }
-
-    fn show_from_start(&mut self) {
-        self.group = None;
-        self.enter(None);
+        !self.is_walking()
     }
 
     /// What is asked for the list; none where that is known to have no answer.
     fn query(&mut self) -> Option<Query> {
-        if let Some(search) = &self.search
-            && search.found.is_none()
-        {
+        if let Some(search) = self.search.as_ref().filter(|search| search.found.is_none()) {
             return Some(Query::Named(search.pattern.clone()));
         }
         let by = match self.view {
@@ -195,6 +187,7 @@ impl Browser {
     pub(super) fn follow_line(&mut self) {
         let Some(item) = self.item(self.chosen) else { return };
         match item.place {
+            _ if self.is_searching() => self.accept_search(),
             Some(place) => self.show_at(names(&self.scan.tree.at(place))),
             None => {
                 self.group = Some(item.name.to_vec());
@@ -206,7 +199,9 @@ impl Browser {
 
     /// Goes back from the files of a group to the groups, and from a view to the tree. False if it is the tree already.
     pub(super) fn leave_view(&mut self) -> bool {
-        if let Some(group) = self.group.take() {
+        if self.is_searching() {
+            self.cancel_search();
+        } else if let Some(group) = self.group.take() {
             self.enter(Some(group));
         } else if self.view != ViewKind::Tree {
             self.view = ViewKind::Tree;

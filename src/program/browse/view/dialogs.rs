@@ -5,7 +5,7 @@ use ratatui_core::style::{Modifier, Style};
 use super::canvas::{AROUND, Canvas, format, number_of, sized};
 use crate::program::browse::browser::{Browser, Dialog, DialogText};
 use crate::program::browse::item::Item;
-use crate::program::browse::keys::{KEYS, Key, KeyLine};
+use crate::program::browse::keys::{ACTIONS, Key};
 use weigh::internal::escape::escape;
 use weigh::internal::inode::{Identity, Links};
 use weigh::internal::measure::Kind;
@@ -48,13 +48,22 @@ pub(super) fn draw(browser: &Browser, dialog: &Dialog, canvas: &mut Canvas<'_>) 
     }
 }
 
-/// All keys, in two columns if there is room.
+/// All keys, and beside them what they do, in two columns if there is room.
 fn help(browser: &Browser, width: usize) -> Vec<String> {
-    let (left, right) = KEYS.split_at(KEYS.len().div_ceil(2));
-    let [left, right] = [left, right].map(|keys| help_column(browser, keys));
-    let half = widest(&left) + 2;
-    if half + widest(&right) > width {
-        return help_column(browser, KEYS);
+    let mut actions: Vec<(String, &str)> = Vec::new();
+    for (act, _, _, help) in ACTIONS {
+        let keys = browser.options.keys.keys(*act).into_iter().map(Key::name);
+        let keys = keys.collect::<Vec<_>>().join(" ");
+        match actions.last_mut() {
+            Some((names, _)) if help.is_empty() => *names = format!("{names} {keys}"),
+            _ => actions.push((keys, help)),
+        }
+    }
+    let (left, right) = actions.split_at(actions.len().div_ceil(2));
+    let (left, right) = (help_column(left), help_column(right));
+    let half = widest(left.iter().map(String::as_str)) + 2;
+    if half + widest(right.iter().map(String::as_str)) > width {
+        return help_column(&actions);
     }
     let lines = left.iter().enumerate().map(|(i, line)| {
         let blank = " ".repeat(half.saturating_sub(cells(line)));
@@ -63,19 +72,17 @@ fn help(browser: &Browser, width: usize) -> Vec<String> {
     lines.collect()
 }
 
-/// Keys, and beside them what they do.
-fn help_column(browser: &Browser, keys: &[KeyLine]) -> Vec<String> {
-    let names = keys.iter().map(|(actions, _)| {
-        let keys = actions.iter().flat_map(|(act, ..)| browser.options.keys.keys(*act));
-        keys.map(Key::name).collect::<Vec<_>>().join(" ")
-    });
-    let names: Vec<_> = names.collect();
-    let widest = widest(&names);
-    let lines = names.iter().zip(keys).map(|(names, (_, help))| {
+fn help_column(actions: &[(String, &str)]) -> Vec<String> {
+    let widest = widest(actions.iter().map(|(names, _)| names.as_str()));
+    let lines = actions.iter().map(|(names, help)| {
         let blank = " ".repeat(widest + 2 - cells(names));
         format!("  {names}{blank}{help}")
     });
     lines.collect()
+}
+
+fn widest<'t>(texts: impl Iterator<Item = &'t str>) -> usize {
+    texts.map(cells).max().unwrap_or(0)
 }
 
 /// The path of the chosen entry in full, over several lines if it has to be.
@@ -89,10 +96,6 @@ fn path(browser: &Browser, width: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-fn widest(lines: &[String]) -> usize {
-    lines.iter().map(|line| cells(line)).max().unwrap_or(0)
 }
 
 /// All details of the chosen entry.
