@@ -225,7 +225,7 @@ impl Browser {
                 return;
             }
         } else {
-            self.scan.list_directory(&self.way, self.sorting, self.pattern.as_ref());
+            self.scan.list(&self.way, None, self.sorting, self.pattern.as_ref());
         }
         if let Some(name) = self.name.take() {
             // If it is gone, the same line is chosen.

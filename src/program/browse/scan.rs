@@ -67,31 +67,25 @@ impl Scan {
         };
     }
 
-    /// Lists the current directory, which is at the path `way`.
-    pub(super) fn list_directory(
+    /// Lists what was found in the current directory, or else the directory itself, which is at the path `way`.
+    pub(super) fn list(
         &mut self,
         way: &[Vec<u8>],
+        found: Option<&Answer>,
         sorting: Sorting,
         pattern: Option<&NamePattern>,
     ) {
         let before = self.browsed.as_ref().and_then(|browsed| browsed.before.as_ref());
-        let before = before.map(|before| descend(before, way));
-        self.index = SortedList::new(&self.tree, self.directory, sorting, pattern, before);
-    }
-
-    /// Lists what a query found in the current directory.
-    pub(super) fn list_found(
-        &mut self,
-        answer: &Answer,
-        sorting: Sorting,
-        pattern: Option<&NamePattern>,
-    ) {
-        self.index = match answer {
-            Answer::Groups(tree, order) => SortedList::of_groups(tree, *order),
-            Answer::Entries(places) => {
-                SortedList::of_found(&self.tree, self.directory, places, sorting, pattern)
+        let (found, before) = match found {
+            Some(Answer::Groups(tree, order)) => {
+                self.index = SortedList::of_groups(tree, *order);
+                return;
             }
+            Some(Answer::Entries(places)) => (Some(&**places), None),
+            None => (None, before.map(|before| descend(before, way))),
         };
+        let how = (sorting, pattern);
+        self.index = SortedList::new(&self.tree, self.directory, found, how, before);
     }
 
     /// The entry on a line of the list.

@@ -117,7 +117,7 @@ impl Browser {
         }
         let nothing = Answer::default();
         let answer = self.answers.get(&key).unwrap_or(&nothing);
-        self.scan.list_found(answer, self.sorting, self.pattern.as_ref());
+        self.scan.list(&self.way, Some(answer), self.sorting, self.pattern.as_ref());
     }
 
     /// Begins a query, whose first slice may answer it.
