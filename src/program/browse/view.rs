@@ -299,7 +299,7 @@ fn hints(browser: &Browser) -> Vec<(&'static str, &'static str)> {
     const HELP: (&str, &str) = ("?", "help");
     let marks = browser.marked().0;
     let open = match browser.item(browser.chosen) {
-        Some(item) if item.is_directory() => ("↵", "open"),
+        Some(item) if item.is_directory() && item.gone.is_none() => ("↵", "open"),
         Some(item) if browser.is_flat() && item.place.is_some() => ("↵", "to its place"),
         Some(_) if browser.is_flat() => ("↵", "its files"),
         _ => ("i", "about it"),
@@ -319,6 +319,9 @@ fn hints(browser: &Browser) -> Vec<(&'static str, &'static str)> {
         None if marks > 0 => {
             let then = [("Space", "mark"), ("d", "review, delete"), ("U", "unmark all")];
             [&then[..], &[("p", "print paths"), open, HELP]].concat()
+        }
+        None if browser.item(browser.chosen).is_some_and(|item| item.place.is_none()) => {
+            vec![open, ("/", "find"), ("Tab", "view"), HELP]
         }
         None => {
             let first = [open, ("Space", "mark"), ("d", "delete…"), ("/", "find"), ("s", "sort")];

@@ -111,19 +111,21 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     let Some(item) = browser.item(browser.chosen) else { return Vec::new() };
     let format = format(browser);
     let mut lines = Vec::new();
-    lines.push(match item.is_open {
-        true => ("kind", kind(&item).to_owned()),
-        false => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
+    lines.push(match (item.place, item.gone) {
+        (None, Some(was)) => ("gone", format!("it was {}", format.write(was).trim_start())),
+        (None, None) => ("entries", Format::Count.write(item.totals.entries)),
+        (Some(_), _) if item.is_open => ("kind", kind(&item).to_owned()),
+        _ => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
     });
     let is_partial = browser.is_partial(item.place);
     lines.push(("size", sized(browser, item.totals.size, is_partial)));
-    if item.is_directory() {
+    if item.is_directory() && item.gone.is_none() {
         lines.push(("entries", Format::Count.write(item.totals.entries)));
         lines.extend(item.own.map(|own| ("by itself", format.write(own))));
         let shared = item.totals.shared;
         lines.extend((shared > 0).then(|| ("also linked elsewhere", format.write(shared))));
     }
-    if browser.knows_freed() && !item.is_open {
+    if browser.knows_freed() && !item.is_open && item.place.is_some() {
         let freed = partial::freed(browser.freed(&item), &format, is_partial);
         lines.push(("removing it frees", freed));
     }

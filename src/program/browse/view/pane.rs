@@ -24,7 +24,7 @@ pub(super) fn draw(browser: &Browser, x: usize, layout: Layout, canvas: &mut Can
     let details = dialogs::details(browser);
     let room = lines.saturating_sub(details.len());
     let mut y = layout.head;
-    if item.is_directory() && room > 2 {
+    if item.is_directory() && item.gone.is_none() && room > 2 {
         y = match browser.columns.map {
             true => map::draw(browser, (x, y, width, room - 1), canvas),
             false => content(browser, &item, (x, y, width, room - 1), canvas),
