@@ -11,6 +11,8 @@ use foldhash::fast::RandomState;
 use super::item::Item;
 use super::pattern::NamePattern;
 use super::sorting::{SortKey, SortedEntry, Sorting};
+use weigh::internal::escape::escape;
+use weigh::internal::render::name::cells;
 use weigh::internal::tree::{Child, DirectoryId, Place, Tree};
 
 /// How many directories share a line at most: a screen has no room for more, and each line is drawn often.
@@ -27,7 +29,7 @@ pub(super) struct SortedDirectory {
     before: Option<HashMap<Box<[u8]>, u64, RandomState>>,
     /// The size of the largest entry.
     pub(super) largest: u64,
-    /// The longest name of the first entries with its remark, in bytes. So columns stay where they are when the list scrolls.
+    /// The longest name of the first entries with its remark, in cells. So columns stay where they are when the list scrolls.
     pub(super) longest: usize,
 }
 
@@ -70,7 +72,8 @@ impl SortedDirectory {
         let lengths = firsts.map(|last| {
             let item = Item::of(&last);
             let aside = if item.freed() == item.totals.size { 0 } else { ASIDE };
-            below(&last, directory).iter().map(|name| name.len() + 1).sum::<usize>() + aside
+            let names = below(&last, directory).into_iter().map(|name| cells(&escape(name)) + 1);
+            names.sum::<usize>() + aside
         });
         index.longest = lengths.max().unwrap_or(0);
         index

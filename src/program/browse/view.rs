@@ -1,10 +1,11 @@
 //! Draws the state. Pure: the result depends only on the state and the size of the screen.
 //!
-//! `layout` says where the parts are. `list` drops columns in a narrow terminal; sizes and names stay.
+//! `areas` says where the parts are. `list` drops columns in a narrow terminal; sizes and names stay.
 
+mod areas;
 mod canvas;
 mod dialogs;
-mod layout;
+
 mod list;
 mod map;
 mod pane;
@@ -14,8 +15,8 @@ use std::cmp::Ordering;
 use ratatui_core::style::{Modifier, Style};
 use ratatui_core::terminal::Frame;
 
+use self::areas::Areas;
 use self::canvas::{Canvas, format, number_of, sized};
-use self::layout::Layout;
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
@@ -27,12 +28,12 @@ use weigh::internal::render::size::Format;
 
 /// How many lines of the list fit on a screen of this height.
 pub fn list_height(height: u16) -> usize {
-    Layout::of(0, height.into()).lines(height.into()).max(1)
+    Areas::of(0, height.into()).lines(height.into()).max(1)
 }
 
 /// Which line of the list, counted from the first one shown, is in this row of a screen of this height.
 pub fn line_at(row: u16, height: u16) -> Option<usize> {
-    usize::from(row).checked_sub(Layout::of(0, height.into()).head)
+    usize::from(row).checked_sub(Areas::of(0, height.into()).head)
 }
 
 /// Draws the whole screen.
@@ -43,26 +44,26 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     if area.width == 0 || area.height == 0 {
         return;
     }
-    let layout = Layout::of(canvas.width(), canvas.height());
+    let areas = Areas::of(canvas.width(), canvas.height());
     head(browser, canvas);
-    let has_room = layout.lines(canvas.height()) > 0;
+    let has_room = areas.lines(canvas.height()) > 0;
     match &browser.dialog {
         _ if !has_room => {}
         Some(dialog) if !matches!(dialog, Dialog::Prompt(..)) => {
             dialogs::draw(browser, dialog, canvas);
         }
         _ => {
-            if layout.head > 2 {
+            if areas.head > 2 {
                 views(browser, canvas);
             }
-            list::draw(browser, layout, canvas);
-            if let Some(x) = layout.pane {
-                pane::draw(browser, x, layout, canvas);
+            list::draw(browser, areas, canvas);
+            if let Some(x) = areas.pane {
+                pane::draw(browser, x, areas, canvas);
             }
         }
     }
     if area.height > 1 {
-        foot(browser, layout, canvas);
+        foot(browser, areas, canvas);
     }
     if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
         let at = cells(&asked(*question)) + cells(&escape(text.as_bytes()));
@@ -249,17 +250,18 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
 }
 
 /// The marks, and below them the message or else hints; on a low screen all in one line.
-fn foot(browser: &Browser, layout: Layout, canvas: &mut Canvas<'_>) {
+fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     let (width, y) = (canvas.width(), canvas.height() - 1);
     let marks = summary(browser, width);
-    let is_low = layout.foot < 2 || matches!(browser.dialog, Some(Dialog::Text(..)));
+    let is_low = areas.foot < 2 || matches!(browser.dialog, Some(Dialog::Text(..)));
     let message = message(browser, width);
     let y_of_marks = if is_low { y } else { y - 1 };
     let mut x = 1;
     if !marks.is_empty() && (message.is_none() || !is_low) {
         let style = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
         let after = canvas.write((1, y_of_marks), "● ", 2, style);
-        let end = canvas.write((after, y_of_marks), &marks, width, Style::new());
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        let end = canvas.write((after, y_of_marks), &marks, width, bold);
         x = if is_low { end + 3 } else { x };
     }
     if let Some(line) = message {
