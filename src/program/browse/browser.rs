@@ -2,17 +2,22 @@
 
 use std::cell::OnceCell;
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::item::Item;
+use super::marks::descend;
 use super::options::BrowseOptions;
 use super::pattern::NamePattern;
 use super::protected::Protected;
+use super::query::{Answer, Pass};
 use super::review::{Removals, Rescan};
 use super::scan::Scan;
 use super::sorting::Sorting;
+use super::views::{AnswerKey, Search};
+use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::path;
 use weigh::internal::problem::Problem;
@@ -49,6 +54,12 @@ pub struct Browser {
     pub(super) name: Option<Vec<u8>>,
     /// What is listed.
     pub(super) view: ViewKind,
+    /// The group whose files are listed, if it is one of the view's.
+    pub(super) group: Option<Vec<u8>>,
+    pub(super) search: Option<Search>,
+    /// The query that is being answered, and what for.
+    pub(super) pass: Option<(AnswerKey, Pass)>,
+    pub(super) answers: HashMap<AnswerKey, Answer>,
     pub(super) sorting: Sorting,
     pub(super) pattern: Option<NamePattern>,
     pub(super) columns: ListColumns,
@@ -65,7 +76,7 @@ pub struct Browser {
 }
 
 /// What is listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum ViewKind {
     /// The entries of the current directory.
     #[default]
@@ -128,7 +139,12 @@ pub(super) enum Dialog {
 pub(super) enum DialogText {
     Help,
     Info,
+    /// Its number is that of the chosen line, as in the trash.
     Review,
+    /// What this run has moved into the trash.
+    Trash,
+    /// The path of the chosen line.
+    Path,
     Errors,
     /// Why the last removal kept entries.
     Kept,
@@ -137,6 +153,8 @@ pub(super) enum DialogText {
 /// What the user is asked to type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Question {
+    /// A pattern for the entries to search for.
+    Search,
     /// A pattern for the entries to list.
     Filter,
     /// A pattern for the entries to mark.
@@ -176,6 +194,10 @@ impl Browser {
             inside: OnceCell::new(),
             name: None,
             view: ViewKind::default(),
+            group: None,
+            search: None,
+            pass: None,
+            answers: HashMap::new(),
             sorting,
             pattern: None,
             columns: ListColumns { bars: Bar::Both, counts: false, times: true, map: false },
@@ -195,7 +217,16 @@ impl Browser {
         if self.is_walking() && !self.look_at_walk() {
             return;
         }
-        self.scan.list(&mut self.way, self.sorting, self.pattern.as_ref());
+        self.scan.go(&mut self.way);
+        if self.is_flat() {
+            self.list_found();
+            if self.pass.is_some() {
+                // The chosen line is kept until the list is there.
+                return;
+            }
+        } else {
+            self.scan.list_directory(&self.way, self.sorting, self.pattern.as_ref());
+        }
         if let Some(name) = self.name.take() {
             // If it is gone, the same line is chosen.
             let position = self.scan.index.position(&self.scan.tree, self.scan.directory, &name);
@@ -236,8 +267,8 @@ impl Browser {
     /// Chooses a line; its entry stays chosen wherever it moves.
     pub(super) fn pin(&mut self, line: usize) {
         self.choose(line);
-        self.name =
-            self.item(self.chosen).and_then(|item| Some(self.scan.names(&item).first()?.to_vec()));
+        let Scan { index, tree, directory, .. } = &self.scan;
+        self.name = index.name(tree, *directory, self.chosen);
     }
 
     /// Sets how many lines of the list fit on the screen.
@@ -259,14 +290,6 @@ impl Browser {
         self.say(why);
     }
 
-    /// Closes the review, because the tree has changed and the marks may be others.
-    pub(super) fn end_review(&mut self) {
-        if self.removals.review.take().is_some() {
-            self.dialog = None;
-            self.say("the scan has changed: review the marks again");
-        }
-    }
-
     /// Whether a walk is still running, or a snapshot being loaded.
     pub fn is_walking(&self) -> bool {
         self.scan.browsed.is_none()
@@ -280,7 +303,10 @@ impl Browser {
     /// Whether anything goes on in the background that will change what is shown.
     pub fn is_busy(&self) -> bool {
         let review = self.removals.review.as_ref();
-        self.is_walking() || self.pending.is_some() || review.is_some_and(|it| !it.is_looked)
+        self.is_walking()
+            || self.is_asking()
+            || self.pending.is_some()
+            || review.is_some_and(|it| !it.is_looked)
     }
 
     /// Whether the program ends after the removal.
@@ -332,6 +358,9 @@ impl Browser {
     /// By how much the size of an item has changed, if its former size is known. Of directories that share a line, it
     /// is that of the first.
     pub(super) fn change(&self, item: &Item<'_>) -> Option<i128> {
+        if let Some(was) = item.gone {
+            return Some(-i128::from(was));
+        }
         let here = self.scan.directory;
         let up = iter::successors(Some(self.scan.tree.at(item.place?)), Child::parent);
         self.scan.index.change(&up.take_while(|it| it.id() != Some(here)).last()?)
@@ -343,6 +372,17 @@ impl Browser {
             Some(times) if !self.options.has_time_style => times.age(seconds),
             _ => self.time(seconds),
         }
+    }
+
+    /// By how much the current directory has changed, since when, and on which host that was scanned.
+    pub(super) fn since(&self) -> Option<String> {
+        let browsed = self.scan.browsed.as_ref()?;
+        let (before, origin) = (browsed.before.as_ref()?, browsed.since.as_ref()?);
+        let was = descend(before, &self.way).map_or(0, |was| was.size());
+        let change = i128::from(self.totals().size) - i128::from(was);
+        let change = self.options.formats.of(self.measure()).write_change(change);
+        let (time, host) = (self.time(origin.time), escape(&origin.host));
+        Some(format!("{change} since {time} on {host}"))
     }
 
     /// A time, in seconds since the epoch, as text.

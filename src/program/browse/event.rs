@@ -24,6 +24,10 @@ pub enum Event {
     Key(Key),
     /// Some time has passed, while work goes on in the background.
     Tick,
+    /// There is time for the next slice of a query.
+    Slice,
+    /// Something that was begun has failed, as this text says.
+    Said(String),
     /// The system has been asked what must not be marked: this.
     Protected(Box<Protected>),
     /// How far the scan is, and how long it has taken.
@@ -62,6 +66,10 @@ pub enum Command {
     CancelRemoval,
     /// Put this back from the trash.
     Undo(Arc<Trashed>),
+    /// Give this to the terminal for the clipboard. It has no control characters.
+    Copy(String),
+    /// Open the file or directory at this path in another program, if it still has this fingerprint.
+    Open(PathBuf, u32),
     /// End.
     End(Ending),
 }

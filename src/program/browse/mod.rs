@@ -4,7 +4,9 @@
 //! * `browser`: the state. In it, `scan` is the tree with its marks, and `review` is what is being removed.
 //! * `update`: how events change the state. `results` does that for scans, `removal` for the review and for removals.
 //!   `keys`: what each key does. None of all these uses a terminal, a thread or the file system.
-//! * `listing`, `item`, `sorting`, `pattern`: the entries of one directory, in order.
+//! * `listing`, `item`, `sorting`, `pattern`: the lines of the list, in order. `views`: lists that are not of one
+//!   directory, and the search; `query` finds what they list.
+//! * `outside`: paths that are copied, or opened in another program.
 //! * `marks`, `freed`, `protected`: the marks, their totals, and what must not be marked, which the system is asked
 //!   once.
 //! * `follow`: updates the tree and its totals.
@@ -26,8 +28,10 @@ pub mod keys;
 mod listing;
 mod marks;
 mod options;
+mod outside;
 mod pattern;
 pub mod protected;
+mod query;
 mod removal;
 mod results;
 mod review;
@@ -36,6 +40,7 @@ mod sorting;
 mod update;
 #[cfg(feature = "tui")]
 pub mod view;
+mod views;
 pub mod work;
 
 #[cfg(feature = "tui")]
@@ -44,6 +49,7 @@ mod screen;
 #[path = "no_screen.rs"]
 mod screen;
 
+pub use keys::{Binding, Bindings};
 pub use options::BrowseOptions;
 pub use screen::{IS_BUILT, run};
 pub use sorting::{SortKey, Sorting};

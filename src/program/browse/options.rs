@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::keys::Bindings;
 use super::sorting::Sorting;
 use weigh::internal::git::Git;
 use weigh::internal::problem::Problem;
@@ -26,6 +27,10 @@ pub struct BrowseOptions {
     pub is_raw: bool,
     /// Whether nothing may be removed (`--read-only`).
     pub read_only: bool,
+    /// Whether the process runs as root, so that nothing is opened in another program.
+    pub is_root: bool,
+    /// What each key does.
+    pub keys: Bindings,
     /// Where the trash and the log are; if this is unknown, nothing is removed.
     pub directories: Option<UserDirectories>,
     /// The user's home directories, from the environment and the user database.

@@ -175,7 +175,7 @@ impl Screen {
                 self.signals.is_stopped.store(false, Ordering::SeqCst);
                 Ok(Some(Typed::Redraw))
             }
-            KeyCode::Char(_) => Ok(None),
+            KeyCode::Char(letter) => Ok(Some(Typed::Key(Key::Control(letter)))),
             _ => Ok(key(code).map(Typed::Key)),
         }
     }
@@ -193,7 +193,10 @@ fn key(code: KeyCode) -> Option<Key> {
         KeyCode::Home => Key::Home,
         KeyCode::End => Key::End,
         KeyCode::Enter => Key::Enter,
+        KeyCode::Tab => Key::Tab,
+        KeyCode::BackTab => Key::BackTab,
         KeyCode::Backspace => Key::Backspace,
+        KeyCode::Delete => Key::Delete,
         KeyCode::Esc => Key::Escape,
         KeyCode::F(1) => Key::Char('?'),
         _ => return None,

@@ -138,6 +138,9 @@ fn state(browser: &Browser, width: usize) -> Vec<String> {
     if unread > 0 {
         parts.push(format!("{} unread", Format::Count.write(unread as u64)));
     }
+    if let Some(group) = &browser.group {
+        parts.push(escape(group));
+    }
     if let Some(pattern) = &browser.pattern {
         parts.push(format!("/{}", escape(pattern.text().as_bytes())));
     }
@@ -219,6 +222,7 @@ fn short(count: u64) -> String {
 
 fn asked(question: Question) -> String {
     match question {
+        Question::Search => "find: ".to_owned(),
         Question::Filter => "list only: ".to_owned(),
         Question::Mark => format!("mark ({}): ", super::pattern::MarkedBy::EXAMPLES),
     }
@@ -235,7 +239,8 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
         }
         Some(Dialog::Delete { entries, typed }) => {
             let (count, typed) = (number_of(*entries), escape(typed.as_bytes()));
-            return Some(format!("delete {count} for ever? type how many: {typed}"));
+            let said = browser.said().map_or_else(String::new, |said| format!("{said}; "));
+            return Some(format!("{said}delete {count} for ever? type how many: {typed}"));
         }
         _ => {}
     }
@@ -263,6 +268,9 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         let bold = Style::new().add_modifier(Modifier::BOLD);
         let end = canvas.write((after, y_of_marks), &marks, width, bold);
         x = if is_low { end + 3 } else { x };
+    }
+    if let Some(since) = browser.since().filter(|_| marks.is_empty() && !is_low) {
+        canvas.write((1, y_of_marks), &shorten(&since, width - 1), width, Style::new());
     }
     if let Some(line) = message {
         canvas.write((0, y), &shorten(&line, width), width, Style::new());
@@ -294,12 +302,17 @@ fn hints(browser: &Browser) -> Vec<(&'static str, &'static str)> {
     let marks = browser.marked().0;
     let open = match browser.item(browser.chosen) {
         Some(item) if item.is_directory() => ("↵", "open"),
+        Some(item) if browser.is_flat() && item.place.is_some() => ("↵", "to its place"),
+        Some(_) if browser.is_flat() => ("↵", "its files"),
         _ => ("i", "about it"),
     };
     match browser.dialog {
         Some(Dialog::Text(DialogText::Review, _)) if browser.no_removal().is_none() => {
-            vec![("t", "trash"), ("D", "delete"), ("p", "print paths"), ("Esc", "back")]
+            let first = [("t", "trash"), ("D", "delete"), ("Space", "unmark")];
+            [&first[..], &[("p", "print paths"), ("Esc", "back")]].concat()
         }
+        Some(Dialog::Text(DialogText::Trash, _)) => vec![("Enter", "put back"), ("Esc", "back")],
+        Some(Dialog::Prompt(Question::Search, _)) => vec![],
         Some(_) => vec![("any other key", "ends it")],
         None if browser.is_removing() => vec![("Esc", "cancel"), HELP],
         None if browser.is_walking() => {

@@ -12,6 +12,7 @@ use nu_ansi_term::Color;
 use super::colors::parse as parse_color;
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
+use crate::program::browse::Binding;
 use weigh::internal::measure::parse_size;
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
@@ -426,6 +427,12 @@ pub(super) struct ScreenFlags {
     /// End paths that --ui prints with NUL instead of a newline
     #[arg(long, requires = "ui")]
     pub(super) print0: bool,
+
+    /// Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s
+    ///
+    /// In the config file, a table [keys] has them.
+    #[arg(long, value_name = "ACTION=KEY", value_parser = Binding::parse)]
+    pub(super) key_of: Vec<Binding>,
 }
 
 /// Which of a file's times.

@@ -11,6 +11,7 @@ use std::ffi::{CStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 
 use winapi_util::sysinfo::{ComputerNameKind, get_computer_name};
 
@@ -84,6 +85,14 @@ pub fn make_directories(path: &Path) -> io::Result<()> {
 /// The system's, for example if there is none.
 pub fn terminal() -> io::Result<File> {
     File::options().read(true).write(true).open("CONOUT$")
+}
+
+/// Nothing is opened on Windows.
+///
+/// # Errors
+/// Always.
+pub fn open_outside(_: &Path) -> io::Result<ExitStatus> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Windows has no job control.

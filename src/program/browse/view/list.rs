@@ -57,6 +57,7 @@ pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
         let has_nothing = browser.tree().root().name().is_empty() && browser.way.is_empty();
         let text = match &browser.pattern {
             _ if browser.is_walking() => "nothing yet",
+            _ if browser.is_asking() => "looking …",
             Some(_) => "nothing is called so",
             None if has_nothing => "nothing could be read: e says why",
             None => "nothing in it",
@@ -122,6 +123,9 @@ pub(super) fn own_name(item: &Item<'_>) -> String {
 /// What deleting it alone frees, if that is not its size, and its links.
 fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) -> String {
     let mut parts = Vec::new();
+    if item.gone.is_some() {
+        parts.push("gone".to_owned());
+    }
     if let Links::Of(links @ 2..) = item.links()
         && !item.is_directory()
     {
