@@ -18,6 +18,7 @@ use ratatui_core::terminal::Frame;
 use self::areas::Areas;
 use self::canvas::{Canvas, format, number_of, sized};
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
+use super::keys::Act;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::remove::Manner;
@@ -279,7 +280,7 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let aside = canvas.style(Palette::aside, Modifier::DIM);
     let hints = hints(browser);
-    let width_of = |(key, what): &(&str, &str)| cells(key) + 1 + cells(what) + 3;
+    let width_of = |(key, what): &(String, &str)| cells(key) + 1 + cells(what) + 3;
     // The last one is about all others, and stays where others do not fit.
     let mut room = (width + 2).saturating_sub(x + hints.last().map_or(0, width_of));
     for (i, hint) in hints.iter().enumerate() {
@@ -291,42 +292,52 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
                 continue;
             }
         }
-        x = canvas.write((x, y), hint.0, width.saturating_sub(x), bold) + 1;
+        x = canvas.write((x, y), &hint.0, width.saturating_sub(x), bold) + 1;
         x = canvas.write((x, y), hint.1, width.saturating_sub(x), aside) + 3;
     }
 }
 
 /// What can be done now: keys, and what they do. The most important come first, and help last.
-fn hints(browser: &Browser) -> Vec<(&'static str, &'static str)> {
-    const HELP: (&str, &str) = ("?", "help");
-    let marks = browser.marked().0;
+fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
+    const MARK: (Act, &str) = (Act::Mark, "mark");
+    const HELP: (Act, &str) = (Act::Help, "help");
     let open = match browser.item(browser.chosen) {
-        Some(item) if item.is_directory() => ("↵", "open"),
-        Some(item) if browser.is_flat() && item.place.is_some() => ("↵", "to its place"),
-        Some(_) if browser.is_flat() => ("↵", "its files"),
-        _ => ("i", "about it"),
+        Some(item) if item.is_directory() => (Act::Open, "open"),
+        Some(item) if browser.is_flat() && item.place.is_some() => (Act::Open, "to its place"),
+        Some(_) if browser.is_flat() => (Act::Open, "its files"),
+        _ => (Act::Details, "about it"),
     };
-    match browser.dialog {
+    let sort = (Act::BySize, "sort");
+    let acts: &[(Act, &str)] = match browser.dialog {
         Some(Dialog::Text(DialogText::Review, _)) if browser.no_removal().is_none() => {
-            let first = [("t", "trash"), ("D", "delete"), ("Space", "unmark")];
-            [&first[..], &[("p", "print paths"), ("Esc", "back")]].concat()
+            let keys = [("t", "trash"), ("D", "delete"), ("Space", "unmark")];
+            return fixed(&[&keys[..], &[("p", "print paths"), ("Esc", "back")]].concat());
         }
-        Some(Dialog::Text(DialogText::Trash, _)) => vec![("Enter", "put back"), ("Esc", "back")],
-        Some(Dialog::Prompt(Question::Search, _)) => vec![],
-        Some(_) => vec![("any other key", "ends it")],
-        None if browser.is_removing() => vec![("Esc", "cancel"), HELP],
+        Some(Dialog::Text(DialogText::Trash, _)) => {
+            return fixed(&[("Enter", "put back"), ("Esc", "back")]);
+        }
+        Some(Dialog::Prompt(Question::Search, _)) => &[],
+        Some(_) => return fixed(&[("any other key", "ends it")]),
+        None if browser.is_removing() => &[(Act::Stop, "cancel"), HELP],
         None if browser.is_walking() => {
-            vec![("Esc", "stop"), open, ("Space", "mark"), ("s", "sort"), ("q", "quit"), HELP]
+            &[(Act::Stop, "stop"), open, MARK, sort, (Act::Quit, "quit"), HELP]
         }
-        None if marks > 0 => {
-            let then = [("Space", "mark"), ("d", "review, delete"), ("U", "unmark all")];
-            [&then[..], &[("p", "print paths"), open, HELP]].concat()
+        None if browser.marked().0 > 0 => {
+            let (review, none) = ((Act::Delete, "review, delete"), (Act::UnmarkAll, "unmark all"));
+            &[MARK, review, none, (Act::Paths, "print paths"), open, HELP]
         }
         None => {
-            let first = [open, ("Space", "mark"), ("d", "delete…"), ("/", "find"), ("s", "sort")];
-            [&first[..], &[("Tab", "view"), ("T", "map"), HELP]].concat()
+            let (delete, find) = ((Act::Delete, "delete…"), (Act::Search, "find"));
+            &[open, MARK, delete, find, sort, (Act::NextView, "view"), (Act::Map, "map"), HELP]
         }
-    }
+    };
+    let keys = |act| browser.options.keys.keys(act).first().map(|key| key.name());
+    acts.iter().filter_map(|(act, what)| Some((keys(*act)?, *what))).collect()
+}
+
+/// Hints of keys that stay as they are.
+fn fixed(hints: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
+    hints.iter().map(|(key, what)| ((*key).to_owned(), *what)).collect()
 }
 
 /// The total of the marks; empty if nothing is marked.

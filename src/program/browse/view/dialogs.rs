@@ -111,10 +111,15 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     let Some(item) = browser.item(browser.chosen) else { return Vec::new() };
     let format = format(browser);
     let mut lines = Vec::new();
-    lines.push(match item.is_open {
-        true => ("kind", kind(&item).to_owned()),
-        false => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
-    });
+    match item.place {
+        _ if item.is_open => lines.push(("kind", kind(&item).to_owned())),
+        Some(_) => {
+            let mode = item.mode.0 & 0o7777;
+            lines.push(("kind", format!("{}, mode {mode:04o}", kind(&item))));
+        }
+        // A group, or what is gone.
+        None => {}
+    }
     let is_partial = browser.is_partial(item.place);
     lines.push(("size", sized(browser, item.totals.size, is_partial)));
     if item.is_directory() {
@@ -123,7 +128,7 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
         let shared = item.totals.shared;
         lines.extend((shared > 0).then(|| ("also linked elsewhere", format.write(shared))));
     }
-    if browser.knows_freed() && !item.is_open {
+    if browser.knows_freed() && !item.is_open && item.place.is_some() {
         let freed = partial::freed(browser.freed(&item), &format, is_partial);
         lines.push(("removing it frees", freed));
     }

@@ -133,7 +133,7 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
     }
     let freed = browser.freed(item);
     let all = Freeable { least: item.totals.size, most: item.totals.size, ..freed };
-    if browser.knows_freed() && !item.is_open && freed != all {
+    if browser.knows_freed() && !item.is_open && item.place.is_some() && freed != all {
         parts.push(match freed.most {
             0 if !is_partial => "frees 0".to_owned(),
             _ => format!("frees {}", partial::freed(freed, format, is_partial)),
