@@ -308,7 +308,8 @@ fn links_are_freed_with_the_last_of_them() {
 /// What is in a marked directory is marked with it, and marks in it are none of their own any more.
 #[test]
 fn a_marked_directory_holds_what_is_in_it() {
-    let fixture = Fixture::new().file("a/b/c", 10_000).file("a/b/d", 10_000).file("e", 1);
+    let fixture = Fixture::new().file("a/b/c", 10_000).file("a/b/d", 10_000).file("a/x", 1);
+    let fixture = fixture.file("e", 1);
     let mut browser = browser(fixture.path(), 10);
     press(&mut browser, "n>> ");
     assert_eq!(browser.marked().0, 1);
@@ -417,6 +418,7 @@ fn a_directory_that_is_scanned_again_is_as_it_would_be_at_first() {
 #[test]
 fn a_root_within_another_is_not_marked() {
     let fixture = Fixture::new().file("tree/a/root/file", 10_000).file("tree/b", 20_000);
+    let fixture = fixture.file("tree/a/x", 1);
     let roots = [fixture.at("tree"), fixture.at("tree/a/root")];
     let request = request(roots.iter().map(PathBuf::as_path));
     let mut browser = opened(&request, BrowseOptions::default(), 10);

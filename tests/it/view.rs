@@ -149,8 +149,8 @@ fn partial_figures_say_so() {
     for (keys, word, expected) in [
         ("", " whole/", 0),
         ("", " half-whole", 0),
-        // Its size, and what deleting it frees.
-        ("", " half/", 2),
+        // What deleting it frees is its size.
+        ("", " half/", 1),
         // All of it.
         ("", "entries", 1),
         // The lines are whole, half, half-whole.
@@ -163,7 +163,7 @@ fn partial_figures_say_so() {
         ("", "tree/whole/", 0),
         ("xU^ji", "size", 1),
         ("", "frees", 1),
-        ("x>", "closed/", 2),
+        ("x>", "closed/", 1),
         ("", " f", 0),
     ] {
         let (found, shown) = lines(keys, word);

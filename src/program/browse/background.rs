@@ -110,7 +110,7 @@ mod tests {
             ("]11;rgb:zz", "zz", None),
             ("]11;rgb:\x07", "", None),
             ("]11;rgb:///\x07", "", None),
-            ("]11;rgb:ffffffff/0/0\x07", "", dark),
+            ("]11;rgb:ffffffff/0/0\x07", "", None),
             ("]11;rgb:ffffffffffffffffffffffffffffffffff", "fffffffffffff", None),
             // Only the first one was asked for.
             ("]11;rgb:0/0/0\x07]11;rgb:f/f/f\x07", "]11;rgb:f/f/f\x07", dark),

@@ -11,8 +11,10 @@ use foldhash::fast::RandomState;
 use super::item::Item;
 use super::pattern::NamePattern;
 use super::sorting::{SortKey, SortedEntry, Sorting};
+use weigh::internal::escape::escape;
 use weigh::internal::measure::{Kind, Mode};
 use weigh::internal::path;
+use weigh::internal::render::name::cells;
 use weigh::internal::tree::{Child, DirectoryId, Order, Place, Totals, Tree};
 
 /// How many directories share a line at most: a screen has no room for more, and each line is drawn often.
@@ -32,7 +34,7 @@ pub(super) struct SortedList {
     before: Option<HashMap<Box<[u8]>, Former, RandomState>>,
     /// The size of the largest entry.
     pub(super) largest: u64,
-    /// The longest name of the first entries with its remark, in bytes. So columns stay where they are when the list
+    /// The longest name of the first entries with its remark, in cells. So columns stay where they are when the list
     /// scrolls.
     pub(super) longest: usize,
 }
@@ -150,9 +152,12 @@ impl SortedList {
         let items = (0..self.len().min(1_000)).filter_map(|line| {
             let item = self.item(tree, line)?;
             let aside = if item.freed() == item.totals.size { 0 } else { ASIDE };
-            let names = item.place.map(|place| below(&tree.at(place), directory));
-            let length = names.map(|names| names.iter().map(|name| name.len() + 1).sum());
-            Some(length.unwrap_or(item.name.len() + 1) + aside)
+            let names = match item.place {
+                Some(place) => below(&tree.at(place), directory),
+                None => vec![item.name],
+            };
+            let lengths = names.into_iter().map(|name| cells(&escape(name)) + 1);
+            Some(lengths.sum::<usize>() + aside)
         });
         let longest = items.max().unwrap_or(0);
         Self { longest, ..self }

@@ -3,7 +3,6 @@
 //! It draws on the terminal itself, because standard output is for paths. It restores the terminal at the end, while
 //! the process is stopped, and after a panic, when no destructor runs any more.
 
-use std::env;
 use std::io::{self, Write as _};
 use std::mem::ManuallyDrop;
 use std::panic;
@@ -145,14 +144,11 @@ impl Screen {
         Ok(Self { terminal, signals, background: Background::default(), last_seen: Instant::now() })
     }
 
-    /// Asks the terminal for its background, and does not wait for the answer. Linux's console may print the question.
+    /// Asks the terminal for its background, and does not wait for the answer.
     fn ask(&mut self) -> io::Result<()> {
         enable_raw_mode()?;
-        if env::var_os("TERM").is_some_and(|term| term != "linux") {
-            self.background = Background::Asked;
-            sys::terminal()?.write_all(QUESTION.as_bytes())?;
-        }
-        Ok(())
+        self.background = Background::Asked;
+        sys::terminal()?.write_all(QUESTION.as_bytes())
     }
 
     /// Stops the process until it is continued, and restores the terminal meanwhile.

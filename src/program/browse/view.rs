@@ -1,10 +1,11 @@
 //! Draws the state. Pure: the result depends only on the state and the size of the screen.
 //!
-//! `layout` says where the parts are. `list` drops columns in a narrow terminal; sizes and names stay.
+//! `areas` says where the parts are. `list` drops columns in a narrow terminal; sizes and names stay.
 
+mod areas;
 mod canvas;
 mod dialogs;
-mod layout;
+
 mod list;
 mod map;
 mod pane;
@@ -14,9 +15,10 @@ use std::cmp::Ordering;
 use ratatui_core::style::{Modifier, Style};
 use ratatui_core::terminal::Frame;
 
+use self::areas::Areas;
 use self::canvas::{Canvas, format, number_of, sized};
-use self::layout::Layout;
 use super::browser::{Browser, Dialog, DialogText, PendingWork, Question, ViewKind};
+use super::keys::Act;
 use weigh::internal::escape::escape;
 use weigh::internal::measure::Measure;
 use weigh::internal::remove::Manner;
@@ -27,12 +29,12 @@ use weigh::internal::render::size::Format;
 
 /// How many lines of the list fit on a screen of this height.
 pub fn list_height(height: u16) -> usize {
-    Layout::of(0, height.into()).lines(height.into()).max(1)
+    Areas::of(0, height.into()).lines(height.into()).max(1)
 }
 
 /// Which line of the list, counted from the first one shown, is in this row of a screen of this height.
 pub fn line_at(row: u16, height: u16) -> Option<usize> {
-    usize::from(row).checked_sub(Layout::of(0, height.into()).head)
+    usize::from(row).checked_sub(Areas::of(0, height.into()).head)
 }
 
 /// Draws the whole screen.
@@ -43,26 +45,26 @@ pub fn draw(browser: &Browser, frame: &mut Frame<'_>) {
     if area.width == 0 || area.height == 0 {
         return;
     }
-    let layout = Layout::of(canvas.width(), canvas.height());
+    let areas = Areas::of(canvas.width(), canvas.height());
     head(browser, canvas);
-    let has_room = layout.lines(canvas.height()) > 0;
+    let has_room = areas.lines(canvas.height()) > 0;
     match &browser.dialog {
         _ if !has_room => {}
         Some(dialog) if !matches!(dialog, Dialog::Prompt(..)) => {
             dialogs::draw(browser, dialog, canvas);
         }
         _ => {
-            if layout.head > 2 {
+            if areas.head > 2 {
                 views(browser, canvas);
             }
-            list::draw(browser, layout, canvas);
-            if let Some(x) = layout.pane {
-                pane::draw(browser, x, layout, canvas);
+            list::draw(browser, areas, canvas);
+            if let Some(x) = areas.pane {
+                pane::draw(browser, x, areas, canvas);
             }
         }
     }
     if area.height > 1 {
-        foot(browser, layout, canvas);
+        foot(browser, areas, canvas);
     }
     if let Some(Dialog::Prompt(question, text)) = &browser.dialog {
         let at = cells(&asked(*question)) + cells(&escape(text.as_bytes()));
@@ -254,17 +256,18 @@ fn message(browser: &Browser, width: usize) -> Option<String> {
 }
 
 /// The marks, and below them the message or else hints; on a low screen all in one line.
-fn foot(browser: &Browser, layout: Layout, canvas: &mut Canvas<'_>) {
+fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     let (width, y) = (canvas.width(), canvas.height() - 1);
     let marks = summary(browser, width);
-    let is_low = layout.foot < 2 || matches!(browser.dialog, Some(Dialog::Text(..)));
+    let is_low = areas.foot < 2 || matches!(browser.dialog, Some(Dialog::Text(..)));
     let message = message(browser, width);
     let y_of_marks = if is_low { y } else { y - 1 };
     let mut x = 1;
     if !marks.is_empty() && (message.is_none() || !is_low) {
         let style = canvas.style(|it| it.change(Some(Ordering::Greater)), Modifier::BOLD);
         let after = canvas.write((1, y_of_marks), "● ", 2, style);
-        let end = canvas.write((after, y_of_marks), &marks, width, Style::new());
+        let bold = Style::new().add_modifier(Modifier::BOLD);
+        let end = canvas.write((after, y_of_marks), &marks, width, bold);
         x = if is_low { end + 3 } else { x };
     }
     if let Some(since) = browser.since().filter(|_| marks.is_empty() && !is_low) {
@@ -277,7 +280,7 @@ fn foot(browser: &Browser, layout: Layout, canvas: &mut Canvas<'_>) {
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let aside = canvas.style(Palette::aside, Modifier::DIM);
     let hints = hints(browser);
-    let width_of = |(key, what): &(&str, &str)| cells(key) + 1 + cells(what) + 3;
+    let width_of = |(key, what): &(String, &str)| cells(key) + 1 + cells(what) + 3;
     // The last one is about all others, and stays where others do not fit.
     let mut room = (width + 2).saturating_sub(x + hints.last().map_or(0, width_of));
     for (i, hint) in hints.iter().enumerate() {
@@ -289,45 +292,55 @@ fn foot(browser: &Browser, layout: Layout, canvas: &mut Canvas<'_>) {
                 continue;
             }
         }
-        x = canvas.write((x, y), hint.0, width.saturating_sub(x), bold) + 1;
+        x = canvas.write((x, y), &hint.0, width.saturating_sub(x), bold) + 1;
         x = canvas.write((x, y), hint.1, width.saturating_sub(x), aside) + 3;
     }
 }
 
 /// What can be done now: keys, and what they do. The most important come first, and help last.
-fn hints(browser: &Browser) -> Vec<(&'static str, &'static str)> {
-    const HELP: (&str, &str) = ("?", "help");
-    let marks = browser.marked().0;
+fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
+    const MARK: (Act, &str) = (Act::Mark, "mark");
+    const HELP: (Act, &str) = (Act::Help, "help");
     let open = match browser.item(browser.chosen) {
-        Some(item) if item.is_directory() && item.gone.is_none() => ("↵", "open"),
-        Some(item) if browser.is_flat() && item.place.is_some() => ("↵", "to its place"),
-        Some(_) if browser.is_flat() => ("↵", "its files"),
-        _ => ("i", "about it"),
+        Some(item) if item.is_directory() && item.gone.is_none() => (Act::Open, "open"),
+        Some(item) if browser.is_flat() && item.place.is_some() => (Act::Open, "to its place"),
+        Some(_) if browser.is_flat() => (Act::Open, "its files"),
+        _ => (Act::Details, "about it"),
     };
-    match browser.dialog {
+    let sort = (Act::BySize, "sort");
+    let acts: &[(Act, &str)] = match browser.dialog {
         Some(Dialog::Text(DialogText::Review, _)) if browser.no_removal().is_none() => {
-            let first = [("t", "trash"), ("D", "delete"), ("Space", "unmark")];
-            [&first[..], &[("p", "print paths"), ("Esc", "back")]].concat()
+            let keys = [("t", "trash"), ("D", "delete"), ("Space", "unmark")];
+            return fixed(&[&keys[..], &[("p", "print paths"), ("Esc", "back")]].concat());
         }
-        Some(Dialog::Text(DialogText::Trash, _)) => vec![("Enter", "put back"), ("Esc", "back")],
-        Some(Dialog::Prompt(Question::Search, _)) => vec![],
-        Some(_) => vec![("any other key", "ends it")],
-        None if browser.is_removing() => vec![("Esc", "cancel"), HELP],
+        Some(Dialog::Text(DialogText::Trash, _)) => {
+            return fixed(&[("Enter", "put back"), ("Esc", "back")]);
+        }
+        Some(Dialog::Prompt(Question::Search, _)) => &[],
+        Some(_) => return fixed(&[("any other key", "ends it")]),
+        None if browser.is_removing() => &[(Act::Stop, "cancel"), HELP],
         None if browser.is_walking() => {
-            vec![("Esc", "stop"), open, ("Space", "mark"), ("s", "sort"), ("q", "quit"), HELP]
+            &[(Act::Stop, "stop"), open, MARK, sort, (Act::Quit, "quit"), HELP]
         }
-        None if marks > 0 => {
-            let then = [("Space", "mark"), ("d", "review, delete"), ("U", "unmark all")];
-            [&then[..], &[("p", "print paths"), open, HELP]].concat()
+        None if browser.marked().0 > 0 => {
+            let (review, none) = ((Act::Delete, "review, delete"), (Act::UnmarkAll, "unmark all"));
+            &[MARK, review, none, (Act::Paths, "print paths"), open, HELP]
         }
         None if browser.item(browser.chosen).is_some_and(|item| item.place.is_none()) => {
-            vec![open, ("/", "find"), ("Tab", "view"), HELP]
+            &[open, (Act::Search, "find"), (Act::NextView, "view"), HELP]
         }
         None => {
-            let first = [open, ("Space", "mark"), ("d", "delete…"), ("/", "find"), ("s", "sort")];
-            [&first[..], &[("Tab", "view"), ("T", "map"), HELP]].concat()
+            let (delete, find) = ((Act::Delete, "delete…"), (Act::Search, "find"));
+            &[open, MARK, delete, find, sort, (Act::NextView, "view"), (Act::Map, "map"), HELP]
         }
-    }
+    };
+    let keys = |act| browser.options.keys.keys(act).first().map(|key| key.name());
+    acts.iter().filter_map(|(act, what)| Some((keys(*act)?, *what))).collect()
+}
+
+/// Hints of keys that stay as they are.
+fn fixed(hints: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
+    hints.iter().map(|(key, what)| ((*key).to_owned(), *what)).collect()
 }
 
 /// The total of the marks; empty if nothing is marked.

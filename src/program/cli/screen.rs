@@ -66,7 +66,10 @@ impl Flags {
             homes,
             ignored: Git { ignored: Ignored::Only, config: config.into() },
             colors: is_colored.then(|| self.colors()),
-            asks_background: self.theme().is_none() && terminal::theme() == Theme::None,
+            // Linux's console may print the question.
+            asks_background: self.theme().is_none()
+                && terminal::theme() == Theme::None
+                && env::var_os("TERM").is_some_and(|term| term != "linux"),
             has_time_style: self.print.time_style.is_some(),
         }))
     }

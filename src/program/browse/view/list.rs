@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use ratatui_core::style::{Modifier, Style};
 
+use super::areas::Areas;
 use super::canvas::{Canvas, format, sized, style};
-use super::layout::Layout;
 use crate::program::browse::browser::{Bar, Browser, ListColumns};
 use crate::program::browse::item::Item;
 use weigh::internal::escape::escape;
@@ -47,9 +47,9 @@ struct Widths {
 /// The width of the mark, and of the blanks around it.
 const BEFORE: usize = 3;
 
-pub(super) fn draw(browser: &Browser, layout: Layout, canvas: &mut Canvas<'_>) {
+pub(super) fn draw(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     let format = format(browser);
-    let height = layout.lines(canvas.height());
+    let height = areas.lines(canvas.height());
     let lines: Vec<_> = (browser.first..browser.len().min(browser.first + height))
         .filter_map(|line| fields(browser, line, &format))
         .collect();
@@ -63,19 +63,19 @@ pub(super) fn draw(browser: &Browser, layout: Layout, canvas: &mut Canvas<'_>) {
             None => "nothing in it",
         };
         let width = canvas.width().saturating_sub(BEFORE);
-        canvas.write((BEFORE, layout.head), text, width, Style::new());
+        canvas.write((BEFORE, areas.head), text, width, Style::new());
         return;
     }
-    let widths = widths(browser, &lines, layout.list);
-    if layout.head > 1 {
-        headings(canvas, layout.head - 1, &widths);
+    let widths = widths(browser, &lines, areas.list);
+    if areas.head > 1 {
+        headings(canvas, areas.head - 1, &widths);
     }
     for (i, fields) in lines.iter().enumerate() {
-        line(browser, canvas, layout.head + i, fields, &widths, layout.list);
+        line(browser, canvas, areas.head + i, fields, &widths, areas.list);
         if browser.first + i == browser.chosen {
-            canvas.band(layout.head + i, layout.list);
+            canvas.band(areas.head + i, areas.list);
             if canvas.palette.is_none() {
-                canvas.write((0, layout.head + i), ">", 1, Style::new());
+                canvas.write((0, areas.head + i), ">", 1, Style::new());
             }
         }
     }
@@ -133,7 +133,7 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
     }
     let freed = browser.freed(item);
     let all = Freeable { least: item.totals.size, most: item.totals.size, ..freed };
-    if browser.knows_freed() && !item.is_open && freed != all {
+    if browser.knows_freed() && !item.is_open && item.place.is_some() && freed != all {
         parts.push(match freed.most {
             0 if !is_partial => "frees 0".to_owned(),
             _ => format!("frees {}", partial::freed(freed, format, is_partial)),

@@ -2,8 +2,8 @@
 
 use ratatui_core::style::{Modifier, Style};
 
+use super::areas::Areas;
 use super::canvas::{Canvas, sized};
-use super::layout::Layout;
 use super::{dialogs, list, map};
 use crate::program::browse::browser::Browser;
 use crate::program::browse::item::Item;
@@ -12,18 +12,18 @@ use weigh::internal::render::palette::{self, Charset, Palette};
 use weigh::internal::render::size::Format;
 
 /// Draws it from the column `x` on.
-pub(super) fn draw(browser: &Browser, x: usize, layout: Layout, canvas: &mut Canvas<'_>) {
-    let (width, lines) = (canvas.width().saturating_sub(x), layout.lines(canvas.height()));
+pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canvas<'_>) {
+    let (width, lines) = (canvas.width().saturating_sub(x), areas.lines(canvas.height()));
     let aside = canvas.style(Palette::aside, Modifier::DIM);
     let Some(item) = browser.item(browser.chosen) else { return };
-    let end = layout.head + lines;
-    (layout.head - 1..end).for_each(|y| _ = canvas.write((x - 2, y), "│", 1, aside));
+    let end = areas.head + lines;
+    (areas.head - 1..end).for_each(|y| _ = canvas.write((x - 2, y), "│", 1, aside));
     let title = shorten(&list::name(browser, &item), width);
     let of_name = list::name_style(browser, &item).add_modifier(Modifier::BOLD);
-    canvas.write((x, layout.head - 1), &title, width, of_name);
+    canvas.write((x, areas.head - 1), &title, width, of_name);
     let details = dialogs::details(browser);
     let room = lines.saturating_sub(details.len());
-    let mut y = layout.head;
+    let mut y = areas.head;
     if item.is_directory() && item.gone.is_none() && room > 2 {
         y = match browser.columns.map {
             true => map::draw(browser, (x, y, width, room - 1), canvas),

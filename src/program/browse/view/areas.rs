@@ -6,7 +6,7 @@ const WIDE: usize = 100;
 
 /// The lines and columns of the parts.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
+pub(super) struct Areas {
     /// The lines before the list, and those after it.
     pub(super) head: usize,
     pub(super) foot: usize,
@@ -15,7 +15,7 @@ pub(super) struct Layout {
     pub(super) pane: Option<usize>,
 }
 
-impl Layout {
+impl Areas {
     /// For a screen of so many columns and lines.
     pub(super) fn of(width: usize, height: usize) -> Self {
         let (head, foot) = match height {
