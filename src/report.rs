@@ -153,6 +153,8 @@ pub struct Browsed {
     pub snapshot: Snapshot,
     /// The earlier tree, if that was asked for.
     pub before: Option<Tree>,
+    /// When and where that was scanned, if it says so.
+    pub since: Option<Origin>,
     /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
     /// Doubts about a comparison.
@@ -186,9 +188,10 @@ pub fn browse(
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (file_systems, _) = request.file_systems(&snapshot);
     snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
+    let since = before.as_ref().and_then(|before| before.origin.clone());
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
-    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, stats })
+    Ok(Browsed { snapshot, before, since, file_systems, doubts, is_walked, stats })
 }
 
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,

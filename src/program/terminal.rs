@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use terminal_size::{Height, Width, terminal_size};
 
+use weigh::internal::render::palette::{Charset, Depth, Theme};
 use weigh::internal::render::progress;
 use weigh::internal::render::size::Format;
 use weigh::internal::sys::is_capable_terminal;
@@ -40,6 +41,37 @@ pub fn allows_colors() -> bool {
 
 fn forbids_colors() -> bool {
     env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// What the background is, as COLORFGBG says: `15;0` is white on black. Some terminals set it.
+pub fn theme() -> Theme {
+    let colors = env::var("COLORFGBG").unwrap_or_default();
+    match colors.rsplit(';').next().unwrap_or_default().parse() {
+        Ok(0..=6 | 8) => Theme::Dark,
+        Ok(7 | 9..=15) => Theme::Light,
+        _ => Theme::None,
+    }
+}
+
+/// How many colours there are, as COLORTERM and TERM say. Every console of Windows that shows colours has all.
+pub fn depth() -> Depth {
+    let [all, term] = ["COLORTERM", "TERM"].map(|name| env::var(name).unwrap_or_default());
+    match (&*all, &*term) {
+        ("truecolor" | "24bit", _) => Depth::Rgb,
+        (_, "") if cfg!(windows) => Depth::Rgb,
+        (_, term) if term.contains("direct") => Depth::Rgb,
+        (_, term) if term.contains("256color") => Depth::Fixed,
+        _ => Depth::Ansi,
+    }
+}
+
+/// What can be shown, as the locale says (locale(7)). Where no locale is set, terminals show UTF-8.
+pub fn charset() -> Charset {
+    let mut set = ["LC_ALL", "LC_CTYPE", "LANG"].iter().filter_map(env::var_os);
+    let locale = set.find(|locale| !locale.is_empty()).unwrap_or_default();
+    let locale = locale.to_string_lossy().to_ascii_lowercase();
+    let is_utf8 = locale.is_empty() || locale.contains("utf-8") || locale.contains("utf8");
+    if is_utf8 || cfg!(windows) { Charset::Unicode } else { Charset::Ascii }
 }
 
 /// Whether stderr can show a line that is redrawn.

@@ -13,6 +13,7 @@ mod lines;
 pub mod name;
 pub mod ncdu;
 pub mod page;
+pub mod palette;
 #[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(not(feature = "parquet"))]

@@ -13,10 +13,11 @@ use std::iter;
 
 use nu_ansi_term::Style;
 
-use super::colors::{self, Colors};
+use super::colors::Colors;
 use super::diff;
 use super::lines::{self, Line, Outer, lay_out};
 use super::name::{cells, cut, shorten};
+use super::palette::{Charset, Palette};
 use super::partial::Partial;
 use super::size::Format;
 use super::time::TimeFormat;
@@ -54,6 +55,8 @@ pub struct PictureOptions {
     pub screen_reader: bool,
     /// Bars in grey, where there are colours.
     pub dim: bool,
+    /// What can be drawn.
+    pub charset: Charset,
     /// Colours, if any.
     pub colors: Option<Colors>,
     /// What was not read, to mark figures that lack it.
@@ -167,10 +170,10 @@ impl Picture<'_> {
         let padding = " ".repeat(room.saturating_sub(cells(&name) + cells(aside)));
         let name = match &self.options.colors {
             None => name,
-            Some(_) if line.is_rest => colors::aside().paint(name).to_string(),
+            Some(colors) if line.is_rest => colors.palette.aside().paint(name).to_string(),
             Some(colors) => colors.name(line.name, line.mode).paint(name).to_string(),
         };
-        (name + &self.paint(aside, colors::aside()), padding)
+        (name + &self.paint(aside, Palette::aside), padding)
     }
 
     /// Levels below the topmost line drawn.
@@ -181,14 +184,16 @@ impl Picture<'_> {
     fn painted_figures(&self, i: usize, columns: &Columns) -> String {
         let (line, figures) = (&self.lines[i], cut(&self.figures[i], columns.size));
         let figures = " ".repeat(columns.size.saturating_sub(cells(&figures))) + &figures;
-        let style = colors::direction(line.direction());
         // The largest of siblings is bold.
-        self.paint(&figures, Style { is_bold: line.is_largest, ..style })
+        self.paint(&figures, |palette| Style {
+            is_bold: line.is_largest,
+            ..palette.change(line.direction())
+        })
     }
 
-    fn paint(&self, text: &str, style: Style) -> String {
-        match self.options.colors {
-            Some(_) if !text.is_empty() => style.paint(text).to_string(),
+    fn paint(&self, text: &str, style: impl Fn(Palette) -> Style) -> String {
+        match &self.options.colors {
+            Some(colors) if !text.is_empty() => style(colors.palette).paint(text).to_string(),
             _ => text.to_owned(),
         }
     }

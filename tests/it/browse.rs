@@ -80,7 +80,7 @@ fn listed(browser: &Browser) -> Vec<String> {
 fn press(browser: &mut Browser, keys: &str) -> Vec<Command> {
     let mut is_typing = false;
     keys.chars().fold(Vec::new(), |_, key| {
-        is_typing = matches!(key, '+' | '/') || is_typing && key != '\n';
+        is_typing = matches!(key, '+' | '/' | 'f') || is_typing && key != '\n';
         browser.on(Event::Key(match key {
             '\n' => Key::Enter,
             '\x1b' => Key::Escape,
@@ -341,9 +341,9 @@ fn marks_and_the_cursor_stay_with_the_entry() {
     press(&mut browser, "n ");
     let expected = ["6", "5"].map(|name| fixture.at(name).into_os_string().into_encoded_bytes());
     assert_eq!(sorted(browser.marked_paths()), sorted(expected.to_vec()));
-    press(&mut browser, "/7\n");
+    press(&mut browser, "f7\n");
     assert_eq!(listed(&browser), ["7"]);
-    press(&mut browser, "/");
+    press(&mut browser, "f");
     browser.on(Event::Key(Key::Backspace));
     press(&mut browser, "\n");
     assert_eq!(browser.len(), 8);
@@ -533,6 +533,7 @@ fn many_are_marked_at_once() {
         ("*.o", &["a.o", "b.o", "d.o"][..]),
         (">100k", &["b.o", "c.c"]),
         ("older 90d", &["a.o", "old"]),
+        ("older 10y", &["a.o", "old"]),
         ("newer 90d", &["b.o", "c.c", "d.o", "mixed"]),
         ("*.x", &[]),
     ] {

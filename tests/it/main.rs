@@ -104,6 +104,7 @@ mod space;
 mod terminal;
 mod tty;
 mod view;
+mod views;
 
 // What is deleted, and what that frees.
 mod freeing;

@@ -116,7 +116,7 @@ fn screens() {
         ("keys", "x?"),
         ("about a line", "xi"),
         ("a directory, by entries, with counts", "xs^>Cc"),
-        ("a pattern", "/[12]?.log\n"),
+        ("a pattern", "f[12]?.log\n"),
         ("what is asked", "+"),
     ] {
         press(&mut browser, keys);
@@ -193,14 +193,14 @@ fn names_stay_in_their_lines() {
     }
     let mut browser = browser(&saved(&fixture));
     for size in SIZES.into_iter().chain([(1, 1), (2, 2), (3, 3), (5, 4), (13, 7)]) {
-        for keys in ["", "i", "x d", "xe", "x/\u{202e}\x07", "\n"] {
+        for keys in ["", "i", "x d", "xe", "xf\u{202e}\x07", "\n"] {
             press(&mut browser, keys);
             let shown = screen(&mut browser, size);
             assert_eq!(shown.lines().count(), usize::from(size.1), "{size:?} {keys:?}");
             let is_control = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
             assert!(!shown.contains(is_control), "{size:?} {keys:?}: {shown:?}");
         }
-        press(&mut browser, "/");
+        press(&mut browser, "f");
         (0..3).for_each(|_| drop(browser.on(Event::Key(Key::Backspace))));
         press(&mut browser, "\n");
     }

@@ -3,13 +3,14 @@
 use std::env;
 use std::sync::{Arc, LazyLock};
 
-use super::flags::{FileTime, Flags, OutputFormat, Sort, When};
+use super::flags::{FileTime, Flags, OutputFormat, Sort, ThemeFlag, When};
 use crate::program::terminal;
 use weigh::internal::filter::Paths;
 use weigh::internal::measure::{Measure, Time, View};
 use weigh::internal::render::Form;
 use weigh::internal::render::colors::Colors;
 use weigh::internal::render::page;
+use weigh::internal::render::palette::{Palette, Theme};
 use weigh::internal::render::size::{Format, Formats, Unit};
 use weigh::internal::render::time::TimeFormat;
 use weigh::internal::render::tree::{self, Bars};
@@ -200,7 +201,8 @@ impl Flags {
             knows_own: self.snapshots.load.is_empty(),
             screen_reader: self.print.screen_reader,
             dim: self.print.dim,
-            colors: is_colored.then(colors),
+            charset: terminal::charset(),
+            colors: is_colored.then(|| self.colors()),
             ..tree::PictureOptions::default()
         }
     }
@@ -213,6 +215,24 @@ impl Flags {
             Some(When::Auto) | None => {
                 self.print.force_colors || !self.print.no_colors && by_default()
             }
+        }
+    }
+
+    /// The colours: of names as the environment sets them, and of all else as the theme and the terminal do.
+    pub(super) fn colors(&self) -> Colors {
+        let palette = Palette::new(self.theme().unwrap_or_else(terminal::theme), terminal::depth());
+        let own = self.print.color_of.iter();
+        let palette = own.fold(palette, |palette, (role, color)| palette.with(*role, *color));
+        Colors::new(&env::var("LS_COLORS").unwrap_or_default(), palette)
+    }
+
+    /// The theme, if a flag sets it.
+    pub(super) fn theme(&self) -> Option<Theme> {
+        match self.print.theme {
+            None | Some(ThemeFlag::Auto) => None,
+            Some(ThemeFlag::Dark) => Some(Theme::Dark),
+            Some(ThemeFlag::Light) => Some(Theme::Light),
+            Some(ThemeFlag::None) => Some(Theme::None),
         }
     }
 
@@ -246,11 +266,6 @@ impl Flags {
             now: sys::now(),
         }
     }
-}
-
-/// The colours of names, as the environment sets them.
-pub(super) fn colors() -> Colors {
-    Colors::new(&env::var("LS_COLORS").unwrap_or_default())
 }
 
 /// How many entries fit the terminal.

@@ -6,7 +6,6 @@ use nu_ansi_term::Color;
 
 use super::columns::Columns;
 use super::{Bars, Picture};
-use crate::render::colors;
 use crate::render::lines::Line;
 use crate::render::percent::percent;
 use crate::tree::Shape;
@@ -29,7 +28,7 @@ impl Picture<'_> {
         let mut drawn = self.length(i, width);
         let own = SHADES[0].repeat(drawn);
         let direction = self.lines[i].direction();
-        let mut pieces = vec![self.paint(&own, colors::direction(direction))];
+        let mut pieces = vec![self.paint(&own, |palette| palette.change(direction))];
         for above in iter::successors(columns.longer[i], |above| columns.longer[*above]) {
             let length = self.length(above, width);
             let below = (self.lines[above].depth + 1).saturating_sub(top);
@@ -42,7 +41,7 @@ impl Picture<'_> {
             pieces.reverse();
         }
         match self.options.dim && direction.is_none() {
-            true => self.paint(&pieces.concat(), Color::DarkGray.normal()),
+            true => self.paint(&pieces.concat(), |_| Color::DarkGray.normal()),
             false => pieces.concat(),
         }
     }
