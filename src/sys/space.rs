@@ -14,6 +14,8 @@ pub struct Space {
     pub free: u64,
     /// Available to every user. The rest of what is free is reserved for root.
     pub available: u64,
+    /// How many inodes are used; 0 if the file system or the system does not count them.
+    pub inodes: u64,
 }
 
 /// The capacity of the file system that is mounted at `path`; none if that is not a mount point.

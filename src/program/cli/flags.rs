@@ -270,6 +270,10 @@ pub(super) struct PrintFlags {
     #[arg(long, value_name = "THEME", hide_possible_values = true)]
     pub(super) theme: Option<ThemeFlag>,
 
+    /// Make names links to their entries: on a terminal (auto, the default), always, or never
+    #[arg(long, value_name = "WHEN", hide_possible_values = true)]
+    pub(super) hyperlink: Option<When>,
+
     /// Show no progress
     #[arg(short = 'P', long)]
     pub(super) no_progress: bool,
@@ -430,7 +434,7 @@ pub(super) enum FileTime {
     Modified,
 }
 
-/// When there are colours.
+/// When there are colours, or links.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum When {
     Auto,

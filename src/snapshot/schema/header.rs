@@ -217,7 +217,7 @@ pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Re
     list(out, file_systems, |out, one| {
         out.write_all(b"{")?;
         bytes(out, "path", &one.root)?;
-        let Space { size, free, available } = one.space;
+        let Space { size, free, available, .. } = one.space;
         write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
         if let Some(unseen) = one.unseen() {
             write!(out, r#","unseen":{unseen}"#)?;

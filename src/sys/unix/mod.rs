@@ -115,7 +115,8 @@ pub fn space_around(path: &CStr) -> io::Result<Space> {
     let space = rustix::fs::statvfs(path)?;
     let blocks = [space.f_blocks, space.f_bfree, space.f_bavail];
     let [size, free, available] = blocks.map(|blocks| blocks.saturating_mul(space.f_frsize));
-    Ok(Space { size, free, available })
+    let inodes = space.f_files.saturating_sub(space.f_ffree);
+    Ok(Space { size, free, available, inodes })
 }
 
 /// The effective user of this process.

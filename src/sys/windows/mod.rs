@@ -150,5 +150,5 @@ pub fn usage() -> Usage {
 pub fn space_around(path: &CStr) -> io::Result<Space> {
     let stats = fs4::statvfs(to_path(path.to_bytes()))?;
     let (size, available) = (stats.total_space(), stats.available_space());
-    Ok(Space { size, free: stats.free_space(), available })
+    Ok(Space { size, free: stats.free_space(), available, inodes: 0 })
 }
