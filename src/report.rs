@@ -135,6 +135,9 @@ pub struct Outcome {
     /// The roots that are not mount points, if that was asked for.
     #[doc(hidden)]
     pub unmounted: Vec<Vec<u8>>,
+    /// Where the earlier snapshot of a comparison comes from, if it says so.
+    #[doc(hidden)]
+    pub earlier: Option<Origin>,
     /// Doubts about a comparison.
     #[doc(hidden)]
     pub doubts: Vec<Doubt>,
@@ -224,7 +227,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let (kept, view) = (request.kept(), snapshot.view);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
-    let before = before.and_then(|before| before.weighed.report);
+    let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     snapshot.weighed.report = match (snapshot.weighed.report, before) {
         (Some(now), Some(before)) => Some(match request.keep {
             Keep::Groups(by, limits) => {
@@ -254,6 +257,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         saved: saved.map(drop),
         file_systems,
         unmounted,
+        earlier,
         doubts,
         exceeded: request.bounds.exceeded(sizes),
         stats,
@@ -281,6 +285,7 @@ impl Request {
             saved: Ok(()),
             file_systems: Vec::new(),
             unmounted: Vec::new(),
+            earlier: None,
             doubts: Vec::new(),
             exceeded: Vec::new(),
             stats: WalkStats::default(),

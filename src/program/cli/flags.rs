@@ -280,6 +280,10 @@ pub(super) struct PrintFlags {
     #[arg(long, value_name = "ROLE=COLOR", value_parser = parse_color)]
     pub(super) color_of: Vec<(usize, Color)>,
 
+    /// Make names links to their entries: on a terminal (auto, the default), always, or never
+    #[arg(long, value_name = "WHEN", hide_possible_values = true)]
+    pub(super) hyperlink: Option<When>,
+
     /// Show no progress
     #[arg(short = 'P', long)]
     pub(super) no_progress: bool,
@@ -453,7 +457,7 @@ pub(super) enum FileTime {
     Modified,
 }
 
-/// When there are colours.
+/// When there are colours, or links.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum When {
     Auto,
