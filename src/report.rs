@@ -24,7 +24,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Origin, Snapshot, Wanted, schema,
+    self, Destination, Doubt, Expired, FileSystem, Form, Origin, Snapshot, Wanted, packed, schema,
 };
 use crate::stats::WalkStats;
 use crate::sys;
@@ -59,6 +59,9 @@ pub struct Request {
     /// Where to save a snapshot, if anywhere.
     #[doc(hidden)]
     pub save: Option<Destination>,
+    /// In which form to save it, if not in that of the destination's name.
+    #[doc(hidden)]
+    pub save_as: Option<Form>,
     /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
     /// Without a number, all are kept.
     #[doc(hidden)]
@@ -643,9 +646,11 @@ impl Request {
             threads,
             ..schema::ExportOptions::default()
         };
-        let weighed = &snapshot.weighed;
-        let saved =
-            snapshot::save(to, &self.interrupt, |out| schema::write(out, weighed, &options));
+        let (weighed, form) = (&snapshot.weighed, self.save_as.unwrap_or(Form::of(&to.path)));
+        let saved = snapshot::save(to, form, &self.interrupt, |out| match form {
+            Form::Packed => packed::write(out, weighed, &options),
+            _ => schema::write(out, weighed, &options),
+        });
         snapshot.see_as(shown);
         saved
     }

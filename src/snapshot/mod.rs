@@ -5,6 +5,7 @@
 //!
 //! * `compression`: zstd and gzip.
 //! * `tokens`: JSON, piece by piece.
+//! * `packed`: the `.weigh` format, written and read.
 //! * `schema`: schema 1, weigh's own format, written and read; `glance`: its header alone; `ncdu`: ncdu's export.
 //! * `reweigh`: applies filters; `roots`: the roots for that.
 //! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
@@ -21,6 +22,7 @@ mod file_system;
 mod glance;
 mod ncdu;
 mod origin;
+pub mod packed;
 mod reweigh;
 mod roots;
 pub mod schema;
@@ -31,7 +33,7 @@ mod tokens;
 pub use crate::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::difference;
-pub use compression::is_compressed;
+pub use compression::Form;
 pub use dated::{Expired, all_in, dated, newest, newest_like, remove_old};
 pub use doubts::{Doubt, doubts};
 pub use file_system::{FileSystem, file_systems};
@@ -40,7 +42,7 @@ pub use origin::{GivenRoot, Origin, Volume};
 pub use reweigh::reweigh;
 pub use several::load_all;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
@@ -50,6 +52,7 @@ use crate::sys::{self, Draft};
 use crate::tally::Tally;
 use crate::weighed::Weighed;
 use compression::Packer;
+use packed::blocks::MAGIC;
 use tokens::Tokens;
 
 /// The message for a snapshot that contains little more than sizes.
@@ -114,20 +117,21 @@ fn ensure_replaceable(path: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("{reason}: save to another file, or remove it first")))
 }
 
-/// Saves what `write` writes at `to`, compressed as the extension says. A file that exists there stays until the new
+/// Saves what `write` writes at `to`, compressed as the `form` says. A file that exists there stays until the new
 /// one is complete and safely on the device. Returns its path.
 ///
 /// # Errors
 /// The system's, an interrupt, and an error if a file that is not a snapshot is there by now.
 pub fn save(
     to: &Destination,
+    form: Form,
     interrupt: &Interrupt,
     write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
 ) -> Result<PathBuf, Problem> {
     ensure_savable(to)?;
     let mut operation = Operation::Save;
     let save = || {
-        let out = Packer::new(&to.path, Draft::new(to)?)?;
+        let out = Packer::new(form, Draft::new(to)?)?;
         let mut out = BufWriter::new(UntilAsked { out, interrupt });
         write(&mut out)?;
         let draft = out.into_inner()?.out.finish()?;
@@ -245,7 +249,10 @@ fn parse<T: Tally>(
     tally: impl FnOnce(View) -> T,
     mut check: impl FnMut(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
-    let mut tokens = open(path)?;
+    let mut tokens = match open(path)? {
+        Opened::Packed(file, size) => return packed::read(file, size, wanted, tally, &mut check),
+        Opened::Text(tokens) => tokens,
+    };
     let snapshot = match tokens.peek()? {
         b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, true), tally)?,
         _ => schema::read(&mut tokens, wanted, tally, &mut check)?,
@@ -255,10 +262,22 @@ fn parse<T: Tally>(
     Ok(snapshot)
 }
 
-/// The text of the snapshot at `path`.
-fn open(path: &Path) -> io::Result<Tokens> {
-    let (file, size) = sys::open_snapshot(path)?;
-    compression::unpack(file, size).map(Tokens::new)
+/// A snapshot that was opened, in its form.
+enum Opened {
+    /// After the first bytes, with the size of the file.
+    Packed(Box<dyn Read>, u64),
+    Text(Tokens),
+}
+
+/// Opens the snapshot at `path`. Its first bytes tell its form.
+fn open(path: &Path) -> io::Result<Opened> {
+    let (mut file, size) = sys::open_snapshot(path)?;
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    if start == MAGIC {
+        return Ok(Opened::Packed(Box::new(file), size));
+    }
+    compression::unpack(start, file, size).map(Tokens::new).map(Opened::Text)
 }
 
 /// The problem that `error` is for the snapshot at `path`.
