@@ -82,7 +82,7 @@ fn mixed(number: u64) -> u64 {
 
 /// How many directories are in each directory below the groups.
 fn directories_in(unit: u64) -> u64 {
-    if unit % 2 == 0 { DIRECTORIES } else { 0 }
+    if unit.is_multiple_of(2) { DIRECTORIES } else { 0 }
 }
 
 /// What the directory with this number in a unit comes to.
@@ -121,13 +121,23 @@ fn write(out: impl Write, entries: u64) -> io::Result<()> {
     sections.start();
     push_directory(&mut sections.content, b"made-up", &root, root_below);
     for (group, (figures, below)) in groups.iter().enumerate() {
-        push_directory(&mut sections.directories, format!("group-{group:02}").as_bytes(), figures, *below);
+        push_directory(
+            &mut sections.directories,
+            format!("group-{group:02}").as_bytes(),
+            figures,
+            *below,
+        );
     }
     sections.end_listing()?;
     for group in 0..GROUPS {
         for unit in of_group(group) {
             let name = format!("unit-{unit:06}");
-            push_directory(&mut sections.directories, name.as_bytes(), &figures[unit as usize], directories_in(unit));
+            push_directory(
+                &mut sections.directories,
+                name.as_bytes(),
+                &figures[unit as usize],
+                directories_in(unit),
+            );
         }
         sections.end_listing()?;
         for unit in of_group(group) {
@@ -182,7 +192,15 @@ impl<W: Write> Sections<W> {
         out.write_all(b"\x89weigh\r\n")?;
         let (content, leaves, index) = (Vec::new(), Vec::new(), Vec::new());
         let mut sections = Self {
-            out, length: 8, content, directories: Vec::new(), leaves, number: 0, first: 0, index, before: 0,
+            out,
+            length: 8,
+            content,
+            directories: Vec::new(),
+            leaves,
+            number: 0,
+            first: 0,
+            index,
+            before: 0,
         };
         let header = format!(
             r#"{{"schema":1,"tool":"weigh","version":"0.3.0","measure":"disk","unit":"bytes","complete":true,"time":{TIME},"host":"nowhere","roots":[{{"path":"/made-up","name":"made-up"}}],"options":[],"figures":["disk","apparent","files","inodes","modified"],"details":false,"errors":[],"format":1,"directories":{directories}}}"#

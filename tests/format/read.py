@@ -125,8 +125,8 @@ def sections(data):
         check(len(content) <= LARGEST, "a section that is too large")
         found.append((kind, at, 5 + length, content))
         at += 5 + length
-    index = next(place for kind, place, _, _ in found if kind == "I")
-    check(data[at:] == b"E" + struct.pack("<Q", index), "its end is damaged")
+    index = [place for kind, place, _, _ in found if kind == "I"] or [at]
+    check(data[at:] == b"E" + struct.pack("<Q", index[0]), "its end is damaged")
     return found
 
 
@@ -245,9 +245,9 @@ def read(data):
 def root(header, count, listings):
     tree = Tree(header)
     listings.section()
-    # A file can be a root, too: what it is stands in its mode, which comes before anything that depends on it.
-    record = listings.here.record(count > 0)
-    check(not count or listings.here.number() == count - 1, "the root has more directories, or fewer")
+    record = listings.here.record(True)
+    below = listings.here.number()
+    check(count == (below + 1 if record["kind"] == "directory" else 0), "the root has more directories, or fewer")
     header.update(tree.node(record, is_root=True))
     # The directories whose listings are to come, each with how many are below it; the next one last.
     ahead = [(header, count - 1)] if count else []

@@ -21,7 +21,8 @@ impl Browser {
             Event::Start => return self.start(),
             Event::Key(key) => self.press(key),
             Event::Tick => {
-                if self.is_walking() {
+                // The listings of a snapshot stay as they are.
+                if self.is_walking() && self.scan.listings.is_none() {
                     self.relist();
                 }
                 self.follow();
@@ -33,6 +34,12 @@ impl Browser {
             }
             Event::Progress(progress) => {
                 self.progress = progress;
+                None
+            }
+            Event::Opened(listings, view) => {
+                self.scan.listings = Some(listings);
+                self.request.walk.view = view;
+                self.relist();
                 None
             }
             Event::Scanned(Err(problem)) => self.failed(problem),

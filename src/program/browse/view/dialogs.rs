@@ -149,7 +149,7 @@ fn review(browser: &Browser, first: usize, height: usize, canvas: &mut Canvas<'_
         let style = Style::new().add_modifier(Modifier::BOLD);
         canvas.write((0, 1 + i), &shorten(line, width), width, style);
     }
-    if browser.is_walking() {
+    if !browser.has_all() {
         return;
     }
     let scan = &browser.scan;
@@ -188,7 +188,10 @@ fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
     let mut head = Vec::new();
     match marked {
         _ if count == 0 => head.push("nothing is marked: Space marks".to_owned()),
-        None => head.push(format!("{count} marked; more is known once the scan is over")),
+        None if browser.is_walking() => {
+            head.push(format!("{count} marked; more is known once the scan is over"));
+        }
+        None => head.push(format!("{count} marked; the snapshot is too large to say more")),
         Some((totals, freed)) => {
             let entries = number_of(totals.entries);
             let size = sized(browser, totals.size, is_partial);
