@@ -24,7 +24,8 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Form, Origin, Snapshot, Wanted, packed, schema,
+    self, Destination, Doubt, Expired, FileSystem, Form, Listings, Origin, Snapshot, Wanted,
+    packed, schema,
 };
 use crate::stats::WalkStats;
 use crate::sys;
@@ -197,6 +198,28 @@ pub fn browse(
     Ok(Browsed { snapshot, before, since, file_systems, doubts, is_walked, stats })
 }
 
+/// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to be
+/// loaded; or if it cannot be read, which loading it says.
+pub fn listings(request: &Request) -> Option<(Browsed, Listings)> {
+    let Input::Snapshots(files) = &request.source else { return None };
+    let ([file], None, true) = (&files[..], &request.since, request.walk.filter.is_off()) else {
+        return None;
+    };
+    let wanted = Wanted { measure: request.measure, by_time: false, times: true };
+    let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
+    let snapshot = request.reweighed(snapshot).ok()?;
+    let browsed = Browsed {
+        snapshot,
+        before: None,
+        since: None,
+        file_systems: Vec::new(),
+        doubts: Vec::new(),
+        is_walked: false,
+        stats: WalkStats::default(),
+    };
+    Some((browsed, listings))
+}
+
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
 /// and once with nothing when the walk is over.
 ///
@@ -306,7 +329,8 @@ impl Request {
     }
 
     /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
-    fn kept(&self) -> Option<Inodes> {
+    #[doc(hidden)]
+    pub fn kept(&self) -> Option<Inodes> {
         let (is_loaded, is_saved) = (self.is_loaded(), self.save.is_some());
         let of_all = if self.needs_details() { Inodes::ALL } else { Inodes::LINKED };
         // A snapshot has the times of directories, and a walk does not ask for them. A snapshot that is saved again

@@ -86,10 +86,12 @@ mod order;
 mod alike;
 mod browse;
 mod export;
+mod format;
 mod golden;
 mod history;
 mod html;
 mod json;
+mod listings;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reweighed;

@@ -354,6 +354,7 @@ impl<R: Read> Read for Text<R> {
 }
 
 /// The blocks of a file, each read by its place.
+#[derive(Debug)]
 pub struct Blocks<R> {
     file: R,
     places: Vec<BlockPlace>,
