@@ -103,6 +103,7 @@ mod snapshots;
 mod space;
 mod terminal;
 mod tty;
+mod unseen;
 mod view;
 
 // What is deleted, and what that frees.
