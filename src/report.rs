@@ -17,6 +17,7 @@ use std::thread::{self, ScopedJoinHandle};
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
+use crate::causes;
 use crate::diff;
 use crate::filter::MANY;
 use crate::history::{self, History};
@@ -271,7 +272,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
     let was = root.and_then(|root| root.change()?.was);
     let sizes = (was, root.map(|root| root.size()));
-    let (file_systems, unmounted) = request.file_systems(&snapshot);
+    let (mut file_systems, unmounted) = request.file_systems(&snapshot);
+    if !snapshot.weighed.is_interrupted {
+        causes::find(&mut file_systems, &request.walk, &snapshot.weighed.problems);
+    }
     Ok(Outcome {
         snapshot,
         history: None,

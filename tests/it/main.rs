@@ -105,6 +105,7 @@ mod snapshots;
 mod space;
 mod terminal;
 mod tty;
+mod unseen;
 mod view;
 mod views;
 
