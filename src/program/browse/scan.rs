@@ -11,6 +11,7 @@ use super::sorting::Sorting;
 use weigh::internal::measure::View;
 use weigh::internal::render::partial::Partial;
 use weigh::internal::report::Browsed;
+use weigh::internal::snapshot::Listings;
 use weigh::internal::tree::{Child, DirectoryId, Tree};
 
 /// A walk, a finished walk or a snapshot, and the marks in it.
@@ -18,7 +19,9 @@ use weigh::internal::tree::{Child, DirectoryId, Tree};
 pub(super) struct Scan {
     /// The result, without its tree. None until the walk has ended, or the snapshot is loaded.
     pub(super) browsed: Option<Browsed>,
-    /// Empty if nothing could be read. During the walk, it has only the current directory, and those that lead to it.
+    /// The snapshot, as long as only its listings are read.
+    pub(super) listings: Option<Box<Listings>>,
+    /// Empty if nothing could be read. During the walk, and with listings, it has only the current directory, and those that lead to it.
     pub(super) tree: Tree,
     /// What could not be read.
     pub(super) partial: Partial,
@@ -47,10 +50,11 @@ impl Scan {
         Self { browsed, tree, partial, knows_sharing, knows_owners, ..Self::default() }
     }
 
-    /// Shows the current directory of a walk as it is now.
+    /// Shows the current directory of a walk as it is now, or of a snapshot.
     pub(super) fn show(&mut self, tree: Tree) {
         let named = self.marks.named(&self.tree);
         self.tree = tree;
+        self.knows_sharing = self.tree.root().totals().frees.is_some();
         let (marks, elsewhere) = Marks::find(&self.tree, named, |_| true);
         self.marks = marks;
         self.marks.elsewhere = elsewhere;
@@ -103,7 +107,8 @@ impl Scan {
 
     /// Whether `child` is a directory that is still open: nothing is known of it then, but what it comes to so far.
     pub(super) fn is_open(&self, child: &Child<'_>) -> bool {
-        self.browsed.is_none() && child.is_directory() && child.inode().is_none()
+        let is_walking = self.browsed.is_none() && self.listings.is_none();
+        is_walking && child.is_directory() && child.inode().is_none()
     }
 
     /// Whether the current directory, or one above it, is marked.

@@ -349,7 +349,10 @@ fn summary(browser: &Browser, width: usize) -> String {
     let is_partial = browser.is_marked_partial();
     let long = match marked {
         _ if count == 0 => return String::new(),
-        None => format!("{count} marked: what that frees is known once the scan is over"),
+        None if browser.is_walking() => {
+            format!("{count} marked: what that frees is known once the scan is over")
+        }
+        None => format!("{count} marked: the snapshot is too large to say what that frees"),
         Some((totals, Some(freed))) => {
             let freed = partial::freed(freed, &format(browser), is_partial);
             format!("{count} marked {}, frees {freed}", sized(browser, totals.size, is_partial))

@@ -175,6 +175,9 @@ fn review(browser: &Browser, chosen: usize, height: usize, canvas: &mut Canvas<'
         let style = Style::new().add_modifier(Modifier::BOLD);
         canvas.write((0, 1 + i), &shorten(line, width), width, style);
     }
+    if !browser.has_all() {
+        return;
+    }
     let room = height.saturating_sub(head.len());
     let first = (chosen + 1).saturating_sub(room);
     for (i, mark) in marks.iter().enumerate().skip(first).take(room) {
@@ -230,7 +233,10 @@ fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
         _ if count == 0 => {
             head.push(browser.no_removal().unwrap_or("nothing is marked: Space marks").to_owned())
         }
-        None => head.push(format!("{count} marked; more is known once the scan is over")),
+        None if browser.is_walking() => {
+            head.push(format!("{count} marked; more is known once the scan is over"));
+        }
+        None => head.push(format!("{count} marked; the snapshot is too large to say more")),
         Some((totals, freed)) => {
             let entries = number_of(totals.entries);
             let size = sized(browser, totals.size, is_partial);

@@ -70,8 +70,7 @@ fn content(
     }
     let shown = shown.min(places.len());
     if count == 0 {
-        let text =
-            if browser.is_walking() { "known once the scan is over" } else { "nothing in it" };
+        let text = browser.nothing();
         canvas.write((x, y), text, width, aside);
     } else if count > shown {
         let more = format!("{} more", Format::Count.write((count - shown) as u64));
