@@ -6,7 +6,6 @@
 use std::cmp::Reverse;
 use std::ffi::{CString, OsString};
 use std::io;
-use std::mem;
 use std::sync::Arc;
 
 use crate::inode::Identity;
@@ -14,7 +13,7 @@ use crate::measure::View;
 use crate::path;
 use crate::problem::{Problem, reason};
 use crate::snapshot::{Cause, FileSystem};
-use crate::sys::{self, MountTable, Source, Symlinks, Unlinked, UnlinkedFiles, Unseen};
+use crate::sys::{self, MountTable, Source, Symlinks, Unseen};
 use crate::tally::{Limits, Top};
 use crate::tree::{Sums, Tree};
 use crate::walk::{self, WalkOptions};
@@ -34,9 +33,13 @@ pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[
     }
     let mounts = MountTable::read();
     let places: Vec<_> = roots.iter().map(|root| root.at).collect();
-    let mut unlinked = sys::unlinked_files(&places, &options.interrupt);
-    for (i, (one, root)) in file_systems.iter_mut().zip(&roots).enumerate() {
-        one.add_deleted(&mut unlinked, i);
+    let unlinked = sys::unlinked_files(&places, &options.interrupt);
+    let no_proc = |_| (Vec::new(), vec!["open files: there is no /proc".to_owned()]);
+    let (mut unlinked, unknown) = unlinked.unwrap_or_else(no_proc);
+    unlinked.resize(roots.len(), Cause::default());
+    for ((one, root), unlinked) in file_systems.iter_mut().zip(&roots).zip(unlinked) {
+        one.unknown.clone_from(&unknown);
+        one.add(unlinked);
         one.add_hidden(root, &mounts, options);
         one.add_own(root, &mounts);
         one.add_filtered(options);
@@ -59,21 +62,6 @@ impl Root {
 }
 
 impl FileSystem {
-    /// Adds what processes hold open that has no name: what was found on the file system with this `number`.
-    fn add_deleted(&mut self, found: &mut io::Result<Unlinked>, number: usize) {
-        let Ok(Unlinked { by_root, is_refused, has_unlisted }) = found else {
-            return self.unknown.push("open files: there is no /proc".to_owned());
-        };
-        let UnlinkedFiles { count, size, files } = mem::take(&mut by_root[number]);
-        self.add("deleted but open", size, Some(count), files);
-        if *is_refused {
-            self.unknown.push("some processes (Permission denied)".to_owned());
-        }
-        if *has_unlisted {
-            self.unknown.push("processes that /proc does not list".to_owned());
-        }
-    }
-
     /// Adds what lies below mount points, under what is mounted there. An inode that also has a name outside was seen.
     fn add_hidden(&mut self, root: &Root, mounts: &MountTable, options: &WalkOptions) {
         let Root { path, real_path, at } = root;
@@ -103,7 +91,7 @@ impl FileSystem {
         let mut parts: Vec<_> = parts.collect();
         parts.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
         let (size, files) = unseen(tree.root().node().sums);
-        self.add("hidden under mounts", size, Some(files), parts);
+        self.add(Cause { name: "hidden under mounts", size, files: Some(files), parts });
     }
 
     /// Adds what the file system needs for itself.
@@ -131,7 +119,7 @@ impl FileSystem {
         }
         used.sort_by_key(|part| Reverse(part.size));
         let size = used.iter().filter_map(|part| part.size).sum();
-        self.add("metadata", size, None, used);
+        self.add(Cause { name: "metadata", size, files: None, parts: used });
     }
 
     /// Adds what filters left out: what a walk without them finds besides.
@@ -141,13 +129,15 @@ impl FileSystem {
         }
         let root = sys::into_path(self.root.clone()).into();
         let all = weighed(vec![root], options).map(|tree| tree.root().size());
-        let size = all.zip(self.seen).map(|(all, seen)| all.saturating_sub(seen));
-        self.add("left out by filters", size.unwrap_or(0), None, Vec::new());
+        if let Some((all, seen)) = all.zip(self.seen) {
+            let (name, size) = ("left out by filters", all.saturating_sub(seen));
+            self.add(Cause { name, size, ..Cause::default() });
+        }
     }
 
-    fn add(&mut self, name: &'static str, size: u64, files: Option<u64>, parts: Vec<Unseen>) {
-        if size > 0 || files.is_some_and(|files| files > 0) {
-            self.causes.push(Cause { name, size, files, parts });
+    fn add(&mut self, cause: Cause) {
+        if cause.size > 0 || cause.files.is_some_and(|files| files > 0) {
+            self.causes.push(cause);
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ffi::{CString, OsString};
 use std::path::{Path, PathBuf};
 
-pub use crate::sys::Unseen;
+pub use crate::sys::{Cause, Unseen};
 
 use crate::sys::{self, Space, Symlinks};
 use crate::tree::Tree;
@@ -24,19 +24,6 @@ pub struct FileSystem {
     pub unknown: Vec<String>,
     /// What the file system needs for itself, and df leaves out of its size.
     pub left_out: Vec<Unseen>,
-}
-
-/// Why space is used although it is in no file that the walk saw.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cause {
-    /// What it is called.
-    pub name: &'static str,
-    /// How much, in bytes.
-    pub size: u64,
-    /// How many files that is, if that is known.
-    pub files: Option<u64>,
-    /// The largest parts of it, the largest first.
-    pub parts: Vec<Unseen>,
 }
 
 impl FileSystem {
