@@ -8,6 +8,7 @@ use std::ffi::{CString, OsString};
 use std::io;
 use std::sync::Arc;
 
+use crate::escape::escape;
 use crate::inode::Identity;
 use crate::measure::View;
 use crate::path;
@@ -65,6 +66,9 @@ impl FileSystem {
     /// Adds what lies below mount points, under what is mounted there. An inode that also has a name outside was seen.
     fn add_hidden(&mut self, root: &Root, mounts: &MountTable, options: &WalkOptions) {
         let Root { path, real_path, at } = root;
+        if mounts.is_empty() {
+            return self.unknown.push("what mounts hide: they are not listed".to_owned());
+        }
         if !mounts.is_root_of_all(at.mount, real_path) {
             self.unknown.push("other parts of it: not all of it is mounted here".to_owned());
         }
@@ -97,11 +101,14 @@ impl FileSystem {
     /// Adds what the file system needs for itself.
     fn add_own(&mut self, root: &Root, mounts: &MountTable) {
         let kind = mounts.file_system_type(root.at.mount).unwrap_or_default();
+        if kind == b"btrfs" {
+            self.unknown.push("subvolumes".to_owned());
+        }
         let unknown = match (kind, sys::own_space(&root.path, self.space.size)) {
             (b"tmpfs", _) => return,
             (_, Ok(Some((parts, left_out)))) => return self.divide(parts, left_out),
             (b"overlay", _) => "the file system below this overlay, which has these figures".into(),
-            (kind, Ok(None)) => format!("metadata of {}", String::from_utf8_lossy(kind)),
+            (kind, Ok(None)) => format!("metadata of {}", escape(kind)),
             (_, Err(error)) => format!("metadata ({})", reason(&error)),
         };
         self.unknown.push(unknown);
@@ -118,6 +125,7 @@ impl FileSystem {
             used.extend((size > out).then(|| Unseen::of(name, size - out)));
         }
         used.sort_by_key(|part| Reverse(part.size));
+        self.left_out.sort_by_key(|part| Reverse(part.size));
         let size = used.iter().filter_map(|part| part.size).sum();
         self.add(Cause { name: "metadata", size, files: None, parts: used });
     }

@@ -99,7 +99,7 @@
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
 //! report     causes diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
-//! causes     snapshot walk tally tree sys inode measure problem path
+//! causes     snapshot walk tally tree sys inode measure problem path escape
 //! terminal   walk render sys
 //! render     history snapshot tree inode invalid measure problem bounds path stats weighed escape
 //! history    diff snapshot tally tree measure parallel problem

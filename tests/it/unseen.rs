@@ -319,6 +319,34 @@ open('ready', 'w').close(); time.sleep(1000)";
     }
 }
 
+/// docs/counting.md shows a log that was removed while it was written, and backups that went to the wrong disk.
+#[test]
+#[ignore = "needs root"]
+fn the_page_shows_what_is_said() {
+    let fixture = Fixture::new();
+    let script = format!(
+        r#"{FUNCTIONS}
+        truncate -s 200M disk; mkfs.ext4 -q -b 4096 disk; mount -o loop disk /srv; rmdir /srv/lost+found
+        mkdir -p /srv/www /srv/log /srv/backup; head -c 25000000 /dev/zero > /srv/www/site.tar
+        cp "$(command -v sleep)" nginx; cp nginx java
+        exec 3>/srv/log/access.log; ./nginx 1000 & P="$P $!"; echo $! > pid
+        head -c 40000000 /dev/zero >&3; rm /srv/log/access.log
+        exec 3>/srv/log/gc.log; ./java 1000 & P="$P $!"; head -c 2000000 /dev/zero >&3
+        rm /srv/log/gc.log; exec 3>&-
+        for i in 1 2 3; do head -c 10000000 /dev/zero > /srv/backup/$i; done
+        mount -t tmpfs none /srv/backup; sync -f /srv; rm disk
+        "$0" --df -c -w 80 -d 1 /srv > shown"#
+    );
+    in_namespace(&fixture, &script);
+    let page = include_str!("../../docs/counting.md");
+    let shown =
+        fixture.text("shown").replace(&format!("({})", fixture.text("pid").trim()), "(812)");
+    // A shorter number leaves room for more of the line.
+    let lines = shown.lines().map(|line| line.strip_suffix("..").unwrap_or(line));
+    let is_shown = lines.clone().all(|line| page.contains(line)) && lines.count() > 8;
+    assert!(is_shown, "{shown}");
+}
+
 #[test]
 #[ignore = "needs strace"]
 fn nobody_who_does_not_ask_pays_for_it() {

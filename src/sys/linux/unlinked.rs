@@ -176,7 +176,11 @@ impl Search {
         };
         let listed = elsewhere.as_ref().or_else(|| self.mounts.listed(mount));
         let number = listed.and_then(|listed| match listed.upper() {
-            Some(upper) => self.mounts.file_system(look(&to_path(&upper)).ok()?.1),
+            Some(upper) => {
+                let (upper, may_touch) = self.mounts.near_path(&upper, 0)?;
+                let upper = Some(to_path(&upper)).filter(|_| may_touch);
+                self.mounts.file_system(look(&upper?).ok()?.1)
+            }
             None => listed.device,
         });
         self.by_mount.insert(mount, number);
