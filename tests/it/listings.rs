@@ -39,7 +39,7 @@ impl MadeUp {
         let text = &mut tree.text;
         if seed.is_multiple_of(3) {
             text.push_str(r#","name":"(total)","kind":"total","#);
-            tree.content(0, |number| format!("/root/{number}"));
+            tree.content(0, &|number| format!("/root/{number}"));
         } else {
             text.push_str(r#","name":"top","kind":"directory","inode":1,"device":7,"mount":3,"own":4096,"modified":5,"#);
             tree.content(0, &|number| number.to_string());
