@@ -90,6 +90,7 @@ mod golden;
 mod history;
 mod html;
 mod json;
+mod look;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reweighed;
