@@ -17,6 +17,7 @@ use std::thread::{self, ScopedJoinHandle};
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
+use crate::causes;
 use crate::diff;
 use crate::filter::MANY;
 use crate::history::{self, History};
@@ -24,7 +25,8 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Origin, Snapshot, Wanted, schema,
+    self, Destination, Doubt, Expired, FileSystem, Form, Listings, Origin, Snapshot, Wanted,
+    packed, schema,
 };
 use crate::stats::WalkStats;
 use crate::sys;
@@ -59,6 +61,9 @@ pub struct Request {
     /// Where to save a snapshot, if anywhere.
     #[doc(hidden)]
     pub save: Option<Destination>,
+    /// In which form to save it, if not in that of the destination's name.
+    #[doc(hidden)]
+    pub save_as: Option<Form>,
     /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
     /// Without a number, all are kept.
     #[doc(hidden)]
@@ -132,6 +137,9 @@ pub struct Outcome {
     /// The roots that are not mount points, if that was asked for.
     #[doc(hidden)]
     pub unmounted: Vec<Vec<u8>>,
+    /// Where the earlier snapshot of a comparison comes from, if it says so.
+    #[doc(hidden)]
+    pub earlier: Option<Origin>,
     /// Doubts about a comparison.
     #[doc(hidden)]
     pub doubts: Vec<Doubt>,
@@ -191,6 +199,28 @@ pub fn browse(
     Ok(Browsed { snapshot, before, since, file_systems, doubts, is_walked, stats })
 }
 
+/// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to be
+/// loaded; or if it cannot be read, which loading it says.
+pub fn listings(request: &Request) -> Option<(Browsed, Listings)> {
+    let Input::Snapshots(files) = &request.source else { return None };
+    let ([file], None, true) = (&files[..], &request.since, request.walk.filter.is_off()) else {
+        return None;
+    };
+    let wanted = Wanted { measure: request.measure, by_time: false, times: true };
+    let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
+    let snapshot = request.reweighed(snapshot).ok()?;
+    let browsed = Browsed {
+        snapshot,
+        before: None,
+        since: None,
+        file_systems: Vec::new(),
+        doubts: Vec::new(),
+        is_walked: false,
+        stats: WalkStats::default(),
+    };
+    Some((browsed, listings))
+}
+
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
 /// and once with nothing when the walk is over.
 ///
@@ -221,7 +251,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let (kept, view) = (request.kept(), snapshot.view);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
-    let before = before.and_then(|before| before.weighed.report);
+    let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     snapshot.weighed.report = match (snapshot.weighed.report, before) {
         (Some(now), Some(before)) => Some(match request.keep {
             Keep::Groups(by, limits) => {
@@ -242,7 +272,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
     let was = root.and_then(|root| root.change()?.was);
     let sizes = (was, root.map(|root| root.size()));
-    let (file_systems, unmounted) = request.file_systems(&snapshot);
+    let (mut file_systems, unmounted) = request.file_systems(&snapshot);
+    if !snapshot.weighed.is_interrupted {
+        causes::find(&mut file_systems, &request.walk, &snapshot.weighed.problems);
+    }
     Ok(Outcome {
         snapshot,
         history: None,
@@ -251,6 +284,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         saved: saved.map(drop),
         file_systems,
         unmounted,
+        earlier,
         doubts,
         exceeded: request.bounds.exceeded(sizes),
         stats,
@@ -278,6 +312,7 @@ impl Request {
             saved: Ok(()),
             file_systems: Vec::new(),
             unmounted: Vec::new(),
+            earlier: None,
             doubts: Vec::new(),
             exceeded: Vec::new(),
             stats: WalkStats::default(),
@@ -298,7 +333,8 @@ impl Request {
     }
 
     /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
-    fn kept(&self) -> Option<Inodes> {
+    #[doc(hidden)]
+    pub fn kept(&self) -> Option<Inodes> {
         let (is_loaded, is_saved) = (self.is_loaded(), self.save.is_some());
         let of_all = if self.needs_details() { Inodes::ALL } else { Inodes::LINKED };
         // A snapshot has the times of directories, and a walk does not ask for them. A snapshot that is saved again
@@ -646,9 +682,11 @@ impl Request {
             threads,
             ..schema::ExportOptions::default()
         };
-        let weighed = &snapshot.weighed;
-        let saved =
-            snapshot::save(to, &self.interrupt, |out| schema::write(out, weighed, &options));
+        let (weighed, form) = (&snapshot.weighed, self.save_as.unwrap_or(Form::of(&to.path)));
+        let saved = snapshot::save(to, form, &self.interrupt, |out| match form {
+            Form::Packed => packed::write(out, weighed, &options),
+            _ => schema::write(out, weighed, &options),
+        });
         snapshot.see_as(shown);
         saved
     }

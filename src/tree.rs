@@ -10,7 +10,7 @@ mod content;
 mod digest;
 mod edit;
 mod freeable;
-mod record;
+pub mod record;
 mod traversal;
 
 use std::cmp::{Ordering, Reverse};
@@ -494,9 +494,15 @@ impl<'a> Child<'a> {
 
     /// Their records.
     fn packed_leaves(self) -> &'a [u8] {
-        let mut rest = if self.is_leaf { &[] } else { self.block };
+        self.packed().1
+    }
+
+    /// The record of a directory, and those of its leaves.
+    pub fn packed(self) -> (&'a [u8], &'a [u8]) {
+        let block = if self.is_leaf { &[] } else { self.block };
+        let mut rest = block;
         record::take_directory(&mut rest);
-        rest
+        block.split_at(block.len() - rest.len())
     }
 
     /// What counts at and below it: each directory's own figures, and those of every other entry. With its inode, if

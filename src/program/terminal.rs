@@ -1,6 +1,7 @@
 //! The terminal, and the line on it that shows the progress.
 
 use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
@@ -9,7 +10,7 @@ use terminal_size::{Height, Width, terminal_size};
 use weigh::internal::render::palette::{Charset, Depth, Theme};
 use weigh::internal::render::progress;
 use weigh::internal::render::size::Format;
-use weigh::internal::sys::is_capable_terminal;
+use weigh::internal::sys::{self, is_capable_terminal};
 use weigh::internal::walk::Progress;
 
 /// The columns and lines of the terminal, if any.
@@ -41,6 +42,11 @@ pub fn allows_colors() -> bool {
 
 fn forbids_colors() -> bool {
     env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// Whether stdout shows links. Linux's own console would show them as text.
+pub fn wants_links() -> bool {
+    is_stdout() && is_capable_terminal() && env::var_os("TERM").is_none_or(|term| term != "linux")
 }
 
 /// What the background is, as COLORFGBG says: `15;0` is white on black. Some terminals set it.
@@ -86,12 +92,15 @@ pub struct ProgressLine {
     format: Format,
     start: Instant,
     is_drawn: bool,
+    roots: Vec<OsString>,
+    /// The inodes in use of all roots, once they were asked for; 0 if a root is no mount point.
+    inodes: Option<u64>,
 }
 
 impl ProgressLine {
-    /// A line that is drawn only if it `is_wanted`. Sizes are in `format`.
-    pub fn new(is_wanted: bool, format: Format) -> Self {
-        Self { is_wanted, format, start: Instant::now(), is_drawn: false }
+    /// A line that is drawn only if it `is_wanted`, about a walk of `roots`. Sizes are in `format`.
+    pub fn new(is_wanted: bool, format: Format, roots: Vec<OsString>) -> Self {
+        Self { is_wanted, format, start: Instant::now(), is_drawn: false, roots, inodes: None }
     }
 
     /// Redraws the line.
@@ -103,9 +112,15 @@ impl ProgressLine {
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
         let Progress { entries, size, directory, prefetch, .. } = progress;
         let elapsed = self.start.elapsed();
+        let inodes = *self.inodes.get_or_insert_with(|| {
+            let inodes = self.roots.iter().map(|root| sys::used_inodes(root.as_ref()));
+            inodes.sum::<Option<u64>>().unwrap_or(0)
+        });
         let line = match *prefetch {
             Some((read, of)) => progress::prefetch(read, of, width),
-            None => progress::line(*entries, *size, elapsed, directory, &self.format, width),
+            None => {
+                progress::line((*entries, inodes), *size, elapsed, directory, &self.format, width)
+            }
         };
         replace(&line);
         self.is_drawn = true;

@@ -4,6 +4,7 @@
 //! 3 (WCAG 2.2). If the background is unknown, text keeps the colour of the terminal, because no colour has 4.5 on
 //! black and on white.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use nu_ansi_term::Color::{self, Fixed};
@@ -41,6 +42,40 @@ pub enum Charset {
     Unicode,
     /// Only ASCII.
     Ascii,
+}
+
+impl Charset {
+    /// A name with what is not ASCII escaped, if only ASCII can be shown.
+    pub fn text(self, name: String) -> String {
+        if self == Charset::Unicode || name.is_ascii() {
+            return name;
+        }
+        let escaped = name.bytes().map(|byte| match byte.is_ascii() {
+            true => char::from(byte).to_string(),
+            false => format!("\\x{byte:02x}"),
+        });
+        escaped.collect()
+    }
+
+    /// A line with characters of ASCII in place of those that pictures are drawn with, if only ASCII can be shown.
+    pub fn drawing(self, line: &str) -> Cow<'_, str> {
+        if self == Charset::Unicode || line.is_ascii() {
+            return line.into();
+        }
+        let drawn = line.chars().map(|c| match c {
+            '─' => '-',
+            '│' | '├' => '|',
+            '┌' => ',',
+            '└' => '`',
+            '┴' | '┬' => '+',
+            '…' => '~',
+            '≥' => '>',
+            '≤' => '<',
+            c if c.is_ascii() => c,
+            _ => '?',
+        });
+        drawn.collect()
+    }
 }
 
 /// The colours for a theme and a depth.
@@ -128,6 +163,14 @@ impl Palette {
     /// The solid part of a bar, for a `part` of `whole`.
     pub fn bar(self, part: u64, whole: u64) -> Style {
         self.ramp(part, whole).normal()
+    }
+
+    /// The solid part of a bar that is to draw no attention.
+    pub fn quiet(self) -> Style {
+        match self.depth {
+            Depth::Ansi => Style::new().dimmed(),
+            Depth::Fixed | Depth::Rgb => Fixed(244).normal(),
+        }
     }
 
     /// Behind a bar, the extent of the parent: a background, or else the style of `░`.
@@ -300,6 +343,9 @@ mod tests {
                     for share in 0..=100 {
                         let bar = palette.bar(share, 100).foreground.expect("a colour");
                         ensure(bar, ground, 3.0, &format!("bars, {what}"));
+                    }
+                    if let Some(quiet) = palette.quiet().foreground {
+                        ensure(quiet, ground, 3.0, &format!("the rest, {what}"));
                     }
                 }
                 for ground in grounds(theme, depth).into_iter().chain(band) {

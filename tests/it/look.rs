@@ -294,7 +294,9 @@ fn small_screens_have_what_is_needed() {
         assert!(shown.contains(word), "{word} in\n{shown}");
     }
     let shown = text(&screen(&mut browser(palette), (80, 24), ""));
-    for word in ["linux/.git/objects/pack/ ", "photos.zip  2 links, frees 0", "16 mo", "72%", "help"] {
+    for word in
+        ["linux/.git/objects/pack/ ", "photos.zip  2 links, frees 0", "16 mo", "72%", "help"]
+    {
         assert!(shown.contains(word), "{word} in\n{shown}");
     }
 }

@@ -86,10 +86,12 @@ mod order;
 mod alike;
 mod browse;
 mod export;
+mod format;
 mod golden;
 mod history;
 mod html;
 mod json;
+mod listings;
 mod look;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -104,6 +106,7 @@ mod snapshots;
 mod space;
 mod terminal;
 mod tty;
+mod unseen;
 mod view;
 mod views;
 

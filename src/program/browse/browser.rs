@@ -214,7 +214,11 @@ impl Browser {
 
     /// Lists the current directory again.
     pub(super) fn relist(&mut self) {
-        if self.is_walking() && !self.look_at_walk() {
+        let is_there = match self.scan.listings {
+            Some(_) => self.look_at_snapshot(),
+            None => !self.is_walking() || self.look_at_walk(),
+        };
+        if !is_there {
             return;
         }
         self.scan.go(&mut self.way);
@@ -225,7 +229,7 @@ impl Browser {
                 return;
             }
         } else {
-            self.scan.list_directory(&self.way, self.sorting, self.pattern.as_ref());
+            self.scan.list(&self.way, None, self.sorting, self.pattern.as_ref());
         }
         if let Some(name) = self.name.take() {
             // If it is gone, the same line is chosen.
@@ -252,6 +256,32 @@ impl Browser {
                 return false;
             }
         }
+    }
+
+    /// Takes the current directory from the snapshot, or the innermost one above it that can be read. False if there is
+    /// none.
+    fn look_at_snapshot(&mut self) -> bool {
+        let (view, inodes) = (self.measure().into(), self.request.kept().unwrap_or_default());
+        while let Some(listings) = &mut self.scan.listings {
+            match listings.at(&self.way, inodes) {
+                Ok(Some(tree)) => {
+                    self.scan.show(tree.seen_as(view));
+                    return true;
+                }
+                Ok(None) => {}
+                Err(error) => self.say(format!("{}: {error}", self.snapshot_name())),
+            }
+            if self.way.pop().is_none() {
+                break;
+            }
+        }
+        false
+    }
+
+    /// The path of the first snapshot, as it is shown.
+    fn snapshot_name(&self) -> String {
+        let Input::Snapshots(files) = &self.request.source else { return String::new() };
+        files.first().map_or_else(String::new, |file| escape(file.as_os_str().as_encoded_bytes()))
     }
 
     /// Chooses a line, or the last one if there are fewer, and scrolls to it.
@@ -293,6 +323,20 @@ impl Browser {
     /// Whether a walk is still running, or a snapshot being loaded.
     pub fn is_walking(&self) -> bool {
         self.scan.browsed.is_none()
+    }
+
+    /// Whether all of it is in memory, and so can be added up.
+    pub(super) fn has_all(&self) -> bool {
+        !self.is_walking() && self.scan.listings.is_none()
+    }
+
+    /// Why nothing is shown of what is in an entry.
+    pub(super) fn nothing(&self) -> &'static str {
+        match () {
+            () if self.has_all() => "nothing in it",
+            () if self.is_walking() => "known once the scan is over",
+            () => "opening it shows what is in it",
+        }
     }
 
     /// Whether a removal or an undo is in progress.
@@ -439,11 +483,11 @@ impl Browser {
         item.totals.frees.unwrap_or(Freeable { least, most, extents: 0 })
     }
 
-    /// The number of marks, the total of the marked entries, and how much removing them frees; the last two only after
-    /// the walk.
+    /// The number of marks, the total of the marked entries, and how much removing them frees; the last two only if all
+    /// of it is in memory.
     pub fn marked(&self) -> (usize, Option<(Totals, Option<Freeable>)>) {
         let marks = &self.scan.marks;
-        if self.is_walking() {
+        if !self.has_all() {
             return (marks.len(), None);
         }
         let known = self.knows_freed().then(|| marks.freed().freed(self.knows_sharing()));
@@ -453,7 +497,8 @@ impl Browser {
     /// The paths of all marked entries, as bytes, sorted: the order of the tree depends on the walk.
     pub fn marked_paths(&self) -> Vec<Vec<u8>> {
         let Scan { tree, marks, .. } = &self.scan;
-        let mut paths: Vec<_> = marks.places().map(|place| tree.at(place).path()).collect();
+        let here = marks.places().map(|place| tree.at(place).path());
+        let mut paths: Vec<_> = here.chain(marks.elsewhere.paths(tree.root().name())).collect();
         paths.sort_unstable();
         paths
     }

@@ -8,10 +8,12 @@ use std::time::Duration;
 use super::keys::Key;
 use super::protected::Protected;
 use super::review::RemovalProgress;
+use weigh::internal::measure::View;
 use weigh::internal::problem::Problem;
 use weigh::internal::remove::{Manner, Removed, Target, Trashed};
 use weigh::internal::render::palette::Theme;
 use weigh::internal::report::{Browsed, Request};
+use weigh::internal::snapshot::Listings;
 use weigh::internal::tally::LiveDirectory;
 use weigh::internal::walk::Progress;
 
@@ -36,6 +38,8 @@ pub enum Event {
     Theme(Theme),
     /// How many inodes the file system has that is scanned.
     UsedInodes(u64),
+    /// A snapshot is open: its listings can be read, in this view. All of it comes later, unless it is large.
+    Opened(Box<Listings>, View),
     /// A scan has ended.
     Scanned(Result<Box<Browsed>, Problem>),
     /// The targets of the review with this number have been looked at: each with its number, and why it must not be

@@ -66,85 +66,77 @@ struct Former {
 }
 
 impl SortedList {
-    /// Lists the `directory` of `tree`; `before` is its former state, if known.
+    /// Lists what was `found` below the `directory` of `tree`, or else what is in it; `before` is its former state, if
+    /// known.
     pub(super) fn new(
         tree: &Tree,
         directory: DirectoryId,
-        sorting: Sorting,
-        pattern: Option<&NamePattern>,
+        found: Option<&[Place]>,
+        (sorting, pattern): (Sorting, Option<&NamePattern>),
         before: Option<Option<Child<'_>>>,
     ) -> Self {
         let before = before.map(|before| {
             let children = before.into_iter().flat_map(Child::unsorted);
-            let former = |it: Child<'_>| Former { size: it.size(), mode: it.mode(), is_gone: true };
-            children.map(|child| (child.name().into(), former(child))).collect::<HashMap<_, _, _>>()
+            let former = children.map(|child| {
+                let (size, mode) = (child.size(), child.mode());
+                (child.name().into(), Former { size, mode, is_gone: true })
+            });
+            former.collect()
         });
-        let mut list = Self { before, ..Self::default() };
+        let mut list = Self { before, is_flat: found.is_some(), ..Self::default() };
         let mut sorted = Vec::new();
-        for child in tree.directory(directory).unsorted() {
-            if let Some(it) = list.before.as_mut().and_then(|it| it.get_mut(child.name())) {
-                it.is_gone = false;
-            }
-            list.admit(chain(child), sorting, pattern, &mut sorted);
+        for place in found.unwrap_or_default() {
+            sorted.extend(list.sorted(iter::once(tree.at(*place)), sorting, pattern));
         }
-        let gone = list.before.iter().flatten().filter(|(_, former)| former.is_gone);
-        let mut others = Vec::new();
-        for (name, Former { size, mode, .. }) in gone {
-            let is_directory = mode.kind() == Kind::Directory;
-            if pattern.is_none_or(|pattern| pattern.is_match(name, is_directory)) {
-                let (mode, totals, gone) = (*mode, Totals::default(), Some(*size));
-                others.push(OtherLine { name: name.clone(), mode, totals, gone });
-            }
+        let inside = found.is_none().then(|| tree.directory(directory).unsorted());
+        for child in inside.into_iter().flatten() {
+            sorted.extend(list.sorted(chain(child), sorting, pattern));
         }
-        for (number, other) in others.iter().enumerate() {
+        let gone = list.before.iter().flatten().filter(|(name, former)| {
+            let is_directory = former.mode.kind() == Kind::Directory;
+            former.is_gone && pattern.is_none_or(|it| it.is_match(name, is_directory))
+        });
+        let others = gone.map(|(name, former)| OtherLine {
+            name: name.clone(),
+            mode: former.mode,
+            totals: Totals::default(),
+            gone: Some(former.size),
+        });
+        let others: Vec<_> = others.collect();
+        sorted.extend(others.iter().enumerate().map(|(number, other)| {
             let is_directory = other.mode.kind() == Kind::Directory;
             let (line, name) = (Line::Other(number), &*other.name);
             let number = match sorting.by {
                 SortKey::Change => (other.gone.unwrap_or(0).into(), 0),
                 key => other.item().number(key),
             };
-            sorted.push(SortedEntry { number, name, is_directory, line });
-        }
+            SortedEntry { number, name, is_directory, line }
+        }));
         sorting.sort(&mut sorted);
         list.lines = sorted.into_iter().map(|sorted| sorted.line).collect();
         list.others = others;
         list.measured(tree, directory)
     }
 
-    /// Lists what was found below the `directory` of `tree`.
-    pub(super) fn of_found(
-        tree: &Tree,
-        directory: DirectoryId,
-        found: &[Place],
-        sorting: Sorting,
-        pattern: Option<&NamePattern>,
-    ) -> Self {
-        let (mut list, mut sorted) = (Self { is_flat: true, ..Self::default() }, Vec::new());
-        for place in found {
-            list.admit(iter::once(tree.at(*place)), sorting, pattern, &mut sorted);
-        }
-        sorting.sort(&mut sorted);
-        list.lines = sorted.into_iter().map(|sorted| sorted.line).collect();
-        list.measured(tree, directory)
-    }
-
-    /// Adds the line of directories that share one, or of one entry, if a name in it matches.
-    fn admit<'t>(
+    /// The line of directories that share one, or of one entry, if a name in it matches.
+    fn sorted<'t>(
         &mut self,
         joined: impl Iterator<Item = Child<'t>>,
         sorting: Sorting,
         pattern: Option<&NamePattern>,
-        sorted: &mut Vec<SortedEntry<'t>>,
-    ) {
+    ) -> Option<SortedEntry<'t>> {
         let (mut ends, mut is_admitted) = (None, pattern.is_none());
         for child in joined {
-            let is_match = |it: &NamePattern| it.is_match(child.name(), child.is_directory());
-            is_admitted = is_admitted || pattern.is_some_and(is_match);
+            is_admitted = is_admitted
+                || pattern.is_some_and(|it| it.is_match(child.name(), child.is_directory()));
             let (first, _) = ends.unwrap_or((child, child));
             ends = Some((first, child));
         }
-        let Some((first, last)) = ends else { return };
-        let Some(place) = last.place().filter(|_| is_admitted) else { return };
+        let (first, last) = ends?;
+        if let Some(former) = self.before.as_mut().and_then(|it| it.get_mut(first.name())) {
+            former.is_gone = false;
+        }
+        let place = last.place().filter(|_| is_admitted)?;
         self.largest = self.largest.max(last.size());
         // Most sort keys are at hand.
         let number = match sorting.by {
@@ -154,7 +146,7 @@ impl SortedList {
             key => Item::of(&last).number(key),
         };
         let (name, is_directory) = (first.name(), first.is_directory());
-        sorted.push(SortedEntry { number, name, is_directory, line: Line::Entry(place) });
+        Some(SortedEntry { number, name, is_directory, line: Line::Entry(place) })
     }
 
     /// With the longest name.

@@ -39,29 +39,25 @@ impl Browser {
 
     /// Opens the chosen file or directory in another program.
     pub(super) fn open_outside(&mut self) -> Option<Command> {
-        let is_walked = self.scan.browsed.as_ref().map(|browsed| browsed.is_walked);
-        let why = match is_walked {
-            _ if self.options.is_root => "nothing is opened as root",
-            _ if self.options.read_only => "nothing is opened with --read-only",
-            None => "once the scan is over: Esc stops it",
-            Some(false) => "nothing is opened in a snapshot",
-            Some(true) => {
-                let child = self.item(self.chosen).and_then(|item| item.place);
-                let child = child.map(|place| self.scan.tree.at(place));
-                let real = child.and_then(|it| self.protected.real_path(&self.scan.tree, &it));
-                let node = child.map(|child| child.node());
-                let kind = node.map(|node| node.mode.kind());
-                match (kind, real, node.and_then(|node| node.fingerprint)) {
-                    (Some(Kind::File | Kind::Directory), Some(path), Some(fingerprint)) => {
-                        self.say("opening it …");
-                        return Some(Command::Open(sys::into_path(path), fingerprint));
-                    }
-                    (Some(Kind::File | Kind::Directory), ..) => "it was not read completely",
-                    _ => "only files and directories are opened",
-                }
-            }
-        };
-        self.say(why);
-        None
+        let opened = self.to_open();
+        self.say(opened.as_ref().err().copied().unwrap_or("opening it …"));
+        opened.ok()
+    }
+
+    fn to_open(&self) -> Result<Command, &'static str> {
+        match self.scan.browsed.as_ref().map(|browsed| browsed.is_walked) {
+            _ if self.options.is_root => return Err("nothing is opened as root"),
+            _ if self.options.read_only => return Err("nothing is opened with --read-only"),
+            None => return Err("once the scan is over: Esc stops it"),
+            Some(false) => return Err("nothing is opened in a snapshot"),
+            Some(true) => {}
+        }
+        let place = self.item(self.chosen).and_then(|item| item.place);
+        let child = place.map(|place| self.scan.tree.at(place));
+        let child = child.filter(|it| matches!(it.mode().kind(), Kind::File | Kind::Directory));
+        let child = child.ok_or("only files and directories are opened")?;
+        let path = self.protected.real_path(&self.scan.tree, &child);
+        let known = path.zip(child.node().fingerprint).ok_or("it was not read completely")?;
+        Ok(Command::Open(sys::into_path(known.0), known.1))
     }
 }

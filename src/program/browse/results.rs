@@ -53,8 +53,13 @@ impl Browser {
     fn finish(&mut self, browsed: Browsed) {
         self.end_review();
         let named = self.scan.marks.named(&self.scan.tree);
-        self.scan = Scan::of(browsed);
-        self.mark_again(named);
+        let listings = self.scan.listings.take();
+        let listings = listings.filter(|_| browsed.snapshot.weighed.report.is_none());
+        self.scan = Scan { listings, ..Scan::of(browsed) };
+        match self.scan.listings {
+            Some(_) => self.scan.marks.elsewhere = named,
+            None => self.mark_again(named),
+        }
         self.relist();
     }
 

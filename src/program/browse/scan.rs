@@ -11,6 +11,7 @@ use super::sorting::Sorting;
 use weigh::internal::measure::View;
 use weigh::internal::render::partial::Partial;
 use weigh::internal::report::Browsed;
+use weigh::internal::snapshot::Listings;
 use weigh::internal::tree::{Child, DirectoryId, Tree};
 
 /// A walk, a finished walk or a snapshot, and the marks in it.
@@ -18,7 +19,9 @@ use weigh::internal::tree::{Child, DirectoryId, Tree};
 pub(super) struct Scan {
     /// The result, without its tree. None until the walk has ended, or the snapshot is loaded.
     pub(super) browsed: Option<Browsed>,
-    /// Empty if nothing could be read. During the walk, it has only the current directory, and those that lead to it.
+    /// The snapshot, as long as only its listings are read.
+    pub(super) listings: Option<Box<Listings>>,
+    /// Empty if nothing could be read. During the walk, and with listings, it has only the current directory, and those that lead to it.
     pub(super) tree: Tree,
     /// What could not be read.
     pub(super) partial: Partial,
@@ -47,10 +50,11 @@ impl Scan {
         Self { browsed, tree, partial, knows_sharing, knows_owners, ..Self::default() }
     }
 
-    /// Shows the current directory of a walk as it is now.
+    /// Shows the current directory of a walk as it is now, or of a snapshot.
     pub(super) fn show(&mut self, tree: Tree) {
         let named = self.marks.named(&self.tree);
         self.tree = tree;
+        self.knows_sharing = self.tree.root().totals().frees.is_some();
         let (marks, elsewhere) = Marks::find(&self.tree, named, |_| true);
         self.marks = marks;
         self.marks.elsewhere = elsewhere;
@@ -67,31 +71,25 @@ impl Scan {
         };
     }
 
-    /// Lists the current directory, which is at the path `way`.
-    pub(super) fn list_directory(
+    /// Lists what was found in the current directory, or else the directory itself, which is at the path `way`.
+    pub(super) fn list(
         &mut self,
         way: &[Vec<u8>],
+        found: Option<&Answer>,
         sorting: Sorting,
         pattern: Option<&NamePattern>,
     ) {
         let before = self.browsed.as_ref().and_then(|browsed| browsed.before.as_ref());
-        let before = before.map(|before| descend(before, way));
-        self.index = SortedList::new(&self.tree, self.directory, sorting, pattern, before);
-    }
-
-    /// Lists what a query found in the current directory.
-    pub(super) fn list_found(
-        &mut self,
-        answer: &Answer,
-        sorting: Sorting,
-        pattern: Option<&NamePattern>,
-    ) {
-        self.index = match answer {
-            Answer::Groups(tree, order) => SortedList::of_groups(tree, *order),
-            Answer::Entries(places) => {
-                SortedList::of_found(&self.tree, self.directory, places, sorting, pattern)
+        let (found, before) = match found {
+            Some(Answer::Groups(tree, order)) => {
+                self.index = SortedList::of_groups(tree, *order);
+                return;
             }
+            Some(Answer::Entries(places)) => (Some(&**places), None),
+            None => (None, before.map(|before| descend(before, way))),
         };
+        let how = (sorting, pattern);
+        self.index = SortedList::new(&self.tree, self.directory, found, how, before);
     }
 
     /// The entry on a line of the list.
@@ -109,7 +107,8 @@ impl Scan {
 
     /// Whether `child` is a directory that is still open: nothing is known of it then, but what it comes to so far.
     pub(super) fn is_open(&self, child: &Child<'_>) -> bool {
-        self.browsed.is_none() && child.is_directory() && child.inode().is_none()
+        let is_walking = self.browsed.is_none() && self.listings.is_none();
+        is_walking && child.is_directory() && child.inode().is_none()
     }
 
     /// Whether the current directory, or one above it, is marked.

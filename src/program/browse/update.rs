@@ -23,7 +23,8 @@ impl Browser {
             Event::Start => return self.start(),
             Event::Key(key) => self.press(key),
             Event::Tick => {
-                if self.is_walking() {
+                // The listings of a snapshot stay as they are.
+                if self.is_walking() && self.scan.listings.is_none() {
                     self.relist();
                 }
                 // A list of what is anywhere is computed anew only at the end of a removal.
@@ -57,6 +58,12 @@ impl Browser {
             Event::UsedInodes(inodes) => {
                 // A filter leaves out some of them.
                 self.used_inodes = Some(inodes).filter(|_| self.request.walk.filter.is_off());
+                None
+            }
+            Event::Opened(listings, view) => {
+                self.scan.listings = Some(listings);
+                self.request.walk.view = view;
+                self.relist();
                 None
             }
             Event::Scanned(Err(problem)) => self.failed(problem),
@@ -211,8 +218,8 @@ impl Browser {
     /// Leaves the current directory, and those around it that share its line.
     fn parent(&mut self) {
         let mut left = self.way.pop();
-        // During a walk, it is not known what is beside a directory.
-        while !self.is_walking()
+        // Elsewhere, it is not known what is beside a directory.
+        while self.has_all()
             && left.is_some()
             && descend(&self.scan.tree, &self.way).is_some_and(|it| only_directory(it).is_some())
             && let Some(name) = self.way.pop()

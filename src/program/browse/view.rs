@@ -302,7 +302,7 @@ fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
     const MARK: (Act, &str) = (Act::Mark, "mark");
     const HELP: (Act, &str) = (Act::Help, "help");
     let open = match browser.item(browser.chosen) {
-        Some(item) if item.is_directory() => (Act::Open, "open"),
+        Some(item) if item.is_directory() && item.gone.is_none() => (Act::Open, "open"),
         Some(item) if browser.is_flat() && item.place.is_some() => (Act::Open, "to its place"),
         Some(_) if browser.is_flat() => (Act::Open, "its files"),
         _ => (Act::Details, "about it"),
@@ -326,6 +326,9 @@ fn hints(browser: &Browser) -> Vec<(String, &'static str)> {
             let (review, none) = ((Act::Delete, "review, delete"), (Act::UnmarkAll, "unmark all"));
             &[MARK, review, none, (Act::Paths, "print paths"), open, HELP]
         }
+        None if browser.item(browser.chosen).is_some_and(|item| item.place.is_none()) => {
+            &[open, (Act::Search, "find"), (Act::NextView, "view"), HELP]
+        }
         None => {
             let (delete, find) = ((Act::Delete, "delete…"), (Act::Search, "find"));
             &[open, MARK, delete, find, sort, (Act::NextView, "view"), (Act::Map, "map"), HELP]
@@ -346,7 +349,10 @@ fn summary(browser: &Browser, width: usize) -> String {
     let is_partial = browser.is_marked_partial();
     let long = match marked {
         _ if count == 0 => return String::new(),
-        None => format!("{count} marked: what that frees is known once the scan is over"),
+        None if browser.is_walking() => {
+            format!("{count} marked: what that frees is known once the scan is over")
+        }
+        None => format!("{count} marked: the snapshot is too large to say what that frees"),
         Some((totals, Some(freed))) => {
             let freed = partial::freed(freed, &format(browser), is_partial);
             format!("{count} marked {}, frees {freed}", sized(browser, totals.size, is_partial))

@@ -68,8 +68,10 @@ impl Browser {
     fn has_whole_tree(&mut self) -> bool {
         if self.is_walking() {
             self.say("once the scan is over: Esc stops it");
+        } else if !self.has_all() {
+            self.say("the snapshot is too large: only its directories can be shown");
         }
-        !self.is_walking()
+        self.has_all()
     }
 
     /// What is asked for the list; none where that is known to have no answer.
@@ -117,7 +119,7 @@ impl Browser {
         }
         let nothing = Answer::default();
         let answer = self.answers.get(&key).unwrap_or(&nothing);
-        self.scan.list_found(answer, self.sorting, self.pattern.as_ref());
+        self.scan.list(&self.way, Some(answer), self.sorting, self.pattern.as_ref());
     }
 
     /// Begins a query, whose first slice may answer it.

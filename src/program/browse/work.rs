@@ -175,6 +175,13 @@ impl Work {
                 self.interrupt.is_asked.store(false, Ordering::SeqCst);
                 let start = Instant::now();
                 self.spawn(move |sender| {
+                    if let Some((browsed, listings)) = report::listings(&request) {
+                        let (is_large, view) = (listings.is_large(), browsed.snapshot.view);
+                        send(sender, Event::Opened(Box::new(listings), view));
+                        if is_large {
+                            return send(sender, Event::Scanned(Ok(Box::new(browsed))));
+                        }
+                    }
                     let done = report::browse(&request, top, |progress| {
                         if let Some(progress) = progress {
                             send(sender, Event::Progress(progress.clone(), start.elapsed()));

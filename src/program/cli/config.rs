@@ -45,7 +45,8 @@ pub fn read(text: &str, command: &Command) -> Result<Vec<Setting>, Mistake> {
     let mut settings = Vec::new();
     for (key, value) in in_order(table.get_ref()) {
         // A table [things] is for --thing-of, which takes NAME=VALUE and can be repeated.
-        let pairs = format!("{}-of", key.get_ref().trim_end_matches('s'));
+        let pairs = key.get_ref().strip_suffix('s').map(|thing| format!("{thing}-of"));
+        let pairs = pairs.unwrap_or_default();
         let entries = match value.get_ref() {
             DeValue::Table(entries)
                 if command.get_arguments().any(|it| it.get_long() == Some(&pairs)) =>

@@ -16,7 +16,7 @@ use crate::program::browse::Binding;
 use weigh::internal::measure::parse_size;
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
-use weigh::internal::snapshot::Share;
+use weigh::internal::snapshot::{Form, Share};
 use weigh::internal::sys::Source;
 use weigh::internal::tally::By;
 
@@ -280,6 +280,10 @@ pub(super) struct PrintFlags {
     #[arg(long, value_name = "ROLE=COLOR", value_parser = parse_color)]
     pub(super) color_of: Vec<(usize, Color)>,
 
+    /// Make names links to their entries: on a terminal (auto, the default), always, or never
+    #[arg(long, value_name = "WHEN", hide_possible_values = true)]
+    pub(super) hyperlink: Option<When>,
+
     /// Show no progress
     #[arg(short = 'P', long)]
     pub(super) no_progress: bool,
@@ -339,13 +343,20 @@ pub(super) struct PrintFlags {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Snapshots")]
 pub(super) struct SnapshotFlags {
-    /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
+    /// Also save a snapshot in FILE, in the form that its name ends in; - is standard output
     ///
-    /// An existing FILE is replaced only if it is empty or a snapshot from --save. If FILE is standard output, the
-    /// snapshot is all that is printed. If FILE ends in a slash, it is a directory, and the snapshot is a new file
-    /// there, named after the time.
+    /// The name ends in .weigh, .json, .json.zst or .json.gz; otherwise the form is JSON. An existing FILE is replaced
+    /// only if it is empty or a snapshot from --save. If FILE is standard output, the snapshot is all that is printed.
+    /// If FILE ends in a slash, it is a directory, and the snapshot is a new .weigh file there, named after the time.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
+
+    /// With --save, save in this form, whatever the name of FILE is
+    ///
+    /// weigh is the smallest and fastest. Other programs can read JSON.
+    #[arg(long, value_name = "FORM")]
+    #[arg(value_parser = PossibleValuesParser::new(Form::ALL.map(Form::ending)))]
+    pub(super) save_as: Option<String>,
 
     /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others
     ///
@@ -446,7 +457,7 @@ pub(super) enum FileTime {
     Modified,
 }
 
-/// When there are colours.
+/// When there are colours, or links.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum When {
     Auto,

@@ -111,18 +111,15 @@ pub(super) fn details(browser: &Browser) -> Vec<(&'static str, String)> {
     let Some(item) = browser.item(browser.chosen) else { return Vec::new() };
     let format = format(browser);
     let mut lines = Vec::new();
-    match item.place {
-        _ if item.is_open => lines.push(("kind", kind(&item).to_owned())),
-        Some(_) => {
-            let mode = item.mode.0 & 0o7777;
-            lines.push(("kind", format!("{}, mode {mode:04o}", kind(&item))));
-        }
-        // A group, or what is gone.
-        None => {}
-    }
+    lines.push(match (item.place, item.gone) {
+        (None, Some(was)) => ("gone", format!("it was {}", format.write(was).trim_start())),
+        (None, None) => ("entries", Format::Count.write(item.totals.entries)),
+        (Some(_), _) if item.is_open => ("kind", kind(&item).to_owned()),
+        _ => ("kind", format!("{}, mode {:04o}", kind(&item), item.mode.0 & 0o7777)),
+    });
     let is_partial = browser.is_partial(item.place);
     lines.push(("size", sized(browser, item.totals.size, is_partial)));
-    if item.is_directory() {
+    if item.is_directory() && item.gone.is_none() {
         lines.push(("entries", Format::Count.write(item.totals.entries)));
         lines.extend(item.own.map(|own| ("by itself", format.write(own))));
         let shared = item.totals.shared;
@@ -177,6 +174,9 @@ fn review(browser: &Browser, chosen: usize, height: usize, canvas: &mut Canvas<'
     for (i, line) in head.iter().enumerate() {
         let style = Style::new().add_modifier(Modifier::BOLD);
         canvas.write((0, 1 + i), &shorten(line, width), width, style);
+    }
+    if !browser.has_all() {
+        return;
     }
     let room = height.saturating_sub(head.len());
     let first = (chosen + 1).saturating_sub(room);
@@ -233,7 +233,10 @@ fn review_head(browser: &Browser, refused: usize) -> Vec<String> {
         _ if count == 0 => {
             head.push(browser.no_removal().unwrap_or("nothing is marked: Space marks").to_owned())
         }
-        None => head.push(format!("{count} marked; more is known once the scan is over")),
+        None if browser.is_walking() => {
+            head.push(format!("{count} marked; more is known once the scan is over"));
+        }
+        None => head.push(format!("{count} marked; the snapshot is too large to say more")),
         Some((totals, freed)) => {
             let entries = number_of(totals.entries);
             let size = sized(browser, totals.size, is_partial);

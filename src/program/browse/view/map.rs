@@ -46,8 +46,7 @@ pub(super) fn draw(
         }
     }
     if whole == 0 {
-        let text =
-            if browser.is_walking() { "known once the scan is over" } else { "nothing in it" };
+        let text = browser.nothing();
         canvas.write((x, y), text, width, Style::new());
         return y + 1;
     }

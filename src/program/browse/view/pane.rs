@@ -24,7 +24,7 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
     let details = dialogs::details(browser);
     let room = lines.saturating_sub(details.len());
     let mut y = areas.head;
-    if item.is_directory() && room > 2 {
+    if item.is_directory() && item.gone.is_none() && room > 2 {
         y = match browser.columns.map {
             true => map::draw(browser, (x, y, width, room - 1), canvas),
             false => content(browser, &item, (x, y, width, room - 1), canvas),
@@ -70,8 +70,7 @@ fn content(
     }
     let shown = shown.min(places.len());
     if count == 0 {
-        let text =
-            if browser.is_walking() { "known once the scan is over" } else { "nothing in it" };
+        let text = browser.nothing();
         canvas.write((x, y), text, width, aside);
     } else if count > shown {
         let more = format!("{} more", Format::Count.write((count - shown) as u64));
