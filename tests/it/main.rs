@@ -93,6 +93,7 @@ mod history;
 mod html;
 mod json;
 mod listings;
+mod look;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reweighed;
