@@ -74,6 +74,7 @@
 //! * `snapshot` is the result of a walk in a file. It is written completely or not at all, loaded into any tally
 //!   like a walk, and weighed again if filters leave something out.
 //! * `diff` is the difference between two snapshots: what grew, shrank, appeared, disappeared or moved.
+//! * `causes` finds out why more space is used on a file system than the walk saw in files.
 //! * `history` compares many snapshots: what changed most, at which rate, and when a file system is full.
 //! * `render` turns a result into text. It uses no file system, no clock and no terminal, with one exception: when
 //!   it writes its first date, `sys` looks up the time zone.
@@ -97,7 +98,8 @@
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
-//! report     diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
+//! report     causes diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
+//! causes     snapshot walk tally tree sys inode measure problem path
 //! terminal   walk render sys
 //! render     history snapshot tree inode invalid measure problem bounds path stats weighed escape
 //! history    diff snapshot tally tree measure parallel problem
@@ -149,6 +151,7 @@ compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 
 mod api;
 mod bounds;
+mod causes;
 mod diff;
 mod escape;
 #[cfg(target_os = "linux")]

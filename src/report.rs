@@ -17,6 +17,7 @@ use std::thread::{self, ScopedJoinHandle};
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
+use crate::causes;
 use crate::diff;
 use crate::filter::MANY;
 use crate::history::{self, History};
@@ -136,6 +137,9 @@ pub struct Outcome {
     /// The roots that are not mount points, if that was asked for.
     #[doc(hidden)]
     pub unmounted: Vec<Vec<u8>>,
+    /// Where the earlier snapshot of a comparison comes from, if it says so.
+    #[doc(hidden)]
+    pub earlier: Option<Origin>,
     /// Doubts about a comparison.
     #[doc(hidden)]
     pub doubts: Vec<Doubt>,
@@ -154,6 +158,8 @@ pub struct Browsed {
     pub snapshot: Snapshot,
     /// The earlier tree, if that was asked for.
     pub before: Option<Tree>,
+    /// When and where that was scanned, if it says so.
+    pub since: Option<Origin>,
     /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
     /// Doubts about a comparison.
@@ -187,9 +193,10 @@ pub fn browse(
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (file_systems, _) = request.file_systems(&snapshot);
     snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
+    let since = before.as_ref().and_then(|before| before.origin.clone());
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
-    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, stats })
+    Ok(Browsed { snapshot, before, since, file_systems, doubts, is_walked, stats })
 }
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to be
@@ -203,9 +210,15 @@ pub fn listings(request: &Request) -> Option<(Browsed, Listings)> {
     let wanted = Wanted { measure: request.measure, by_time: false, times };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
     let snapshot = request.reweighed(snapshot).ok()?;
-    let (before, file_systems, doubts) = (None, Vec::new(), Vec::new());
-    let stats = WalkStats::default();
-    let browsed = Browsed { snapshot, before, file_systems, doubts, is_walked: false, stats };
+    let browsed = Browsed {
+        snapshot,
+        before: None,
+        since: None,
+        file_systems: Vec::new(),
+        doubts: Vec::new(),
+        is_walked: false,
+        stats: WalkStats::default(),
+    };
     Some((browsed, listings))
 }
 
@@ -239,7 +252,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let (kept, view) = (request.kept(), snapshot.view);
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
-    let before = before.and_then(|before| before.weighed.report);
+    let (before, earlier) = before.map_or((None, None), |it| (it.weighed.report, it.origin));
     snapshot.weighed.report = match (snapshot.weighed.report, before) {
         (Some(now), Some(before)) => Some(match request.keep {
             Keep::Groups(by, limits) => {
@@ -260,7 +273,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
     let was = root.and_then(|root| root.change()?.was);
     let sizes = (was, root.map(|root| root.size()));
-    let (file_systems, unmounted) = request.file_systems(&snapshot);
+    let (mut file_systems, unmounted) = request.file_systems(&snapshot);
+    if !snapshot.weighed.is_interrupted {
+        causes::find(&mut file_systems, &request.walk, &snapshot.weighed.problems);
+    }
     Ok(Outcome {
         snapshot,
         history: None,
@@ -269,6 +285,7 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         saved: saved.map(drop),
         file_systems,
         unmounted,
+        earlier,
         doubts,
         exceeded: request.bounds.exceeded(sizes),
         stats,
@@ -296,6 +313,7 @@ impl Request {
             saved: Ok(()),
             file_systems: Vec::new(),
             unmounted: Vec::new(),
+            earlier: None,
             doubts: Vec::new(),
             exceeded: Vec::new(),
             stats: WalkStats::default(),

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::ffi::{CString, OsString};
 use std::path::{Path, PathBuf};
 
+pub use crate::sys::Unseen;
+
 use crate::sys::{self, Space, Symlinks};
 use crate::tree::Tree;
 
@@ -16,18 +18,48 @@ pub struct FileSystem {
     pub space: Space,
     /// The total of the root, in bytes, if it is known.
     pub seen: Option<u64>,
+    /// What uses the rest, as far as that was found out: the largest first.
+    pub causes: Vec<Cause>,
+    /// What could not be looked at.
+    pub unknown: Vec<String>,
+    /// What the file system needs for itself, and df leaves out of its size.
+    pub left_out: Vec<Unseen>,
+}
+
+/// Why space is used although it is in no file that the walk saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cause {
+    /// What it is called.
+    pub name: &'static str,
+    /// How much, in bytes.
+    pub size: u64,
+    /// How many files that is, if that is known.
+    pub files: Option<u64>,
+    /// The largest parts of it, the largest first.
+    pub parts: Vec<Unseen>,
 }
 
 impl FileSystem {
+    /// A file system of which no cause is known.
+    fn new(root: &[u8], space: Space, seen: Option<u64>) -> Self {
+        let (causes, unknown, left_out) = Default::default();
+        Self { root: root.to_vec(), space, seen, causes, unknown, left_out }
+    }
+
     /// How much of it is used, in bytes.
     pub fn used(&self) -> u64 {
         self.space.size.saturating_sub(self.space.free)
     }
 
-    /// How much is used but in no file that the walk saw: metadata, files that are deleted but still open, and what
-    /// was unreadable or left out. Negative where files share blocks.
+    /// How much is used but in no file that the walk saw. Negative where files share blocks.
     pub fn unseen(&self) -> Option<i128> {
         self.seen.map(|seen| i128::from(self.used()) - i128::from(seen))
+    }
+
+    /// How much of that has no known cause. Negative where files share blocks.
+    pub fn unexplained(&self) -> Option<i128> {
+        let known: i128 = self.causes.iter().map(|cause| i128::from(cause.size)).sum();
+        self.unseen().map(|unseen| unseen - known)
     }
 }
 
@@ -42,7 +74,7 @@ pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Ve
         let space = CString::new(name).ok().and_then(|path| sys::space(&path).ok()).flatten();
         match space {
             Some(space) => {
-                let one = FileSystem { root: name.to_vec(), space, seen: seen(name, tree) };
+                let one = FileSystem::new(name, space, seen(name, tree));
                 // A root may be given in two spellings, of which the tree has one.
                 let place = sys::real_path(Path::new(root), Symlinks::Follow).ok();
                 let next = found.len();

@@ -296,6 +296,7 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             min_size: 3,
             show: Show::default(),
             roots: width,
+            opens_new: look % 2 == 0,
         };
         let _ = snapshot::load(&one, Wanted::default(), |view| Top::new(view, limits));
         let all = Filter::default();

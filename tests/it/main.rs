@@ -105,7 +105,9 @@ mod snapshots;
 mod space;
 mod terminal;
 mod tty;
+mod unseen;
 mod view;
+mod views;
 
 // What is deleted, and what that frees.
 mod freeing;

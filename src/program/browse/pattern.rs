@@ -103,9 +103,13 @@ impl MarkedBy {
     }
 }
 
-/// An age in days, as in `90d`, with the sign that [`Days`] are written with.
+/// An age in days, as in `90d`, or in years, as in `1y`, with the sign that [`Days`] are written with.
 fn age(days: &str, sign: &str) -> Result<Days, String> {
     let days = days.trim();
+    let years: Option<u32> = days.strip_suffix('y').and_then(|years| years.parse().ok());
+    if let Some(years) = years {
+        return age(&(u64::from(years) * 365).to_string(), sign);
+    }
     let days = Days::parse(&format!("{sign}{}", days.strip_suffix('d').unwrap_or(days)));
     days.map_err(|error| error.to_string())
 }
