@@ -206,7 +206,8 @@ pub fn listings(request: &Request) -> Option<(Browsed, Listings)> {
     let ([file], None, true) = (&files[..], &request.since, request.walk.filter.is_off()) else {
         return None;
     };
-    let wanted = Wanted { measure: request.measure, by_time: false, times: true };
+    let times = request.kept_time().is_some();
+    let wanted = Wanted { measure: request.measure, by_time: false, times };
     let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
     let snapshot = request.reweighed(snapshot).ok()?;
     let browsed = Browsed {

@@ -269,19 +269,13 @@ impl Browser {
                     return true;
                 }
                 Ok(None) => {}
-                Err(error) => self.say(format!("{}: {error}", self.snapshot_name())),
+                Err(error) => self.say(format!("cannot read the snapshot: {error}")),
             }
             if self.way.pop().is_none() {
                 break;
             }
         }
         false
-    }
-
-    /// The path of the first snapshot, as it is shown.
-    fn snapshot_name(&self) -> String {
-        let Input::Snapshots(files) = &self.request.source else { return String::new() };
-        files.first().map_or_else(String::new, |file| escape(file.as_os_str().as_encoded_bytes()))
     }
 
     /// Chooses a line, or the last one if there are fewer, and scrolls to it.

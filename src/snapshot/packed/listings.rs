@@ -9,12 +9,12 @@ use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::blocks::{Blocks, damaged};
+use super::blocks::{BOMB, Blocks, damaged};
 use super::pieces::{Piece, Record, take_root};
 use super::read::with_times;
 use crate::inode::Identity;
 use crate::measure::{Kind, View};
-use crate::snapshot::compression::MOST_TIMES;
+use crate::snapshot::compression::{MOST_TIMES, is_bomb};
 use crate::tally::{Inodes, Limits, Show, Tally, Whole};
 use crate::total::{Replay, Shown};
 use crate::tree::record;
@@ -37,6 +37,8 @@ pub struct Listings {
     cache: VecDeque<(usize, Arc<Vec<u8>>)>,
     /// How many blocks were read.
     reads: usize,
+    /// How many bytes all blocks take in the file.
+    size: u64,
     root: Directory,
     /// Whether the root is the node above several roots.
     is_total: bool,
@@ -76,8 +78,9 @@ impl Listings {
         if directories == 0 || blocks.places().is_empty() {
             return Ok(None);
         }
+        let size = blocks.places().iter().map(|place| place.length).sum();
         let (cache, root) = (VecDeque::new(), Directory::default());
-        let mut listings = Self { blocks, cache, reads: 0, root, is_total: false, has_times };
+        let mut listings = Self { blocks, cache, reads: 0, size, root, is_total: false, has_times };
         let first = listings.block(0)?;
         let Record { node, below } = take_root(&mut first.as_slice())?;
         if node.mode.kind() != Kind::Directory || below.checked_add(1) != Some(directories) {
@@ -90,9 +93,8 @@ impl Listings {
 
     /// Whether all of it may take more memory than browsing should.
     pub fn is_large(&self) -> bool {
-        let places = self.blocks.places();
-        let size = places.iter().map(|place| place.length).sum::<u64>();
-        size.saturating_mul(MOST_TIMES).min(places.len() as u64 * BLOCK) > MOST_WHOLE
+        let unpacked = self.blocks.places().len() as u64 * BLOCK;
+        unpacked.min(self.size.saturating_mul(MOST_TIMES)) > MOST_WHOLE
     }
 
     /// The directory at the path `way` below the root: a tree with that and its entries, below the directories on the
@@ -212,8 +214,13 @@ impl Listings {
         let next = self.blocks.places().partition_point(|place| place.first < directory);
         let mut number = next.saturating_sub(1);
         let mut here = self.blocks.places().get(number).map(|place| place.first);
+        let mut unpacked = 0;
         while let Some(mut at) = here {
             let block = self.block(number)?;
+            unpacked += block.len() as u64;
+            if is_bomb(unpacked, self.size) {
+                return Err(damaged(BOMB));
+            }
             let mut rest = block.as_slice();
             if number == 0 {
                 take_root(&mut rest)?;
