@@ -10,12 +10,14 @@ mod groups;
 mod live;
 mod top;
 mod whole;
+mod with_top;
 
 pub use by::{By, Needs};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};
 pub use whole::{Entries, Inodes, Whole};
+pub use with_top::WithTop;
 
 use crate::inode::{Identity, Links};
 use crate::measure::{Change, Figures};
@@ -44,12 +46,6 @@ pub trait Tally: Send + Sync {
     /// gathered in it as a whole. Called only if it [`IS_LIVE`](Self::IS_LIVE).
     fn open(&self, _parent: Option<&Self::Part>, _name: &[u8]) -> Self::Part {
         Self::Part::default()
-    }
-
-    /// Whether an entry at this depth below the root that comes to these figures may be kept. One that may not need
-    /// not be added.
-    fn may_keep(&self, _depth: u32, _figures: &Figures) -> bool {
-        true
     }
 
     /// Adds an entry that is not a directory to `part`, that of its directory.

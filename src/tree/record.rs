@@ -255,32 +255,10 @@ pub fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
         return take(block).map(|node| node.name);
     }
     let counts = [(COUNTS, 2), (TIME, 1), (FREES, 3), (INODE, 4), (DETAILS, 5)];
-    skip_numbers(&mut rest, numbers_of(flags, &counts))?;
+    let counts = counts.map(|(flag, count)| if flags & flag == 0 { 0 } else { count });
+    skip_numbers(&mut rest, counts.iter().sum())?;
     *block = rest;
     Some(name)
-}
-
-/// Takes the record of an entry that is not a directory, and unpacks it if its figures are wanted, or if it says how
-/// they changed.
-#[inline]
-pub fn take_if<'a>(
-    block: &mut &'a [u8],
-    is_wanted: impl Fn(&Figures) -> bool,
-) -> Option<Option<Node<'a>>> {
-    let mut rest = *block;
-    let Head { figures, flags, .. } = take_known(&mut rest)?;
-    if flags & (CHANGE | FINGERPRINT) != 0 || is_wanted(&figures) {
-        return take(block).map(Some);
-    }
-    skip_numbers(&mut rest, numbers_of(flags, &[(FREES, 3), (INODE, 4), (DETAILS, 5)]))?;
-    *block = rest;
-    Some(None)
-}
-
-/// How many numbers there are of what `flags` say, each with its count.
-#[inline]
-fn numbers_of(flags: u64, counts: &[(u64, usize)]) -> usize {
-    counts.iter().map(|(flag, count)| if flags & flag == 0 { 0 } else { *count }).sum()
 }
 
 /// Skips so many numbers.
@@ -491,10 +469,6 @@ mod tests {
             let mut after = rest;
             assert_eq!(skip(&mut after), Some(directory.name));
             let skipped = after.len();
-            let (mut taken, mut passed) = (rest, rest);
-            take_if(&mut passed, |_| false);
-            assert_eq!(take_if(&mut taken, |_| true), Some(take(&mut &*rest)));
-            assert_eq!((taken.len(), passed.len()), (skipped, skipped));
             assert_eq!(take(&mut rest), Some(Node { own: None, sums, ..directory }));
             assert_eq!(rest.len(), skipped);
         }
