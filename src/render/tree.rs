@@ -117,7 +117,7 @@ pub fn draw(out: &mut impl Write, tree: &Tree, options: &PictureOptions) -> io::
         }
     }
     let scale = bar::scale(&lines, tree.shape());
-    let outer = Outer::of(&lines, path::LONGEST / 2);
+    let outer = Outer::of(&lines, options.width);
     let picture = Picture { lines, figures, asides, scale, outer, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
@@ -185,7 +185,8 @@ impl Picture<'_> {
         let churn = if columns.percent { "churn" } else { "" };
         let beside = columns.name + columns.bar + usize::from(columns.bar > 0) + churn.len() + 1;
         let headings = format!("{figures:>0$}{churn:>1$}", columns.size, beside);
-        writeln!(out, "{}", self.paint(&fit(&headings, options.width), Palette::aside))
+        let headings = fit(headings.trim_end(), options.width);
+        writeln!(out, "{}", self.paint(&headings, Palette::aside))
     }
 
     fn line(&self, i: usize, columns: &Columns) -> String {
@@ -222,10 +223,10 @@ impl Picture<'_> {
     fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
         let (line, name, mut aside) = (&self.lines[i], self.name(i), self.asides[i].as_str());
         let least = if line.is_rest { usize::MAX } else { NAME_AT_LEAST };
-        if room < cells(aside) + least.min(cells(&name)) {
+        if !self.has_paths() && room < cells(aside) + least.min(cells(&name)) {
             aside = "";
         }
-        let name = match self.has_paths() && name.len() <= path::LONGEST {
+        let name = match self.has_paths() && line.has_path() && name.len() <= path::LONGEST {
             true => name,
             false => shorten(&name, room.saturating_sub(cells(aside))),
         };
@@ -246,7 +247,7 @@ impl Picture<'_> {
 
     /// Levels below the topmost line drawn.
     fn level(&self, i: usize) -> usize {
-        self.lines[i].depth.saturating_sub(usize::from(self.options.skip_total))
+        self.lines[i].indent.saturating_sub(usize::from(self.options.skip_total))
     }
 
     fn painted_figures(&self, i: usize, columns: &Columns) -> String {
@@ -277,7 +278,9 @@ impl Picture<'_> {
     fn linked(&self, i: usize, name: String) -> String {
         let line = &self.lines[i];
         let is_gone = line.change.as_ref().is_some_and(|change| change.is.is_none());
-        let is_entry = self.root.shape() != Shape::Groups && line.depth >= self.root.root_depth();
+        let is_entry = self.root.shape() != Shape::Groups
+            && line.depth >= self.root.root_depth()
+            && line.has_path();
         match &self.options.links {
             Some(links) if is_entry && !is_gone && !line.is_rest => links.on(name, &self.path(i)),
             _ => name,
