@@ -25,7 +25,7 @@ use super::time::TimeFormat;
 use crate::escape::escape;
 use crate::path;
 use crate::tree::{Order, Shape, Totals, Tree};
-use columns::Columns;
+use columns::{Columns, PERCENT};
 pub(super) use rest::Rest;
 
 /// How a picture is drawn.
@@ -176,15 +176,17 @@ impl Picture<'_> {
         columns: &Columns,
     ) -> io::Result<()> {
         let options = self.options;
-        let meaning = "; churn is what grew and what shrank, added up";
-        let since = options.since.clone() + if columns.percent { meaning } else { "" };
-        writeln!(out, "{}", self.paint(&fit(&since, options.width), Palette::aside))?;
+        writeln!(out, "{}", self.paint(&fit(&options.since, options.width), Palette::aside))?;
         if options.screen_reader {
             return Ok(());
         }
-        let churn = if columns.percent { "churn" } else { "" };
-        let beside = columns.name + columns.bar + usize::from(columns.bar > 0) + churn.len() + 1;
-        let headings = format!("{figures:>0$}{churn:>1$}", columns.size, beside);
+        let beside = columns.name + columns.bar + usize::from(columns.bar > 0) + PERCENT + 1;
+        let churn = match (columns.percent, CHURN.len() < beside) {
+            (true, true) => CHURN,
+            (true, false) => "churn",
+            (false, _) => "",
+        };
+        let headings = format!("{figures:>0$}{churn:>beside$}", columns.size);
         let headings = fit(headings.trim_end(), options.width);
         writeln!(out, "{}", self.paint(&headings, Palette::aside))
     }
@@ -336,6 +338,9 @@ impl Picture<'_> {
         drawn.chars().skip(skipped).chain(branch.chars()).collect()
     }
 }
+
+/// What bars and percentages of a comparison show.
+const CHURN: &str = "churn: what grew and what shrank, added up";
 
 /// However deep a node is, its name has this much room, in cells.
 const NAME_AT_LEAST: usize = 8;
