@@ -59,6 +59,7 @@ mod deep;
 mod determinism;
 mod fuzz;
 mod loaded;
+mod looks;
 mod names;
 mod numbers;
 mod packed;
