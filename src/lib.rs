@@ -139,6 +139,7 @@
 //!   ask for them; the devices of file systems that are prefetched or read in bulk, or for `--df`; the log and the info
 //!   files of a delete; files that are asked what they share; the file of the time zone; the user database; and files in
 //!   proc and sys.
+//! * One other program is started: the one that opens files for the desktop, by a key of the screen.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
 //! * Nothing is asked of other processes, and no mount is copied, but for `--df`.

@@ -34,8 +34,13 @@ fn detailed(root: &Path) -> Request {
 }
 
 fn browser(root: &Path) -> Browser {
-    let directories = Some(UserDirectories::of(|name| (name == "HOME").then(|| root.join("home"))));
-    opened(&detailed(root), BrowseOptions { directories, ..BrowseOptions::default() }, 20)
+    opened(&detailed(root), deleting(root), 20)
+}
+
+/// With a place for the log, so that deleting is not off.
+fn deleting(root: &Path) -> BrowseOptions {
+    let directories = UserDirectories::of(|name| (name == "HOME").then(|| root.join("home")));
+    BrowseOptions { directories: Some(directories), ..BrowseOptions::default() }
 }
 
 fn key(letter: char) -> Key {
@@ -492,7 +497,7 @@ fn a_comparison_shows_what_is_gone() {
     terminal.close();
     let mut request = request([fixture.at("tree").as_path()]);
     request.since = Some(saved);
-    let mut browser = opened(&request, BrowseOptions::default(), 20);
+    let mut browser = opened(&request, deleting(fixture.path()), 20);
     press(&mut browser, "~");
     let lines: Vec<_> = names(&browser).into_iter().take(3).collect();
     assert_eq!(lines, ["gone", "new", "old"]);

@@ -209,7 +209,8 @@ impl Browser {
 
     /// Enters the chosen directory.
     fn open(&mut self) {
-        let Some(item) = self.item(self.chosen).filter(Item::is_directory) else { return };
+        let item = self.item(self.chosen).filter(Item::is_directory);
+        let Some(item) = item.filter(|item| item.gone.is_none()) else { return };
         let names: Vec<_> = self.scan.names(&item).into_iter().map(<[u8]>::to_vec).collect();
         self.way.extend(names);
         self.enter(None);
