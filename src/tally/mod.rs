@@ -46,6 +46,12 @@ pub trait Tally: Send + Sync {
         Self::Part::default()
     }
 
+    /// Whether an entry at this depth below the root that comes to these figures may be kept. One that may not need
+    /// not be added.
+    fn may_keep(&self, _depth: u32, _figures: &Figures) -> bool {
+        true
+    }
+
     /// Adds an entry that is not a directory to `part`, that of its directory.
     fn leaf(&self, part: &mut Self::Part, entry: &Entry<'_>);
 

@@ -20,7 +20,7 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::measure::View;
+use crate::measure::{Figures, View};
 use crate::tally::candidates::{Candidate, Candidates};
 use crate::tally::{Entry, Tally};
 use crate::tree::Tree;
@@ -111,6 +111,13 @@ impl Tally for Top {
 
     fn limits(&self) -> Option<Limits> {
         Some(self.limits)
+    }
+
+    #[inline]
+    fn may_keep(&self, depth: u32, figures: &Figures) -> bool {
+        depth == 0
+            || self.view.rank(figures, None) >= self.floor.load(Ordering::Relaxed).into()
+                && self.limits.show != Show::Directories
     }
 
     #[inline]

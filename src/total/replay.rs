@@ -6,7 +6,7 @@ use crate::inode::Links;
 use crate::measure::Kind;
 use crate::sys::Stat;
 use crate::tally::{Entry, Tally, Whole};
-use crate::tree::{Details, DirectoryId, Inode, Node, Step, Traversal, Tree};
+use crate::tree::{Details, DirectoryId, Inode, Node, Step, Traversal, Tree, record};
 
 /// Feeds a tally from one thread, node by node. A directory is opened before its content and closed after it. Memory
 /// grows only with depth.
@@ -111,7 +111,12 @@ pub fn replay<T: Tally>(tree: &Tree, tally: T) -> Tree {
         match step {
             Step::Node(node) if node.is_directory() => {
                 replay.open();
-                node.leaf_nodes().for_each(|leaf| replay.leaf(&leaf, true));
+                let (mut leaves, depth) = (node.packed().1, replay.depth());
+                while let Some(leaf) =
+                    record::take_if(&mut leaves, |figures| replay.tally.may_keep(depth, figures))
+                {
+                    leaf.into_iter().for_each(|leaf| replay.leaf(&leaf, true));
+                }
                 traversal.enter(node, node.directories().collect());
             }
             Step::End(node) if traversal.depth() > 0 => replay.close(&node.node(), Shown::Always),

@@ -244,6 +244,56 @@ pub fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     Some(Node { name, mode, own: None, sums, inode, fingerprint, change })
 }
 
+/// Takes the record of an entry that is not a directory, and returns its name alone.
+#[inline]
+pub fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let mut rest = *block;
+    let (head, name) = take_name(&mut rest)?;
+    skip_numbers(&mut rest, 3)?;
+    let flags = if head & 3 == MORE { take_number(&mut rest)? } else { head & 3 };
+    if flags & (CHANGE | FINGERPRINT) != 0 {
+        return take(block).map(|node| node.name);
+    }
+    let counts = [(COUNTS, 2), (TIME, 1), (FREES, 3), (INODE, 4), (DETAILS, 5)];
+    skip_numbers(&mut rest, numbers_of(flags, &counts))?;
+    *block = rest;
+    Some(name)
+}
+
+/// Takes the record of an entry that is not a directory, and unpacks it if its figures are wanted, or if it says how
+/// they changed.
+#[inline]
+pub fn take_if<'a>(
+    block: &mut &'a [u8],
+    is_wanted: impl Fn(&Figures) -> bool,
+) -> Option<Option<Node<'a>>> {
+    let mut rest = *block;
+    let Head { figures, flags, .. } = take_known(&mut rest)?;
+    if flags & (CHANGE | FINGERPRINT) != 0 || is_wanted(&figures) {
+        return take(block).map(Some);
+    }
+    skip_numbers(&mut rest, numbers_of(flags, &[(FREES, 3), (INODE, 4), (DETAILS, 5)]))?;
+    *block = rest;
+    Some(None)
+}
+
+/// How many numbers there are of what `flags` say, each with its count.
+#[inline]
+fn numbers_of(flags: u64, counts: &[(u64, usize)]) -> usize {
+    counts.iter().map(|(flag, count)| if flags & flag == 0 { 0 } else { *count }).sum()
+}
+
+/// Skips so many numbers.
+#[inline]
+fn skip_numbers(block: &mut &[u8], mut count: usize) -> Option<()> {
+    while count > 0 {
+        let (byte, rest) = block.split_first()?;
+        *block = rest;
+        count -= usize::from(*byte < 0x80);
+    }
+    Some(())
+}
+
 /// The entries in `block`, up to its end.
 pub(super) fn leaves(mut block: &[u8]) -> impl Iterator<Item = Node<'_>> {
     iter::from_fn(move || take(&mut block))
@@ -438,7 +488,15 @@ mod tests {
             let sums = Sums { entries: 1, shared: Figures::default(), ..directory.sums };
             assert_eq!(figures(rest), (sums.all, directory.change.is_some()));
             assert_eq!(change(rest), directory.change);
+            let mut after = rest;
+            assert_eq!(skip(&mut after), Some(directory.name));
+            let skipped = after.len();
+            let (mut taken, mut passed) = (rest, rest);
+            take_if(&mut passed, |_| false);
+            assert_eq!(take_if(&mut taken, |_| true), Some(take(&mut &*rest)));
+            assert_eq!((taken.len(), passed.len()), (skipped, skipped));
             assert_eq!(take(&mut rest), Some(Node { own: None, sums, ..directory }));
+            assert_eq!(rest.len(), skipped);
         }
         assert_eq!((rest, take(&mut rest)), (b"".as_slice(), None));
     }

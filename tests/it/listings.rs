@@ -39,16 +39,16 @@ impl MadeUp {
         let text = &mut tree.text;
         if seed.is_multiple_of(3) {
             text.push_str(r#","name":"(total)","kind":"total","#);
-            tree.content(0, |number| format!("/root/{number}"));
+            tree.content(0, &|number| format!("/root/{number}"));
         } else {
             text.push_str(r#","name":"top","kind":"directory","inode":1,"device":7,"mount":3,"own":4096,"modified":5,"#);
-            tree.content(0, |number| number.to_string());
+            tree.content(0, &|number| number.to_string());
         }
         tree.text + r#","errors":[]}"#
     }
 
     /// Writes the members that a directory has. Returns its size and its newest time.
-    fn content(&mut self, depth: usize, name: impl Fn(usize) -> String) -> (u64, i64) {
+    fn content(&mut self, depth: usize, name: &dyn Fn(usize) -> String) -> (u64, i64) {
         self.text.push_str(r#""children":["#);
         let (mut size, mut newest) = (4096, 5);
         let most = if self.dice.below(40) == 0 { 9_000 } else { 25 };
@@ -61,7 +61,7 @@ impl MadeUp {
             let (of_entry, time) = match is_directory {
                 true => {
                     self.text.push_str(r#""kind":"directory","own":4096,"modified":5,"#);
-                    self.content(depth + 1, |number| format!("{number}-{depth}"))
+                    self.content(depth + 1, &|number| format!("{number}-{depth}"))
                 }
                 false => self.leaf(),
             };

@@ -61,6 +61,7 @@ mod fuzz;
 mod loaded;
 mod names;
 mod numbers;
+mod packed;
 mod wide;
 
 // What may happen meanwhile: errors, signals, changes, slow storage.

@@ -56,6 +56,10 @@ impl Browser {
 
     /// Opens the review: of the marked entries or, if none is marked, of the chosen one. They must be looked at.
     pub(super) fn open_review(&mut self) -> Option<Command> {
+        if self.is_asking() {
+            self.say("once the list is complete");
+            return None;
+        }
         let is_of_line = self.scan.marks.is_empty() && self.no_removal().is_none();
         if is_of_line && !self.mark_line() {
             return None;
