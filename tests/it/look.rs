@@ -16,6 +16,7 @@ use ratatui_core::backend::TestBackend;
 use ratatui_core::buffer::{Buffer, Cell};
 use ratatui_core::style::{Color, Modifier};
 use ratatui_core::terminal::Terminal;
+use weigh::internal::measure::Time;
 use weigh::internal::render::colors::Colors;
 use weigh::internal::render::palette::{Depth, Palette, ROLES, Theme};
 use weigh::internal::render::time::TimeFormat;
@@ -54,7 +55,9 @@ fn browser(palette: Option<Palette>) -> Browser {
     let options = BrowseOptions { times: Some(times), colors, ..BrowseOptions::default() };
     let keep = Keep::Everything(Inodes::DATED_DIRECTORIES);
     let source = Input::Snapshots(vec![Path::new(TOP).join("tests/it/look.json")]);
-    crate::browse::opened(&Request { keep, source, ..Request::default() }, options, 1)
+    let mut request = Request { keep, source, ..Request::default() };
+    request.walk.time = Some(Time::Modified);
+    crate::browse::opened(&request, options, 1)
 }
 
 /// What is on a screen of this size after `keys`.
@@ -239,7 +242,10 @@ fn colours_say_nothing_alone() {
         for (name, _, size, keys) in PICTURES {
             let plain = screen(&mut browser(None), size, keys);
             let drawn = screen(&mut browser(Some(palette)), size, keys);
-            assert_eq!(text(&plain).replace("\n>", "\n "), text(&drawn), "{name} {palette:?}");
+            // A bar is drawn in another way where the band has no colour.
+            let bars = |text: String| text.replace(|c| "▏▎▍▌▋▊▉█▒░".contains(c), "█");
+            let plain_text = bars(text(&plain).replace("\n>", "\n "));
+            assert_eq!(plain_text, bars(text(&drawn)), "{name} {palette:?}");
             let chosen = |buffer: &Buffer| {
                 let lines = buffer.content().chunks(size.0.into());
                 let is_band = |line: &[Cell]| {

@@ -279,21 +279,19 @@ fn foot(browser: &Browser, areas: Areas, canvas: &mut Canvas<'_>) {
     }
     let bold = Style::new().add_modifier(Modifier::BOLD);
     let aside = canvas.style(Palette::aside, Modifier::DIM);
-    let hints = hints(browser);
-    let width_of = |(key, what): &(String, &str)| cells(key) + 1 + cells(what) + 3;
+    let mut hints = hints(browser);
     // The last one is about all others, and stays where others do not fit.
-    let mut room = (width + 2).saturating_sub(x + hints.last().map_or(0, width_of));
-    for (i, hint) in hints.iter().enumerate() {
-        let is_last = i + 1 == hints.len();
-        if !is_last {
-            let fits = width_of(hint) <= room;
-            room = if fits { room - width_of(hint) } else { 0 };
-            if !fits {
-                continue;
-            }
-        }
-        x = canvas.write((x, y), &hint.0, width.saturating_sub(x), bold) + 1;
-        x = canvas.write((x, y), hint.1, width.saturating_sub(x), aside) + 3;
+    let last = hints.pop();
+    let width_of = |(key, what): &(String, &str)| cells(key) + 1 + cells(what) + 3;
+    let mut room = (width + 2).saturating_sub(x + last.as_ref().map_or(0, width_of));
+    hints.retain(|hint| {
+        let is_shown = width_of(hint) <= room;
+        room = if is_shown { room - width_of(hint) } else { 0 };
+        is_shown
+    });
+    for (key, what) in hints.iter().chain(&last) {
+        x = canvas.write((x, y), key, width.saturating_sub(x), bold) + 1;
+        x = canvas.write((x, y), what, width.saturating_sub(x), aside) + 3;
     }
 }
 

@@ -47,8 +47,21 @@ impl Canvas<'_> {
     /// Makes the first cells of a line a band: a background, or else all of it reversed, whatever its colours were.
     pub(super) fn band(&mut self, y: usize, width: usize) {
         let band = self.style(Palette::band, Modifier::REVERSED);
+        if band.bg.is_some() {
+            return self.paint(y, width, band);
+        }
         let uniform = Style::new().fg(Color::Reset).remove_modifier(Modifier::DIM);
-        self.paint(y, width, if band.bg.is_some() { band } else { uniform.patch(band) });
+        self.paint(y, width, uniform.patch(band));
+        // A solid bar would be a hole in it.
+        for x in 0..width {
+            let at = (u16::try_from(x).unwrap_or(u16::MAX), u16::try_from(y).unwrap_or(u16::MAX));
+            let Some(cell) = self.buffer.cell_mut(at) else { return };
+            match cell.symbol() {
+                "█" => _ = cell.set_symbol("▒"),
+                "▏" | "▎" | "▍" | "▌" | "▋" | "▊" | "▉" => _ = cell.set_symbol("░"),
+                _ => {}
+            }
+        }
     }
 
     /// A style of the palette, or a modifier where there are no colours.

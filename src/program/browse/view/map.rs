@@ -1,6 +1,6 @@
 //! A treemap in cells: the entries of the selected directory, each as large as its share.
 
-use ratatui_core::style::{Modifier, Style};
+use ratatui_core::style::Modifier;
 
 use super::canvas::{Canvas, sized};
 use super::list;
@@ -12,7 +12,7 @@ use weigh::internal::render::page::treemap::{Rectangle, squarify};
 /// A cell is about twice as high as it is wide.
 const RATIO: f64 = 2.0;
 
-/// Draws it at `x` and `y`, and returns the line after it.
+/// Draws it at `x` and `y`, and returns how many lines it takes.
 pub(super) fn draw(
     browser: &Browser,
     (x, y, width, height): (usize, usize, usize, usize),
@@ -45,10 +45,5 @@ pub(super) fn draw(
             canvas.write((x + left, y + line), &text, room, style);
         }
     }
-    if whole == 0 {
-        let text = browser.nothing();
-        canvas.write((x, y), text, width, Style::new());
-        return y + 1;
-    }
-    y + height
+    height
 }

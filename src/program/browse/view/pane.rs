@@ -25,11 +25,14 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
     let room = lines.saturating_sub(details.len());
     let mut y = areas.head;
     if item.is_directory() && item.gone.is_none() && room > 2 {
-        y = match browser.columns.map {
-            true => map::draw(browser, (x, y, width, room - 1), canvas),
-            false => content(browser, &item, (x, y, width, room - 1), canvas),
+        y += 1 + match (browser.inside().1, browser.columns.map) {
+            (0, _) => {
+                canvas.write((x, y), browser.nothing(), width, aside);
+                1
+            }
+            (_, true) => map::draw(browser, (x, y, width, room - 1), canvas),
+            (_, false) => content(browser, &item, (x, y, width, room - 1), canvas),
         };
-        y += 1;
     }
     let widest = details.iter().map(|(what, _)| cells(what)).max().unwrap_or(0);
     for ((what, value), y) in details.iter().zip(y..end) {
@@ -40,7 +43,7 @@ pub(super) fn draw(browser: &Browser, x: usize, areas: Areas, canvas: &mut Canva
     }
 }
 
-/// The largest entries of the selected directory. Returns the line after them.
+/// The largest entries of the selected directory. Returns how many lines they take.
 fn content(
     browser: &Browser,
     item: &Item<'_>,
@@ -69,12 +72,9 @@ fn content(
         canvas.write((at, y), &shorten(&list::own_name(&child), room), room, of_name);
     }
     let shown = shown.min(places.len());
-    if count == 0 {
-        let text = browser.nothing();
-        canvas.write((x, y), text, width, aside);
-    } else if count > shown {
+    if count > shown {
         let more = format!("{} more", Format::Count.write((count - shown) as u64));
         canvas.write((x + 8, y + shown), &more, width, aside);
     }
-    y + shown + usize::from(count == 0 || count > shown)
+    shown + usize::from(count > shown)
 }
