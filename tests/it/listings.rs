@@ -15,7 +15,7 @@ use crate::run::weigh;
 use crate::snapshots::same;
 use weigh::internal::measure::{Mode, Time};
 use weigh::internal::report::{self, Browsed, Keep, Request};
-use weigh::internal::snapshot::Listings;
+use weigh::internal::snapshot::SavedListings;
 use weigh::internal::snapshot::packed::blocks::{HeaderText, Writer, pack};
 use weigh::internal::snapshot::packed::pieces::Piece;
 use weigh::internal::tally::Inodes;
@@ -198,7 +198,7 @@ fn request(fixture: &Fixture) -> Request {
     request
 }
 
-fn open(request: &Request) -> (Browsed, Listings) {
+fn open(request: &Request) -> (Browsed, SavedListings) {
     report::listings(request).expect("it can be read by its listings")
 }
 
