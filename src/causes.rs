@@ -6,15 +6,15 @@
 use std::cmp::Reverse;
 use std::ffi::{CString, OsString};
 use std::io;
-use std::mem;
 use std::sync::Arc;
 
+use crate::escape::escape;
 use crate::inode::Identity;
 use crate::measure::View;
 use crate::path;
 use crate::problem::{Problem, reason};
 use crate::snapshot::{Cause, FileSystem};
-use crate::sys::{self, MountTable, Source, Symlinks, Unlinked, UnlinkedFiles, Unseen};
+use crate::sys::{self, MountTable, Source, Symlinks, Unseen};
 use crate::tally::{Limits, Top};
 use crate::tree::{Sums, Tree};
 use crate::walk::{self, WalkOptions};
@@ -34,9 +34,13 @@ pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[
     }
     let mounts = MountTable::read();
     let places: Vec<_> = roots.iter().map(|root| root.at).collect();
-    let mut unlinked = sys::unlinked_files(&places, &options.interrupt);
-    for (i, (one, root)) in file_systems.iter_mut().zip(&roots).enumerate() {
-        one.add_deleted(&mut unlinked, i);
+    let unlinked = sys::unlinked_files(&places, &options.interrupt);
+    let no_proc = |_| (Vec::new(), vec!["open files: there is no /proc".to_owned()]);
+    let (mut unlinked, unknown) = unlinked.unwrap_or_else(no_proc);
+    unlinked.resize(roots.len(), Cause::default());
+    for ((one, root), unlinked) in file_systems.iter_mut().zip(&roots).zip(unlinked) {
+        one.unknown.clone_from(&unknown);
+        one.add(unlinked);
         one.add_hidden(root, &mounts, options);
         one.add_own(root, &mounts);
         one.add_filtered(options);
@@ -59,24 +63,12 @@ impl Root {
 }
 
 impl FileSystem {
-    /// Adds what processes hold open that has no name: what was found on the file system with this `number`.
-    fn add_deleted(&mut self, found: &mut io::Result<Unlinked>, number: usize) {
-        let Ok(Unlinked { by_root, is_refused, has_unlisted }) = found else {
-            return self.unknown.push("open files: there is no /proc".to_owned());
-        };
-        let UnlinkedFiles { count, size, files } = mem::take(&mut by_root[number]);
-        self.add("deleted but open", size, Some(count), files);
-        if *is_refused {
-            self.unknown.push("some processes (Permission denied)".to_owned());
-        }
-        if *has_unlisted {
-            self.unknown.push("processes that /proc does not list".to_owned());
-        }
-    }
-
     /// Adds what lies below mount points, under what is mounted there. An inode that also has a name outside was seen.
     fn add_hidden(&mut self, root: &Root, mounts: &MountTable, options: &WalkOptions) {
         let Root { path, real_path, at } = root;
+        if mounts.is_empty() {
+            return self.unknown.push("what mounts hide: they are not listed".to_owned());
+        }
         if !mounts.is_root_of_all(at.mount, real_path) {
             self.unknown.push("other parts of it: not all of it is mounted here".to_owned());
         }
@@ -103,17 +95,20 @@ impl FileSystem {
         let mut parts: Vec<_> = parts.collect();
         parts.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
         let (size, files) = unseen(tree.root().node().sums);
-        self.add("hidden under mounts", size, Some(files), parts);
+        self.add(Cause { name: "hidden under mounts", size, files: Some(files), parts });
     }
 
     /// Adds what the file system needs for itself.
     fn add_own(&mut self, root: &Root, mounts: &MountTable) {
         let kind = mounts.file_system_type(root.at.mount).unwrap_or_default();
+        if kind == b"btrfs" {
+            self.unknown.push("subvolumes".to_owned());
+        }
         let unknown = match (kind, sys::own_space(&root.path, self.space.size)) {
             (b"tmpfs", _) => return,
             (_, Ok(Some((parts, left_out)))) => return self.divide(parts, left_out),
             (b"overlay", _) => "the file system below this overlay, which has these figures".into(),
-            (kind, Ok(None)) => format!("metadata of {}", String::from_utf8_lossy(kind)),
+            (kind, Ok(None)) => format!("metadata of {}", escape(kind)),
             (_, Err(error)) => format!("metadata ({})", reason(&error)),
         };
         self.unknown.push(unknown);
@@ -130,8 +125,9 @@ impl FileSystem {
             used.extend((size > out).then(|| Unseen::of(name, size - out)));
         }
         used.sort_by_key(|part| Reverse(part.size));
+        self.left_out.sort_by_key(|part| Reverse(part.size));
         let size = used.iter().filter_map(|part| part.size).sum();
-        self.add("metadata", size, None, used);
+        self.add(Cause { name: "metadata", size, files: None, parts: used });
     }
 
     /// Adds what filters left out: what a walk without them finds besides.
@@ -141,13 +137,15 @@ impl FileSystem {
         }
         let root = sys::into_path(self.root.clone()).into();
         let all = weighed(vec![root], options).map(|tree| tree.root().size());
-        let size = all.zip(self.seen).map(|(all, seen)| all.saturating_sub(seen));
-        self.add("left out by filters", size.unwrap_or(0), None, Vec::new());
+        if let Some((all, seen)) = all.zip(self.seen) {
+            let (name, size) = ("left out by filters", all.saturating_sub(seen));
+            self.add(Cause { name, size, ..Cause::default() });
+        }
     }
 
-    fn add(&mut self, name: &'static str, size: u64, files: Option<u64>, parts: Vec<Unseen>) {
-        if size > 0 || files.is_some_and(|files| files > 0) {
-            self.causes.push(Cause { name, size, files, parts });
+    fn add(&mut self, cause: Cause) {
+        if cause.size > 0 || cause.files.is_some_and(|files| files > 0) {
+            self.causes.push(cause);
         }
     }
 }

@@ -99,7 +99,7 @@
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
 //! report     causes diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
-//! causes     snapshot walk tally tree sys inode measure problem path
+//! causes     snapshot walk tally tree sys inode measure problem path escape
 //! terminal   walk render sys
 //! render     history snapshot tree inode invalid measure problem bounds path stats weighed escape
 //! history    diff snapshot tally tree measure parallel problem
@@ -136,11 +136,12 @@
 //! * The walk builds a path only for an error, for the progress line, and for filters that need paths.
 //! * Only directories are opened, relative to their parents and without following symlinks. Exceptions are lists,
 //!   patterns and snapshots that the user names; git's rules, configuration and index, and the tags of caches, if flags
-//!   ask for them; the devices of file systems that are prefetched or read in bulk; the log and the info files of a
-//!   delete; files that are asked what they share; the file of the time zone; the user database; and files in proc and
-//!   sys.
+//!   ask for them; the devices of file systems that are prefetched or read in bulk, or for `--df`; the log and the info
+//!   files of a delete; files that are asked what they share; the file of the time zone; the user database; and files in
+//!   proc and sys.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
+//! * Nothing is asked of other processes, and no mount is copied, but for `--df`.
 //! * There is no process-wide mutable state, and no unsafe code.
 //!
 // Without the program, some of it is unused.

@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, ScopedJoinHandle};
 
 pub use crate::bounds::{Bounds, Growth};
@@ -31,7 +31,7 @@ use crate::snapshot::{
 use crate::stats::WalkStats;
 use crate::sys;
 use crate::tally::{
-    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole,
+    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole, WithTop,
 };
 use crate::total::replay;
 use crate::tree::Tree;
@@ -235,8 +235,11 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Input::History(files) = &request.source {
         return request.history(files);
     }
+    // What the walk leaves there.
+    let largest = Arc::<Mutex<Option<Tree>>>::default();
     let (mut snapshot, stats, before) =
-        request.compared(|request, view, watch| request.now(view, watch), watch)?;
+        request.compared(|request, view, watch| request.now(view, &largest, watch), watch)?;
+    let largest = largest.lock().unwrap_or_else(PoisonError::into_inner).take();
     let saved = request.save.as_ref().map(|to| request.save(to, &mut snapshot)).transpose();
     let saved = match saved {
         // Even a complete walk is not shown then, because the user wants no more.
@@ -265,7 +268,9 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         }),
         (Some(whole), None) if kept.is_some() => Some(match request.keep {
             Keep::Everything(_) => whole,
-            Keep::Largest(limits) => replay(&whole, Top::new(view, limits)),
+            Keep::Largest(limits) => {
+                largest.unwrap_or_else(|| replay(&whole, Top::new(view, limits)))
+            }
             Keep::Groups(by, limits) => replay(&whole, Groups::new(by, view, limits)),
         }),
         (report, _) => report,
@@ -480,13 +485,23 @@ impl Request {
         both
     }
 
-    /// Walks, to be seen in a `view`, or loads; and returns what the walk did.
+    /// Walks, to be seen in a `view`, or loads; and returns what the walk did. If a walk keeps more than the `largest`,
+    /// it leaves these there.
     fn now(
         &self,
         view: View,
+        largest: &Arc<Mutex<Option<Tree>>>,
         watch: impl FnMut(Option<&Progress>),
     ) -> Result<(Snapshot, WalkStats), Problem> {
         match (self.kept(), self.keep) {
+            (Some(inodes), Keep::Largest(limits)) if !self.is_loaded() && self.since.is_none() => {
+                let (whole, largest) = (Whole { inodes }, Arc::clone(largest));
+                self.with(
+                    view,
+                    |view| WithTop { whole, top: Top::new(view, limits), largest },
+                    watch,
+                )
+            }
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
                 self.with(view, |_| Whole { inodes }, watch)
             }

@@ -84,7 +84,6 @@ const GROUP_CHECKSUMS: u32 = 0x10;
 const CHECKSUMS: u32 = 0x400;
 /// Blocks are allocated in clusters.
 const CLUSTERS: u32 = 0x200;
-const PROJECTS: u32 = 0x2000;
 /// Large files, directory trees, many subdirectories, larger inodes, quotas, clusters.
 const OTHERS_TO_WRITE: u32 = 0x2 | 0x4 | 0x20 | 0x40 | 0x100 | 0x200;
 /// Replicas, read-only, projects, verity, an orphan file.
@@ -95,7 +94,6 @@ const KNOWN_TO_WRITE: u32 =
 // Features that an old reader and writer need not know (s_feature_compat).
 /// An inode has the blocks that are reserved for descriptors.
 const RESIZE_INODE: u32 = 0x10;
-const ORPHAN_FILE: u32 = 0x1000;
 /// Directories may have hash trees.
 pub(super) const INDEXES: u32 = 0x20;
 /// There are only two backups of the superblock.
@@ -148,8 +146,8 @@ impl Layout {
                 true => 1_u64.checked_shl(four(0x1c).saturating_sub(four(0x18))).unwrap_or(1),
                 false => 1,
             },
-            project_quotas: if read_only & PROJECTS != 0 { four(0x26c).into() } else { 0 },
-            orphan_file: if compatible & ORPHAN_FILE != 0 { four(0x280).into() } else { 0 },
+            project_quotas: four(0x26c).into(),
+            orphan_file: four(0x280).into(),
             checksum_seed: (read_only & CHECKSUMS != 0).then_some(seed),
             compatible,
             incompatible,

@@ -50,8 +50,9 @@ fn figures(one: &FileSystem, format: &Format) -> Vec<(Option<u64>, String)> {
 
 /// A cause, and the largest parts of it.
 fn explained(Cause { name, files, parts, .. }: &Cause, format: &Format) -> String {
-    let files = files.filter(|files| *files > 1).map(|files| format!("{files} files: "));
-    let what = files.unwrap_or_default() + &listed(parts, format);
+    let more = files.filter(|files| *files > parts.len() as u64);
+    let more = more.map(|files| format!(", {files} files")).unwrap_or_default();
+    let what = listed(parts, format) + &more;
     format!("  {name:<21} {what}").trim_end().to_owned()
 }
 

@@ -12,6 +12,8 @@ use crate::tree::{Order, Step, Totals, Traversal, Tree};
 pub(super) struct Line<'a> {
     pub(super) parent: Option<usize>,
     pub(super) depth: usize,
+    /// How many levels of the tree are drawn above it.
+    pub(super) indent: usize,
     /// Whether it is drawn farthest from the parent directory, of all siblings.
     pub(super) is_last: bool,
     /// Whether it has no siblings.
@@ -36,12 +38,18 @@ impl<'a> Line<'a> {
         Self {
             parent: Some(0),
             depth: 1,
+            indent: 1,
             name,
             totals,
             has_own: true,
             is_rest: true,
             ..Self::default()
         }
+    }
+
+    /// Whether its path may be short enough to be opened, with a slash and a byte for each level.
+    pub(super) fn has_path(&self) -> bool {
+        self.depth <= path::LONGEST / 2
     }
 
     /// Whether it grew, or shrank.
@@ -51,7 +59,7 @@ impl<'a> Line<'a> {
 }
 
 /// The ancestors at which the paths of deep lines are cut. A line shows only the first and last cells of a path that is
-/// too long to be of use, and each level takes at least two bytes. To build whole paths takes time that grows with the square of the
+/// too long to be opened, and each level takes at least one cell, for a slash. To build whole paths takes time that grows with the square of the
 /// depth.
 pub(super) struct Outer {
     /// How many levels are kept at either end of a path.
@@ -61,8 +69,9 @@ pub(super) struct Outer {
 }
 
 impl Outer {
-    /// For `lines` of which so many `levels` are kept at either end.
-    pub(super) fn of(lines: &[Line<'_>], levels: usize) -> Self {
+    /// For `lines` of at most `width` cells.
+    pub(super) fn of(lines: &[Line<'_>], width: usize) -> Self {
+        let levels = width.max(1);
         let mut ends: Vec<usize> = Vec::with_capacity(lines.len());
         for (i, line) in lines.iter().enumerate() {
             ends.push(match line.parent {
@@ -74,12 +83,13 @@ impl Outer {
     }
 }
 
-/// The path of a line: the root as given, and the names below it. The middle of a path that is too long is missing.
+/// The path of a line: the root as given, and the names below it. The middle of a path that cannot
+/// be opened is missing.
 pub(super) fn path(lines: &[Line<'_>], line: usize, root: &Tree, outer: &Outer) -> Vec<u8> {
     let mut names = names_of(&lines[line]);
     let mut at = lines[line].parent;
     while let Some(mut above) = at {
-        if names.len() >= outer.levels {
+        if !lines[line].has_path() && names.len() == outer.levels {
             above = outer.ends[above];
         }
         if lines[above].depth >= root.root_depth() {
@@ -110,12 +120,12 @@ pub(super) fn join<'a>(
         if line.is_only && above.depth > root_depth && says((parent, above), (i, &line)) {
             line.chain = mem::take(&mut above.chain);
             line.chain.push(above.name);
-            (line.parent, line.depth) = (above.parent, above.depth);
+            (line.parent, line.indent) = (above.parent, above.indent);
             (line.is_last, line.is_only) = (above.is_last, above.is_only);
             joined[at] = (i, line);
             stand[i] = at;
         } else {
-            (line.parent, line.depth) = (Some(at), above.depth + 1);
+            (line.parent, line.indent) = (Some(at), above.indent + 1);
             joined.push((i, line));
         }
     }
@@ -155,6 +165,7 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
         lines.push(Line {
             parent,
             depth,
+            indent: depth,
             is_last,
             is_only,
             has_children: !children.is_empty(),

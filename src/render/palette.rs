@@ -4,11 +4,12 @@
 //! 3 (WCAG 2.2). If the background is unknown, text keeps the colour of the terminal, because no colour has 4.5 on
 //! black and on white.
 
-use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use nu_ansi_term::Color::{self, Fixed};
 use nu_ansi_term::Style;
+
+use crate::escape::escape;
 
 /// What the background of the terminal is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,34 +48,25 @@ pub enum Charset {
 impl Charset {
     /// A name with what is not ASCII escaped, if only ASCII can be shown.
     pub fn text(self, name: String) -> String {
-        if self == Charset::Unicode || name.is_ascii() {
-            return name;
+        match self {
+            Charset::Unicode => name,
+            Charset::Ascii => name.bytes().map(|byte| escape(&[byte])).collect(),
         }
-        let escaped = name.bytes().map(|byte| match byte.is_ascii() {
-            true => char::from(byte).to_string(),
-            false => format!("\\x{byte:02x}"),
-        });
-        escaped.collect()
     }
 
     /// A line with characters of ASCII in place of those that pictures are drawn with, if only ASCII can be shown.
-    pub fn drawing(self, line: &str) -> Cow<'_, str> {
-        if self == Charset::Unicode || line.is_ascii() {
-            return line.into();
+    pub fn drawing(self, line: &str) -> String {
+        const DRAWN: &str = "─│├┌└┴┬…≥≤";
+        const ASCII: &[u8; 10] = b"-||,`++~><";
+        if self == Charset::Unicode {
+            return line.to_owned();
         }
-        let drawn = line.chars().map(|c| match c {
-            '─' => '-',
-            '│' | '├' => '|',
-            '┌' => ',',
-            '└' => '`',
-            '┴' | '┬' => '+',
-            '…' => '~',
-            '≥' => '>',
-            '≤' => '<',
-            c if c.is_ascii() => c,
-            _ => '?',
+        let ascii = line.chars().map(|c| match DRAWN.chars().position(|drawn| drawn == c) {
+            Some(number) => char::from(ASCII[number]),
+            None if c.is_ascii() => c,
+            None => '?',
         });
-        drawn.collect()
+        ascii.collect()
     }
 }
 
@@ -98,34 +90,25 @@ const LARGE: f64 = 50.0;
 const STOPS: [f64; 6] = [0.0, 20.0, 40.0, 60.0, 85.0, 100.0];
 
 /// From cool to warm, as shares grow: for each depth, on dark, on light, and on both.
-const RAMPS: [[[Color; 6]; 3]; 3] = [
-    [
-        [Color::Cyan, Color::Cyan, Color::Green, Color::Yellow, Color::LightRed, Color::LightRed],
-        [Color::Blue, Color::Blue, Color::Purple, Color::Purple, Color::Red, Color::Red],
-        [Color::Purple, Color::Purple, Color::Purple, Color::Red, Color::Red, Color::Red],
-    ],
-    [
-        [Fixed(110), Fixed(73), Fixed(107), Fixed(172), Fixed(208), Fixed(209)],
-        [Fixed(25), Fixed(23), Fixed(22), Fixed(94), Fixed(124), Fixed(160)],
-        [Fixed(67), Fixed(66), Fixed(65), Fixed(136), Fixed(166), Fixed(167)],
-    ],
-    [
-        rgb([0x7a9fd0, 0x4fb0ad, 0x66b878, 0xd0a03c, 0xe8894f, 0xf07a62]),
-        rgb([0x3a6296, 0x14706d, 0x2a7240, 0x8a5a00, 0xa84a12, 0xb23a22]),
-        rgb([0x567daa, 0x268b88, 0x428c5c, 0xb07a1c, 0xc8622d, 0xcc543a]),
-    ],
+const RAMPS: [[Color; 6]; 9] = [
+    [Color::Cyan, Color::Cyan, Color::Green, Color::Yellow, Color::LightRed, Color::LightRed],
+    [Color::Blue, Color::Blue, Color::Purple, Color::Purple, Color::Red, Color::Red],
+    [Color::Purple, Color::Purple, Color::Purple, Color::Red, Color::Red, Color::Red],
+    fixed([110, 73, 107, 172, 208, 209]),
+    fixed([25, 23, 22, 94, 124, 160]),
+    fixed([67, 66, 65, 136, 166, 167]),
+    rgb([0x7a9fd0, 0x4fb0ad, 0x66b878, 0xd0a03c, 0xe8894f, 0xf07a62]),
+    rgb([0x3a6296, 0x14706d, 0x2a7240, 0x8a5a00, 0xa84a12, 0xb23a22]),
+    rgb([0x567daa, 0x268b88, 0x428c5c, 0xb07a1c, 0xc8622d, 0xcc543a]),
 ];
 
-/// Other colours of text: accent, aside, up, down; and of backgrounds: track, band. On dark and on light; 256, 16 M.
-const OTHERS: [[[Color; 6]; 2]; 2] = [
-    [
-        [Fixed(75), Fixed(247), Fixed(209), Fixed(114), Fixed(236), Fixed(17)],
-        [Fixed(25), Fixed(242), Fixed(124), Fixed(22), Fixed(254), Fixed(195)],
-    ],
-    [
-        rgb([0x6ea8f0, 0x9aa1ab, 0xf07a62, 0x6cc07e, 0x2c3038, 0x26344a]),
-        rgb([0x1f62b0, 0x5c616a, 0xb23a22, 0x2a7240, 0xe2e2de, 0xe0eaf8]),
-    ],
+/// Other colours of text: accent, aside, up, down; and of backgrounds: track, band. Of 256 and of 16 M, on dark and on
+/// light. Elsewhere they are the terminal's own.
+const OTHERS: [[Color; 6]; 4] = [
+    fixed([75, 247, 209, 114, 236, 17]),
+    fixed([25, 242, 124, 22, 254, 195]),
+    rgb([0x6ea8f0, 0x9aa1ab, 0xf07a62, 0x6cc07e, 0x2c3038, 0x26344a]),
+    rgb([0x1f62b0, 0x5c616a, 0xb23a22, 0x2a7240, 0xe2e2de, 0xe0eaf8]),
 ];
 
 impl Palette {
@@ -206,15 +189,18 @@ impl Palette {
         if self.own[number].is_some() {
             return self.own[number];
         }
-        let theme = self.theme as usize;
-        Some(OTHERS.get((self.depth as usize).checked_sub(1)?)?.get(theme)?[number])
+        match (self.depth, self.theme) {
+            (Depth::Ansi, _) | (_, Theme::None) => None,
+            (depth, theme) => Some(OTHERS[2 * depth as usize - 2 + theme as usize][number]),
+        }
     }
 
     fn ramp(self, part: u64, whole: u64) -> Color {
         if let Some(color) = self.own[SHARE] {
             return color;
         }
-        let (share, ramp) = (percent(part, whole), RAMPS[self.depth as usize][self.theme as usize]);
+        let (share, ramp) =
+            (percent(part, whole), RAMPS[3 * self.depth as usize + self.theme as usize]);
         let i = STOPS[1..5].partition_point(|stop| *stop <= share);
         let along = (share - STOPS[i]) / (STOPS[i + 1] - STOPS[i]);
         match (ramp[i], ramp[i + 1]) {
@@ -224,13 +210,8 @@ impl Palette {
                 });
                 Color::Rgb(r, g, b)
             }
-            (from, to) => {
-                if along < 0.5 {
-                    from
-                } else {
-                    to
-                }
-            }
+            (from, _) if along < 0.5 => from,
+            (_, to) => to,
         }
     }
 }
@@ -254,15 +235,17 @@ fn percent(part: u64, whole: u64) -> f64 {
     (part as f64 / whole.max(1) as f64 * 100.0).min(100.0)
 }
 
-const fn rgb(colors: [u32; 6]) -> [Color; 6] {
-    let mut all = [Color::Default; 6];
-    let mut i = 0;
-    while i < colors.len() {
-        let [_, red, green, blue] = colors[i].to_be_bytes();
-        all[i] = Color::Rgb(red, green, blue);
-        i += 1;
-    }
-    all
+const fn fixed([a, b, c, d, e, f]: [u8; 6]) -> [Color; 6] {
+    [Fixed(a), Fixed(b), Fixed(c), Fixed(d), Fixed(e), Fixed(f)]
+}
+
+const fn rgb([a, b, c, d, e, f]: [u32; 6]) -> [Color; 6] {
+    [hex(a), hex(b), hex(c), hex(d), hex(e), hex(f)]
+}
+
+const fn hex(color: u32) -> Color {
+    let [_, red, green, blue] = color.to_be_bytes();
+    Color::Rgb(red, green, blue)
 }
 
 #[cfg(test)]

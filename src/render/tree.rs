@@ -25,7 +25,7 @@ use super::time::TimeFormat;
 use crate::escape::escape;
 use crate::path;
 use crate::tree::{Order, Shape, Totals, Tree};
-use columns::Columns;
+use columns::{Columns, PERCENT};
 pub(super) use rest::Rest;
 
 /// How a picture is drawn.
@@ -117,7 +117,7 @@ pub fn draw(out: &mut impl Write, tree: &Tree, options: &PictureOptions) -> io::
         }
     }
     let scale = bar::scale(&lines, tree.shape());
-    let outer = Outer::of(&lines, path::LONGEST / 2);
+    let outer = Outer::of(&lines, options.width);
     let picture = Picture { lines, figures, asides, scale, outer, root: tree, options };
     let first = usize::from(options.skip_total);
     let columns = picture.columns(first);
@@ -176,16 +176,19 @@ impl Picture<'_> {
         columns: &Columns,
     ) -> io::Result<()> {
         let options = self.options;
-        let meaning = "; churn is what grew and what shrank, added up";
-        let since = options.since.clone() + if columns.percent { meaning } else { "" };
-        writeln!(out, "{}", self.paint(&fit(&since, options.width), Palette::aside))?;
+        writeln!(out, "{}", self.paint(&fit(&options.since, options.width), Palette::aside))?;
         if options.screen_reader {
             return Ok(());
         }
-        let churn = if columns.percent { "churn" } else { "" };
-        let beside = columns.name + columns.bar + usize::from(columns.bar > 0) + churn.len() + 1;
-        let headings = format!("{figures:>0$}{churn:>1$}", columns.size, beside);
-        writeln!(out, "{}", self.paint(&fit(&headings, options.width), Palette::aside))
+        let beside = columns.name + columns.bar + usize::from(columns.bar > 0) + PERCENT + 1;
+        let churn = match (columns.percent, CHURN.len() < beside) {
+            (true, true) => CHURN,
+            (true, false) => "churn",
+            (false, _) => "",
+        };
+        let headings = format!("{figures:>0$}{churn:>beside$}", columns.size);
+        let headings = fit(headings.trim_end(), options.width);
+        writeln!(out, "{}", self.paint(&headings, Palette::aside))
     }
 
     fn line(&self, i: usize, columns: &Columns) -> String {
@@ -222,10 +225,10 @@ impl Picture<'_> {
     fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
         let (line, name, mut aside) = (&self.lines[i], self.name(i), self.asides[i].as_str());
         let least = if line.is_rest { usize::MAX } else { NAME_AT_LEAST };
-        if room < cells(aside) + least.min(cells(&name)) {
+        if !self.has_paths() && room < cells(aside) + least.min(cells(&name)) {
             aside = "";
         }
-        let name = match self.has_paths() && name.len() <= path::LONGEST {
+        let name = match self.has_paths() && line.has_path() && name.len() <= path::LONGEST {
             true => name,
             false => shorten(&name, room.saturating_sub(cells(aside))),
         };
@@ -246,7 +249,7 @@ impl Picture<'_> {
 
     /// Levels below the topmost line drawn.
     fn level(&self, i: usize) -> usize {
-        self.lines[i].depth.saturating_sub(usize::from(self.options.skip_total))
+        self.lines[i].indent.saturating_sub(usize::from(self.options.skip_total))
     }
 
     fn painted_figures(&self, i: usize, columns: &Columns) -> String {
@@ -277,7 +280,9 @@ impl Picture<'_> {
     fn linked(&self, i: usize, name: String) -> String {
         let line = &self.lines[i];
         let is_gone = line.change.as_ref().is_some_and(|change| change.is.is_none());
-        let is_entry = self.root.shape() != Shape::Groups && line.depth >= self.root.root_depth();
+        let is_entry = self.root.shape() != Shape::Groups
+            && line.depth >= self.root.root_depth()
+            && line.has_path();
         match &self.options.links {
             Some(links) if is_entry && !is_gone && !line.is_rest => links.on(name, &self.path(i)),
             _ => name,
@@ -333,6 +338,9 @@ impl Picture<'_> {
         drawn.chars().skip(skipped).chain(branch.chars()).collect()
     }
 }
+
+/// What bars and percentages of a comparison show.
+const CHURN: &str = "churn: what grew and what shrank, added up";
 
 /// However deep a node is, its name has this much room, in cells.
 const NAME_AT_LEAST: usize = 8;

@@ -4,13 +4,13 @@ use std::collections::HashMap;
 use std::ffi::{CString, OsString};
 use std::path::{Path, PathBuf};
 
-pub use crate::sys::Unseen;
+pub use crate::sys::{Cause, Unseen};
 
 use crate::sys::{self, Space, Symlinks};
 use crate::tree::Tree;
 
 /// A file system whose mount point is a root.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSystem {
     /// The root, as given.
     pub root: Vec<u8>,
@@ -26,26 +26,7 @@ pub struct FileSystem {
     pub left_out: Vec<Unseen>,
 }
 
-/// Why space is used although it is in no file that the walk saw.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cause {
-    /// What it is called.
-    pub name: &'static str,
-    /// How much, in bytes.
-    pub size: u64,
-    /// How many files that is, if that is known.
-    pub files: Option<u64>,
-    /// The largest parts of it, the largest first.
-    pub parts: Vec<Unseen>,
-}
-
 impl FileSystem {
-    /// A file system of which no cause is known.
-    fn new(root: &[u8], space: Space, seen: Option<u64>) -> Self {
-        let (causes, unknown, left_out) = Default::default();
-        Self { root: root.to_vec(), space, seen, causes, unknown, left_out }
-    }
-
     /// How much of it is used, in bytes.
     pub fn used(&self) -> u64 {
         self.space.size.saturating_sub(self.space.free)
@@ -74,7 +55,8 @@ pub fn file_systems(roots: &[OsString], tree: &Tree) -> (Vec<FileSystem>, Vec<Ve
         let space = CString::new(name).ok().and_then(|path| sys::space(&path).ok()).flatten();
         match space {
             Some(space) => {
-                let one = FileSystem::new(name, space, seen(name, tree));
+                let seen = seen(name, tree);
+                let one = FileSystem { root: name.to_vec(), space, seen, ..FileSystem::default() };
                 // A root may be given in two spellings, of which the tree has one.
                 let place = sys::real_path(Path::new(root), Symlinks::Follow).ok();
                 let next = found.len();

@@ -208,7 +208,13 @@ pub fn load<T: Tally>(
     tally: impl FnOnce(View) -> T,
 ) -> Result<Snapshot, Problem> {
     let mut snapshot = read(path, wanted, tally)?;
-    snapshot.weighed.problems.extend(shares::missing(&[&snapshot]));
+    let missing = shares::missing(&[&snapshot]);
+    let problems = &mut snapshot.weighed.problems;
+    // One that was loaded and saved again says it already.
+    let is_said = |problem: &Problem| problem.operation == Operation::Load;
+    if !problems.iter().any(is_said) {
+        problems.extend(missing);
+    }
     Ok(snapshot)
 }
 

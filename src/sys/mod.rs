@@ -21,13 +21,14 @@
 //!   * `snapshot_file`: who may read a snapshot, and who is writing it.
 //!   * `map_extents`: which parts of a file share their space with others. It opens regular files, but reads none.
 //!   * [`HeldDirectory`]: a directory that is held open to move and remove its entries by name, never by a path.
+//!   * `unlinked_files`, `clone_mount`, `own_space`: what takes space besides files with names (`--df`).
 //!   * [`Bulk`]: a file system whose inodes are read from its device, so that listings in it have attributes.
 //!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 (`ext4`).
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
 //! (`open_file`, `read_file`), git's rules, configuration and index, and the tags of caches (`open_file_at`), snapshots
 //! ([`Draft`], [`open_snapshot`]), the time zone's and the user database; files that are mapped, only to ask about
-//! them; the device of a file system that is prefetched or read in bulk; and the system's own tables ([`MountTable`],
+//! them; the device of a file system that is prefetched or read in bulk, or asked what it needs for itself; and the system's own tables ([`MountTable`],
 //! `is_rotational`). Errors are the system's own.
 
 use std::fs::{self, File};
@@ -92,7 +93,7 @@ pub use system::{
     user_name,
 };
 pub use time_zone::time_zone;
-pub use unseen::{Holder, Unlinked, UnlinkedFiles, Unseen};
+pub use unseen::{Cause, Holder, Unseen};
 pub use usage::Usage;
 
 /// As many symlinks as Linux follows in one path (path_resolution(7)).

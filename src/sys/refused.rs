@@ -11,9 +11,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use crate::sys::{
-    ExactStat, Handle, Mapped, Mount, MountedRoot, OwnSpace, Query, Space, Stat, Unlinked,
-};
+use crate::inode::Identity;
+use crate::sys::{Cause, ExactStat, Handle, Mapped, Mount, Query, Stat, Unseen};
 
 /// Methods of a type without values: nobody can call them.
 macro_rules! never_called {
@@ -76,7 +75,7 @@ pub fn map_extents(
 }
 
 /// No process is asked.
-pub fn unlinked_files(_: &[Identity], _: &AtomicBool) -> io::Result<Unlinked> {
+pub fn unlinked_files(_: &[Identity], _: &AtomicBool) -> io::Result<(Vec<Cause>, Vec<String>)> {
     Err(ErrorKind::Unsupported.into())
 }
 

@@ -1,6 +1,19 @@
 //! What takes space on a file system although no walk sees it: files without a name that processes hold open, and what
 //! the file system needs for itself.
 
+/// Why space is used although it is in no file that a walk saw.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cause {
+    /// What it is called.
+    pub name: &'static str,
+    /// How much, in bytes.
+    pub size: u64,
+    /// How many files that is, if that is known.
+    pub files: Option<u64>,
+    /// The largest parts of it, the largest first.
+    pub parts: Vec<Unseen>,
+}
+
 /// A part of that.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unseen {
@@ -21,28 +34,6 @@ pub struct Holder {
     pub pid: u32,
     /// The name of its command, without arguments (proc_pid_comm(5)).
     pub command: Vec<u8>,
-}
-
-/// The files without a name on one file system.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UnlinkedFiles {
-    /// How many there are.
-    pub count: u64,
-    /// The size on disk of all whose size is known, in bytes.
-    pub size: u64,
-    /// The largest of them, the largest first.
-    pub files: Vec<Unseen>,
-}
-
-/// What was found in the processes that could be looked at.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Unlinked {
-    /// What is on the file system of each root that was asked about, in their order.
-    pub by_root: Vec<UnlinkedFiles>,
-    /// Whether processes refused.
-    pub is_refused: bool,
-    /// Whether there are processes that are not listed: those of other PID namespaces, or of other users.
-    pub has_unlisted: bool,
 }
 
 impl Unseen {

@@ -10,12 +10,14 @@ mod groups;
 mod live;
 mod top;
 mod whole;
+mod with_top;
 
 pub use by::{By, Needs};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};
 pub use whole::{Entries, Inodes, Whole};
+pub use with_top::WithTop;
 
 use crate::inode::{Identity, Links};
 use crate::measure::{Change, Figures};

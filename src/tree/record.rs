@@ -244,6 +244,34 @@ pub fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     Some(Node { name, mode, own: None, sums, inode, fingerprint, change })
 }
 
+/// Takes the record of an entry that is not a directory, and returns its name alone.
+#[inline]
+pub fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let mut rest = *block;
+    let (head, name) = take_name(&mut rest)?;
+    skip_numbers(&mut rest, 3)?;
+    let flags = if head & 3 == MORE { take_number(&mut rest)? } else { head & 3 };
+    if flags & (CHANGE | FINGERPRINT) != 0 {
+        return take(block).map(|node| node.name);
+    }
+    let counts = [(COUNTS, 2), (TIME, 1), (FREES, 3), (INODE, 4), (DETAILS, 5)];
+    let counts = counts.map(|(flag, count)| if flags & flag == 0 { 0 } else { count });
+    skip_numbers(&mut rest, counts.iter().sum())?;
+    *block = rest;
+    Some(name)
+}
+
+/// Skips so many numbers.
+#[inline]
+fn skip_numbers(block: &mut &[u8], mut count: usize) -> Option<()> {
+    while count > 0 {
+        let (byte, rest) = block.split_first()?;
+        *block = rest;
+        count -= usize::from(*byte < 0x80);
+    }
+    Some(())
+}
+
 /// The entries in `block`, up to its end.
 pub(super) fn leaves(mut block: &[u8]) -> impl Iterator<Item = Node<'_>> {
     iter::from_fn(move || take(&mut block))
@@ -438,7 +466,11 @@ mod tests {
             let sums = Sums { entries: 1, shared: Figures::default(), ..directory.sums };
             assert_eq!(figures(rest), (sums.all, directory.change.is_some()));
             assert_eq!(change(rest), directory.change);
+            let mut after = rest;
+            assert_eq!(skip(&mut after), Some(directory.name));
+            let skipped = after.len();
             assert_eq!(take(&mut rest), Some(Node { own: None, sums, ..directory }));
+            assert_eq!(rest.len(), skipped);
         }
         assert_eq!((rest, take(&mut rest)), (b"".as_slice(), None));
     }

@@ -59,8 +59,10 @@ mod deep;
 mod determinism;
 mod fuzz;
 mod loaded;
+mod looks;
 mod names;
 mod numbers;
+mod packed;
 mod wide;
 
 // What may happen meanwhile: errors, signals, changes, slow storage.
@@ -92,6 +94,7 @@ mod history;
 mod html;
 mod json;
 mod listings;
+mod look;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reweighed;

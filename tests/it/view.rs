@@ -161,7 +161,7 @@ fn partial_figures_say_so() {
         ("", "removing them", 1),
         ("", "tree/half/", 2),
         ("", "tree/whole/", 0),
-        ("xU^ji", "size", 1),
+        ("xU^ji", "size  ", 1),
         ("", "frees", 1),
         ("x>", "closed/", 1),
         ("", " f", 0),

@@ -111,7 +111,7 @@ mod tests {
             ("]11;rgb:\x07", "", None),
             ("]11;rgb:///\x07", "", None),
             ("]11;rgb:ffffffff/0/0\x07", "", None),
-            ("]11;rgb:ffffffffffffffffffffffffffffffffff", "fffffffffffff", None),
+            ("]11;rgb:ffffffffffffffffffffffffffffffffff", "ffffffffffffff", None),
             // Only the first one was asked for.
             ("]11;rgb:0/0/0\x07]11;rgb:f/f/f\x07", "]11;rgb:f/f/f\x07", dark),
         ] {

@@ -77,8 +77,11 @@ impl SortedList {
     ) -> Self {
         let before = before.map(|before| {
             let children = before.into_iter().flat_map(Child::unsorted);
-            let former = |it: Child<'_>| Former { size: it.size(), mode: it.mode(), is_gone: true };
-            children.map(|child| (child.name().into(), former(child))).collect()
+            let former = children.map(|child| {
+                let (size, mode) = (child.size(), child.mode());
+                (child.name().into(), Former { size, mode, is_gone: true })
+            });
+            former.collect()
         });
         let mut list = Self { before, is_flat: found.is_some(), ..Self::default() };
         let mut sorted = Vec::new();
@@ -89,11 +92,10 @@ impl SortedList {
         for child in inside.into_iter().flatten() {
             sorted.extend(list.sorted(chain(child), sorting, pattern));
         }
-        let is_admitted = |name: &[u8], mode: Mode| {
-            pattern.is_none_or(|it| it.is_match(name, mode.kind() == Kind::Directory))
-        };
-        let gone = list.before.iter().flatten().filter(|(_, former)| former.is_gone);
-        let gone = gone.filter(|(name, former)| is_admitted(name, former.mode));
+        let gone = list.before.iter().flatten().filter(|(name, former)| {
+            let is_directory = former.mode.kind() == Kind::Directory;
+            former.is_gone && pattern.is_none_or(|it| it.is_match(name, is_directory))
+        });
         let others = gone.map(|(name, former)| OtherLine {
             name: name.clone(),
             mode: former.mode,
@@ -125,8 +127,8 @@ impl SortedList {
     ) -> Option<SortedEntry<'t>> {
         let (mut ends, mut is_admitted) = (None, pattern.is_none());
         for child in joined {
-            let is_match = |it: &NamePattern| it.is_match(child.name(), child.is_directory());
-            is_admitted = is_admitted || pattern.is_some_and(is_match);
+            is_admitted = is_admitted
+                || pattern.is_some_and(|it| it.is_match(child.name(), child.is_directory()));
             let (first, _) = ends.unwrap_or((child, child));
             ends = Some((first, child));
         }

@@ -62,7 +62,7 @@ impl Browser {
         }
         self.dialog = Some(Dialog::Text(DialogText::Review, 0));
         self.removals.review = None;
-        if self.is_walking() || self.scan.marks.is_empty() {
+        if !self.has_all() || self.scan.marks.is_empty() {
             return None;
         }
         let (Scan { tree, marks, .. }, protected) = (&self.scan, &self.protected);

@@ -24,7 +24,7 @@ const AROUND_BAR: usize = 6;
 /// With fewer cells, each would be more than a tenth of the whole.
 const LEAST_BAR: usize = 10;
 /// A blank and `100%`.
-const PERCENT: usize = 5;
+pub(super) const PERCENT: usize = 5;
 /// A branch, a blank, and a name that can hardly be recognized.
 pub(super) const LEAST_ROOM: usize = 4 + NAME_AT_LEAST;
 

@@ -31,15 +31,22 @@ const END: u8 = b'E';
 /// The bytes of a section before its frame: its kind, and how long the frame is.
 const START: usize = 5;
 
-/// Compresses the content of a section.
+/// Compresses the content of a section. On a package store of 5 million entries, the next level makes a file that is
+/// 5% smaller and takes a quarter longer.
 ///
 /// # Errors
 /// If there is no memory.
 pub fn pack(content: &[u8]) -> io::Result<Vec<u8>> {
-    const LEVEL: i32 = 3;
-    let mut compressor = Compressor::new(LEVEL)?;
-    compressor.include_checksum(true)?;
-    compressor.compress(content)
+    const LEVEL: i32 = 1;
+    thread_local! {
+        /// To make one for each section took a tenth of the time.
+        static COMPRESSOR: RefCell<Compressor<'static>> = RefCell::default();
+    }
+    COMPRESSOR.with_borrow_mut(|compressor| {
+        compressor.set_compression_level(LEVEL)?;
+        compressor.include_checksum(true)?;
+        compressor.compress(content)
+    })
 }
 
 /// Writes the sections of a file.
@@ -210,6 +217,9 @@ impl<R: Read> Sections<R> {
             return Ok(kind);
         }
         let [kind] = self.take()?;
+        if ![HEADER, DIRECTORIES, INDEX, END].contains(&kind) {
+            return Err(damaged("a section of no known kind"));
+        }
         self.next = Some(kind);
         Ok(kind)
     }
@@ -277,7 +287,7 @@ impl<R: Read> Sections<R> {
     /// Takes the end, which says that the index begins there.
     fn end(&mut self, index: u64) -> io::Result<()> {
         if self.kind()? != END {
-            return Err(damaged("a section of no known kind, or not in its place"));
+            return Err(damaged("a section that is not in its place"));
         }
         if u64::from_le_bytes(self.take()?) != index {
             return Err(damaged("its end does not say where the index is"));

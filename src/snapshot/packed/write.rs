@@ -191,11 +191,11 @@ impl Filling {
             rest = &others;
         }
         let mut leaves = Vec::new();
-        while let (before, Some(leaf)) = (rest, record::take(&mut rest)) {
-            leaves.push((leaf.name, &before[..before.len() - rest.len()]));
+        while let (before, Some(name)) = (rest, record::skip(&mut rest)) {
+            leaves.push((start(name), name, &before[..before.len() - rest.len()]));
         }
         leaves.sort_unstable();
-        for (_, leaf) in leaves {
+        for (.., leaf) in leaves {
             self.make_room(number, room)?;
             self.leaves.extend_from_slice(leaf);
         }
@@ -231,6 +231,14 @@ impl Filling {
         self.done.push((self.first, frame));
         Ok(())
     }
+}
+
+/// The start of a `name`, by which most comparisons are decided.
+fn start(name: &[u8]) -> u64 {
+    let mut start = [0; 8];
+    let length = name.len().min(start.len());
+    start[..length].copy_from_slice(&name[..length]);
+    u64::from_be_bytes(start)
 }
 
 /// Packs the record of `directory`, and how many directories are below it.

@@ -233,7 +233,7 @@ pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Re
             list(out, &cause.parts, part)?;
             out.write_all(b"}")
         })?;
-        out.write_all(br#","left_out":"#)?;
+        out.write_all(br#","not_in_df":"#)?;
         list(out, &one.left_out, part)?;
         out.write_all(br#","not_looked_at":"#)?;
         list(out, &one.unknown, |out, what| string(out, what))?;

@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use super::listing::{FIELDS, convert, mount_id};
 use crate::inode::Identity;
 use crate::sys::mount_table::{ListedMount, device_number, unescape};
-use crate::sys::{Holder, MountTable, Stat, Unlinked, UnlinkedFiles, Unseen, to_path};
+use crate::sys::{Cause, Holder, MountTable, Stat, Unseen, to_path};
 
 /// How many files are named on each file system: the largest.
 const MOST: usize = 1_000;
@@ -27,18 +27,21 @@ const DELETED: &[u8] = b" (deleted)";
 /// Where the kernel tells which PID namespace this is, and what it tells of the first one (linux/proc_ns.h).
 const NAMESPACE: (&str, &str) = ("/proc/self/ns/pid", "pid:[4026531836]");
 
-/// Finds the files without a name on the file systems of `roots`. Ends early if it `is_stopped`.
+/// Finds the files without a name on the file systems of `roots`, one after the other. Returns also what it could not
+/// look at. Ends early if it `is_stopped`.
 ///
 /// # Errors
 /// The system's, if there is no proc.
-pub fn unlinked_files(roots: &[Identity], is_stopped: &AtomicBool) -> io::Result<Unlinked> {
+pub fn unlinked_files(
+    roots: &[Identity],
+    is_stopped: &AtomicBool,
+) -> io::Result<(Vec<Cause>, Vec<String>)> {
     let processes = fs::read_dir("/proc")?;
     let mut search = Search { mounts: MountTable::try_read()?, ..Search::default() };
-    for root in roots {
-        let number = search.file_system(Path::new("/proc/self"), root.mount);
-        search.roots.push((root.device, number));
+    for Identity { mount, device, .. } in roots {
+        let number = search.file_system(Path::new("/proc/self"), *mount);
+        search.found.push(Found { device: *device, number, ..Found::default() });
     }
-    search.found.resize_with(roots.len(), Found::default);
     for process in processes.flatten() {
         let pid = process.file_name().to_str().and_then(|name| name.parse().ok());
         if let Some(pid) = pid.filter(|_| !is_stopped.load(Ordering::Relaxed)) {
@@ -46,11 +49,13 @@ pub fn unlinked_files(roots: &[Identity], is_stopped: &AtomicBool) -> io::Result
         }
     }
     let is_first = fs::read_link(NAMESPACE.0).is_ok_and(|it| it == Path::new(NAMESPACE.1));
-    Ok(Unlinked {
-        by_root: search.found.into_iter().map(Found::finish).collect(),
-        is_refused: search.is_refused,
-        has_unlisted: !is_first || !Path::new("/proc/1").exists(),
-    })
+    let unknown = [
+        (search.is_refused, "some processes (Permission denied)"),
+        (!is_first || !Path::new("/proc/1").exists(), "processes that /proc does not list"),
+    ];
+    let unknown = unknown.into_iter().filter(|(is_unknown, _)| *is_unknown);
+    let causes = search.found.into_iter().map(Found::finish).collect();
+    Ok((causes, unknown.map(|(_, what)| what.to_owned()).collect()))
 }
 
 #[derive(Default)]
@@ -58,9 +63,7 @@ struct Search {
     mounts: MountTable,
     /// The number of the file system behind each mount that was met.
     by_mount: HashMap<u64, Option<u64>>,
-    /// The device of each root, and the number of its file system.
-    roots: Vec<(u64, Option<u64>)>,
-    /// What was found on the file system of each.
+    /// What was found on the file system of each root.
     found: Vec<Found>,
     is_refused: bool,
 }
@@ -68,6 +71,10 @@ struct Search {
 /// What was found on one file system.
 #[derive(Default)]
 struct Found {
+    /// The device of its root.
+    device: u64,
+    /// The number of the file system.
+    number: Option<u64>,
     sizes: HashMap<Identity, Option<u64>>,
     /// What else is known of the largest.
     files: HashMap<Identity, (Unseen, u32)>,
@@ -103,14 +110,14 @@ impl Search {
         if stat.links > 0 {
             return;
         }
-        let on_device = self.roots.iter().position(|(device, _)| *device == stat.device);
+        let on_device = self.found.iter().position(|found| found.device == stat.device);
         // Subvolumes of btrfs and overlays have devices of their own.
         let root = on_device.or_else(|| {
             let number = self.file_system(process, mount)?;
-            self.roots.iter().position(|(_, root)| *root == Some(number))
+            self.found.iter().position(|found| found.number == Some(number))
         });
-        if let Some(found) = root.and_then(|root| self.found.get_mut(root)) {
-            found.add(stat.identity(), Some(stat.blocks.saturating_mul(512)), path, pid);
+        if let Some(root) = root {
+            self.found[root].add(stat.identity(), Some(stat.blocks.saturating_mul(512)), path, pid);
         }
     }
 
@@ -119,31 +126,42 @@ impl Search {
         let mut maps = BufReader::new(File::open(process.join("maps"))?);
         let mut line = Vec::new();
         while maps.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-            if let Some(mapping) = Mapping::parse(&line) {
-                self.mapping(pid, process, &mapping);
+            let path = line.strip_suffix(b"\n").and_then(|line| line.strip_suffix(DELETED));
+            if let Some(path) = path {
+                self.mapping(pid, process, path);
             }
             line.clear();
         }
         Ok(())
     }
 
-    fn mapping(&mut self, pid: u32, process: &Path, mapping: &Mapping) {
-        let Mapping { range, device, inode, path } = mapping;
-        let error = match look(&process.join("map_files").join(range)) {
-            Ok((stat, mount)) => return self.inode(pid, process, path, (&stat, mount)),
-            Err(error) => error,
-        };
-        // Only root may follow these links. What the line says must do.
-        let root = self.roots.iter().position(|(_, number)| *number == Some(*device));
-        if let Some(root) = root.filter(|_| error.kind() == ErrorKind::PermissionDenied) {
-            let named = [b".", &**path, DELETED].concat();
-            let named = look(&process.join("root").join(to_path(&named)));
-            if named.is_ok_and(|(stat, _)| stat.inode == *inode) {
-                return;
+    /// Looks at a file that is mapped and has lost its name, as a line of proc_pid_maps(5) tells.
+    fn mapping(&mut self, pid: u32, process: &Path, line: &[u8]) -> Option<()> {
+        let (fields, path) = line.split_at(line.iter().position(|byte| *byte == b'/')?);
+        let (fields, path) = (str::from_utf8(fields).ok()?, unescape(path));
+        let fields: Vec<_> = fields.split_whitespace().collect();
+        let [range, _, _, device, inode] = fields[..] else { return None };
+        // There, numbers have no leading zeros.
+        let range: Vec<_> = range.split('-').map(|end| end.trim_start_matches('0')).collect();
+        let refused = match look(&process.join("map_files").join(range.join("-"))) {
+            Ok((stat, mount)) => {
+                self.inode(pid, process, &path, (&stat, mount));
+                return None;
             }
-            let identity = Identity { mount: 0, device: self.roots[root].0, number: *inode };
-            self.found[root].add(identity, None, path, pid);
+            Err(error) => error.kind() == ErrorKind::PermissionDenied,
+        };
+        // Only root may follow these links. What the line says must do, unless the name is still there.
+        let (major, minor) = device.split_once(':')?;
+        let [major, minor] = [major, minor].map(|number| u32::from_str_radix(number, 16));
+        let number = Some(device_number(major.ok()?, minor.ok()?));
+        let found = self.found.iter_mut().find(|found| found.number == number && refused)?;
+        let number = inode.parse().ok()?;
+        let named = to_path(&[b".", &*path, DELETED].concat()).into_owned();
+        if look(&process.join("root").join(named)).is_ok_and(|(stat, _)| stat.inode == number) {
+            return None;
         }
+        found.add(Identity { mount: 0, device: found.device, number }, None, &path, pid);
+        Some(())
     }
 
     /// The number of the file system that holds what is reached through `mount`, which a process has. For an overlay,
@@ -158,7 +176,11 @@ impl Search {
         };
         let listed = elsewhere.as_ref().or_else(|| self.mounts.listed(mount));
         let number = listed.and_then(|listed| match listed.upper() {
-            Some(upper) => self.mounts.file_system(look(&to_path(&upper)).ok()?.1),
+            Some(upper) => {
+                let (upper, may_touch) = self.mounts.near_path(&upper, 0)?;
+                let upper = Some(to_path(&upper)).filter(|_| may_touch);
+                self.mounts.file_system(look(&upper?).ok()?.1)
+            }
             None => listed.device,
         });
         self.by_mount.insert(mount, number);
@@ -199,43 +221,13 @@ impl Found {
         }
     }
 
-    fn finish(mut self) -> UnlinkedFiles {
+    fn finish(mut self) -> Cause {
         self.forget_small();
-        let mut files: Vec<_> = self.files.into_values().map(|(file, _)| file).collect();
-        files.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
+        let mut parts: Vec<_> = self.files.into_values().map(|(file, _)| file).collect();
+        parts.sort_unstable_by(|one, other| (other.size, &one.name).cmp(&(one.size, &other.name)));
         let sizes = self.sizes.values().flatten();
         let size = sizes.fold(0, |sum: u64, size| sum.saturating_add(*size));
-        UnlinkedFiles { count: self.sizes.len() as u64, size, files }
-    }
-}
-
-/// A mapped file that has lost its name, as a line of proc_pid_maps(5) tells.
-struct Mapping {
-    /// As it is called in map_files.
-    range: String,
-    /// The number of its file system.
-    device: u64,
-    inode: u64,
-    path: Vec<u8>,
-}
-
-impl Mapping {
-    fn parse(line: &[u8]) -> Option<Self> {
-        let line = line.strip_suffix(b"\n").unwrap_or(line).strip_suffix(DELETED)?;
-        let path = line.iter().position(|byte| *byte == b'/')?;
-        let fields = str::from_utf8(&line[..path]).ok()?;
-        let fields: Vec<_> = fields.split_whitespace().collect();
-        let [range, _, _, device, inode] = fields[..] else { return None };
-        let (major, minor) = device.split_once(':')?;
-        let [major, minor] = [major, minor].map(|number| u32::from_str_radix(number, 16));
-        // There, numbers have no leading zeros.
-        let range: Vec<_> = range.split('-').map(|end| end.trim_start_matches('0')).collect();
-        Some(Self {
-            range: range.join("-"),
-            device: device_number(major.ok()?, minor.ok()?),
-            inode: inode.parse().ok()?,
-            path: unescape(&line[path..]),
-        })
+        Cause { name: "deleted but open", size, files: Some(self.sizes.len() as u64), parts }
     }
 }
 
