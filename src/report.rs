@@ -25,7 +25,7 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Form, Listings, Origin, Snapshot, Wanted,
+    self, Destination, Doubt, Expired, FileSystem, Form, Origin, SavedListings, Snapshot, Wanted,
     packed, schema,
 };
 use crate::stats::WalkStats;
@@ -201,7 +201,7 @@ pub fn browse(
 
 /// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to be
 /// loaded; or if it cannot be read, which loading it says.
-pub fn listings(request: &Request) -> Option<(Browsed, Listings)> {
+pub fn listings(request: &Request) -> Option<(Browsed, SavedListings)> {
     let Input::Snapshots(files) = &request.source else { return None };
     let ([file], None, true) = (&files[..], &request.since, request.walk.filter.is_off()) else {
         return None;

@@ -39,18 +39,17 @@ pub use doubts::{Doubt, doubts};
 pub use file_system::{Cause, FileSystem, Unseen, file_systems};
 pub use glance::{Glance, glance};
 pub use origin::{GivenRoot, Origin, Volume};
-pub use packed::Listings;
+pub use packed::SavedListings;
 pub use reweigh::reweigh;
 pub use several::load_all;
 
-use std::fs::File;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
 use crate::measure::{Measure, View};
 use crate::problem::{Operation, Problem, unless_closed};
-use crate::sys::{self, Draft};
+use crate::sys::{self, Draft, SnapshotFile};
 use crate::tally::Tally;
 use crate::weighed::Weighed;
 use compression::Packer;
@@ -255,7 +254,7 @@ pub fn load_after<T: Tally>(
 ///
 /// # Errors
 /// The system's, and those of an invalid file.
-pub fn listings(path: &Path, wanted: Wanted) -> io::Result<Option<(Snapshot, Listings)>> {
+pub fn listings(path: &Path, wanted: Wanted) -> io::Result<Option<(Snapshot, SavedListings)>> {
     // From a pipe it could be read only once.
     if path == Path::new("-") || !sys::has_content(path) {
         return Ok(None);
@@ -290,7 +289,7 @@ fn parse<T: Tally>(
 /// A snapshot that was opened, in its form.
 enum Opened {
     /// After the first bytes, with the size of the file.
-    Packed(File, u64),
+    Packed(SnapshotFile, u64),
     Text(Tokens),
 }
 

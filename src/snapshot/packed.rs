@@ -12,6 +12,6 @@ pub mod pieces;
 mod read;
 mod write;
 
-pub use listings::Listings;
+pub use listings::SavedListings;
 pub(super) use read::{listings, read};
 pub use write::write;

@@ -80,7 +80,8 @@ pub use extents::Mapped;
 pub use listing::{Listed, Listing};
 pub use mount_table::{Location, MountTable};
 pub use snapshot_file::{
-    Destination, Draft, files_in, has_content, is_directory, open as open_snapshot, remove_file,
+    Destination, Draft, SnapshotFile, files_in, has_content, is_directory, open as open_snapshot,
+    remove_file,
 };
 pub use source::{Handle, Source};
 pub use space::{Space, space, used_inodes};

@@ -12,12 +12,15 @@ use tempfile::NamedTempFile;
 use super::system::snapshot_file as platform;
 use super::{MOST_SYMLINKS, to_path};
 
+/// A snapshot that was opened.
+pub type SnapshotFile = File;
+
 /// Opens the snapshot at `path`, standard input for `-`, and returns its size in bytes; 0 if the size is unknown
 /// before its end.
 ///
 /// # Errors
 /// The system's, from open(2).
-pub fn open(path: &Path) -> io::Result<(File, u64)> {
+pub fn open(path: &Path) -> io::Result<(SnapshotFile, u64)> {
     let file = match path == Path::new("-") {
         true => platform::stdin()?,
         false => File::open(path)?,

@@ -13,7 +13,7 @@ use weigh::internal::problem::Problem;
 use weigh::internal::remove::{Manner, Removed, Target, Trashed};
 use weigh::internal::render::palette::Theme;
 use weigh::internal::report::{Browsed, Request};
-use weigh::internal::snapshot::Listings;
+use weigh::internal::snapshot::SavedListings;
 use weigh::internal::tally::LiveDirectory;
 use weigh::internal::walk::Progress;
 
@@ -39,7 +39,7 @@ pub enum Event {
     /// How many inodes the file system has that is scanned.
     UsedInodes(u64),
     /// A snapshot is open: its listings can be read, in this view. All of it comes later, unless it is large.
-    Opened(Box<Listings>, View),
+    Opened(Box<SavedListings>, View),
     /// A scan has ended.
     Scanned(Result<Box<Browsed>, Problem>),
     /// The targets of the review with this number have been looked at: each with its number, and why it must not be

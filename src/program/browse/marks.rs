@@ -72,6 +72,8 @@ impl Marks {
             let below: Vec<_> =
                 self.places.range(Place::within(tree, directory)).copied().collect();
             below.into_iter().for_each(|place| self.unmark(tree, place));
+            let way = names(&tree.directory(directory));
+            self.elsewhere.0.retain(|other, _| !other.starts_with(&way));
         }
         self.places.insert(place);
         self.freed.mark(tree, place);

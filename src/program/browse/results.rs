@@ -100,7 +100,7 @@ impl Browser {
         let child = tree.at(place);
         let refusal = if marks.is_held(tree, place) {
             Some("the directory it lies in is marked")
-        } else if self.is_walking() {
+        } else if self.is_walking() && self.scan.listings.is_none() {
             // What must not be marked loses its mark once the walk is over.
             self.scan.is_open(&child).then_some("it is still being read")
         } else {

@@ -11,7 +11,7 @@ use super::sorting::Sorting;
 use weigh::internal::measure::View;
 use weigh::internal::render::partial::Partial;
 use weigh::internal::report::Browsed;
-use weigh::internal::snapshot::Listings;
+use weigh::internal::snapshot::SavedListings;
 use weigh::internal::tree::{Child, DirectoryId, Tree};
 
 /// A walk, a finished walk or a snapshot, and the marks in it.
@@ -20,7 +20,7 @@ pub(super) struct Scan {
     /// The result, without its tree. None until the walk has ended, or the snapshot is loaded.
     pub(super) browsed: Option<Browsed>,
     /// The snapshot, as long as only its listings are read.
-    pub(super) listings: Option<Box<Listings>>,
+    pub(super) listings: Option<Box<SavedListings>>,
     /// Empty if nothing could be read. During the walk, and with listings, it has only the current directory, and those that lead to it.
     pub(super) tree: Tree,
     /// What could not be read.

@@ -3,7 +3,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet, VecDeque};
-use std::fs::File;
 use std::io;
 use std::mem;
 use std::ops::Range;
@@ -15,6 +14,7 @@ use super::read::with_times;
 use crate::inode::Identity;
 use crate::measure::{Kind, View};
 use crate::snapshot::compression::{MOST_TIMES, is_bomb};
+use crate::sys::SnapshotFile;
 use crate::tally::{Inodes, Limits, Show, Tally, Whole};
 use crate::total::{Replay, Shown};
 use crate::tree::record;
@@ -31,8 +31,8 @@ const MOST_WHOLE: u64 = 96 << 20;
 
 /// The listings of a file.
 #[derive(Debug)]
-pub struct Listings {
-    blocks: Blocks<File>,
+pub struct SavedListings {
+    blocks: Blocks<SnapshotFile>,
     /// The blocks that were used last, the very last one at the end.
     cache: VecDeque<(usize, Arc<Vec<u8>>)>,
     /// How many blocks were read.
@@ -65,13 +65,13 @@ impl Directory {
     }
 }
 
-impl Listings {
+impl SavedListings {
     /// Those in `blocks`, with times if they are wanted. None if there is no root, or if it is not a directory.
     ///
     /// # Errors
     /// The system's, and those of a damaged file, as in all that follows.
     pub(super) fn of(
-        blocks: Blocks<File>,
+        blocks: Blocks<SnapshotFile>,
         directories: u64,
         has_times: bool,
     ) -> io::Result<Option<Self>> {

@@ -1,16 +1,16 @@
 //! Reads a file from front to back into a tally. Other threads unpack blocks meanwhile.
 
-use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::iter;
 
 use super::blocks::{Blocks, FileHeader, Index, MAGIC, Section, Sections, damaged, header};
-use super::listings::Listings;
+use super::listings::SavedListings;
 use super::pieces::{Piece, Record, take_directory, take_root};
 use crate::measure::{Figures, Kind, View};
 use crate::parallel;
 use crate::snapshot::tokens::DEEPEST;
 use crate::snapshot::{Origin, Snapshot, Wanted};
+use crate::sys::SnapshotFile;
 use crate::tally::Tally;
 use crate::total::{Replay, Shown};
 use crate::tree::record::take_number;
@@ -18,7 +18,7 @@ use crate::tree::{Node, Tree};
 
 /// Reads `file` of `size` bytes into what `tally` makes for its view. `check` gets that view and the origin before.
 pub(in crate::snapshot) fn read<T: Tally>(
-    mut file: File,
+    mut file: SnapshotFile,
     size: u64,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
@@ -53,11 +53,13 @@ pub(in crate::snapshot) fn read<T: Tally>(
 /// # Errors
 /// The system's, and those of a file that is damaged there.
 pub(in crate::snapshot) fn listings(
-    file: File,
+    file: SnapshotFile,
     wanted: Wanted,
-) -> io::Result<Option<(Snapshot, Listings)>> {
+) -> io::Result<Option<(Snapshot, SavedListings)>> {
     let (FileHeader { header, directories }, blocks) = Blocks::open(file)?;
-    let Some(listings) = Listings::of(blocks, directories, wanted.times)? else { return Ok(None) };
+    let Some(listings) = SavedListings::of(blocks, directories, wanted.times)? else {
+        return Ok(None);
+    };
     Ok(Some((header.loaded(wanted, None).map_err(damaged)?, listings)))
 }
 
