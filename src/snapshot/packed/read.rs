@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::iter;
 
-use super::blocks::{FileHeader, Index, Section, Sections, damaged, header};
+use super::blocks::{BlockPlace, FileHeader, Section, Sections, damaged, header};
 use super::pieces::{Piece, Record, take_directory, take_root};
 use crate::measure::{Figures, Kind, View};
 use crate::parallel;
@@ -16,7 +16,7 @@ use crate::tree::{Node, Tree};
 
 /// Reads `file` of `size` bytes into what `tally` makes for its view. `check` gets that view and the origin before.
 pub(in crate::snapshot) fn read<T: Tally>(
-    file: impl Read + 'static,
+    file: impl Read,
     size: u64,
     wanted: Wanted,
     tally: impl FnOnce(View) -> T,
@@ -25,17 +25,17 @@ pub(in crate::snapshot) fn read<T: Tally>(
     let (FileHeader { header, directories }, mut sections) = header(file, size)?;
     let view = header.view(wanted);
     check(view, header.known())?;
-    let mut index = Index::default();
+    let mut places = Vec::new();
     let tally = tally(view);
-    let report = read_tree(&mut sections, &mut index, directories, (tally, wanted.times))?;
-    sections.finish(&index)?;
+    let report = read_tree(&mut sections, &mut places, directories, (tally, wanted.times))?;
+    sections.finish(&places)?;
     header.loaded(wanted, report).map_err(damaged)
 }
 
 /// Reads all blocks into a tally, perhaps with times: the tree of so many `directories`, if there is one.
 fn read_tree<T: Tally, R: Read>(
     sections: &mut Sections<R>,
-    index: &mut Index,
+    places: &mut Vec<BlockPlace>,
     directories: u64,
     (tally, has_times): (T, bool),
 ) -> io::Result<Option<Tree>> {
@@ -55,7 +55,7 @@ fn read_tree<T: Tally, R: Read>(
     if directories != if is_directory { root.below + 1 } else { 0 } {
         return Err(damaged("its header says another number of directories than its root"));
     }
-    index.push(0, first.length);
+    places.push(first.section.place(0));
     let is_total = root.node.name.is_empty();
     let replay = Replay::new(tally, is_total.into());
     let mut reading = Reading { replay, has_times, is_total, open: Vec::new(), number: 0 };
@@ -66,7 +66,7 @@ fn read_tree<T: Tally, R: Read>(
     parallel::in_order(0, iter::from_fn(|| sections.block()), unpack, |block| {
         let block = block?;
         let first = reading.block(&block.content).map_err(|error| block.wrong(&error))?;
-        index.push(first, block.length);
+        places.push(block.section.place(first));
         io::Result::Ok(())
     })?;
     if !reading.open.is_empty() {
@@ -76,23 +76,21 @@ fn read_tree<T: Tally, R: Read>(
     Ok(Some(reading.replay.finish(&with_times(node, has_times))))
 }
 
-/// A block, and how long it is in the file.
+/// A block, and what is in it.
 struct Block {
-    number: usize,
+    section: Section,
     content: Vec<u8>,
-    length: usize,
 }
 
 fn unpack(section: io::Result<Section>) -> io::Result<Block> {
     let section = section?;
-    let content = section.unpack()?;
-    Ok(Block { number: section.number, content, length: section.length() })
+    section.unpack().map(|content| Block { section, content })
 }
 
 impl Block {
     #[cold]
     fn wrong(&self, error: &io::Error) -> io::Error {
-        damaged(format_args!("block {} is wrong: {error}", self.number))
+        damaged(format_args!("block {} is wrong: {error}", self.section.number))
     }
 }
 
