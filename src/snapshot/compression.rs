@@ -39,12 +39,9 @@ impl Form {
 
     /// The form of a snapshot at `path`, going by its extension.
     pub fn of(path: &Path) -> Self {
-        match path.extension().and_then(OsStr::to_str) {
-            Some("weigh") => Form::Packed,
-            Some("zst") => Form::Zstd,
-            Some("gz") => Form::Gzip,
-            _ => Form::Json,
-        }
+        let last = path.extension().and_then(OsStr::to_str);
+        let form = Self::ALL.into_iter().find(|form| form.ending().rsplit('.').next() == last);
+        form.unwrap_or(Form::Json)
     }
 
     /// The form that the names of files say with this ending.

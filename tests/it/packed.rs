@@ -168,8 +168,11 @@ fn large() -> Fixture {
     fixture
 }
 
-/// The sections of a file: their kinds, and what they unpack to.
-fn sections(file: &[u8]) -> Vec<(u8, Vec<u8>)> {
+/// Sections: their kinds, and what they unpack to.
+type Parts = Vec<(u8, Vec<u8>)>;
+
+/// The sections of a file.
+fn sections(file: &[u8]) -> Parts {
     let mut rest = file.strip_prefix(MAGIC).unwrap();
     let mut sections = Vec::new();
     while let [kind @ (b'H' | b'D' | b'I'), a, b, c, d, more @ ..] = rest {
@@ -367,7 +370,7 @@ fn forgery() -> impl Strategy<Value = Forgery> {
 }
 
 impl Forgery {
-    fn apply(&self, sections: &mut Vec<(u8, Vec<u8>)>, others: &[(u8, Vec<u8>)]) {
+    fn apply(&self, sections: &mut Parts, others: &[(u8, Vec<u8>)]) {
         if sections.is_empty() {
             return;
         }
@@ -493,7 +496,7 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
         parts[0].1 = header.replacen(was, is, 1).into_bytes();
         sealed(&parts, true)
     };
-    let with = |change: &dyn Fn(&mut Vec<(u8, Vec<u8>)>)| {
+    let with = |change: &dyn Fn(&mut Parts)| {
         let mut parts = parts.clone();
         change(&mut parts);
         sealed(&parts, true)
@@ -540,7 +543,7 @@ fn what_is_wrong_is_said_with_the_file_and_the_block() {
         (with(&|parts| parts.swap(2, 3)), "block 1 is wrong: it does not go on where"),
         (with(&|parts| parts.truncate(2)), "it ends before its tree does"),
         (with(&|parts| parts.truncate(1)), "it has no tree"),
-        (with(&|parts| drop(parts.pop())), "the index is not complete"),
+        (with(&|parts| drop(parts.pop())), "the index is wrong"),
         (
             with(&|parts| {
                 let at = parts.len() - 2;

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 use std::io::{self, Cursor, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::rc::Rc;
+use std::mem;
 
 use zstd::bulk::{Compressor, decompress};
 use zstd::zstd_safe::{compress_bound, find_frame_compressed_size, get_frame_content_size};
@@ -31,13 +31,13 @@ const END: u8 = b'E';
 /// The bytes of a section before its frame: its kind, and how long the frame is.
 const START: usize = 5;
 
-/// Compresses the content of a section. On a package store of 5 million entries, the next level makes a file that is
-/// 5% smaller and takes a quarter longer.
+/// Compresses the content of a section. A package store of 5 million entries takes 76 MB with level 1, 72 with 2, and
+/// 68 with 3 (JSON: 77 MB); each level takes a fifth longer than the one before.
 ///
 /// # Errors
 /// If there is no memory.
 pub fn pack(content: &[u8]) -> io::Result<Vec<u8>> {
-    const LEVEL: i32 = 1;
+    const LEVEL: i32 = 2;
     thread_local! {
         /// To make one for each section took a tenth of the time.
         static COMPRESSOR: RefCell<Compressor<'static>> = RefCell::default();
@@ -53,7 +53,10 @@ pub fn pack(content: &[u8]) -> io::Result<Vec<u8>> {
 pub struct Writer<W> {
     out: W,
     at: u64,
-    index: Index,
+    /// What is said of each block: how long it is in the file, and how much greater the number of its first directory
+    /// is than that of the block before.
+    index: Vec<u8>,
+    last: u64,
 }
 
 impl<W: Write> Writer<W> {
@@ -63,18 +66,20 @@ impl<W: Write> Writer<W> {
     /// The writer's, as in all that follows.
     pub fn new(mut out: W) -> io::Result<Self> {
         out.write_all(MAGIC)?;
-        Ok(Self { out, at: MAGIC.len() as u64, index: Index::default() })
+        Ok(Self { out, at: MAGIC.len() as u64, index: Vec::new(), last: 0 })
     }
 
     /// Adds a block, which is [packed](pack), and whose first listing is that of the directory with this number.
     pub fn block(&mut self, first: u64, frame: &[u8]) -> io::Result<()> {
-        self.index.push(first, START + frame.len());
+        push_number(&mut self.index, (START + frame.len()) as u64);
+        push_number(&mut self.index, first.saturating_sub(self.last));
+        self.last = first;
         self.section(DIRECTORIES, frame)
     }
 
     /// Adds the index, and ends the file.
     pub fn finish(mut self) -> io::Result<()> {
-        let (index, begin) = (std::mem::take(&mut self.index.packed), self.at);
+        let (index, begin) = (mem::take(&mut self.index), self.at);
         for part in index.chunks(LARGEST) {
             self.section(INDEX, &pack(part)?)?;
         }
@@ -109,28 +114,13 @@ impl<W: Write> Write for HeaderText<'_, W> {
     }
 }
 
-/// What is said of each block: how long it is in the file, and how much greater the number of its first directory is
-/// than that of the block before.
-#[derive(Debug, Default)]
-pub struct Index {
-    packed: Vec<u8>,
-    last: u64,
-}
-
-impl Index {
-    /// Adds a block that takes so many bytes.
-    pub fn push(&mut self, first: u64, length: usize) {
-        push_number(&mut self.packed, length as u64);
-        push_number(&mut self.packed, first.saturating_sub(self.last));
-        self.last = first;
-    }
-}
-
 /// A section as it is in the file.
 pub struct Section {
     kind: u8,
     /// Which of its kind it is.
     pub number: usize,
+    /// Where in the file it begins.
+    offset: u64,
     frame: Vec<u8>,
 }
 
@@ -154,9 +144,9 @@ impl Section {
         })
     }
 
-    /// How many bytes it takes in the file.
-    pub fn length(&self) -> usize {
-        START + self.frame.len()
+    /// Where it is, if it is a block that begins with the directory that has this number.
+    pub fn place(&self, first: u64) -> BlockPlace {
+        BlockPlace { offset: self.offset, length: (START + self.frame.len()) as u64, first }
     }
 }
 
@@ -237,6 +227,7 @@ impl<R: Read> Sections<R> {
             return Ok(None);
         }
         self.next = None;
+        let offset = self.at - 1;
         let length = u32::from_le_bytes(self.take()?) as usize;
         if length > compress_bound(LARGEST) {
             return Err(damaged("a section is longer than any can be"));
@@ -253,7 +244,7 @@ impl<R: Read> Sections<R> {
         }
         let number = if self.count.0 == kind { self.count.1 } else { 0 };
         self.count = (kind, number + 1);
-        Ok(Some(Section { kind, number, frame }))
+        Ok(Some(Section { kind, number, offset, frame }))
     }
 
     /// The next block; none after the last one.
@@ -261,27 +252,47 @@ impl<R: Read> Sections<R> {
         self.next_of(DIRECTORIES).transpose()
     }
 
-    /// Reads the `index`, the end, and that nothing follows.
+    /// Reads the index, which says that the blocks are at these `places`, the end, and that nothing follows.
     ///
     /// # Errors
     /// The system's, and an error if the file says otherwise.
-    pub fn finish(mut self, index: &Index) -> io::Result<()> {
-        let (begin, mut is_at) = (self.at - u64::from(self.next.is_some()), 0);
-        while let Some(section) = self.next_of(INDEX)? {
-            let content = section.unpack()?;
-            if !index.packed.get(is_at..).is_some_and(|rest| rest.starts_with(&content)) {
-                return Err(damaged("the index is wrong"));
-            }
-            is_at += content.len();
+    pub fn finish(mut self, places: &[BlockPlace]) -> io::Result<()> {
+        let index = self.at - u64::from(self.next.is_some());
+        let begin = places.first().map_or(index, |first| first.offset);
+        if self.places((begin, index))? != places {
+            return Err(damaged("the index is wrong"));
         }
-        if is_at != index.packed.len() {
-            return Err(damaged("the index is not complete"));
-        }
-        self.end(begin)?;
+        self.end(index)?;
         match self.file.read(&mut [0])? {
             0 => Ok(()),
             _ => Err(damaged("something after the end")),
         }
+    }
+
+    /// Reads the index: the blocks, which fill the file from the end of the header to the index.
+    fn places(&mut self, (begin, end): (u64, u64)) -> io::Result<Vec<BlockPlace>> {
+        let wrong = || damaged("the index is wrong");
+        let mut packed = Vec::new();
+        while let Some(section) = self.next_of(INDEX)? {
+            packed.extend(section.unpack()?);
+            // Each block takes more than what is said of it.
+            if packed.len() as u64 > end - begin {
+                return Err(wrong());
+            }
+        }
+        let (mut places, mut rest) = (Vec::new(), packed.as_slice());
+        let (mut offset, mut first) = (begin, 0_u64);
+        while !rest.is_empty() {
+            let length = take_number(&mut rest).filter(|length| *length > START as u64);
+            let next =
+                length.and_then(|length| offset.checked_add(length)).filter(|next| *next <= end);
+            let more = take_number(&mut rest).and_then(|more| first.checked_add(more));
+            let ((length, next), more) = length.zip(next).zip(more).ok_or_else(wrong)?;
+            first = more;
+            places.push(BlockPlace { offset, length, first });
+            offset = next;
+        }
+        if offset == end { Ok(places) } else { Err(wrong()) }
     }
 
     /// Takes the end, which says that the index begins there.
@@ -313,10 +324,12 @@ pub struct FileHeader {
 ///
 /// # Errors
 /// The system's, and those of an invalid header.
-pub fn header<R: Read + 'static>(file: R, size: u64) -> io::Result<(FileHeader, Sections<R>)> {
-    let sections = Rc::new(RefCell::new(Sections::new(file, size)));
-    let text = Text { sections: Rc::clone(&sections), content: Cursor::default() };
-    let mut tokens = Tokens::new(Box::new(text));
+pub fn header<R: Read>(file: R, size: u64) -> io::Result<(FileHeader, Sections<R>)> {
+    let (mut sections, mut text) = (Sections::new(file, size), Vec::new());
+    while let Some(section) = sections.next_of(HEADER)? {
+        text.extend(section.unpack()?);
+    }
+    let mut tokens = Tokens::new(Box::new(Cursor::new(text)));
     tokens.recognize();
     let (mut header, mut format, mut directories) = (Header::default(), None, None);
     tokens.object(|tokens| {
@@ -339,30 +352,7 @@ pub fn header<R: Read + 'static>(file: R, size: u64) -> io::Result<(FileHeader, 
     let (Some(_), Some(_), Some(directories)) = (header.schema, format, directories) else {
         return Err(damaged("a header without schema, format, or the number of directories"));
     };
-    drop(tokens);
-    // The text is gone.
-    let sections = Rc::into_inner(sections).map(RefCell::into_inner);
-    let sections = sections.ok_or_else(|| damaged("its header has no end"))?;
     Ok((FileHeader { header, directories }, sections))
-}
-
-/// The text in the sections of the header.
-struct Text<R> {
-    sections: Rc<RefCell<Sections<R>>>,
-    content: Cursor<Vec<u8>>,
-}
-
-impl<R: Read> Read for Text<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        loop {
-            let count = self.content.read(buffer)?;
-            if count > 0 || buffer.is_empty() {
-                return Ok(count);
-            }
-            let Some(section) = self.sections.borrow_mut().next_of(HEADER)? else { return Ok(0) };
-            self.content = Cursor::new(section.unpack()?);
-        }
-    }
 }
 
 /// The blocks of a file, each read by its place.
@@ -373,7 +363,7 @@ pub struct Blocks<R> {
 }
 
 /// Where a block is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockPlace {
     /// Where in the file it begins.
     pub offset: u64,
@@ -383,7 +373,7 @@ pub struct BlockPlace {
     pub first: u64,
 }
 
-impl<R: Read + Seek + 'static> Blocks<R> {
+impl<R: Read + Seek> Blocks<R> {
     /// Opens `file`: reads its header, its index and its end.
     ///
     /// # Errors
@@ -409,7 +399,7 @@ impl<R: Read + Seek + 'static> Blocks<R> {
             return Err(damaged("its end does not say where the index is"));
         }
         sections.at = sections.file.seek(SeekFrom::Start(index))?;
-        let places = places(&mut sections, (begin, index))?;
+        let places = sections.places((begin, index))?;
         if sections.at != end + 1 {
             return Err(damaged("the index does not end where the file does"));
         }
@@ -438,39 +428,11 @@ impl<R: Read + Seek + 'static> Blocks<R> {
         let section = sections.next_of(DIRECTORIES)?.ok_or_else(is_other)?;
         let mut content = section.unpack()?;
         let mut rest = content.as_slice();
-        if section.length() as u64 != length || take_number(&mut rest) != Some(first) {
+        if section.place(first).length != length || take_number(&mut rest) != Some(first) {
             return Err(is_other());
         }
         let start = content.len() - rest.len();
         content.drain(..start);
         Ok(content)
     }
-}
-
-/// Reads the index: the blocks, which fill the file from the end of the header to the index.
-fn places<R: Read>(
-    sections: &mut Sections<R>,
-    (begin, end): (u64, u64),
-) -> io::Result<Vec<BlockPlace>> {
-    let wrong = || damaged("the index is wrong");
-    let mut packed = Vec::new();
-    while let Some(section) = sections.next_of(INDEX)? {
-        packed.extend(section.unpack()?);
-        // Each block takes more than what is said of it.
-        if packed.len() as u64 > end - begin {
-            return Err(wrong());
-        }
-    }
-    let (mut places, mut rest) = (Vec::new(), packed.as_slice());
-    let (mut offset, mut first) = (begin, 0_u64);
-    while !rest.is_empty() {
-        let length = take_number(&mut rest).filter(|length| *length > START as u64);
-        let next = length.and_then(|length| offset.checked_add(length)).filter(|next| *next <= end);
-        let more = take_number(&mut rest).and_then(|more| first.checked_add(more));
-        let ((length, next), more) = length.zip(next).zip(more).ok_or_else(wrong)?;
-        first = more;
-        places.push(BlockPlace { offset, length, first });
-        offset = next;
-    }
-    if offset == end { Ok(places) } else { Err(wrong()) }
 }

@@ -3,7 +3,7 @@
 use std::io::{self, Read, Seek, SeekFrom};
 use std::iter;
 
-use super::blocks::{Blocks, FileHeader, Index, MAGIC, Section, Sections, damaged, header};
+use super::blocks::{BlockPlace, Blocks, FileHeader, MAGIC, Section, Sections, damaged, header};
 use super::listings::SavedListings;
 use super::pieces::{Piece, Record, take_directory, take_root};
 use crate::measure::{Figures, Kind, View};
@@ -41,9 +41,9 @@ pub(in crate::snapshot) fn read<T: Tally>(
         }
         file.seek(SeekFrom::Start(begin))?;
     }
-    let mut index = Index::default();
-    let report = read_tree(&mut sections, &mut index, directories, (tally, wanted.times))?;
-    sections.finish(&index)?;
+    let mut places = Vec::new();
+    let report = read_tree(&mut sections, &mut places, directories, (tally, wanted.times))?;
+    sections.finish(&places)?;
     header.loaded(wanted, report).map_err(damaged)
 }
 
@@ -66,7 +66,7 @@ pub(in crate::snapshot) fn listings(
 /// Reads all blocks into a tally, perhaps with times: the tree of so many `directories`, if there is one.
 fn read_tree<T: Tally, R: Read>(
     sections: &mut Sections<R>,
-    index: &mut Index,
+    places: &mut Vec<BlockPlace>,
     directories: u64,
     (tally, has_times): (T, bool),
 ) -> io::Result<Option<Tree>> {
@@ -86,7 +86,7 @@ fn read_tree<T: Tally, R: Read>(
     if directories != if is_directory { root.below + 1 } else { 0 } {
         return Err(damaged("its header says another number of directories than its root"));
     }
-    index.push(0, first.length);
+    places.push(first.section.place(0));
     let is_total = root.node.name.is_empty();
     let replay = Replay::new(tally, is_total.into());
     let mut reading = Reading { replay, has_times, is_total, open: Vec::new(), number: 0 };
@@ -97,7 +97,7 @@ fn read_tree<T: Tally, R: Read>(
     parallel::in_order(0, iter::from_fn(|| sections.block()), unpack, |block| {
         let block = block?;
         let first = reading.block(&block.content).map_err(|error| block.wrong(&error))?;
-        index.push(first, block.length);
+        places.push(block.section.place(first));
         io::Result::Ok(())
     })?;
     if !reading.open.is_empty() {
@@ -107,23 +107,21 @@ fn read_tree<T: Tally, R: Read>(
     Ok(Some(reading.replay.finish(&with_times(node, has_times))))
 }
 
-/// A block, and how long it is in the file.
+/// A block, and what is in it.
 struct Block {
-    number: usize,
+    section: Section,
     content: Vec<u8>,
-    length: usize,
 }
 
 fn unpack(section: io::Result<Section>) -> io::Result<Block> {
     let section = section?;
-    let content = section.unpack()?;
-    Ok(Block { number: section.number, content, length: section.length() })
+    section.unpack().map(|content| Block { section, content })
 }
 
 impl Block {
     #[cold]
     fn wrong(&self, error: &io::Error) -> io::Error {
-        damaged(format_args!("block {} is wrong: {error}", self.number))
+        damaged(format_args!("block {} is wrong: {error}", self.section.number))
     }
 }
 

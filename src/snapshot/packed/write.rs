@@ -14,7 +14,8 @@ use crate::tree::record::{self, push_number};
 use crate::tree::{Child, DirectoryId, Node, Tree};
 use crate::weighed::Weighed;
 
-/// A block is full once it has this many bytes.
+/// A block is full once it has this many bytes. With half of it, a package store takes 4% more, and with twice as many
+/// 2% less.
 const FULL: usize = 256 << 10;
 
 /// The same where compression is so good that the file would be taken for a bomb.
