@@ -93,7 +93,7 @@
 //!
 //! ```text
 //! main       cli browse signals remove report render terminal problem escape
-//! browse     signals remove report filter git walk total tally sum tree render sys inode measure problem path interrupt weighed escape
+//! browse     signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
 //! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt

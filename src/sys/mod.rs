@@ -83,12 +83,13 @@ pub use snapshot_file::{
     Destination, Draft, files_in, has_content, is_directory, open as open_snapshot, remove_file,
 };
 pub use source::{Handle, Source};
-pub use space::{Space, space};
+pub use space::{Space, space, used_inodes};
 pub use system::{
     Bulk, HOME, HeldDirectory, Prefetch, clone_mount, errors, free_handles, host, into_path,
     is_capable_terminal, is_out_of_handles, is_root, is_rotational, is_vanished, make_directories,
-    map_extents, not_found, open_to_append, own_space, space_around, stop_others, terminal,
-    threads_with_room, to_path, unlinked_files, usage, user_home, user_homes, user_id, user_name,
+    map_extents, not_found, open_outside, open_to_append, own_space, space_around, stop_others,
+    terminal, threads_with_room, to_path, unlinked_files, usage, user_home, user_homes, user_id,
+    user_name,
 };
 pub use time_zone::time_zone;
 pub use unseen::{Cause, Holder, Unseen};
@@ -294,6 +295,14 @@ pub fn real_path(path: &Path, symlinks: Symlinks) -> io::Result<PathBuf> {
         }
         _ => fs::canonicalize(path),
     }
+}
+
+/// The fingerprint of what is at `path` now ([`Stat::fingerprint`]). A symlink there is not followed.
+///
+/// # Errors
+/// The system's.
+pub fn fingerprint(path: &Path) -> io::Result<u32> {
+    Ok(system::by_path::stat_path(path, Symlinks::Stay)?.fingerprint())
 }
 
 /// Seconds since the epoch.

@@ -163,7 +163,7 @@ impl MountTable {
     }
 
     /// The mount through which the real path `path` is reached.
-    fn mount_at(&self, path: &[u8]) -> u64 {
+    pub(super) fn mount_at(&self, path: &[u8]) -> u64 {
         let mut at = self.outermost();
         let ends = (0..=path.len()).filter(|end| path.get(*end).is_none_or(|byte| *byte == b'/'));
         for end in ends {

@@ -34,7 +34,7 @@ const FILES: (usize, usize) = (300, 50_000);
 const RUNS: (usize, usize) = (60, 5_000);
 
 /// Runs `check` on so many inputs.
-fn throw<S: Strategy>(count: (usize, usize), inputs: S, check: impl Fn(S::Value)) {
+pub fn throw<S: Strategy>(count: (usize, usize), inputs: S, check: impl Fn(S::Value)) {
     let cases = u32::try_from(rounds(count.0, count.1)).unwrap();
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let outcome = proptest::test_runner::TestRunner::new(config).run(&inputs, |input| {
@@ -296,6 +296,7 @@ fn snapshots_are_taken_or_refused_and_what_is_taken_can_be_shown() {
             min_size: 3,
             show: Show::default(),
             roots: width,
+            opens_new: look % 2 == 0,
         };
         let _ = snapshot::load(&one, Wanted::default(), |view| Top::new(view, limits));
         let all = Filter::default();

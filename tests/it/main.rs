@@ -61,6 +61,7 @@ mod fuzz;
 mod loaded;
 mod names;
 mod numbers;
+mod packed;
 mod wide;
 
 // What may happen meanwhile: errors, signals, changes, slow storage.
@@ -86,10 +87,13 @@ mod order;
 mod alike;
 mod browse;
 mod export;
+mod format;
 mod golden;
 mod history;
 mod html;
 mod json;
+mod listings;
+mod look;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod reweighed;
@@ -105,6 +109,7 @@ mod terminal;
 mod tty;
 mod unseen;
 mod view;
+mod views;
 
 // What is deleted, and what that frees.
 mod freeing;

@@ -7,13 +7,16 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
 use clap_complete::Shell;
+use nu_ansi_term::Color;
 
+use super::colors::parse as parse_color;
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
+use crate::program::browse::Binding;
 use weigh::internal::measure::parse_size;
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
-use weigh::internal::snapshot::Share;
+use weigh::internal::snapshot::{Form, Share};
 use weigh::internal::sys::Source;
 use weigh::internal::tally::By;
 
@@ -264,6 +267,23 @@ pub(super) struct PrintFlags {
     #[arg(hide_possible_values = true)]
     pub(super) color: Option<When>,
 
+    /// Choose colours for a dark or a light background: dark, light, none (for both), or auto (the default)
+    ///
+    /// auto goes by what COLORFGBG says, and --ui asks the terminal.
+    #[arg(long, value_name = "THEME", hide_possible_values = true)]
+    pub(super) theme: Option<ThemeFlag>,
+
+    /// Draw something in a colour: accent, aside, grown, shrunk, track, band or share
+    ///
+    /// A colour is one of 16 names (red, bright-red), a number up to 255, or #rrggbb. If the terminal does not have it,
+    /// the colour of the theme stays.
+    #[arg(long, value_name = "ROLE=COLOR", value_parser = parse_color)]
+    pub(super) color_of: Vec<(usize, Color)>,
+
+    /// Make names links to their entries: on a terminal (auto, the default), always, or never
+    #[arg(long, value_name = "WHEN", hide_possible_values = true)]
+    pub(super) hyperlink: Option<When>,
+
     /// Show no progress
     #[arg(short = 'P', long)]
     pub(super) no_progress: bool,
@@ -323,13 +343,20 @@ pub(super) struct PrintFlags {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Snapshots")]
 pub(super) struct SnapshotFlags {
-    /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
+    /// Also save a snapshot in FILE, in the form that its name ends in; - is standard output
     ///
-    /// An existing FILE is replaced only if it is empty or a snapshot from --save. If FILE is standard output, the
-    /// snapshot is all that is printed. If FILE ends in a slash, it is a directory, and the snapshot is a new file
-    /// there, named after the time.
+    /// The name ends in .weigh, .json, .json.zst or .json.gz; otherwise the form is JSON. An existing FILE is replaced
+    /// only if it is empty or a snapshot from --save. If FILE is standard output, the snapshot is all that is printed.
+    /// If FILE ends in a slash, it is a directory, and the snapshot is a new .weigh file there, named after the time.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
+
+    /// With --save, save in this form, whatever the name of FILE is
+    ///
+    /// weigh is the smallest and fastest. Other programs can read JSON.
+    #[arg(long, value_name = "FORM")]
+    #[arg(value_parser = PossibleValuesParser::new(Form::ALL.map(Form::ending)))]
+    pub(super) save_as: Option<String>,
 
     /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others
     ///
@@ -411,6 +438,12 @@ pub(super) struct ScreenFlags {
     /// End paths that --ui prints with NUL instead of a newline
     #[arg(long, requires = "ui")]
     pub(super) print0: bool,
+
+    /// Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s
+    ///
+    /// In the config file, a table [keys] has them.
+    #[arg(long, value_name = "ACTION=KEY", value_parser = Binding::parse)]
+    pub(super) key_of: Vec<Binding>,
 }
 
 /// Which of a file's times.
@@ -424,12 +457,21 @@ pub(super) enum FileTime {
     Modified,
 }
 
-/// When there are colours.
+/// When there are colours, or links.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum When {
     Auto,
     Always,
     Never,
+}
+
+/// What the background of the terminal is.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum ThemeFlag {
+    Auto,
+    Dark,
+    Light,
+    None,
 }
 
 /// In which order siblings are shown.

@@ -32,6 +32,8 @@ pub(in crate::snapshot) struct Header {
     origin: Option<Origin>,
     /// Whether `details` was read. A saved snapshot has it before its tree.
     knows_details: bool,
+    /// Whether weigh wrote it.
+    is_ours: bool,
 }
 
 impl Header {
@@ -53,6 +55,7 @@ impl Header {
                 let measure = measure.ok_or_else(|| tokens.error("a measure that is not known"))?;
                 self.measure = Some(measure);
             }
+            b"tool" => self.is_ours = tokens.utf8()? == "weigh",
             b"complete" => self.is_complete = Some(tokens.boolean()?),
             b"errors" => {
                 let codes = LazyCell::new(codes);
@@ -84,10 +87,10 @@ impl Header {
         Ok(())
     }
 
-    /// What it says, if it is a snapshot's, and not only that of what was printed.
+    /// What it says, if it is that of a snapshot of weigh, and not only of what was printed.
     pub(in crate::snapshot) fn glance(self) -> Option<Glance> {
         let (origin, is_complete) = (self.origin?, self.is_complete?);
-        self.schema.map(|_| Glance { origin, is_complete })
+        self.schema.filter(|_| self.is_ours).map(|_| Glance { origin, is_complete })
     }
 
     fn origin(&mut self) -> &mut Origin {
@@ -107,14 +110,11 @@ impl Header {
 
     pub(in crate::snapshot) fn loaded(
         self,
-        tokens: &Tokens,
         wanted: Wanted,
         report: Option<Tree>,
-    ) -> io::Result<Snapshot> {
+    ) -> Result<Snapshot, &'static str> {
         let (Some(_), Some(is_complete)) = (self.measure, self.is_complete) else {
-            return Err(
-                tokens.error("a snapshot that does not say what was measured, and whether all")
-            );
+            return Err("a snapshot that does not say what was measured, and whether all");
         };
         let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
         let view = self.view(wanted);
@@ -217,7 +217,7 @@ pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Re
     list(out, file_systems, |out, one| {
         out.write_all(b"{")?;
         bytes(out, "path", &one.root)?;
-        let Space { size, free, available } = one.space;
+        let Space { size, free, available, .. } = one.space;
         write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
         if let Some((unseen, unexplained)) = one.unseen().zip(one.unexplained()) {
             write!(out, r#","unseen":{unseen},"unexplained":{unexplained}"#)?;
