@@ -20,7 +20,7 @@ use crate::tree::{Sums, Tree};
 use crate::walk::{self, WalkOptions};
 
 /// The root of a file system.
-struct Root {
+struct MountRoot {
     path: CString,
     real_path: Vec<u8>,
     at: Identity,
@@ -28,7 +28,7 @@ struct Root {
 
 /// Finds the causes on each of these file systems, which were walked with `options` and had these `problems`.
 pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[Problem]) {
-    let roots: Vec<_> = file_systems.iter().map_while(|one| Root::of(one).ok()).collect();
+    let roots: Vec<_> = file_systems.iter().map_while(|one| MountRoot::of(one).ok()).collect();
     if roots.is_empty() {
         return;
     }
@@ -53,7 +53,7 @@ pub fn find(file_systems: &mut [FileSystem], options: &WalkOptions, problems: &[
     }
 }
 
-impl Root {
+impl MountRoot {
     fn of(one: &FileSystem) -> io::Result<Self> {
         let path = CString::new(&*one.root)?;
         let at = Source::default().look(&path)?.mounted_identity()?;
@@ -64,8 +64,8 @@ impl Root {
 
 impl FileSystem {
     /// Adds what lies below mount points, under what is mounted there. An inode that also has a name outside was seen.
-    fn add_hidden(&mut self, root: &Root, mounts: &MountTable, options: &WalkOptions) {
-        let Root { path, real_path, at } = root;
+    fn add_hidden(&mut self, root: &MountRoot, mounts: &MountTable, options: &WalkOptions) {
+        let MountRoot { path, real_path, at } = root;
         if mounts.is_empty() {
             return self.unknown.push("what mounts hide: they are not listed".to_owned());
         }
@@ -99,7 +99,7 @@ impl FileSystem {
     }
 
     /// Adds what the file system needs for itself.
-    fn add_own(&mut self, root: &Root, mounts: &MountTable) {
+    fn add_own(&mut self, root: &MountRoot, mounts: &MountTable) {
         let kind = mounts.file_system_type(root.at.mount).unwrap_or_default();
         if kind == b"btrfs" {
             self.unknown.push("subvolumes".to_owned());

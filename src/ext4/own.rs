@@ -26,7 +26,7 @@ impl RawVolume {
         Ok(vec![
             ("inode tables and bitmaps", tables),
             ("journal", self.bytes_of(&[JOURNAL])?),
-            ("other", self.bytes_of(&others)?.saturating_add(single)),
+            ("reserved inodes", self.bytes_of(&others)?.saturating_add(single)),
             ("quotas", self.bytes_of(&quotas)?),
             ("orphan file", self.bytes_of(&[layout.orphan_file])?),
         ])
