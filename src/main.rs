@@ -47,8 +47,8 @@ fn main() -> ExitCode {
     }
     let messages = &plan.messages;
     let roots = match &request.source {
-        Input::Roots(roots) => roots.clone(),
-        Input::Snapshots(_) | Input::History(_) => Vec::new(),
+        Input::Roots(roots) if request.walk.filter.is_off() => roots.clone(),
+        _ => Vec::new(),
     };
     let format = messages.formats.of(request.walk.view.measure);
     let mut progress = ProgressLine::new(plan.progress, format, roots);

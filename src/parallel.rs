@@ -1,5 +1,9 @@
 //! Work on several cores.
 
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::thread;
+
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{FromParallelIterator, IntoParallelIterator, ParallelIterator};
 
@@ -18,4 +22,59 @@ where
         Ok(pool) => pool.install(|| items.into_par_iter().map(work).collect()),
         Err(_) => items.into_iter().map(work).collect(),
     }
+}
+
+/// Does `work` of each of the `items` on so many `threads`, 0 being one for each core, while this thread makes the
+/// items, and `take`s what comes of them, in their order. Only a few items are in memory at a time. If no thread can be
+/// started, this thread does the work.
+///
+/// # Errors
+/// The first of `take`, which ends it.
+pub fn in_order<T: Send, R: Send, E>(
+    threads: usize,
+    items: impl Iterator<Item = T>,
+    work: impl Fn(T) -> R + Sync,
+    mut take: impl FnMut(R) -> Result<(), E>,
+) -> Result<(), E> {
+    /// For each thread, so many items are waiting or done.
+    const AHEAD: usize = 3;
+    let threads = match threads {
+        0 => thread::available_parallelism().map_or(1, Into::into),
+        threads => threads,
+    };
+    let (sender, receiver) = mpsc::channel::<(mpsc::SyncSender<R>, T)>();
+    let receiver = Mutex::new(receiver);
+    let run = || {
+        loop {
+            let next = receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let Ok((done, item)) = next else { return };
+            // After an error nobody takes it.
+            let _ = done.send(work(item));
+        }
+    };
+    thread::scope(|scope| {
+        // Dropped here, which ends the threads.
+        let sender = sender;
+        let start = |_: &usize| thread::Builder::new().spawn_scoped(scope, run).is_ok();
+        let started = (0..threads).filter(start).count();
+        let mut ahead = VecDeque::new();
+        for item in items {
+            if started == 0 {
+                take(work(item))?;
+                continue;
+            }
+            if ahead.len() == started * AHEAD
+                && let Some(Ok(result)) =
+                    ahead.pop_front().map(|first: mpsc::Receiver<R>| first.recv())
+            {
+                take(result)?;
+            }
+            let (done, result) = mpsc::sync_channel(1);
+            // The threads end only after this one.
+            let _ = sender.send((done, item));
+            ahead.push_back(result);
+        }
+        // If a thread panics, so does the scope.
+        ahead.into_iter().map_while(|result| result.recv().ok()).try_for_each(take)
+    })
 }

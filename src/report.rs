@@ -11,12 +11,13 @@ use std::num::NonZeroUsize;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::{self, ScopedJoinHandle};
 
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
+use crate::causes;
 use crate::diff;
 use crate::filter::MANY;
 use crate::history::{self, History};
@@ -24,12 +25,13 @@ use crate::interrupt::Interrupt;
 use crate::measure::{Measure, Time, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::{
-    self, Destination, Doubt, Expired, FileSystem, Origin, Snapshot, Wanted, schema,
+    self, Destination, Doubt, Expired, FileSystem, Form, Listings, Origin, Snapshot, Wanted,
+    packed, schema,
 };
 use crate::stats::WalkStats;
 use crate::sys;
 use crate::tally::{
-    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole,
+    By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole, WithTop,
 };
 use crate::total::replay;
 use crate::tree::Tree;
@@ -59,6 +61,9 @@ pub struct Request {
     /// Where to save a snapshot, if anywhere.
     #[doc(hidden)]
     pub save: Option<Destination>,
+    /// In which form to save it, if not in that of the destination's name.
+    #[doc(hidden)]
+    pub save_as: Option<Form>,
     /// How many dated snapshots to keep where this one is saved: the last of each of so many days, weeks and months.
     /// Without a number, all are kept.
     #[doc(hidden)]
@@ -153,6 +158,8 @@ pub struct Browsed {
     pub snapshot: Snapshot,
     /// The earlier tree, if that was asked for.
     pub before: Option<Tree>,
+    /// When and where that was scanned, if it says so.
+    pub since: Option<Origin>,
     /// The file systems whose mount points are roots, if that was asked for.
     pub file_systems: Vec<FileSystem>,
     /// Doubts about a comparison.
@@ -186,9 +193,33 @@ pub fn browse(
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
     let (file_systems, _) = request.file_systems(&snapshot);
     snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
+    let since = before.as_ref().and_then(|before| before.origin.clone());
     let before = before.and_then(|before| before.weighed.report);
     let is_walked = !request.is_loaded();
-    Ok(Browsed { snapshot, before, file_systems, doubts, is_walked, stats })
+    Ok(Browsed { snapshot, before, since, file_systems, doubts, is_walked, stats })
+}
+
+/// The snapshot that `request` asks for, to be browsed by its listings without all of it in memory. None if it has to be
+/// loaded; or if it cannot be read, which loading it says.
+pub fn listings(request: &Request) -> Option<(Browsed, Listings)> {
+    let Input::Snapshots(files) = &request.source else { return None };
+    let ([file], None, true) = (&files[..], &request.since, request.walk.filter.is_off()) else {
+        return None;
+    };
+    let times = request.kept_time().is_some();
+    let wanted = Wanted { measure: request.measure, by_time: false, times };
+    let (snapshot, listings) = snapshot::listings(&snapshot::newest(file).ok()?, wanted).ok()??;
+    let snapshot = request.reweighed(snapshot).ok()?;
+    let browsed = Browsed {
+        snapshot,
+        before: None,
+        since: None,
+        file_systems: Vec::new(),
+        doubts: Vec::new(),
+        is_walked: false,
+        stats: WalkStats::default(),
+    };
+    Some((browsed, listings))
 }
 
 /// Does what the request asks for. During a walk it calls `watch` about ten times a second, on the calling thread,
@@ -204,8 +235,11 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     if let Input::History(files) = &request.source {
         return request.history(files);
     }
+    // What the walk leaves there.
+    let largest = Arc::<Mutex<Option<Tree>>>::default();
     let (mut snapshot, stats, before) =
-        request.compared(|request, view, watch| request.now(view, watch), watch)?;
+        request.compared(|request, view, watch| request.now(view, &largest, watch), watch)?;
+    let largest = largest.lock().unwrap_or_else(PoisonError::into_inner).take();
     let saved = request.save.as_ref().map(|to| request.save(to, &mut snapshot)).transpose();
     let saved = match saved {
         // Even a complete walk is not shown then, because the user wants no more.
@@ -234,7 +268,9 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         }),
         (Some(whole), None) if kept.is_some() => Some(match request.keep {
             Keep::Everything(_) => whole,
-            Keep::Largest(limits) => replay(&whole, Top::new(view, limits)),
+            Keep::Largest(limits) => {
+                largest.unwrap_or_else(|| replay(&whole, Top::new(view, limits)))
+            }
             Keep::Groups(by, limits) => replay(&whole, Groups::new(by, view, limits)),
         }),
         (report, _) => report,
@@ -242,7 +278,10 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
     let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
     let was = root.and_then(|root| root.change()?.was);
     let sizes = (was, root.map(|root| root.size()));
-    let (file_systems, unmounted) = request.file_systems(&snapshot);
+    let (mut file_systems, unmounted) = request.file_systems(&snapshot);
+    if !snapshot.weighed.is_interrupted {
+        causes::find(&mut file_systems, &request.walk, &snapshot.weighed.problems);
+    }
     Ok(Outcome {
         snapshot,
         history: None,
@@ -300,7 +339,8 @@ impl Request {
     }
 
     /// Which inodes to keep, if everything is kept: to be saved, compared, weighed again, or shown.
-    fn kept(&self) -> Option<Inodes> {
+    #[doc(hidden)]
+    pub fn kept(&self) -> Option<Inodes> {
         let (is_loaded, is_saved) = (self.is_loaded(), self.save.is_some());
         let of_all = if self.needs_details() { Inodes::ALL } else { Inodes::LINKED };
         // A snapshot has the times of directories, and a walk does not ask for them. A snapshot that is saved again
@@ -445,13 +485,23 @@ impl Request {
         both
     }
 
-    /// Walks, to be seen in a `view`, or loads; and returns what the walk did.
+    /// Walks, to be seen in a `view`, or loads; and returns what the walk did. If a walk keeps more than the `largest`,
+    /// it leaves these there.
     fn now(
         &self,
         view: View,
+        largest: &Arc<Mutex<Option<Tree>>>,
         watch: impl FnMut(Option<&Progress>),
     ) -> Result<(Snapshot, WalkStats), Problem> {
         match (self.kept(), self.keep) {
+            (Some(inodes), Keep::Largest(limits)) if !self.is_loaded() && self.since.is_none() => {
+                let (whole, largest) = (Whole { inodes }, Arc::clone(largest));
+                self.with(
+                    view,
+                    |view| WithTop { whole, top: Top::new(view, limits), largest },
+                    watch,
+                )
+            }
             (Some(inodes), _) | (None, Keep::Everything(inodes)) => {
                 self.with(view, |_| Whole { inodes }, watch)
             }
@@ -648,9 +698,11 @@ impl Request {
             threads,
             ..schema::ExportOptions::default()
         };
-        let weighed = &snapshot.weighed;
-        let saved =
-            snapshot::save(to, &self.interrupt, |out| schema::write(out, weighed, &options));
+        let (weighed, form) = (&snapshot.weighed, self.save_as.unwrap_or(Form::of(&to.path)));
+        let saved = snapshot::save(to, form, &self.interrupt, |out| match form {
+            Form::Packed => packed::write(out, weighed, &options),
+            _ => schema::write(out, weighed, &options),
+        });
         snapshot.see_as(shown);
         saved
     }

@@ -1,7 +1,7 @@
 //! The terminal, and the line on it that shows the progress.
 
 use std::env;
-use std::ffi::{CString, OsString};
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
@@ -112,7 +112,10 @@ impl ProgressLine {
         let width = size().map_or(80, |(width, _)| width).saturating_sub(3);
         let Progress { entries, size, directory, prefetch, .. } = progress;
         let elapsed = self.start.elapsed();
-        let inodes = *self.inodes.get_or_insert_with(|| used_inodes(&self.roots).unwrap_or(0));
+        let inodes = *self.inodes.get_or_insert_with(|| {
+            let inodes = self.roots.iter().map(|root| sys::used_inodes(root.as_ref()));
+            inodes.sum::<Option<u64>>().unwrap_or(0)
+        });
         let line = match *prefetch {
             Some((read, of)) => progress::prefetch(read, of, width),
             None => {
@@ -129,15 +132,6 @@ impl ProgressLine {
             replace("");
         }
     }
-}
-
-/// The inodes in use on the file systems that are mounted at `roots`; none if a root is no mount point.
-fn used_inodes(roots: &[OsString]) -> Option<u64> {
-    let used = roots.iter().map(|root| {
-        let path = CString::new(root.as_encoded_bytes()).ok()?;
-        sys::space(&path).ok()?.map(|space| space.inodes).filter(|inodes| *inodes > 0)
-    });
-    used.sum()
 }
 
 /// Writes `line` over the one at the cursor, in one call, so that it does not flicker.

@@ -10,8 +10,8 @@ use crate::measure::Mode;
 #[derive(Clone, Debug, Default)]
 pub struct Colors {
     names: LsColors,
-    /// The style of directories, if LS_COLORS is empty. ls's own blue can hardly be read on black.
-    directories: Option<Style>,
+    /// Whether LS_COLORS is empty. Directories have the accent then: ls's own blue can hardly be read on black.
+    is_empty: bool,
     /// The colours of what is no name.
     pub palette: Palette,
 }
@@ -19,8 +19,8 @@ pub struct Colors {
 impl Colors {
     /// Names as in the value of LS_COLORS (dircolors(1)), over ls's own; all else as in `palette`.
     pub fn new(ls_colors: &str, palette: Palette) -> Self {
-        let directories = ls_colors.is_empty().then(|| palette.accent());
-        Self { names: LsColors::from_string(ls_colors), directories, palette }
+        let (names, is_empty) = (LsColors::from_string(ls_colors), ls_colors.is_empty());
+        Self { names, is_empty, palette }
     }
 
     /// The style of an entry called `name`.
@@ -38,8 +38,8 @@ impl Colors {
             (Indicator::RegularFile, Ok(name)) => self.names.style_for_str(name),
             _ => None,
         };
-        if let (Indicator::Directory, Some(style)) = (indicator, self.directories) {
-            return style;
+        if indicator == Indicator::Directory && self.is_empty {
+            return self.palette.accent();
         }
         let style = by_ending.or_else(|| self.names.style_for_indicator(indicator));
         style.map(lscolors::Style::to_nu_ansi_term_style).unwrap_or_default()

@@ -75,7 +75,13 @@ impl Charset {
 pub struct Palette {
     theme: Theme,
     depth: Depth,
+    /// The user's own colours.
+    own: [Option<Color>; ROLES.len()],
 }
+
+/// What a user can give a colour of their own: what is in `OTHERS`, in its order, and all shares.
+pub const ROLES: [&str; 7] = ["accent", "aside", "grown", "shrunk", "track", "band", "share"];
+const SHARE: usize = 6;
 
 /// A share of the parent that makes text bold: the larger part.
 const LARGE: f64 = 50.0;
@@ -108,12 +114,32 @@ const OTHERS: [[Color; 6]; 4] = [
 impl Palette {
     /// The colours for `theme` and `depth`.
     pub fn new(theme: Theme, depth: Depth) -> Self {
-        Self { theme, depth }
+        Self { theme, depth, own: [None; ROLES.len()] }
+    }
+
+    /// The same colours for another theme.
+    pub fn on(self, theme: Theme) -> Self {
+        Self { theme, ..self }
+    }
+
+    /// With a `color` for one of [`ROLES`], if the terminal has it.
+    pub fn with(mut self, role: usize, color: Color) -> Self {
+        let needs = match color {
+            Color::Rgb(..) => Depth::Rgb,
+            Fixed(16..) => Depth::Fixed,
+            _ => Depth::Ansi,
+        };
+        if let Some(own) = self.own.get_mut(role).filter(|_| needs as usize <= self.depth as usize)
+        {
+            *own = Some(color);
+        }
+        self
     }
 
     /// Text about a `part` of `whole`: warmer the larger it is, and bold from half on.
     pub fn share(self, part: u64, whole: u64) -> Style {
-        let foreground = (self.theme != Theme::None).then(|| self.ramp(part, whole));
+        let foreground = (self.theme != Theme::None || self.own[SHARE].is_some())
+            .then(|| self.ramp(part, whole));
         Style { foreground, is_bold: percent(part, whole) >= LARGE, ..Style::new() }
     }
 
@@ -160,6 +186,9 @@ impl Palette {
     }
 
     fn other(self, number: usize) -> Option<Color> {
+        if self.own[number].is_some() {
+            return self.own[number];
+        }
         match (self.depth, self.theme) {
             (Depth::Ansi, _) | (_, Theme::None) => None,
             (depth, theme) => Some(OTHERS[2 * depth as usize - 2 + theme as usize][number]),
@@ -167,6 +196,9 @@ impl Palette {
     }
 
     fn ramp(self, part: u64, whole: u64) -> Color {
+        if let Some(color) = self.own[SHARE] {
+            return color;
+        }
         let (share, ramp) =
             (percent(part, whole), RAMPS[3 * self.depth as usize + self.theme as usize]);
         let i = STOPS[1..5].partition_point(|stop| *stop <= share);

@@ -1,6 +1,8 @@
-//! Compression of snapshots. The file's name says how one is written, and its first bytes how one is read.
+//! The forms of snapshots, and compression. A flag or the file's name says how one is written, and its first bytes how
+//! one is read.
 
 use std::cell::Cell;
+use std::ffi::OsStr;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read, Write};
 use std::path::Path;
 use std::rc::Rc;
@@ -8,13 +10,48 @@ use std::rc::Rc;
 use flate2::read::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-/// Whether a snapshot at `path` is compressed, going by its extension.
-pub fn is_compressed(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == GZIP || ending == ZSTD)
+/// The form in which a snapshot is saved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// weigh's own.
+    Packed,
+    /// JSON.
+    Json,
+    /// The same, compressed with zstd.
+    Zstd,
+    /// The same, compressed with gzip.
+    Gzip,
 }
 
-const GZIP: &str = "gz";
-const ZSTD: &str = "zst";
+impl Form {
+    /// All forms.
+    pub const ALL: [Form; 4] = [Form::Packed, Form::Json, Form::Zstd, Form::Gzip];
+
+    /// What the names of files in this form end in, after a dot.
+    pub fn ending(self) -> &'static str {
+        match self {
+            Form::Packed => "weigh",
+            Form::Json => "json",
+            Form::Zstd => "json.zst",
+            Form::Gzip => "json.gz",
+        }
+    }
+
+    /// The form of a snapshot at `path`, going by its extension.
+    pub fn of(path: &Path) -> Self {
+        match path.extension().and_then(OsStr::to_str) {
+            Some("weigh") => Form::Packed,
+            Some("zst") => Form::Zstd,
+            Some("gz") => Form::Gzip,
+            _ => Form::Json,
+        }
+    }
+
+    /// The form that the names of files say with this ending.
+    pub fn named(ending: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|form| form.ending() == ending)
+    }
+}
 
 /// Compresses what is written to it.
 pub struct Packer<W: Write> {
@@ -37,7 +74,7 @@ const FREE: u64 = 64 << 20;
 /// Beyond that, a file may unpack to so many times its size. This is the most that gzip can reach (258 bytes from 2
 /// bits); zstd can reach 33,000 from one byte. Snapshots unpack to 20 to 90 times their size. A million files with
 /// the same thousand names and one length reach 3,900.
-const MOST_TIMES: u64 = 1032;
+pub(super) const MOST_TIMES: u64 = 1032;
 
 /// Counts the bytes that pass through.
 pub struct ByteCount<S> {
@@ -46,24 +83,25 @@ pub struct ByteCount<S> {
 }
 
 impl<W: Write> Packer<W> {
-    /// A packer for the extension of `path`.
-    pub(super) fn new(path: &Path, out: W) -> io::Result<Self> {
+    /// A packer for a snapshot in this `form`.
+    pub(super) fn new(form: Form, out: W) -> io::Result<Self> {
         /// This level takes 11.9 bytes an entry on a package store of 5 million. Two threads are hardly slower with
         /// it than the one that writes the JSON. The next level takes a third longer.
         const ZSTD_LEVEL: i32 = 5;
         const ZSTD_THREADS: u32 = 2;
-        let encoder = match path.extension() {
-            Some(ending) if ending == GZIP => {
+        let encoder = match form {
+            Form::Gzip => {
                 Encoder::Gzip(Box::new(GzEncoder::new(out, flate2::Compression::default())))
             }
-            Some(ending) if ending == ZSTD => {
+            Form::Zstd => {
                 let mut encoder = zstd::Encoder::new(ByteCount::new(out), ZSTD_LEVEL)?;
                 // A checksum detects a flipped bit in the file.
                 encoder.include_checksum(true)?;
                 encoder.multithread(ZSTD_THREADS)?;
                 Encoder::Zstd(encoder)
             }
-            _ => Encoder::Plain(out),
+            // It compresses each block by itself.
+            Form::Json | Form::Packed => Encoder::Plain(out),
         };
         Ok(Self { encoder, length: 0 })
     }
@@ -114,16 +152,18 @@ impl<W: Write> Write for Packer<W> {
     }
 }
 
-/// Unpacks `source`, a file of `size` bytes. The size of a pipe is unknown, so what was read of it counts instead.
-pub(super) fn unpack(source: impl Read + 'static, size: u64) -> io::Result<Box<dyn Read>> {
+/// Unpacks a file of `size` bytes: its `start`, and then the `rest`. The size of a pipe is unknown, so what was read of
+/// it counts instead.
+pub(super) fn unpack(
+    start: Vec<u8>,
+    rest: impl Read + 'static,
+    size: u64,
+) -> io::Result<Box<dyn Read>> {
     const GZIP: &[u8] = &[0x1f, 0x8b];
     const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-    let mut source = ByteCount::new(source);
-    let mut start = Vec::new();
-    source.by_ref().take(ZSTD.len() as u64).read_to_end(&mut start)?;
-    let (is_gzip, is_zstd) = (start.starts_with(GZIP), start == ZSTD);
+    let (is_gzip, is_zstd) = (start.starts_with(GZIP), start.starts_with(ZSTD));
+    let source = ByteCount::new(Cursor::new(start).chain(rest));
     let count = Rc::clone(&source.count);
-    let source = Cursor::new(start).chain(source);
     let unpacked: Box<dyn Read> = if is_gzip {
         Box::new(MultiGzDecoder::new(BufReader::new(source)))
     } else if is_zstd {
@@ -151,7 +191,7 @@ impl Read for Bounded {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.unpacked.read(buffer).map_err(in_our_words)?;
         let size = self.size.max(self.read.get());
-        if self.unpacked.count.get() > FREE.max(size.saturating_mul(MOST_TIMES)) {
+        if is_bomb(self.unpacked.count.get(), size) {
             return Err(io::Error::other(
                 "it unpacks to more than 64 MiB and 1,032 times its size, like a decompression bomb; \
                  if you trust it, unpack it first with zstd -d or gunzip",
@@ -159,6 +199,11 @@ impl Read for Bounded {
         }
         Ok(count)
     }
+}
+
+/// Whether a file of `size` bytes may not unpack to so many.
+pub(super) fn is_bomb(unpacked: u64, size: u64) -> bool {
+    unpacked > FREE.max(size.saturating_mul(MOST_TIMES))
 }
 
 /// A decompressor's error in our words. Errors of the system stay as they are.
@@ -211,13 +256,13 @@ mod tests {
     #[test]
     fn what_is_packed_here_is_unpacked_here() {
         const LENGTH: u64 = FREE + FREE / 4;
-        for name in ["snapshot.zst", "snapshot.gz", "snapshot.json"] {
-            let mut packer = Packer::new(Path::new(name), Vec::new()).unwrap();
+        for form in [Form::Zstd, Form::Gzip, Form::Json] {
+            let mut packer = Packer::new(form, Vec::new()).unwrap();
             io::copy(&mut io::repeat(b' ').take(LENGTH), &mut packer).unwrap();
             let packed = packer.finish().unwrap();
             let size = packed.len() as u64;
-            let mut unpacked = unpack(Cursor::new(packed), size).unwrap();
-            assert_eq!(io::copy(&mut unpacked, &mut io::sink()).unwrap(), LENGTH, "{name}");
+            let mut unpacked = unpack(Vec::new(), Cursor::new(packed), size).unwrap();
+            assert_eq!(io::copy(&mut unpacked, &mut io::sink()).unwrap(), LENGTH, "{form:?}");
         }
     }
 }

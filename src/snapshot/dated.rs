@@ -12,25 +12,28 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::{Destination, Glance, Origin, Wanted, glance, problem, read};
+use super::{Destination, Form, Glance, Origin, Wanted, glance, problem, read};
 use crate::problem::{Operation, Problem};
 use crate::sys;
 use crate::tally::{Limits, Top};
 
 /// A name that sorts by time, and differs from those that people choose.
 const NAME: &str = "weigh-%Y-%m-%dT%H%M%SZ";
-const ENDING: &str = ".json.zst";
 
-/// A new file in `directory`, named after the `time`, in seconds since the epoch.
-pub fn dated(directory: &Path, time: i64) -> Destination {
+/// A new file in this `form` in `directory`, named after the `time`, in seconds since the epoch.
+pub fn dated(directory: &Path, time: i64, form: Form) -> Destination {
     let time = Timestamp::from_second(time).unwrap_or(Timestamp::UNIX_EPOCH);
-    Destination::new_in(directory, &time.strftime(NAME).to_string(), ENDING)
+    Destination::new_in(directory, &time.strftime(NAME).to_string(), form.ending())
 }
 
 /// Whether the name of a file may be from [`dated`].
 fn is_dated(path: &Path) -> bool {
     let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
-    let Some(name) = name.strip_suffix(ENDING) else { return false };
+    // The time and the number have no dot.
+    let Some((name, ending)) = name.split_once('.') else { return false };
+    if Form::named(ending).is_none() {
+        return false;
+    }
     let Some(end) = name.find('Z') else { return false };
     let (time, number) = name.split_at(end + 1);
     // If the name was taken in the same second, a number follows.
@@ -208,15 +211,17 @@ mod tests {
 
     #[test]
     fn names_are_told_from_those_that_people_give() {
-        let to = dated(Path::new("d"), 1_700_000_000);
-        assert_eq!(to.path, Path::new("d/weigh-2023-11-14T221320Z.json.zst"));
+        let to = dated(Path::new("d"), 1_700_000_000, Form::Packed);
+        assert_eq!(to.path, Path::new("d/weigh-2023-11-14T221320Z.weigh"));
         assert!(is_dated(&to.path));
         for (name, expected) in [
             ("weigh-2023-11-14T221320Z-2.json.zst", true),
             ("weigh-2023-11-14T221320Z-.json.zst", false),
             ("weigh-2023-11-14T221320Z-old.json.zst", false),
             ("weigh-2023-13-14T221320Z.json.zst", false),
-            ("weigh-2023-11-14T221320Z.json", false),
+            ("weigh-2023-11-14T221320Z.json", true),
+            ("weigh-2023-11-14T221320Z.txt", false),
+            ("weigh-2023-11-14T221320Z.old.weigh", false),
             ("before-the-upgrade.json.zst", false),
             ("weigh-Z.json.zst", false),
         ] {

@@ -3,8 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use super::packed::blocks::{self, FileHeader, damaged};
 use super::schema::Header;
-use super::{Origin, TOO_LITTLE, open, problem};
+use super::{Opened, Origin, TOO_LITTLE, open, problem};
 use crate::problem::{Operation, Problem};
 
 /// The header of a snapshot.
@@ -25,15 +26,17 @@ pub fn glance(path: &Path) -> Result<Glance, Problem> {
 }
 
 fn read(path: &Path) -> io::Result<Glance> {
-    let mut tokens = open(path)?;
-    let (mut header, mut is_ours) = (Header::default(), false);
-    tokens.take(b'{')?;
-    while tokens.member()? {
-        match tokens.text() {
-            b"children" => break,
-            b"tool" => is_ours = tokens.utf8()? == "weigh",
-            _ => header.read(&mut tokens)?,
+    let mut tokens = match open(path)? {
+        Opened::Packed(file, size) => {
+            let (FileHeader { header, .. }, _) = blocks::header(file, size)?;
+            return header.glance().ok_or_else(|| damaged(TOO_LITTLE));
         }
+        Opened::Text(tokens) => tokens,
+    };
+    let mut header = Header::default();
+    tokens.take(b'{')?;
+    while tokens.member()? && tokens.text() != b"children" {
+        header.read(&mut tokens)?;
     }
-    header.glance().filter(|_| is_ours).ok_or_else(|| tokens.error(TOO_LITTLE))
+    header.glance().ok_or_else(|| tokens.error(TOO_LITTLE))
 }

@@ -5,6 +5,7 @@
 //!
 //! * `compression`: zstd and gzip.
 //! * `tokens`: JSON, piece by piece.
+//! * `packed`: the `.weigh` format, written and read.
 //! * `schema`: schema 1, weigh's own format, written and read; `glance`: its header alone; `ncdu`: ncdu's export.
 //! * `reweigh`: applies filters; `roots`: the roots for that.
 //! * `comparable`: whether two snapshots count the same things; `doubts`: what their comparison cannot tell.
@@ -21,6 +22,7 @@ mod file_system;
 mod glance;
 mod ncdu;
 mod origin;
+pub mod packed;
 mod reweigh;
 mod roots;
 pub mod schema;
@@ -31,16 +33,18 @@ mod tokens;
 pub use crate::filter::Share;
 pub use crate::sys::Destination;
 pub use comparable::difference;
-pub use compression::is_compressed;
+pub use compression::Form;
 pub use dated::{Expired, all_in, dated, newest, newest_like, remove_old};
 pub use doubts::{Doubt, doubts};
-pub use file_system::{FileSystem, file_systems};
+pub use file_system::{Cause, FileSystem, Unseen, file_systems};
 pub use glance::{Glance, glance};
 pub use origin::{GivenRoot, Origin, Volume};
+pub use packed::Listings;
 pub use reweigh::reweigh;
 pub use several::load_all;
 
-use std::io::{self, BufWriter, Write};
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::interrupt::Interrupt;
@@ -50,6 +54,7 @@ use crate::sys::{self, Draft};
 use crate::tally::Tally;
 use crate::weighed::Weighed;
 use compression::Packer;
+use packed::blocks::MAGIC;
 use tokens::Tokens;
 
 /// The message for a snapshot that contains little more than sizes.
@@ -114,20 +119,21 @@ fn ensure_replaceable(path: &Path) -> io::Result<()> {
     Err(io::Error::other(format!("{reason}: save to another file, or remove it first")))
 }
 
-/// Saves what `write` writes at `to`, compressed as the extension says. A file that exists there stays until the new
+/// Saves what `write` writes at `to`, compressed as the `form` says. A file that exists there stays until the new
 /// one is complete and safely on the device. Returns its path.
 ///
 /// # Errors
 /// The system's, an interrupt, and an error if a file that is not a snapshot is there by now.
 pub fn save(
     to: &Destination,
+    form: Form,
     interrupt: &Interrupt,
     write: impl FnOnce(&mut Out<'_>) -> io::Result<()>,
 ) -> Result<PathBuf, Problem> {
     ensure_savable(to)?;
     let mut operation = Operation::Save;
     let save = || {
-        let out = Packer::new(&to.path, Draft::new(to)?)?;
+        let out = Packer::new(form, Draft::new(to)?)?;
         let mut out = BufWriter::new(UntilAsked { out, interrupt });
         write(&mut out)?;
         let draft = out.into_inner()?.out.finish()?;
@@ -203,7 +209,13 @@ pub fn load<T: Tally>(
     tally: impl FnOnce(View) -> T,
 ) -> Result<Snapshot, Problem> {
     let mut snapshot = read(path, wanted, tally)?;
-    snapshot.weighed.problems.extend(shares::missing(&[&snapshot]));
+    let missing = shares::missing(&[&snapshot]);
+    let problems = &mut snapshot.weighed.problems;
+    // One that was loaded and saved again says it already.
+    let is_said = |problem: &Problem| problem.operation == Operation::Load;
+    if !problems.iter().any(is_said) {
+        problems.extend(missing);
+    }
     Ok(snapshot)
 }
 
@@ -238,6 +250,23 @@ pub fn load_after<T: Tally>(
     loaded.map_err(|error| problem(path, failed, &error))
 }
 
+/// Opens the snapshot at `path` to read its listings one by one, with times: what it says besides its tree, and the
+/// listings. None if its form does not allow that.
+///
+/// # Errors
+/// The system's, and those of an invalid file.
+pub fn listings(path: &Path, wanted: Wanted) -> io::Result<Option<(Snapshot, Listings)>> {
+    // From a pipe it could be read only once.
+    if path == Path::new("-") || !sys::has_content(path) {
+        return Ok(None);
+    }
+    let Opened::Packed(file, _) = open(path)? else { return Ok(None) };
+    let Some((mut snapshot, listings)) = packed::listings(file, wanted)? else { return Ok(None) };
+    ensure_measure(snapshot.view.measure, wanted.measure)?;
+    snapshot.weighed.problems.extend(shares::missing(&[&snapshot]));
+    Ok(Some((snapshot, listings)))
+}
+
 /// [`load_after`], before its errors are problems.
 fn parse<T: Tally>(
     path: &Path,
@@ -245,7 +274,10 @@ fn parse<T: Tally>(
     tally: impl FnOnce(View) -> T,
     mut check: impl FnMut(View, Option<&Origin>) -> io::Result<()>,
 ) -> io::Result<Snapshot> {
-    let mut tokens = open(path)?;
+    let mut tokens = match open(path)? {
+        Opened::Packed(file, size) => return packed::read(file, size, wanted, tally, &mut check),
+        Opened::Text(tokens) => tokens,
+    };
     let snapshot = match tokens.peek()? {
         b'[' => ncdu::read(&mut tokens, wanted.view(Measure::Disk, true), tally)?,
         _ => schema::read(&mut tokens, wanted, tally, &mut check)?,
@@ -255,10 +287,22 @@ fn parse<T: Tally>(
     Ok(snapshot)
 }
 
-/// The text of the snapshot at `path`.
-fn open(path: &Path) -> io::Result<Tokens> {
-    let (file, size) = sys::open_snapshot(path)?;
-    compression::unpack(file, size).map(Tokens::new)
+/// A snapshot that was opened, in its form.
+enum Opened {
+    /// After the first bytes, with the size of the file.
+    Packed(File, u64),
+    Text(Tokens),
+}
+
+/// Opens the snapshot at `path`. Its first bytes tell its form.
+fn open(path: &Path) -> io::Result<Opened> {
+    let (mut file, size) = sys::open_snapshot(path)?;
+    let mut start = Vec::new();
+    Read::by_ref(&mut file).take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    if start == MAGIC {
+        return Ok(Opened::Packed(file, size));
+    }
+    compression::unpack(start, file, size).map(Tokens::new).map(Opened::Text)
 }
 
 /// The problem that `error` is for the snapshot at `path`.

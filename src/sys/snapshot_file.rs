@@ -52,9 +52,9 @@ impl Destination {
         Self { path, is_stdout, new: None }
     }
 
-    /// A new file in `directory`, whose name has this beginning and end.
+    /// A new file in `directory`, whose name has this beginning and, after a dot, this ending.
     pub fn new_in(directory: &Path, name: &str, ending: &'static str) -> Self {
-        let path = directory.join(format!("{name}{ending}"));
+        let path = directory.join(format!("{name}.{ending}"));
         Self { path, is_stdout: false, new: Some((name.to_owned(), ending)) }
     }
 
@@ -231,7 +231,7 @@ fn put_as_new(
             Err(error) if error.error.kind() == ErrorKind::AlreadyExists => draft = error.file,
             Err(error) => return Err(error.error),
         }
-        path = directory(&path).join(format!("{name}-{number}{ending}"));
+        path = directory(&path).join(format!("{name}-{number}.{ending}"));
     }
     Err(ErrorKind::AlreadyExists.into())
 }

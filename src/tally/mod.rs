@@ -10,12 +10,14 @@ mod groups;
 mod live;
 mod top;
 mod whole;
+mod with_top;
 
 pub use by::{By, Needs};
 pub use groups::Groups;
 pub use live::{Live, LiveDirectory, LivePart};
 pub use top::{Limits, Show, Top};
 pub use whole::{Entries, Inodes, Whole};
+pub use with_top::WithTop;
 
 use crate::inode::{Identity, Links};
 use crate::measure::{Change, Figures};
@@ -33,6 +35,12 @@ pub trait Tally: Send + Sync {
 
     /// Whether it is told where each directory begins.
     const IS_LIVE: bool = false;
+
+    /// The limits, if it keeps only the largest nodes within these. A source that knows what directories come to need
+    /// not read the others.
+    fn limits(&self) -> Option<Limits> {
+        None
+    }
 
     /// A directory called `name` begins in that of `parent`, or the root, or what is above several roots: what is
     /// gathered in it as a whole. Called only if it [`IS_LIVE`](Self::IS_LIVE).

@@ -109,6 +109,10 @@ impl Top {
 impl Tally for Top {
     type Part = Candidates;
 
+    fn limits(&self) -> Option<Limits> {
+        Some(self.limits)
+    }
+
     #[inline]
     fn leaf(&self, part: &mut Candidates, entry: &Entry<'_>) {
         let is_root = entry.depth == 0;

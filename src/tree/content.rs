@@ -129,14 +129,15 @@ impl Content {
         // Its own record comes first.
         let end = leaves.len();
         record::push_directory(&mut leaves, node);
-        leaves.rotate_left(end);
         let block = if leaves.capacity() <= LARGE {
             // The memory in which leaves were collected is for the next directory.
-            let block = leaves.as_slice().into();
+            let (leaves_alone, own) = leaves.split_at(end);
+            let block = [own, leaves_alone].concat().into_boxed_slice();
             spare(leaves);
             block
         } else {
             // In place, for the same reason.
+            leaves.rotate_left(end);
             leaves.into_boxed_slice()
         };
         let below = directories.len() as u32;

@@ -34,6 +34,13 @@ impl Freeable {
         self.extents != Self::TOO_MANY
     }
 
+    /// What snapshots have of it, for a node of this `size` on disk: no more than that.
+    pub fn saved(self, size: u64) -> Self {
+        let most = self.most.min(size);
+        let extents = if self.is_exact() { 0 } else { Self::TOO_MANY };
+        Self { least: self.least.min(most), most, extents }
+    }
+
     /// The same for a node with these `sums`, without the extents of large directories if its tree `has_too_many`.
     /// Whether the walk kept them depends on timing. The result must not.
     pub(super) fn settled(self, sums: &Sums, has_too_many: impl FnOnce() -> bool) -> Self {

@@ -23,6 +23,7 @@ const FINGERPRINT: u64 = 8;
 const FREES: u64 = 16;
 const COUNTS: u64 = 32;
 const CHANGE: u64 = 64;
+const MOST_FLAGS: u64 = 127;
 
 /// What is said of a change: which of these kinds it is, and what else there is.
 const KINDS: [Option<Kind>; 5] =
@@ -50,7 +51,7 @@ const UNKNOWN: u64 = 1;
 const FIRST_COUNT: u64 = 2;
 
 /// Packs an entry that is not a directory.
-pub(super) fn push(block: &mut Vec<u8>, node: &Node<'_>) {
+pub fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let Node { name, mode, inode, fingerprint, .. } = *node;
     let details = inode.and_then(|inode| inode.details);
     let flags = if inode.is_some() { INODE } else { 0 };
@@ -127,7 +128,7 @@ fn push_change(block: &mut Vec<u8>, change: &Change<'_>) {
 }
 
 /// Packs a directory's own record, which comes before its leaves.
-pub(super) fn push_directory(block: &mut Vec<u8>, node: &Node<'_>) {
+pub fn push_directory(block: &mut Vec<u8>, node: &Node<'_>) {
     let Node { own, sums: Sums { all, shared, entries, .. }, .. } = *node;
     push(block, node);
     push_near(block, all.inodes, entries);
@@ -172,13 +173,13 @@ fn take_figures(block: &mut &[u8]) -> Option<Figures> {
 
 /// The name of the first record in `block`.
 #[inline]
-pub(super) fn name(mut block: &[u8]) -> &[u8] {
+pub fn name(mut block: &[u8]) -> &[u8] {
     take_name(&mut block).map_or(b"", |(_, name)| name)
 }
 
 /// Its type and permissions.
 #[inline]
-pub(super) fn mode(mut block: &[u8]) -> Mode {
+pub fn mode(mut block: &[u8]) -> Mode {
     take_name(&mut block).and_then(|_| take_mode(&mut block)).unwrap_or_default()
 }
 
@@ -214,6 +215,9 @@ fn take_known<'a>(block: &mut &'a [u8]) -> Option<Head<'a>> {
     let mut flags = head & (INODE | DETAILS);
     if flags == MORE {
         flags = take_number(block)?;
+        if flags > MOST_FLAGS {
+            return None;
+        }
     }
     if flags & COUNTS != 0 {
         (figures.files, figures.inodes) = (take_number(block)?, take_number(block)?);
@@ -226,7 +230,7 @@ fn take_known<'a>(block: &mut &'a [u8]) -> Option<Head<'a>> {
 
 /// Takes the record of an entry that is not a directory from `block`.
 #[inline]
-pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
+pub fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let Head { name, mode, figures, flags } = take_known(block)?;
     let mut sums = Sums::of(figures);
     let change = if flags & CHANGE == 0 { None } else { Some(take_change(block)?) };
@@ -240,13 +244,41 @@ pub(super) fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     Some(Node { name, mode, own: None, sums, inode, fingerprint, change })
 }
 
+/// Takes the record of an entry that is not a directory, and returns its name alone.
+#[inline]
+pub fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let mut rest = *block;
+    let (head, name) = take_name(&mut rest)?;
+    skip_numbers(&mut rest, 3)?;
+    let flags = if head & 3 == MORE { take_number(&mut rest)? } else { head & 3 };
+    if flags & (CHANGE | FINGERPRINT) != 0 {
+        return take(block).map(|node| node.name);
+    }
+    let counts = [(COUNTS, 2), (TIME, 1), (FREES, 3), (INODE, 4), (DETAILS, 5)];
+    let counts = counts.map(|(flag, count)| if flags & flag == 0 { 0 } else { count });
+    skip_numbers(&mut rest, counts.iter().sum())?;
+    *block = rest;
+    Some(name)
+}
+
+/// Skips so many numbers.
+#[inline]
+fn skip_numbers(block: &mut &[u8], mut count: usize) -> Option<()> {
+    while count > 0 {
+        let (byte, rest) = block.split_first()?;
+        *block = rest;
+        count -= usize::from(*byte < 0x80);
+    }
+    Some(())
+}
+
 /// The entries in `block`, up to its end.
 pub(super) fn leaves(mut block: &[u8]) -> impl Iterator<Item = Node<'_>> {
     iter::from_fn(move || take(&mut block))
 }
 
 /// Takes a directory's own record from `block`.
-pub(super) fn take_directory<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
+pub fn take_directory<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let mut node = take(block)?;
     node.sums.entries = take_near(block, node.sums.all.inodes)?;
     if take_number(block)? > 0 {
@@ -255,11 +287,12 @@ pub(super) fn take_directory<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     node.own = match take_number(block)? {
         NOT_COUNTED => None,
         ON_DISK => Some(on_disk(take_number(block)?)),
-        kept => {
+        kept if kept & !WITH_TIME == ALL => {
             let own = take_figures(block)?;
-            let newest = if kept & WITH_TIME == 0 { None } else { Some(take_signed(block)?) };
+            let newest = if kept == ALL { None } else { Some(take_signed(block)?) };
             Some(Figures { newest, ..own })
         }
+        _ => return None,
     };
     Some(node)
 }
@@ -274,7 +307,8 @@ fn take_name<'a>(block: &mut &'a [u8]) -> Option<(u64, &'a [u8])> {
 
 #[inline]
 fn take_mode(block: &mut &[u8]) -> Option<Mode> {
-    take_number(block).map(|mode| Mode(mode as u16 ^ USUAL_MODE))
+    let mode = u16::try_from(take_number(block)?).ok()?;
+    Some(Mode(mode ^ USUAL_MODE))
 }
 
 fn take_change<'a>(block: &mut &'a [u8]) -> Option<Change<'a>> {
@@ -305,15 +339,15 @@ fn take_inode(block: &mut &[u8], flags: u64) -> Option<Inode> {
     let links = match take_number(block)? {
         ALONE => Links::Alone,
         UNKNOWN => Links::Unknown,
-        links => Links::Of((links - FIRST_COUNT) as u32),
+        links => Links::Of(u32::try_from(links - FIRST_COUNT).ok()?),
     };
     let mut details = None;
     if flags & DETAILS != 0 {
         let modified = take_signed(block)?;
         let changed = modified.wrapping_add(take_signed(block)?);
         let born = modified.wrapping_add(take_signed(block)?);
-        let owner = take_number(block)? as u32;
-        let group = take_number(block)?.checked_sub(1).map(|group| group as u32);
+        let owner = u32::try_from(take_number(block)?).ok()?;
+        let group = take_number(block)?.checked_sub(1).map(u32::try_from).transpose().ok()?;
         details = Some(Details { modified, changed, born, owner, group });
     }
     Some(Inode { identity, links, details })
@@ -338,7 +372,8 @@ fn take_near(block: &mut &[u8], other: u64) -> Option<u64> {
     take_signed(block).map(|difference| other.wrapping_add_signed(difference))
 }
 
-fn push_number(block: &mut Vec<u8>, mut number: u64) {
+/// Packs a number.
+pub fn push_number(block: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         block.push(number as u8 | 0x80);
         number >>= 7;
@@ -346,11 +381,15 @@ fn push_number(block: &mut Vec<u8>, mut number: u64) {
     block.push(number as u8);
 }
 
+/// Takes a number from `block`. None if it has more than 64 bits.
 #[inline]
-fn take_number(block: &mut &[u8]) -> Option<u64> {
+pub fn take_number(block: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let (&byte, rest) = block.split_first()?;
+        if shift == 63 && byte > 1 {
+            return None;
+        }
         *block = rest;
         number |= u64::from(byte & 0x7f) << shift;
         if byte < 0x80 {
@@ -427,7 +466,11 @@ mod tests {
             let sums = Sums { entries: 1, shared: Figures::default(), ..directory.sums };
             assert_eq!(figures(rest), (sums.all, directory.change.is_some()));
             assert_eq!(change(rest), directory.change);
+            let mut after = rest;
+            assert_eq!(skip(&mut after), Some(directory.name));
+            let skipped = after.len();
             assert_eq!(take(&mut rest), Some(Node { own: None, sums, ..directory }));
+            assert_eq!(rest.len(), skipped);
         }
         assert_eq!((rest, take(&mut rest)), (b"".as_slice(), None));
     }

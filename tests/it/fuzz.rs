@@ -34,7 +34,7 @@ const FILES: (usize, usize) = (300, 50_000);
 const RUNS: (usize, usize) = (60, 5_000);
 
 /// Runs `check` on so many inputs.
-fn throw<S: Strategy>(count: (usize, usize), inputs: S, check: impl Fn(S::Value)) {
+pub fn throw<S: Strategy>(count: (usize, usize), inputs: S, check: impl Fn(S::Value)) {
     let cases = u32::try_from(rounds(count.0, count.1)).unwrap();
     let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
     let outcome = proptest::test_runner::TestRunner::new(config).run(&inputs, |input| {

@@ -245,7 +245,7 @@ fn a_directory_gets_a_new_file_each_time() {
         assert_eq!(snapshots(&fixture).len(), count);
     }
     for name in snapshots(&fixture) {
-        assert!(name.starts_with("weigh-20") && name.ends_with(".json.zst"), "{name}");
+        assert!(name.starts_with("weigh-20") && name.ends_with(".weigh"), "{name}");
         weigh("--load").arg(format!("s/{name}")).within(fixture.path()).run().clean();
     }
     let shown = weigh("t --save none/").within(fixture.path()).run();
@@ -273,7 +273,7 @@ fn the_last_of_days_weeks_and_months_are_kept_and_what_others_made() {
     let fixture = Fixture::new().sparse("t/f", 1_000).sparse("u/f", 1).dir("s");
     let all: Vec<_> = (1..100).map(|days| old(&fixture, days, true)).collect();
     let others =
-        ["mine.json.zst", "weigh-2020-01-01T000000Z.json", "weigh-2020-01-01T999999Z.json.zst"];
+        ["mine.json.zst", "weigh-2020-01-01T000000Z.txt", "weigh-2020-01-01T999999Z.json.zst"];
     for name in others {
         fs::copy(fixture.at("s").join(&all[90]), fixture.at("s").join(name)).unwrap();
     }
@@ -347,7 +347,7 @@ fn several_at_once_do_not_disturb_each_other() {
 #[test]
 fn a_directory_is_its_newest_snapshot_or_all_of_them() {
     let fixture = Fixture::new().sparse("t/f", 1_000).sparse("u/f", 10).sparse("v/f", 1).dir("s");
-    let fixture = fixture.file("s/weigh-2020-01-01T000000Z.json", 10).dir("none");
+    let fixture = fixture.file("s/weigh-2020-01-01T000000Z.txt", 10).dir("none");
     let run = |flags: &str| weigh(flags).within(fixture.path()).run();
     for (flags, code, message) in [
         ("--load none", 1, "cannot load none: there is no snapshot in it that --save DIR/ wrote"),
@@ -485,12 +485,12 @@ fn a_full_disk_costs_no_snapshot() {
     let script = "mount -t tmpfs -o size=64k tmpfs s && \"$0\" -s t --save s/
         head -c 1M /dev/zero >s/filler 2>/dev/null
         \"$0\" -s t --save s/ --keep 1; echo $?
-        ls -A s; cat s/weigh-*.json.zst >saved.json.zst";
+        ls -A s; cat s/weigh-*.weigh >saved";
     let shown = weigh("").within(fixture.path()).under(["unshare", "-m", "sh", "-c", script]).run();
     let printed = String::from_utf8(shown.stdout.clone()).unwrap();
     let lines: Vec<_> = printed.lines().collect();
     let [.., "1", "filler", snapshot] = lines[..] else { panic!("{printed}") };
-    assert!(snapshot.starts_with("weigh-20") && snapshot.ends_with(".json.zst"), "{printed}");
+    assert!(snapshot.starts_with("weigh-20") && snapshot.ends_with(".weigh"), "{printed}");
     assert!(shown.complaint().contains("No space left"), "{}", shown.complaint());
-    weigh("-n 1 --load").arg(fixture.at("saved.json.zst")).run().clean();
+    weigh("-n 1 --load").arg(fixture.at("saved")).run().clean();
 }

@@ -7,6 +7,7 @@ use std::io::{Read, Seek};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
 
+use crate::dice::Dice;
 use crate::fixture::Fixture;
 use crate::pty::Terminal;
 use crate::run::{Shown, Weigh, weigh};
@@ -85,8 +86,13 @@ fn what_is_saved_to_standard_output_is_all_there_is_on_it() {
 
 #[test]
 fn what_is_saved_to_standard_output_is_compressed_as_its_name_says() {
-    let fixture = small().symlink("/proc/self/fd/1", "link.zst").symlink("/dev/stdout", "link.gz");
-    for (to, magic) in [("link.zst", &[0x28, 0xb5][..]), ("link.gz", &[0x1f, 0x8b])] {
+    let fixture = small()
+        .symlink("/proc/self/fd/1", "link.zst")
+        .symlink("/dev/stdout", "link.gz")
+        .symlink("/dev/stdout", "link.weigh");
+    for (to, magic) in
+        [("link.zst", &[0x28, 0xb5][..]), ("link.gz", &[0x1f, 0x8b]), ("link.weigh", b"\x89weigh")]
+    {
         let saved = save(&fixture, "").arg(to).run().clean();
         assert!(saved.starts_with(magic), "{to}");
         assert_snapshot(&fixture, &saved);
@@ -379,12 +385,16 @@ fn a_directory_that_may_be_written_to_and_not_read_is_saved_in() {
 #[test]
 fn a_file_larger_than_may_be_is_an_error() {
     let mut fixture = small().dir("place").symlink("free", "place/to-a-free-name");
-    fs::write(fixture.at("place/snapshot"), CUT_OFF).unwrap();
-    for i in 0..1000 {
-        fixture = fixture.sparse(format!("top/{i}"), 1);
+    for name in ["snapshot", "snapshot.weigh"] {
+        fs::write(fixture.at("place").join(name), CUT_OFF).unwrap();
+    }
+    let mut dice = Dice::new(1);
+    for _ in 0..1000 {
+        fixture = fixture.sparse(format!("top/{}", dice.below(usize::MAX)), 1);
     }
     for (script, to) in [
         ("ulimit -f 1; exec \"$0\" \"$@\"", "place/snapshot"),
+        ("ulimit -f 1; exec \"$0\" \"$@\"", "place/snapshot.weigh"),
         ("ulimit -f 1; exec \"$0\" \"$@\"", "place/to-a-free-name"),
         ("ulimit -f 1; exec \"$0\" \"$@\" > large", "-"),
     ] {
@@ -393,8 +403,9 @@ fn a_file_larger_than_may_be_is_an_error() {
         assert_eq!((shown.complaint(), shown.code()), (expected, 1));
     }
     assert_eq!(fixture.text("place/snapshot"), CUT_OFF);
+    assert_eq!(fixture.text("place/snapshot.weigh"), CUT_OFF);
     // Nothing is left of half a snapshot, not where a symlink leads either.
-    assert_eq!(fixture.names("place"), ["snapshot", "to-a-free-name"]);
+    assert_eq!(fixture.names("place"), ["snapshot", "snapshot.weigh", "to-a-free-name"]);
 }
 
 /// The beginning of a snapshot, cut off after its header.
@@ -422,6 +433,8 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
         ("one", b"\n"),
         ("text.json.gz", &[0x1f, 0x8b, 8, 0, 0]),
         ("text.json.zst", &[0x28, 0xb5, 0x2f, 0xfd, 0]),
+        ("text.weigh", b"\x89weigh\r\n"),
+        ("other.weigh", b"\x89weigh\r\nH\x04\0\0\0text"),
     ] {
         fs::write(fixture.at("place").join(name), content).unwrap();
     }
@@ -437,7 +450,7 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
     }
     assert!(is_symlink(&fixture.at("link")));
     // What --save wrote is replaced, also if it is cut off; and so is an empty file.
-    for name in ["new.json", "new.json.zst", "new.json.gz"] {
+    for name in ["new.json", "new.json.zst", "new.json.gz", "new.weigh"] {
         for _ in 0..2 {
             save(&fixture, "").arg(name).run().clean();
         }
@@ -448,6 +461,11 @@ fn only_a_snapshot_or_an_empty_file_is_replaced() {
         save(&fixture, "").arg("new.json").run().clean();
         assert_snapshot(&fixture, &fixture.bytes("new.json"));
     }
+    let mut cut_off = fixture.bytes("new.weigh");
+    cut_off.truncate(cut_off.len() - 20);
+    fs::write(fixture.at("new.weigh"), cut_off).unwrap();
+    save(&fixture, "").arg("new.weigh").run().clean();
+    assert_snapshot(&fixture, &fixture.bytes("new.weigh"));
     save(&fixture, "").arg("/dev/null").run().clean();
 }
 

@@ -28,8 +28,8 @@ fn varied() -> Fixture {
         .file("other/x", 3000)
 }
 
-/// Each compression, as the name's ending says.
-const ENDINGS: [&str; 3] = ["json", "json.zst", "json.gz"];
+/// Each form, as the name's ending says.
+const ENDINGS: [&str; 4] = ["json", "json.zst", "json.gz", "weigh"];
 
 /// Asserts that both streams and the status are as expected, to the byte. Only the advice to use sudo is left out: it
 /// is for walks, not for snapshots.
@@ -196,7 +196,7 @@ fn every_picture_of_a_snapshot_is_the_one_of_the_tree() {
         "-t -j",
     ];
     for (ending, counting) in
-        ENDINGS.into_iter().cycle().zip(["", "-s", "-f", "--inodes", "-l", "-L"])
+        ENDINGS.into_iter().cycle().zip(["", "-s", "-f", "", "--inodes", "-l", "-L", "-s"])
     {
         let place = Fixture::new();
         let file = place.at(format!("snapshot.{ending}"));
@@ -497,22 +497,22 @@ fn drafts(place: &Path) -> usize {
 
 #[test]
 fn killed_at_any_moment_it_leaves_the_old_file_whole() {
-    kill(12);
+    ["snapshot.json.zst", "snapshot.weigh"].iter().for_each(|name| kill(name, 12));
 }
 
 #[test]
 #[ignore = "takes minutes"]
 fn killed_a_hundred_times_it_leaves_the_old_file_whole() {
-    kill(100);
+    ["snapshot.json.zst", "snapshot.weigh"].iter().for_each(|name| kill(name, 100));
 }
 
-fn kill(count: usize) {
+fn kill(name: &str, count: usize) {
     let mut fixture = Fixture::in_memory();
     for i in 0..20_000 {
         fixture = fixture.sparse(format!("top/{}/{i}", i % 100), 1);
     }
     let place = Fixture::new();
-    let file = place.at("snapshot.json.zst");
+    let file = place.at(name);
     let save = || weigh("-n 1 -P --save").arg(&file).arg(fixture.at("top"));
     save().run().clean();
     let old = fs::read(&file).unwrap();
@@ -573,19 +573,23 @@ fn a_snapshot_that_cannot_be_saved_is_shown_and_said() {
 #[ignore = "needs root"]
 fn a_full_file_system_leaves_the_old_file_whole() {
     let mut fixture = varied().dir("small");
-    for i in 0..1000 {
-        fixture = fixture.sparse(format!("top/{i}"), 1);
+    let mut dice = Dice::new(1);
+    for _ in 0..1000 {
+        fixture = fixture.sparse(format!("top/{}", dice.below(usize::MAX)), 1);
     }
-    let script =
-        "mount -t tmpfs -o size=8k none small; \"$0\" --save small/snapshot small > /dev/null
-        cp small/snapshot old
-        \"$0\" -j --save small/snapshot top > /dev/null; echo $? >&2
-        ls -A small; cmp small/snapshot old";
-    let output = in_namespace(&fixture, script);
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "snapshot\n");
-    let complaint = String::from_utf8(output.stderr).unwrap();
-    let said = "weigh: cannot save small/snapshot: No space left on device\n1\n";
-    assert!(complaint.ends_with(said), "{complaint}");
+    for name in ["snapshot", "snapshot.weigh"] {
+        let script = format!(
+            "mount -t tmpfs -o size=8k none small; \"$0\" --save small/{name} small > /dev/null
+            cp small/{name} old
+            \"$0\" -j --save small/{name} top > /dev/null; echo $? >&2
+            ls -A small; cmp small/{name} old"
+        );
+        let output = in_namespace(&fixture, &script);
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{name}\n"));
+        let complaint = String::from_utf8(output.stderr).unwrap();
+        let said = format!("weigh: cannot save small/{name}: No space left on device\n1\n");
+        assert!(complaint.ends_with(&said), "{complaint}");
+    }
 }
 
 #[test]

@@ -7,13 +7,16 @@ use std::path::PathBuf;
 use clap::builder::{PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{ArgAction, Args, Parser, ValueEnum, ValueHint, value_parser};
 use clap_complete::Shell;
+use nu_ansi_term::Color;
 
+use super::colors::parse as parse_color;
 use super::filters::FilterFlags;
 use super::roots::RootFlags;
+use crate::program::browse::Binding;
 use weigh::internal::measure::parse_size;
 use weigh::internal::render::time::Style;
 use weigh::internal::report::Growth;
-use weigh::internal::snapshot::Share;
+use weigh::internal::snapshot::{Form, Share};
 use weigh::internal::sys::Source;
 use weigh::internal::tally::By;
 
@@ -172,8 +175,8 @@ pub(super) struct ShowFlags {
 
     /// Also show what df says about each PATH that is a mount point; implies -x
     ///
-    /// That is the size of the file system, its free space, and the space that is used but is in no file that was
-    /// seen.
+    /// That is the size of the file system, its free space, and what uses the rest: files that were seen, files that are
+    /// deleted but open, files hidden under mounts, and metadata. As root, weigh sees more of it.
     #[arg(long, conflicts_with_all = [
         "apparent_size", "filecount", "inodes", "filetime", "count_links", "unique", "dereference_links", "save",
         "load", "since", "summarize",
@@ -270,6 +273,13 @@ pub(super) struct PrintFlags {
     #[arg(long, value_name = "THEME", hide_possible_values = true)]
     pub(super) theme: Option<ThemeFlag>,
 
+    /// Draw something in a colour: accent, aside, grown, shrunk, track, band or share
+    ///
+    /// A colour is one of 16 names (red, bright-red), a number up to 255, or #rrggbb. If the terminal does not have it,
+    /// the colour of the theme stays.
+    #[arg(long, value_name = "ROLE=COLOR", value_parser = parse_color)]
+    pub(super) color_of: Vec<(usize, Color)>,
+
     /// Make names links to their entries: on a terminal (auto, the default), always, or never
     #[arg(long, value_name = "WHEN", hide_possible_values = true)]
     pub(super) hyperlink: Option<When>,
@@ -333,13 +343,20 @@ pub(super) struct PrintFlags {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Snapshots")]
 pub(super) struct SnapshotFlags {
-    /// Also save a snapshot in FILE, compressed if it ends in .zst or .gz; - is standard output
+    /// Also save a snapshot in FILE, in the form that its name ends in; - is standard output
     ///
-    /// An existing FILE is replaced only if it is empty or a snapshot from --save. If FILE is standard output, the
-    /// snapshot is all that is printed. If FILE ends in a slash, it is a directory, and the snapshot is a new file
-    /// there, named after the time.
+    /// The name ends in .weigh, .json, .json.zst or .json.gz; otherwise the form is JSON. An existing FILE is replaced
+    /// only if it is empty or a snapshot from --save. If FILE is standard output, the snapshot is all that is printed.
+    /// If FILE ends in a slash, it is a directory, and the snapshot is a new .weigh file there, named after the time.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) save: Option<PathBuf>,
+
+    /// With --save, save in this form, whatever the name of FILE is
+    ///
+    /// weigh is the smallest and fastest. Other programs can read JSON.
+    #[arg(long, value_name = "FORM")]
+    #[arg(value_parser = PossibleValuesParser::new(Form::ALL.map(Form::ending)))]
+    pub(super) save_as: Option<String>,
 
     /// With --save DIR/, keep the last snapshot of each of N days, N weeks and N months, and remove the others
     ///
@@ -421,6 +438,12 @@ pub(super) struct ScreenFlags {
     /// End paths that --ui prints with NUL instead of a newline
     #[arg(long, requires = "ui")]
     pub(super) print0: bool,
+
+    /// Give an action of --ui a key instead of its own, as in delete=x or search=Ctrl-s
+    ///
+    /// In the config file, a table [keys] has them.
+    #[arg(long, value_name = "ACTION=KEY", value_parser = Binding::parse)]
+    pub(super) key_of: Vec<Binding>,
 }
 
 /// Which of a file's times.

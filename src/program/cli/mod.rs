@@ -5,6 +5,7 @@
 //!
 //! [`report`]: weigh::internal::report
 
+mod colors;
 pub mod config;
 mod elsewhere;
 mod filters;
@@ -160,6 +161,7 @@ impl Plan {
                 details: flags.snapshots.details,
                 bytes_only: flags.form().is_some_and(|form| !form.fits().counts),
                 save: flags.destination()?,
+                save_as: flags.saved_form(),
                 keep_saved: flags.snapshots.keep,
                 bounds: Bounds {
                     size: flags.snapshots.fail_over,

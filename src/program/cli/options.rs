@@ -226,6 +226,8 @@ impl Flags {
     /// The colours: of names as the environment sets them, and of all else as the theme and the terminal do.
     pub(super) fn colors(&self) -> Colors {
         let palette = Palette::new(self.theme().unwrap_or_else(terminal::theme), terminal::depth());
+        let own = self.print.color_of.iter();
+        let palette = own.fold(palette, |palette, (role, color)| palette.with(*role, *color));
         Colors::new(&env::var("LS_COLORS").unwrap_or_default(), palette)
     }
 

@@ -8,16 +8,22 @@ use clap::{ArgMatches, Command};
 use super::flags::Flags;
 use crate::program::terminal;
 use weigh::internal::escape::escape;
-use weigh::internal::snapshot::{self, Destination};
+use weigh::internal::snapshot::{self, Destination, Form};
 use weigh::internal::sys;
 
 impl Flags {
+    /// In which form to save a snapshot, if a flag says so.
+    pub(super) fn saved_form(&self) -> Option<Form> {
+        self.snapshots.save_as.as_deref().and_then(Form::named)
+    }
+
     /// Where to save a snapshot, if anywhere; or one line that says why that is impossible.
     pub(super) fn destination(&self) -> Result<Option<Destination>, &'static str> {
         let Some(path) = &self.snapshots.save else { return Ok(None) };
         let is_directory = path.as_os_str().to_string_lossy().ends_with(path::is_separator);
         if is_directory {
-            return Ok(Some(snapshot::dated(path, sys::now())));
+            let form = self.saved_form().unwrap_or(Form::Packed);
+            return Ok(Some(snapshot::dated(path, sys::now(), form)));
         }
         if self.snapshots.keep.is_some() {
             return Err("--keep goes with --save DIR/: end the name of the directory in a slash");
@@ -27,7 +33,8 @@ impl Flags {
             return Err("--save to standard output excludes -j and --as: \
                 save to a file, or leave them out");
         }
-        if to.is_stdout && snapshot::is_compressed(path) && terminal::is_stdout() {
+        let form = self.saved_form().unwrap_or(Form::of(path));
+        if to.is_stdout && form != Form::Json && terminal::is_stdout() {
             return Err("compressed data is not written to a terminal: \
                 save to a file, or redirect standard output");
         }

@@ -11,8 +11,8 @@ use crate::measure::{Figures, Measure, View};
 use crate::problem::{Operation, Problem};
 use crate::snapshot::tokens::Tokens;
 use crate::snapshot::{FileSystem, GivenRoot, Glance, Origin, Snapshot, Volume, Wanted};
-use crate::sys::Space;
 use crate::sys::errors::codes;
+use crate::sys::{Space, Unseen};
 use crate::tree::Tree;
 use crate::weighed::Weighed;
 
@@ -32,6 +32,8 @@ pub(in crate::snapshot) struct Header {
     origin: Option<Origin>,
     /// Whether `details` was read. A saved snapshot has it before its tree.
     knows_details: bool,
+    /// Whether weigh wrote it.
+    is_ours: bool,
 }
 
 impl Header {
@@ -53,6 +55,7 @@ impl Header {
                 let measure = measure.ok_or_else(|| tokens.error("a measure that is not known"))?;
                 self.measure = Some(measure);
             }
+            b"tool" => self.is_ours = tokens.utf8()? == "weigh",
             b"complete" => self.is_complete = Some(tokens.boolean()?),
             b"errors" => {
                 let codes = LazyCell::new(codes);
@@ -84,10 +87,10 @@ impl Header {
         Ok(())
     }
 
-    /// What it says, if it is a snapshot's, and not only that of what was printed.
+    /// What it says, if it is that of a snapshot of weigh, and not only of what was printed.
     pub(in crate::snapshot) fn glance(self) -> Option<Glance> {
         let (origin, is_complete) = (self.origin?, self.is_complete?);
-        self.schema.map(|_| Glance { origin, is_complete })
+        self.schema.filter(|_| self.is_ours).map(|_| Glance { origin, is_complete })
     }
 
     fn origin(&mut self) -> &mut Origin {
@@ -107,14 +110,11 @@ impl Header {
 
     pub(in crate::snapshot) fn loaded(
         self,
-        tokens: &Tokens,
         wanted: Wanted,
         report: Option<Tree>,
-    ) -> io::Result<Snapshot> {
+    ) -> Result<Snapshot, &'static str> {
         let (Some(_), Some(is_complete)) = (self.measure, self.is_complete) else {
-            return Err(
-                tokens.error("a snapshot that does not say what was measured, and whether all")
-            );
+            return Err("a snapshot that does not say what was measured, and whether all");
         };
         let is_interrupted = !is_complete && !self.problems.iter().any(Problem::is_loss);
         let view = self.view(wanted);
@@ -219,11 +219,44 @@ pub(super) fn space(out: &mut impl Write, file_systems: &[FileSystem]) -> io::Re
         bytes(out, "path", &one.root)?;
         let Space { size, free, available, .. } = one.space;
         write!(out, r#","size":{size},"free":{free},"available":{available}"#)?;
-        if let Some(unseen) = one.unseen() {
-            write!(out, r#","unseen":{unseen}"#)?;
+        if let Some((unseen, unexplained)) = one.unseen().zip(one.unexplained()) {
+            write!(out, r#","unseen":{unseen},"unexplained":{unexplained}"#)?;
         }
+        out.write_all(br#","causes":"#)?;
+        list(out, &one.causes, |out, cause| {
+            let name = cause.name.replace(' ', "_");
+            write!(out, r#"{{"cause":"{name}","size":{}"#, cause.size)?;
+            if let Some(files) = cause.files {
+                write!(out, r#","files":{files}"#)?;
+            }
+            out.write_all(br#","parts":"#)?;
+            list(out, &cause.parts, part)?;
+            out.write_all(b"}")
+        })?;
+        out.write_all(br#","not_in_df":"#)?;
+        list(out, &one.left_out, part)?;
+        out.write_all(br#","not_looked_at":"#)?;
+        list(out, &one.unknown, |out, what| string(out, what))?;
         out.write_all(b"}")
     })
+}
+
+/// A part of what is in no file that was seen.
+fn part<W: Write>(out: &mut W, Unseen { size, name, holders, held_by }: &Unseen) -> io::Result<()> {
+    out.write_all(b"{")?;
+    bytes(out, "name", name)?;
+    if let Some(size) = size {
+        write!(out, r#","size":{size}"#)?;
+    }
+    if *held_by > 0 {
+        write!(out, r#","held_by":{held_by},"holders":"#)?;
+        list(out, holders, |out, holder| {
+            write!(out, r#"{{"pid":{},"#, holder.pid)?;
+            bytes(out, "command", &holder.command)?;
+            out.write_all(b"}")
+        })?;
+    }
+    out.write_all(b"}")
 }
 
 /// Writes a list of `items`, each of which `write` writes.

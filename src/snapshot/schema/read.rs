@@ -81,7 +81,7 @@ pub(in crate::snapshot) fn read<T: Tally>(
     let node = has_root.then(|| root.node((measure.or(header.measure), wanted.times), None));
     let node = node.transpose().map_err(|what| tokens.error(what))?;
     let report = node.map(|root| replay.finish(&root));
-    header.loaded(tokens, wanted, report)
+    header.loaded(wanted, report).map_err(|what| tokens.error(what))
 }
 
 /// Reads the children of `root`, whose list comes next, and everything below them into `replay`. `known` is what sizes
@@ -260,9 +260,9 @@ impl Members {
 
     /// What deleting it frees: no more than its `size`.
     fn frees(&self, size: u64) -> Option<Freeable> {
-        let most = self.frees_most?.min(size);
         let extents = if self.has_too_many_extents { Freeable::TOO_MANY } else { 0 };
-        Some(Freeable { least: self.frees_least?.min(most), most, extents })
+        let frees = Freeable { least: self.frees_least?, most: self.frees_most?, extents };
+        Some(frees.saved(size))
     }
 
     /// Its inode. Device and mount are those of its `root` unless it has its own.

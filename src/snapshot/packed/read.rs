@@ -1,0 +1,224 @@
+//! Reads a file from front to back into a tally. Other threads unpack blocks meanwhile.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::iter;
+
+use super::blocks::{Blocks, FileHeader, Index, MAGIC, Section, Sections, damaged, header};
+use super::listings::Listings;
+use super::pieces::{Piece, Record, take_directory, take_root};
+use crate::measure::{Figures, Kind, View};
+use crate::parallel;
+use crate::snapshot::tokens::DEEPEST;
+use crate::snapshot::{Origin, Snapshot, Wanted};
+use crate::tally::Tally;
+use crate::total::{Replay, Shown};
+use crate::tree::record::take_number;
+use crate::tree::{Node, Tree};
+
+/// Reads `file` of `size` bytes into what `tally` makes for its view. `check` gets that view and the origin before.
+pub(in crate::snapshot) fn read<T: Tally>(
+    mut file: File,
+    size: u64,
+    wanted: Wanted,
+    tally: impl FnOnce(View) -> T,
+    check: impl FnOnce(View, Option<&Origin>) -> io::Result<()>,
+) -> io::Result<Snapshot> {
+    let begin = MAGIC.len() as u64;
+    let is_seekable = size > 0 && file.stream_position().is_ok_and(|at| at == begin);
+    let (FileHeader { header, directories }, mut sections) = header(file.try_clone()?, size)?;
+    let view = header.view(wanted);
+    check(view, header.known())?;
+    let tally = tally(view);
+    if let Some(limits) = tally.limits().filter(|_| is_seekable) {
+        let begin = file.stream_position()?;
+        let listings = listings(file.try_clone()?, wanted)?;
+        if let Some((_, mut listings)) = listings
+            && let Some(read) = listings.leading(view, limits)?
+        {
+            let report = listings.replay(tally, &read, None)?;
+            return header.loaded(wanted, Some(report)).map_err(damaged);
+        }
+        file.seek(SeekFrom::Start(begin))?;
+    }
+    let mut index = Index::default();
+    let report = read_tree(&mut sections, &mut index, directories, (tally, wanted.times))?;
+    sections.finish(&index)?;
+    header.loaded(wanted, report).map_err(damaged)
+}
+
+/// Opens `file` to read its listings one by one: what it says besides its tree, and the listings. None if there is no
+/// root, or if it is not a directory.
+///
+/// # Errors
+/// The system's, and those of a file that is damaged there.
+pub(in crate::snapshot) fn listings(
+    file: File,
+    wanted: Wanted,
+) -> io::Result<Option<(Snapshot, Listings)>> {
+    let (FileHeader { header, directories }, blocks) = Blocks::open(file)?;
+    let Some(listings) = Listings::of(blocks, directories, wanted.times)? else { return Ok(None) };
+    Ok(Some((header.loaded(wanted, None).map_err(damaged)?, listings)))
+}
+
+/// Reads all blocks into a tally, perhaps with times: the tree of so many `directories`, if there is one.
+fn read_tree<T: Tally, R: Read>(
+    sections: &mut Sections<R>,
+    index: &mut Index,
+    directories: u64,
+    (tally, has_times): (T, bool),
+) -> io::Result<Option<Tree>> {
+    let Some(first) = sections.block() else {
+        let is_none = directories == 0;
+        return if is_none { Ok(None) } else { Err(damaged("it has no tree")) };
+    };
+    let first = unpack(first)?;
+    let mut rest = first.content.as_slice();
+    if take_number(&mut rest) != Some(0) {
+        return Err(damaged("block 0 does not begin with the root"));
+    }
+    let packed = rest;
+    let root = take_root(&mut rest)?;
+    let packed = packed[..packed.len() - rest.len()].to_vec();
+    let is_directory = root.node.mode.kind() == Kind::Directory;
+    if directories != if is_directory { root.below + 1 } else { 0 } {
+        return Err(damaged("its header says another number of directories than its root"));
+    }
+    index.push(0, first.length);
+    let is_total = root.node.name.is_empty();
+    let replay = Replay::new(tally, is_total.into());
+    let mut reading = Reading { replay, has_times, is_total, open: Vec::new(), number: 0 };
+    if is_directory {
+        reading.enter(root.below)?;
+    }
+    reading.pieces(rest).map_err(|error| first.wrong(&error))?;
+    parallel::in_order(0, iter::from_fn(|| sections.block()), unpack, |block| {
+        let block = block?;
+        let first = reading.block(&block.content).map_err(|error| block.wrong(&error))?;
+        index.push(first, block.length);
+        io::Result::Ok(())
+    })?;
+    if !reading.open.is_empty() {
+        return Err(damaged("it ends before its tree does"));
+    }
+    let Record { node, .. } = take_root(&mut packed.as_slice())?;
+    Ok(Some(reading.replay.finish(&with_times(node, has_times))))
+}
+
+/// A block, and how long it is in the file.
+struct Block {
+    number: usize,
+    content: Vec<u8>,
+    length: usize,
+}
+
+fn unpack(section: io::Result<Section>) -> io::Result<Block> {
+    let section = section?;
+    let content = section.unpack()?;
+    Ok(Block { number: section.number, content, length: section.length() })
+}
+
+impl Block {
+    #[cold]
+    fn wrong(&self, error: &io::Error) -> io::Error {
+        damaged(format_args!("block {} is wrong: {error}", self.number))
+    }
+}
+
+/// The directories that are open.
+struct Reading<T: Tally> {
+    replay: Replay<T>,
+    has_times: bool,
+    /// Whether the root is the node above several roots.
+    is_total: bool,
+    open: Vec<Level>,
+    /// The number of the innermost one, whose listing comes next.
+    number: u64,
+}
+
+/// A directory whose listing has begun.
+struct Level {
+    /// The records of its subdirectories so far.
+    directories: Vec<u8>,
+    /// Where the one begins whose turn it is, and where the next one.
+    current: usize,
+    next: usize,
+    /// How many directories are below it that were not entered.
+    below: u64,
+}
+
+impl<T: Tally> Reading<T> {
+    /// Reads the content of a block. Returns the number that it begins with.
+    fn block(&mut self, mut content: &[u8]) -> io::Result<u64> {
+        let first = take_number(&mut content);
+        let first = first.filter(|first| *first == self.number && !self.open.is_empty());
+        let first = first.ok_or_else(|| damaged("it does not go on where the one before ends"))?;
+        self.pieces(content)?;
+        Ok(first)
+    }
+
+    fn pieces(&mut self, mut content: &[u8]) -> io::Result<()> {
+        while !content.is_empty() {
+            let piece = Piece::take(&mut content)?;
+            let are_roots = self.is_total && self.open.len() == 1;
+            let Some(level) = self.open.last_mut() else {
+                return Err(damaged("a listing of no directory"));
+            };
+            level.directories.extend_from_slice(piece.directories);
+            for leaf in piece.leaves(are_roots) {
+                self.replay.leaf(&with_times(leaf?, self.has_times), true);
+            }
+            if piece.is_last {
+                self.go_on()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters the next directory, after the end of those that end before it.
+    fn go_on(&mut self) -> io::Result<()> {
+        while let depth @ 1.. = self.open.len()
+            && let Some(level) = self.open.last_mut()
+        {
+            let mut rest = level.directories.get(level.next..).unwrap_or_default();
+            if !rest.is_empty() {
+                let Record { below, .. } = take_directory(&mut rest, self.is_total && depth == 1)?;
+                let left = below.checked_add(1).and_then(|taken| level.below.checked_sub(taken));
+                level.below = left.ok_or_else(|| damaged("more directories than it says"))?;
+                level.current = level.next;
+                level.next = level.directories.len() - rest.len();
+                self.number += 1;
+                return self.enter(below);
+            }
+            if level.below > 0 {
+                return Err(damaged("fewer directories than it says"));
+            }
+            self.open.pop();
+            if let Some(above) = self.open.last() {
+                let mut record = above.directories.get(above.current..).unwrap_or_default();
+                let Record { node, .. } = take_directory(&mut record, true)?;
+                self.replay.close(&with_times(node, self.has_times), Shown::Always);
+            }
+        }
+        Ok(())
+    }
+
+    /// Enters a directory with so many `below`.
+    fn enter(&mut self, below: u64) -> io::Result<()> {
+        if self.open.len() > DEEPEST {
+            return Err(damaged(format_args!("it is deeper than {DEEPEST} levels")));
+        }
+        self.open.push(Level { directories: Vec::new(), current: 0, next: 0, below });
+        self.replay.open();
+        Ok(())
+    }
+}
+
+/// A node with its times, or without.
+pub(super) fn with_times(mut node: Node<'_>, has_times: bool) -> Node<'_> {
+    if !has_times {
+        node.sums.all.newest = None;
+        node.own = node.own.map(|own| Figures { newest: None, ..own });
+    }
+    node
+}

@@ -1,0 +1,258 @@
+//! Writes a tree. One thread goes through the directories, parents first, and others put listings in order and
+//! compress them. What is in which block depends on the tree alone, so the bytes do not depend on threads.
+
+use std::io::{self, Write};
+use std::mem;
+use std::num::NonZeroUsize;
+
+use super::blocks::{FORMAT, HeaderText, LARGEST, Writer, pack};
+use super::pieces::Piece;
+use crate::parallel;
+use crate::snapshot::compression::MOST_TIMES;
+use crate::snapshot::schema::{self, ExportOptions};
+use crate::tree::record::{self, push_number};
+use crate::tree::{Child, DirectoryId, Node, Tree};
+use crate::weighed::Weighed;
+
+/// A block is full once it has this many bytes.
+const FULL: usize = 256 << 10;
+
+/// The same where compression is so good that the file would be taken for a bomb.
+const REGULAR: usize = 8 << 10;
+
+/// Writes the result of a walk.
+///
+/// # Errors
+/// The writer's.
+pub fn write(out: &mut impl Write, weighed: &Weighed, options: &ExportOptions) -> io::Result<()> {
+    let mut writer = Writer::new(out)?;
+    let tree = weighed.report.as_ref();
+    let root = tree.map(Tree::root);
+    let directories =
+        root.filter(Child::is_directory).map_or(0, |root| root.directories_below() + 1);
+    let mut text = io::BufWriter::new(HeaderText(&mut writer));
+    schema::begin(&mut text, weighed, options)?;
+    write!(text, r#","format":{FORMAT},"directories":{directories}"#)?;
+    schema::end(&mut text, weighed)?;
+    text.into_inner()?;
+    if let Some(tree) = tree {
+        let threads = options.threads.map_or(0, NonZeroUsize::get);
+        parallel::in_order(
+            threads,
+            Parts::of(tree),
+            |part| part.blocks(),
+            |blocks| blocks?.iter().try_for_each(|(first, frame)| writer.block(*first, frame)),
+        )?;
+    }
+    writer.finish()
+}
+
+/// The listings of a tree, about as many at a time as a block has.
+struct Parts<'t> {
+    tree: &'t Tree,
+    /// The directories whose listings are next, the last one first.
+    ahead: Vec<DirectoryId>,
+    /// How many directories were before them.
+    number: u64,
+    is_begun: bool,
+}
+
+impl<'t> Parts<'t> {
+    fn of(tree: &'t Tree) -> Self {
+        let root = tree.root().id().filter(|_| tree.root().is_directory());
+        Self { tree, ahead: root.into_iter().collect(), number: 0, is_begun: false }
+    }
+}
+
+impl<'t> Iterator for Parts<'t> {
+    type Item = Part<'t>;
+
+    fn next(&mut self) -> Option<Part<'t>> {
+        let is_first = !mem::replace(&mut self.is_begun, true);
+        if self.ahead.is_empty() && !is_first {
+            return None;
+        }
+        let root = is_first.then(|| self.tree.root());
+        let mut part = Part { tree: self.tree, root, first: self.number, listings: Vec::new() };
+        let mut length = 0;
+        while length < FULL
+            && let Some(directory) = self.ahead.pop()
+        {
+            let listing = Listing::of(self.tree.directory(directory));
+            self.ahead.extend(listing.directories.iter().rev());
+            self.number += 1;
+            length += listing.length;
+            part.listings.push(listing);
+        }
+        Some(part)
+    }
+}
+
+/// A directory, and what is in it.
+struct Listing<'t> {
+    directory: Child<'t>,
+    /// Its subdirectories, by name.
+    directories: Vec<DirectoryId>,
+    /// About how many bytes its records take.
+    length: usize,
+}
+
+impl<'t> Listing<'t> {
+    fn of(directory: Child<'t>) -> Self {
+        let mut length = directory.packed().1.len();
+        let subdirectories = directory.directories().filter_map(|it| {
+            length += it.packed().0.len();
+            Some((it.name(), it.id()?))
+        });
+        let mut subdirectories: Vec<_> = subdirectories.collect();
+        subdirectories.sort_unstable();
+        let directories = subdirectories.into_iter().map(|(_, id)| id).collect();
+        Self { directory, directories, length }
+    }
+}
+
+/// Some listings, which become a block, or several if the last one is large.
+struct Part<'t> {
+    tree: &'t Tree,
+    /// The root, before the first listing.
+    root: Option<Child<'t>>,
+    /// The number of the first directory.
+    first: u64,
+    listings: Vec<Listing<'t>>,
+}
+
+/// Blocks, each with the number of its first directory.
+type Blocks = Vec<(u64, Vec<u8>)>;
+
+impl Part<'_> {
+    fn blocks(&self) -> io::Result<Blocks> {
+        let (blocks, is_regular) = self.in_blocks_of(FULL)?;
+        if is_regular { self.in_blocks_of(REGULAR).map(|(blocks, _)| blocks) } else { Ok(blocks) }
+    }
+
+    /// The blocks, and whether they unpack to too many times their size.
+    fn in_blocks_of(&self, full: usize) -> io::Result<(Blocks, bool)> {
+        let known = self.tree.root().node();
+        let is_as_saved = known == as_saved(known);
+        let mut filling = Filling { full, ..Filling::default() };
+        filling.begin(self.first);
+        if let Some(root) = self.root {
+            push_directory(&mut filling.content, root, is_as_saved);
+        }
+        for (number, listing) in (self.first..).zip(&self.listings) {
+            filling.listing(self.tree, number, listing, is_as_saved)?;
+        }
+        filling.close()?;
+        Ok((filling.done, filling.is_regular))
+    }
+}
+
+/// The block that is being filled, and those that are done.
+#[derive(Default)]
+struct Filling {
+    full: usize,
+    /// The number of its first directory.
+    first: u64,
+    content: Vec<u8>,
+    /// The records of the piece that goes on.
+    directories: Vec<u8>,
+    leaves: Vec<u8>,
+    done: Blocks,
+    is_regular: bool,
+}
+
+impl Filling {
+    fn begin(&mut self, first: u64) {
+        self.first = first;
+        self.content.clear();
+        push_number(&mut self.content, first);
+    }
+
+    /// Adds a listing. Only a large one goes on in other blocks.
+    fn listing(
+        &mut self,
+        tree: &Tree,
+        number: u64,
+        listing: &Listing<'_>,
+        is_as_saved: bool,
+    ) -> io::Result<()> {
+        let room = if listing.length > self.full { self.full } else { LARGEST };
+        for id in &listing.directories {
+            self.make_room(number, room)?;
+            push_directory(&mut self.directories, tree.directory(*id), is_as_saved);
+        }
+        let mut others = Vec::new();
+        let mut rest = listing.directory.packed().1;
+        if !is_as_saved {
+            listing
+                .directory
+                .leaves()
+                .for_each(|leaf| record::push(&mut others, &as_saved(leaf.node())));
+            rest = &others;
+        }
+        let mut leaves = Vec::new();
+        while let (before, Some(name)) = (rest, record::skip(&mut rest)) {
+            leaves.push((start(name), name, &before[..before.len() - rest.len()]));
+        }
+        leaves.sort_unstable();
+        for (.., leaf) in leaves {
+            self.make_room(number, room)?;
+            self.leaves.extend_from_slice(leaf);
+        }
+        self.end_piece(true);
+        Ok(())
+    }
+
+    /// Begins another block if this one has so many bytes.
+    fn make_room(&mut self, number: u64, most: usize) -> io::Result<()> {
+        if self.content.len() + self.directories.len() + self.leaves.len() < most {
+            return Ok(());
+        }
+        self.end_piece(false);
+        self.close()?;
+        self.begin(number);
+        Ok(())
+    }
+
+    fn end_piece(&mut self, is_last: bool) {
+        let Self { directories, leaves, .. } = self;
+        Piece { directories, leaves, is_last }.push(&mut self.content);
+        directories.clear();
+        leaves.clear();
+    }
+
+    fn close(&mut self) -> io::Result<()> {
+        if self.content.len() > LARGEST {
+            let what = "a name is too long for this form: save it as JSON";
+            return Err(io::Error::other(what));
+        }
+        let frame = pack(&self.content)?;
+        self.is_regular |= self.content.len() as u64 > frame.len() as u64 * MOST_TIMES;
+        self.done.push((self.first, frame));
+        Ok(())
+    }
+}
+
+/// The start of a `name`, by which most comparisons are decided.
+fn start(name: &[u8]) -> u64 {
+    let mut start = [0; 8];
+    let length = name.len().min(start.len());
+    start[..length].copy_from_slice(&name[..length]);
+    u64::from_be_bytes(start)
+}
+
+/// Packs the record of `directory`, and how many directories are below it.
+fn push_directory(packed: &mut Vec<u8>, directory: Child<'_>, is_as_saved: bool) {
+    match is_as_saved {
+        true => packed.extend_from_slice(directory.packed().0),
+        false => record::push_directory(packed, &as_saved(directory.node())),
+    }
+    push_number(packed, directory.directories_below());
+}
+
+/// What a file has of a node.
+fn as_saved(node: Node<'_>) -> Node<'_> {
+    let mut node = Node { fingerprint: None, change: None, ..node };
+    node.sums.frees = node.sums.frees.map(|frees| frees.saved(node.sums.all.disk));
+    node
+}

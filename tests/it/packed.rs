@@ -1,0 +1,641 @@
+//! The `.weigh` format: what is saved in it and loaded again is the walk, JSON and it say the same, and whatever is
+//! wrong in a file is found.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use crate::dice::{Dice, Names};
+use crate::fixture::{Fixture, raw};
+use crate::fuzz::throw;
+use crate::rounds::{for_seeds, rounds};
+use crate::run::weigh;
+use crate::snapshots::same;
+use weigh::internal::snapshot::packed::blocks::{self, Blocks, FORMAT, LARGEST, MAGIC};
+use weigh::internal::snapshot::packed::pieces::{self, Piece};
+use weigh::internal::snapshot::{self, Wanted, packed, schema};
+use weigh::internal::tally::{Inodes, Limits, Top, Whole};
+
+/// Trees that are saved and loaded, and files that are damaged.
+const TREES: (usize, usize) = (12, 1_000);
+const FILES: (usize, usize) = (400, 100_000);
+
+/// Every form of output.
+const FORMS: &[&str] = &[
+    "",
+    "-p -C",
+    "-j",
+    "-j -p",
+    "-j -n 4",
+    "-n 3 -r",
+    "-d 1",
+    "-z 2000",
+    "-D",
+    "-F",
+    "-R -w 60",
+    "-t",
+    "-t -j",
+    "-s",
+    "-f -j",
+    "--inodes",
+    "-m m -j",
+    "--sort count",
+    "--sort time",
+    "--by size",
+    "--by ext -j",
+    "--as csv",
+    "--as ndjson",
+    "--as ncdu",
+    "--as prometheus",
+    "--as folded",
+    "--as svg",
+    "--summarize",
+];
+
+#[test]
+fn a_random_tree_comes_back_in_every_form_of_output() {
+    for_seeds(rounds(TREES.0, TREES.1), |seed| {
+        let fixture = Dice::new(seed).tree(Fixture::in_memory(), Names::Hostile);
+        let file = fixture.at("snapshot.weigh");
+        let roots = [&["tree"][..], &["tree", "elsewhere"]][seed as usize % 2];
+        let flags = ["", "--details", "-l", "-L"][seed as usize / 2 % 4];
+        let run = |flags: &str| weigh(flags).within(fixture.path());
+        run(flags).args(["--save", "snapshot.weigh"]).args(roots).run().clean();
+        assert!(fs::read(&file).unwrap().starts_with(MAGIC));
+        let counting = flags.trim_start_matches("--details");
+        for form in FORMS {
+            let direct = run(&format!("{counting} {form}")).args(roots).run();
+            let loaded = run(&format!("{form} --load snapshot.weigh")).run();
+            same(&loaded, &direct, &format!("seed {seed}, weigh {flags} {form} {roots:?}"));
+        }
+    });
+}
+
+/// Saves `from` again in several forms, and looks at whether they say the same.
+fn check_same(place: &Fixture, from: &str, what: &str) {
+    let save = |from: &str, to: &str| {
+        let shown = weigh(&format!("--load {from} --save {to}")).within(place.path()).run();
+        assert!(place.at(to).exists(), "{what}, to {to}: {}", shown.complaint());
+    };
+    // What is loaded and saved again may have lost what only the walk knew.
+    save(from, "1.json");
+    save("1.json", "2.weigh");
+    save("2.weigh", "3.json");
+    assert!(place.bytes("1.json") == place.bytes("3.json"), "{what}: JSON differs");
+    save("2.weigh", "4.weigh");
+    save("1.json", "5.json.zst");
+    save("5.json.zst", "6.weigh");
+    assert!(place.bytes("2.weigh") == place.bytes("4.weigh"), "{what}: it differs");
+    assert!(place.bytes("2.weigh") == place.bytes("6.weigh"), "{what}: it differs");
+}
+
+#[test]
+fn json_and_weigh_say_the_same_of_random_trees() {
+    for_seeds(rounds(TREES.0, TREES.1), |seed| {
+        let fixture = Dice::new(seed).tree(Fixture::in_memory(), Names::Hostile);
+        let flags = ["", "--details", "-l", "-L", "--frees", "-s", "-f", "--shard 1/2"];
+        let flags = flags[seed as usize % flags.len()];
+        for to in ["walked.json", "walked.weigh"] {
+            let run = weigh(&format!("{flags} tree --save {to}")).within(fixture.path());
+            run.run().clean();
+            check_same(&fixture, to, &format!("seed {seed}, {flags}, {to}"));
+        }
+        // Both of one walk: all but the free space is the same.
+        let trees = ["walked.json", "walked.weigh"]
+            .map(|from| weigh(&format!("-j --load {from}")).within(fixture.path()).run().stdout);
+        assert!(trees[0] == trees[1], "seed {seed}, {flags}");
+    });
+}
+
+#[test]
+fn nothing_is_lost_of_what_is_no_usual_tree() {
+    let fixture = Fixture::new()
+        .file("top/big", 70_000)
+        .file(raw(b"top/\xff not utf-8"), 5_000)
+        .dir("top/empty")
+        .hard_link("top/big", "other/link")
+        .unreadable("top/closed");
+    let fixture = fixture.mode("", 0o777);
+    for roots in [
+        &["top"][..],
+        &["top/big"],
+        &["top", "other"],
+        &["top/big", "other/link"],
+        &["none"],
+        &["none", "none either"],
+        &["top/empty"],
+        &["."],
+    ] {
+        for flags in ["", "--details", "-x", "-X big"] {
+            for to in ["walked.weigh", "walked.json"] {
+                let what = format!("{flags} {roots:?} {to}");
+                let _ = fs::remove_file(fixture.at(to));
+                let run = weigh(flags).within(fixture.path()).by_nobody(&fixture);
+                let shown = run.args(roots).args(["--save", to]).run();
+                assert!(fixture.at(to).exists(), "{what}: {}", shown.complaint());
+                check_same(&fixture, to, &what);
+            }
+        }
+    }
+    // What other programs, older versions and -j wrote.
+    let printed = weigh("-j top").within(fixture.path()).run().stdout;
+    fs::write(fixture.at("printed.json"), printed).unwrap();
+    let ncdu = weigh("--as ncdu top").within(fixture.path()).run().stdout;
+    fs::write(fixture.at("ncdu.json"), ncdu).unwrap();
+    weigh("top --save old.json").within(fixture.path()).run();
+    crate::snapshots::sizes_alone(&fixture.at("old.json"));
+    for from in ["printed.json", "ncdu.json", "old.json"] {
+        check_same(&fixture, from, from);
+    }
+}
+
+/// A tree that takes several blocks, and a directory that does.
+fn large() -> Fixture {
+    let mut fixture = Fixture::in_memory();
+    for i in 0..6_000 {
+        let name = format!("{:0>9}{:x<200}", i * 7_919 % 1_000_003, "");
+        let directory =
+            if i % 3 == 0 { "wide".to_owned() } else { format!("{}/{}", i % 7, i % 61) };
+        fixture = fixture.sparse(format!("top/{directory}/{name}"), i);
+    }
+    for i in 0..3_000 {
+        fixture = fixture.dir(format!("top/many/{:0>9}{:x<200}", i * 7_919 % 1_000_003, ""));
+    }
+    fixture
+}
+
+/// The sections of a file: their kinds, and what they unpack to.
+fn sections(file: &[u8]) -> Vec<(u8, Vec<u8>)> {
+    let mut rest = file.strip_prefix(MAGIC).unwrap();
+    let mut sections = Vec::new();
+    while let [kind @ (b'H' | b'D' | b'I'), a, b, c, d, more @ ..] = rest {
+        let (frame, after) = more.split_at(u32::from_le_bytes([*a, *b, *c, *d]) as usize);
+        sections.push((*kind, zstd::bulk::decompress(frame, LARGEST).unwrap()));
+        rest = after;
+    }
+    assert_eq!((rest.len(), rest[0]), (9, b'E'));
+    sections
+}
+
+/// A file of these sections, in any order and number. Its end says where the first index is. If `is_indexed`, its
+/// index says where blocks are, as far as they begin with a number.
+fn sealed(sections: &[(u8, Vec<u8>)], is_indexed: bool) -> Vec<u8> {
+    let (mut file, mut index, mut last, mut begin) = (MAGIC.to_vec(), Vec::new(), 0, None);
+    for (kind, content) in sections {
+        let content = if *kind == b'I' && is_indexed { &index } else { content };
+        let frame = blocks::pack(content).unwrap();
+        if *kind == b'I' {
+            begin.get_or_insert(file.len() as u64);
+        }
+        if *kind == b'D' {
+            let first = number(&mut content.as_slice()).unwrap_or(last);
+            push(&mut index, 5 + frame.len() as u64);
+            push(&mut index, first.saturating_sub(last));
+            last = first;
+        }
+        file.push(*kind);
+        file.extend((frame.len() as u32).to_le_bytes());
+        file.extend(frame);
+    }
+    file.push(b'E');
+    let begin = begin.unwrap_or(file.len() as u64 - 1);
+    file.extend(begin.to_le_bytes());
+    file
+}
+
+fn push(packed: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        packed.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    packed.push(number as u8);
+}
+
+fn number(packed: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..63).step_by(7) {
+        let (byte, rest) = packed.split_first()?;
+        *packed = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if *byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+/// The same tree makes the same blocks on any number of threads, each of a size that suits.
+#[test]
+fn blocks_depend_on_the_tree_alone() {
+    let fixture = large();
+    let mut first = None;
+    for threads in [1, 2, 3, 8, 64] {
+        for _ in 0..rounds(2, 20) {
+            let run = weigh(&format!("top -n 1 -T {threads} --save x.weigh"));
+            run.within(fixture.path()).run().clean();
+            let mut sections = sections(&fixture.bytes("x.weigh"));
+            let header = sections.remove(0);
+            assert_eq!(header.0, b'H');
+            assert!(String::from_utf8(header.1).unwrap().contains(r#""format":1,"directories":3"#));
+            let blocks = sections.iter().filter(|(kind, _)| *kind == b'D').count();
+            assert!(blocks > 4, "{blocks}");
+            assert!(sections.iter().all(|(_, content)| content.len() < 520 << 10));
+            assert!(*first.get_or_insert(sections.clone()) == sections, "{threads} threads");
+        }
+    }
+    let direct = weigh("-j top").within(fixture.path()).run();
+    same(&weigh("-j --load x.weigh").within(fixture.path()).run(), &direct, "loaded");
+}
+
+/// What compresses well enough to be taken for a bomb is saved so that it is not.
+#[test]
+fn what_is_saved_is_never_taken_for_a_bomb() {
+    let place = Fixture::new();
+    let mut text = String::from(
+        r#"{"schema":1,"tool":"weigh","measure":"disk","complete":true,"time":1,"details":false,
+           "figures":["disk","apparent","files","inodes"],"name":"r","kind":"directory","size":1,"children":["#,
+    );
+    let name = "x".repeat(250);
+    for i in 0..rounds(60, 3_000) {
+        text += &format!(
+            r#"{}{{"name":"{i}","kind":"directory","size":0,"children":["#,
+            if i == 0 { "" } else { "," }
+        );
+        text += &vec![format!(r#"{{"name":"{name}","kind":"file","size":0}}"#); 100].join(",");
+        text += "]}";
+    }
+    text += r#"],"errors":[]}"#;
+    fs::write(place.at("a.json"), text).unwrap();
+    weigh("-n 1 --load a.json --save b.weigh").within(place.path()).run().clean();
+    let direct = weigh("-j -n 9 --load a.json").within(place.path()).run();
+    same(&weigh("-j -n 9 --load b.weigh").within(place.path()).run(), &direct, "a regular tree");
+    let file = place.bytes("b.weigh");
+    let unpacked: usize = sections(&file).iter().map(|(_, content)| content.len()).sum();
+    assert!(unpacked < file.len() * 1_032, "{unpacked} {}", file.len());
+}
+
+/// Reads all that there is at `path`, in each way that there is. What is taken can be shown and saved.
+fn read(path: &Path, out: &Path) -> Result<(), String> {
+    let bytes = fs::read(path).unwrap();
+    let _ = snapshot::glance(path);
+    let by_block = read_blocks(bytes);
+    let front =
+        snapshot::load(path, Wanted::default(), |view| Top::new(view, Limits::NONE)).map(|_| ());
+    let whole = snapshot::load(path, Wanted::default(), |_| Whole { inodes: Inodes::ALL });
+    let whole = match whole {
+        Ok(whole) => whole,
+        Err(problem) => {
+            assert!(front.is_err());
+            return Err(problem.to_string());
+        }
+    };
+    by_block.expect("what is right from front to back is so by blocks");
+    let options = schema::ExportOptions {
+        view: whole.view,
+        has_all: whole.has_all,
+        origin: whole.origin,
+        ..Default::default()
+    };
+    let mut json = Vec::new();
+    schema::write(&mut json, &whole.weighed, &options).unwrap();
+    let mut again = Vec::new();
+    packed::write(&mut again, &whole.weighed, &options).unwrap();
+    fs::write(out, again).unwrap();
+    let mut same =
+        snapshot::load(out, Wanted::default(), |_| Whole { inodes: Inodes::ALL }).unwrap();
+    let mut again = Vec::new();
+    let options = schema::ExportOptions { origin: same.origin.take(), ..options };
+    schema::write(&mut again, &same.weighed, &options).unwrap();
+    assert!(json == again);
+    Ok(())
+}
+
+/// Reads every block by its place, and what is in it.
+fn read_blocks(file: Vec<u8>) -> std::io::Result<()> {
+    let (_, mut blocks) = Blocks::open(Cursor::new(file))?;
+    for number in 0..blocks.places().len() {
+        let content = blocks.read(number)?;
+        assert!(content.len() <= LARGEST);
+        let mut rest = content.as_slice();
+        if number == 0 {
+            pieces::take_root(&mut rest)?;
+        }
+        while !rest.is_empty() {
+            let piece = Piece::take(&mut rest)?;
+            piece.directories(true).try_for_each(|it| it.map(drop))?;
+            piece.leaves(true).try_for_each(|it| it.map(drop))?;
+        }
+    }
+    Ok(())
+}
+
+/// What is done to the sections of a file.
+#[derive(Clone, Debug)]
+enum Forgery {
+    /// A byte of one is set, removed or doubled.
+    Byte(Index, Index, u8, u8),
+    /// A number in one is another.
+    Number(Index, Index, u64),
+    /// It comes twice, or not at all, or in another place, or it is cut.
+    Twice(Index),
+    Never(Index),
+    Moved(Index, Index),
+    Cut(Index, Index),
+    /// One of another file comes there.
+    Spliced(Index, Index),
+    /// It is of another kind.
+    Kind(Index, u8),
+}
+
+fn forgery() -> impl Strategy<Value = Forgery> {
+    let index = any::<Index>;
+    let edge = prop_oneof![0..9_u64, Just(u64::MAX), Just(1 << 63), Just(1 << 32), any::<u64>()];
+    prop_oneof![
+        8 => (index(), index(), 0..3_u8, any::<u8>()).prop_map(|(a, b, c, d)| Forgery::Byte(a, b, c, d)),
+        8 => (index(), index(), edge).prop_map(|(a, b, c)| Forgery::Number(a, b, c)),
+        1 => index().prop_map(Forgery::Twice),
+        1 => index().prop_map(Forgery::Never),
+        1 => (index(), index()).prop_map(|(a, b)| Forgery::Moved(a, b)),
+        1 => (index(), index()).prop_map(|(a, b)| Forgery::Cut(a, b)),
+        2 => (index(), index()).prop_map(|(a, b)| Forgery::Spliced(a, b)),
+        1 => (index(), prop::sample::select(b"HDIEX")).prop_map(|(a, b)| Forgery::Kind(a, b)),
+    ]
+}
+
+impl Forgery {
+    fn apply(&self, sections: &mut Vec<(u8, Vec<u8>)>, others: &[(u8, Vec<u8>)]) {
+        if sections.is_empty() {
+            return;
+        }
+        let count = sections.len();
+        match self {
+            Self::Byte(section, at, kind, byte) => {
+                let content = &mut sections[section.index(count)].1;
+                let Some(at) = (!content.is_empty()).then(|| at.index(content.len())) else {
+                    return;
+                };
+                match kind {
+                    0 => content[at] = *byte,
+                    1 => drop(content.remove(at)),
+                    _ => content.insert(at, *byte),
+                }
+            }
+            Self::Number(section, at, number) => {
+                let content = &mut sections[section.index(count)].1;
+                let Some(at) = (!content.is_empty()).then(|| at.index(content.len())) else {
+                    return;
+                };
+                let mut packed = Vec::new();
+                push(&mut packed, *number);
+                content.splice(at..=at, packed);
+            }
+            Self::Twice(section) => {
+                let at = section.index(count);
+                sections.insert(at, sections[at].clone());
+            }
+            Self::Never(section) => drop(sections.remove(section.index(count))),
+            Self::Moved(from, to) => {
+                let section = sections.remove(from.index(count));
+                sections.insert(to.index(count), section);
+            }
+            Self::Cut(section, at) => {
+                let content = &mut sections[section.index(count)].1;
+                content.truncate(at.index(content.len() + 1));
+            }
+            Self::Spliced(section, other) => {
+                sections.insert(section.index(count), other.get(others).clone());
+            }
+            Self::Kind(section, kind) => sections[section.index(count)].0 = *kind,
+        }
+        sections.iter_mut().for_each(|(_, content)| content.truncate(LARGEST));
+    }
+}
+
+/// Small trees with everything in them, and one that takes several blocks.
+fn files(place: &Fixture) -> Vec<Vec<u8>> {
+    let mut files = Vec::new();
+    let large = large();
+    weigh("top -n 1 --save").arg(place.at("x.weigh")).within(large.path()).run().clean();
+    files.push(place.bytes("x.weigh"));
+    for (seed, flags) in ["", "--details", "--frees", "-L", "-l", ""].into_iter().enumerate() {
+        let fixture = Dice::new(seed as u64).tree(Fixture::in_memory(), Names::Hostile);
+        let run = weigh(&format!("{flags} -n 1 tree elsewhere --save"));
+        run.arg(place.at("x.weigh")).within(fixture.path()).run().clean();
+        files.push(place.bytes("x.weigh"));
+    }
+    files
+}
+
+/// A flipped bit, a cut, or a piece of another file is found by a checksum, or by what is around it.
+#[test]
+fn a_damaged_file_is_refused_or_read_rightly() {
+    let place = Fixture::in_memory();
+    let files = files(&place);
+    let (one, two) = (place.at("one"), place.at("two"));
+    let damage = vec((any::<Index>(), 0..6_u8, any::<u8>()), 1..4);
+    let file = (any::<Index>(), any::<bool>());
+    throw(FILES, (file, damage), |((file, is_small), damage)| {
+        let original = file.get(&files[usize::from(is_small)..]);
+        let mut bytes = original.clone();
+        for (at, kind, byte) in damage {
+            let at = at.index(bytes.len().max(1));
+            match kind {
+                0 | 1 if at < bytes.len() => bytes[at] ^= 1 << (byte % 8),
+                2 => bytes.truncate(at),
+                3 => bytes.extend_from_within(at..),
+                4 => bytes.insert(at, byte),
+                _ => drop(bytes.drain(at..bytes.len().min(at + usize::from(byte)))),
+            }
+        }
+        fs::write(&one, &bytes).unwrap();
+        assert!(read(&one, &two).is_err() || bytes == *original, "it was taken");
+    });
+}
+
+/// The same with sections that are whole, as somebody may forge them.
+#[test]
+fn a_forged_file_is_refused_or_can_be_shown() {
+    let place = Fixture::in_memory();
+    let files: Vec<_> = files(&place).iter().map(|file| sections(file)).collect();
+    let (one, two) = (place.at("one"), place.at("two"));
+    let file = (any::<Index>(), any::<Index>(), any::<bool>());
+    let taken = std::cell::Cell::new(0);
+    throw(
+        FILES,
+        (file, vec(forgery(), 1..4), any::<bool>()),
+        |((file, other, is_small), forgeries, is_indexed)| {
+            let mut sections = file.get(&files[usize::from(is_small)..]).to_vec();
+            forgeries
+                .iter()
+                .for_each(|it| it.apply(&mut sections, &files[other.index(files.len())]));
+            fs::write(&one, sealed(&sections, is_indexed)).unwrap();
+            taken.set(taken.get() + usize::from(read(&one, &two).is_ok()));
+        },
+    );
+    assert!(taken.get() > 0, "each was refused: nothing but checksums was tried");
+}
+
+/// Each thing that is checked, and what is said of it.
+#[test]
+fn what_is_wrong_is_said_with_the_file_and_the_block() {
+    let fixture = large();
+    weigh("top -n 1 --save x.weigh").within(fixture.path()).run().clean();
+    let good = fixture.bytes("x.weigh");
+    let parts = sections(&good);
+    let header = String::from_utf8(parts[0].1.clone()).unwrap();
+    let with_header = |was: &str, is: &str| {
+        assert!(header.contains(was), "{header}");
+        let mut parts = parts.clone();
+        parts[0].1 = header.replacen(was, is, 1).into_bytes();
+        sealed(&parts, true)
+    };
+    let with = |change: &dyn Fn(&mut Vec<(u8, Vec<u8>)>)| {
+        let mut parts = parts.clone();
+        change(&mut parts);
+        sealed(&parts, true)
+    };
+    let edited = |change: &dyn Fn(&mut Vec<u8>)| {
+        let mut file = good.clone();
+        change(&mut file);
+        file
+    };
+    let block = |number: usize| {
+        let mut at = MAGIC.len();
+        for _ in 0..=number {
+            at += 5 + u32::from_le_bytes(good[at + 1..at + 5].try_into().unwrap()) as usize;
+        }
+        at
+    };
+    let end = good.len() - 9;
+    assert_eq!(sealed(&parts, true), good);
+    let future = format!("it has format 7, and this weigh reads format {FORMAT}");
+    let directories = r#""directories":"#;
+    let cases: Vec<(Vec<u8>, &str)> = vec![
+        (with_header(r#""format":1"#, r#""format":7"#), &future),
+        (with_header(r#","format":1"#, ""), "a header without schema, format"),
+        (
+            with_header(r#""schema":1"#, r#""schema":2"#),
+            "it has schema 2, and this weigh reads schema 1",
+        ),
+        (with_header(directories, r#""directories":1"#), "another number of directories"),
+        (with_header(directories, r#""x":"#), "a header without schema, format"),
+        (edited(&|file| file[block(2) + 1000] ^= 1), "block 2 is damaged: "),
+        (edited(&|file| file[block(3) - 1] ^= 1), "block 2 is damaged: its checksum differs"),
+        (edited(&|file| file[block(1) + 4] = 1), "a section is longer than any can be"),
+        (edited(&|file| file[block(1)] = b'X'), "a section of no known kind"),
+        (edited(&|file| file[block(1)] = b'I'), "it ends before its tree does"),
+        (edited(&|file| file[block(1)] = b'H'), "it ends before its tree does"),
+        (with(&|parts| parts.push((b'D', Vec::new()))), "a section that is not in its place"),
+        (edited(&|file| file[end + 1] ^= 1), "its end does not say where the index is"),
+        (edited(&|file| file.push(0)), "something after the end"),
+        (edited(&|file| file.truncate(end)), "it ends too early"),
+        (edited(&|file| file.truncate(block(2))), "it ends too early"),
+        (edited(&|file| file.truncate(block(2) + 100)), "it ends too early"),
+        (with(&|parts| drop(parts.remove(2))), "block 1 is wrong: it does not go on where"),
+        (with(&|parts| parts.insert(2, parts[2].clone())), "block 2 is wrong: "),
+        (with(&|parts| parts.swap(2, 3)), "block 1 is wrong: it does not go on where"),
+        (with(&|parts| parts.truncate(2)), "it ends before its tree does"),
+        (with(&|parts| parts.truncate(1)), "it has no tree"),
+        (with(&|parts| drop(parts.pop())), "the index is not complete"),
+        (
+            with(&|parts| {
+                let at = parts.len() - 2;
+                parts[at].1.extend([1, 0]);
+            }),
+            "is wrong: a listing of no directory",
+        ),
+    ];
+    for (file, expected) in cases {
+        fs::write(fixture.at("bad.weigh"), file).unwrap();
+        for flags in [
+            "-n 1 --load bad.weigh",
+            "top -n 1 --since bad.weigh",
+            "--load bad.weigh --load x.weigh",
+        ] {
+            let shown = weigh(flags).within(fixture.path()).run();
+            let complaint = shown.complaint();
+            assert!(complaint.starts_with("weigh: cannot load bad.weigh: "), "{complaint}");
+            assert!(complaint.contains(expected), "{expected}: {complaint}");
+            assert_eq!((shown.code(), complaint.lines().count()), (1, 1), "{complaint}");
+        }
+    }
+    let mut index = good.clone();
+    let forged: Vec<_> = sections(&index)
+        .iter()
+        .map(|(kind, content)| match kind {
+            b'I' => (*kind, [&content[..2], &content[..]].concat()),
+            _ => (*kind, content.clone()),
+        })
+        .collect();
+    index = sealed(&forged, false);
+    fs::write(fixture.at("bad.weigh"), index).unwrap();
+    let shown = weigh("-n 1 --load bad.weigh").within(fixture.path()).run();
+    assert!(shown.complaint().contains("the index is wrong"), "{}", shown.complaint());
+}
+
+/// All forms work together, whatever their names are: in a directory, joined, compared, and in a history.
+#[test]
+fn forms_may_be_mixed_and_misnamed() {
+    let fixture = Fixture::new().file("a/f", 5_000).file("b/g", 70_000).dir("s").dir("t");
+    let run = |flags: &str| weigh(flags).within(fixture.path()).run();
+    let forms = ["weigh", "json", "json.zst", "json.gz"];
+    for form in forms {
+        run(&format!("a --save a-{form} --save-as {form}")).clean();
+        run(&format!("b --save b.txt-{form} --save-as {form}")).clean();
+        run(&format!("a --save s/ --save-as {form}")).clean();
+    }
+    run("a --save t/").clean();
+    assert!(fixture.names("t")[0].ends_with(".weigh"));
+    let starts = forms.map(|form| fixture.bytes(format!("a-{form}"))[..2].to_vec());
+    assert_eq!(starts, [vec![0x89, b'w'], b"{\"".to_vec(), vec![0x28, 0xb5], vec![0x1f, 0x8b]]);
+    let endings: Vec<_> = fixture.names("s");
+    assert!(
+        forms.iter().all(|form| endings.iter().any(|name| name.ends_with(form))),
+        "{endings:?}"
+    );
+    let both = run("-j a b").clean();
+    for one in forms {
+        assert_eq!(run(&format!("-j --load a-{one}")).clean(), run("-j a").clean());
+        for two in forms {
+            let joined = run(&format!("-j --load a-{one} --load b.txt-{two}")).clean();
+            assert_eq!(joined, both, "{one}, {two}");
+            let since = run(&format!("-j --load a-{one} --since a-{two}")).clean();
+            assert_eq!(since, run("-j a --since a-json").clean());
+        }
+    }
+    assert_eq!(run("-j --history s/").json()["snapshots"].as_array().map(Vec::len), Some(4));
+    run("-n 1 a --since s/").clean();
+    let kept = run("a --save s/ --keep 1");
+    assert!(kept.complaint().contains("--keep removed 4 snapshots"), "{}", kept.complaint());
+    assert_eq!(fixture.names("s").len(), 1);
+}
+
+/// The form that standard output gets, and what a flag or the config file says.
+#[test]
+fn a_flag_says_the_form() {
+    let fixture = Fixture::new().file("top/f", 5_000);
+    fs::write(fixture.at("config"), "save-as = \"json.gz\"\n").unwrap();
+    for (flags, start) in [
+        ("--save -", &b"{"[..]),
+        ("--save - --save-as weigh", MAGIC),
+        ("--save - --config config", &[0x1f, 0x8b]),
+        ("--save - --config config --save-as weigh", MAGIC),
+    ] {
+        let saved = weigh(&format!("top {flags}")).within(fixture.path()).run().clean();
+        assert!(saved.starts_with(start), "{flags}");
+        fs::write(fixture.at("x"), &saved).unwrap();
+        let piped = weigh("-j --load -").stdin(fs::File::open(fixture.at("x")).unwrap());
+        let direct = weigh("-j top").within(fixture.path()).run();
+        same(&piped.run(), &direct, flags);
+        // Through a pipe, which cannot be read twice.
+        let script = "cat x | \"$0\" \"$@\"";
+        let run = weigh("-j --load -").within(fixture.path()).under(["/bin/sh", "-c", script]);
+        same(&run.run(), &direct, flags);
+    }
+    weigh("top --config config").within(fixture.path()).run().clean();
+    assert_eq!(weigh("top --save x --save-as xml").within(fixture.path()).run().code(), 2);
+}
