@@ -509,6 +509,9 @@ complete -c weigh -l theme -d 'Choose colours for a dark or a light background: 
 dark\t''
 light\t''
 none\t''"
+complete -c weigh -l hyperlink -d 'Make names links to their entries: on a terminal (auto, the default), always, or never' -r -f -a "auto\t''
+always\t''
+never\t''"
 complete -c weigh -s T -l threads -d 'Walk with NUMBER threads [default: as many as the storage keeps busy]' -r -f
 complete -c weigh -l config -d 'Read settings from FILE instead of the config file' -r -F
 complete -c weigh -l completions -d 'Print the completions for a shell' -r -f -a "bash\t''

@@ -6,14 +6,14 @@ use crate::path;
 
 /// What links begin with.
 #[derive(Clone, Debug, Default)]
-pub struct Links {
+pub struct Hyperlinks {
     /// The machine's host name.
     pub host: Vec<u8>,
     /// The absolute path of the directory to which paths are relative; empty if that is unknown.
     pub directory: Vec<u8>,
 }
 
-impl Links {
+impl Hyperlinks {
     /// `text` with a link to the entry at `path`, if its absolute path is known.
     pub(super) fn on(&self, text: String, path: &[u8]) -> String {
         let absolute = match path.starts_with(b"/") {

@@ -16,7 +16,7 @@ use nu_ansi_term::Style;
 use super::colors::Colors;
 use super::diff;
 use super::lines::{self, Line, Outer, join, lay_out};
-use super::link::Links;
+use super::link::Hyperlinks;
 use super::name::{cells, cut, fit, shorten};
 use super::palette::{Charset, Palette};
 use super::partial::{self, Partial};
@@ -64,7 +64,7 @@ pub struct PictureOptions {
     /// What can be drawn.
     pub charset: Charset,
     /// Where names lead, if to anywhere.
-    pub links: Option<Links>,
+    pub links: Option<Hyperlinks>,
     /// Colours, if any.
     pub colors: Option<Colors>,
     /// What was not read, to mark figures that lack it.
@@ -148,7 +148,10 @@ pub(super) fn aside(line: &Line<'_>, format: &Format) -> String {
 /// Whether a directory's size is that of its only child, but for less than a hundredth. What sums up the rest counts it.
 fn is_near(directory: &Line<'_>, child: &Line<'_>, options: &PictureOptions) -> bool {
     let [most, weight] = [directory, child].map(|line| u128::from(line.totals.weight));
-    let is_size = options.times.is_none() && child.change.is_none() && child.totals.frees.is_none();
+    let is_size = options.times.is_none()
+        && options.order != Order::Count
+        && child.change.is_none()
+        && child.totals.frees.is_none();
     let is_rounded = matches!(options.format, Format::Binary | Format::Decimal);
     is_size && is_rounded && weight * 100 > most * 99
 }

@@ -107,7 +107,14 @@ impl Home {
         let (_, printed) = self.sh(&commands.iter().map(script).collect::<String>());
         let printed: Vec<_> = printed.split_terminator(END).collect();
         assert_eq!(printed.len(), commands.len(), "{block}\n{printed:?}");
-        commands.iter().zip(printed).map(|(command, text)| format!("$ {command}\n{text}")).collect()
+        // Host and time are those of an example.
+        let since = |line: &str| match line.starts_with("since 20") {
+            true => "since 2026-11-20 14:02 on web1\n".to_owned(),
+            false => line.to_owned(),
+        };
+        let text = |text: &str| text.split_inclusive('\n').map(since).collect::<String>();
+        let blocks = commands.iter().zip(printed);
+        blocks.map(|(command, printed)| format!("$ {command}\n{}", text(printed))).collect()
     }
 }
 

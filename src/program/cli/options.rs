@@ -9,7 +9,7 @@ use weigh::internal::filter::Paths;
 use weigh::internal::measure::{Measure, Time, View};
 use weigh::internal::render::Form;
 use weigh::internal::render::colors::Colors;
-use weigh::internal::render::link::Links;
+use weigh::internal::render::link::Hyperlinks;
 use weigh::internal::render::page;
 use weigh::internal::render::palette::{Palette, Theme};
 use weigh::internal::render::size::{Format, Formats, Unit};
@@ -232,7 +232,7 @@ impl Flags {
     }
 
     /// Where names lead, if links are wanted. Paths in a snapshot need not be relative to the directory here.
-    fn links(&self) -> Option<Links> {
+    fn links(&self) -> Option<Hyperlinks> {
         let is_wanted = match self.print.hyperlink {
             Some(When::Always) => true,
             Some(When::Never) => false,
@@ -241,7 +241,7 @@ impl Flags {
         let is_loaded = !self.snapshots.load.is_empty();
         let directory = env::current_dir().ok().filter(|_| !is_loaded).unwrap_or_default();
         let directory = directory.into_os_string().into_encoded_bytes();
-        is_wanted.then(|| Links { host: sys::host(), directory })
+        is_wanted.then(|| Hyperlinks { host: sys::host(), directory })
     }
 
     /// The theme, if a flag sets it.
