@@ -104,14 +104,15 @@ pub fn draw(out: &mut impl Write, tree: &Tree, options: &PictureOptions) -> io::
     Ok(())
 }
 
-/// The remark after a name: how the node changed, or how much of it has links elsewhere, if that is a tenth or more.
+/// The remark after a name: what is known of the node; how it changed, or how much of it has links elsewhere, if that is a tenth or more.
 pub(super) fn aside(line: &Line<'_>, format: &Format) -> String {
     let Totals { size, shared, .. } = line.totals;
-    match &line.change {
+    let aside = match &line.change {
         Some(change) => diff::aside(change),
         None if shared == 0 || shared.saturating_mul(10) < size => String::new(),
         None => format!(" ({} shared)", format.write(shared)),
-    }
+    };
+    if line.note.is_empty() { aside } else { format!(" ({}){aside}", line.note) }
 }
 
 struct Picture<'a> {
@@ -158,19 +159,20 @@ impl Picture<'_> {
     /// The name and the remark after it, with colours, and the blanks that fill `room` cells. The remark is left out
     /// if there would be hardly any room for the name, or too little for a count.
     fn name_in(&self, i: usize, room: usize) -> (String, String) {
-        let (line, name, mut aside) = (&self.lines[i], self.name(i), self.asides[i].as_str());
+        let (line, name, mut aside) = (&self.lines[i], self.name(i), self.asides[i].clone());
         let least = if line.is_rest { usize::MAX } else { NAME_AT_LEAST };
-        if room < cells(aside) + least.min(cells(&name)) {
-            aside = "";
+        let most = room.saturating_sub(least.min(cells(&name)));
+        if cells(&aside) > most {
+            aside = if line.note.is_empty() { String::new() } else { shorten(&aside, most) };
         }
-        let name = shorten(&name, room.saturating_sub(cells(aside)));
-        let padding = " ".repeat(room.saturating_sub(cells(&name) + cells(aside)));
+        let name = shorten(&name, room.saturating_sub(cells(&aside)));
+        let padding = " ".repeat(room.saturating_sub(cells(&name) + cells(&aside)));
         let name = match &self.options.colors {
             None => name,
             Some(_) if line.is_rest => colors::aside().paint(name).to_string(),
             Some(colors) => colors.name(line.name, line.mode).paint(name).to_string(),
         };
-        (name + &self.paint(aside, colors::aside()), padding)
+        (name + &self.paint(&aside, colors::aside()), padding)
     }
 
     /// Levels below the topmost line drawn.

@@ -162,23 +162,27 @@ fn line(
         x += widths.percent + 1;
     }
     let room = width.saturating_sub(x);
-    let links = match item.links() {
+    let remark = match item.links() {
         Links::Of(links) if links > 1 && !item.is_directory() => {
             format!("  {links} links")
         }
-        _ => String::new(),
+        _ if item.note.is_empty() => String::new(),
+        _ => format!("  {}", item.note),
     };
     let ending = if item.mode.kind() == Kind::Directory { "/" } else { "" };
-    let has_links = cells(&links) + NAME <= room;
-    let aside = if has_links { links.as_str() } else { "" };
-    let name = shorten(&escape(item.name), room.saturating_sub(cells(aside) + ending.len()));
+    let most = room.saturating_sub(NAME);
+    let aside = match item.note {
+        "" if cells(&remark) > most => String::new(),
+        _ => shorten(&remark, most),
+    };
+    let name = shorten(&escape(item.name), room.saturating_sub(cells(&aside) + ending.len()));
     let of_name = match &browser.options.colors {
         Some(colors) => style(colors.name(item.name, item.mode)),
         None => plain,
     };
     let end = canvas.write((x, y), &name, room, of_name);
     let end = canvas.write((end, y), ending, room, plain);
-    canvas.write((end, y), aside, room, plain.add_modifier(Modifier::DIM));
+    canvas.write((end, y), &aside, room, plain.add_modifier(Modifier::DIM));
     if *mark == '*' {
         canvas.paint(y, plain.add_modifier(Modifier::BOLD));
     }
