@@ -17,7 +17,9 @@ use std::thread::{self, ScopedJoinHandle};
 pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
+use crate::containers;
 use crate::diff;
+use crate::escape::escape;
 use crate::filter::MANY;
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
@@ -26,7 +28,7 @@ use crate::problem::{Operation, Problem};
 use crate::snapshot::{
     self, Destination, Doubt, Expired, FileSystem, Origin, Snapshot, Wanted, schema,
 };
-use crate::stats::WalkStats;
+use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
 use crate::tally::{
     By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole,
@@ -232,10 +234,17 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
         (Some(whole), None) if kept.is_some() => Some(match request.keep {
             Keep::Everything(_) => whole,
             Keep::Largest(limits) => replay(&whole, Top::new(view, limits)),
+            Keep::Groups(By::Image, limits) => {
+                containers::by_user(&whole, &stats.known.users, limits.lines)
+            }
             Keep::Groups(by, limits) => replay(&whole, Groups::new(by, view, limits)),
         }),
         (report, _) => report,
     };
+    // What was made anew of the tree has no notes.
+    if let Some(tree) = &mut snapshot.weighed.report {
+        tree.annotate(&stats.known.notes);
+    }
     let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
     let was = root.and_then(|root| root.change()?.was);
     let sizes = (was, root.map(|root| root.size()));
@@ -308,6 +317,7 @@ impl Request {
         let is_anew = is_loaded && !self.walk.filter.is_off() || are_several;
         let to_be_shown = match self.keep {
             Keep::Everything(inodes) => Some(inodes),
+            Keep::Groups(By::Image, _) => Some(Inodes::NONE),
             _ => None,
         };
         // The directories of a share show where something is mounted.
@@ -513,11 +523,21 @@ impl Request {
         options.query.owner |= has_details || self.needs().owners;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
-        let Walked { weighed, stats } = self.interrupt.put_off(|| {
+        let Walked { mut weighed, mut stats } = self.interrupt.put_off(|| {
             let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
             watch(None);
             walked
         });
+        if !weighed.is_interrupted {
+            stats.known = containers::look_at(&stats.storages);
+        }
+        for OverlayStats { path, layer } in &stats.overlays {
+            let note = layer.as_ref().map(|layer| format!("counts in {}", escape(layer)));
+            stats.known.notes.extend(note.map(|note| (path.clone(), note)));
+        }
+        if let Some(tree) = &mut weighed.report {
+            tree.annotate(&stats.known.notes);
+        }
         (Snapshot { weighed, view, has_all: true, origin }, stats)
     }
 
