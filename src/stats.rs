@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::containers::Known;
+use crate::containers::ContainersFound;
 
 /// What a walk did.
 #[derive(Clone, Debug, Default)]
@@ -20,7 +20,7 @@ pub struct WalkStats {
     pub storages: Vec<Vec<u8>>,
     /// What is known of directories beside their names, by their paths: a few words that are safe to print; and the
     /// images and containers.
-    pub known: Known,
+    pub known: ContainersFound,
 }
 
 /// An overlay.

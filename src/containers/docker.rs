@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Deserialize;
 
 use super::files::Files;
-use super::{Image, MOST_LAYERS, Storage, image_name, shown};
+use super::{EngineStorage, Image, MOST_LAYERS, image_name, shown};
 
 /// The tags and digests of each image, by name.
 #[derive(Deserialize)]
@@ -32,11 +32,11 @@ struct Container {
     #[serde(rename = "Name")]
     name: String,
     #[serde(rename = "State")]
-    state: State,
+    state: ContainerState,
 }
 
 #[derive(Deserialize)]
-struct State {
+struct ContainerState {
     #[serde(rename = "Running", default)]
     running: bool,
 }
@@ -44,9 +44,9 @@ struct State {
 const SHA256: &str = "sha256:";
 
 /// What is in the storage; none if it is not Docker's.
-pub(super) fn read(files: &mut Files) -> Option<Storage> {
+pub(super) fn read(files: &mut Files) -> Option<EngineStorage> {
     let names: Repositories = files.json("image/overlay2", "repositories.json")?;
-    let mut storage = Storage { driver: "overlay2".to_owned(), ..Storage::default() };
+    let mut storage = EngineStorage { driver: "overlay2".to_owned(), ..EngineStorage::default() };
     read_images(files, &names, &mut storage);
     read_containers(files, &mut storage);
     let listed: HashSet<_> = storage.layers.iter().cloned().collect();
@@ -58,7 +58,7 @@ pub(super) fn read(files: &mut Files) -> Option<Storage> {
     Some(storage)
 }
 
-fn read_images(files: &mut Files, names: &Repositories, storage: &mut Storage) {
+fn read_images(files: &mut Files, names: &Repositories, storage: &mut EngineStorage) {
     // By the digest of all layers below it and its own: its directory, and its digest with all below it.
     let mut layers: HashMap<(Option<String>, String), (String, String)> = HashMap::new();
     for chain in files.names("image/overlay2/layerdb/sha256") {
@@ -92,7 +92,7 @@ fn read_images(files: &mut Files, names: &Repositories, storage: &mut Storage) {
     }
 }
 
-fn read_containers(files: &mut Files, storage: &mut Storage) {
+fn read_containers(files: &mut Files, storage: &mut EngineStorage) {
     for id in files.names("containers") {
         let at = format!("containers/{id}");
         let Some(Container { name, state }) = files.json(&at, "config.v2.json") else { continue };

@@ -56,7 +56,7 @@ pub fn may_be_storage(name: &[u8]) -> bool {
 
 /// An engine's storage.
 #[derive(Debug, Default)]
-struct Storage {
+struct EngineStorage {
     /// The directory of the layers, from the storage's own.
     driver: String,
     /// The directories of its layers.
@@ -74,7 +74,7 @@ struct Storage {
 
 /// What is known of the storages of engines.
 #[derive(Clone, Debug, Default)]
-pub struct Known {
+pub struct ContainersFound {
     /// Notes about directories, by path.
     pub notes: BTreeMap<Vec<u8>, String>,
     /// All images and containers.
@@ -97,8 +97,8 @@ const MOST_USES: usize = 500_000;
 const MOST_NOTES: usize = 100_000;
 
 /// What is known of what is in `directories` and beside them. Those [may be in a storage](may_be_storage).
-pub fn look_at(directories: &[Vec<u8>]) -> Known {
-    let mut known = Known::default();
+pub fn look_at(directories: &[Vec<u8>]) -> ContainersFound {
+    let mut known = ContainersFound::default();
     for directory in directories {
         let name = directory.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         let top = directory.strip_suffix(name).unwrap_or_default();
@@ -125,7 +125,7 @@ pub fn look_at(directories: &[Vec<u8>]) -> Known {
     known
 }
 
-impl Storage {
+impl EngineStorage {
     /// Each image and container, and its directories from the storage's own.
     fn users(&self) -> impl Iterator<Item = (String, Vec<String>)> {
         let images = self.images.iter().map(|Image { name, layers }| {

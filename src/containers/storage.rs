@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Deserialize;
 
 use super::files::Files;
-use super::{Image, MOST_LAYERS, Storage, image_name, shown};
+use super::{EngineStorage, Image, MOST_LAYERS, image_name, shown};
 
 #[derive(Deserialize)]
 struct Layer {
@@ -26,12 +26,12 @@ struct ImageOrContainer {
 }
 
 /// What is in the storage; none if it is none.
-pub(super) fn read(files: &mut Files, driver: &str) -> Option<Storage> {
+pub(super) fn read(files: &mut Files, driver: &str) -> Option<EngineStorage> {
     let layers: Vec<Layer> = files.json(&format!("{driver}-layers"), "layers.json")?;
     let images: Vec<ImageOrContainer> = files.json(&format!("{driver}-images"), "images.json")?;
     let containers: Vec<ImageOrContainer> =
         files.json(&format!("{driver}-containers"), "containers.json").unwrap_or_default();
-    let mut storage = Storage { driver: driver.to_owned(), ..Storage::default() };
+    let mut storage = EngineStorage { driver: driver.to_owned(), ..EngineStorage::default() };
     let parents: HashMap<&str, Option<&str>> =
         layers.iter().map(|layer| (&*layer.id, layer.parent.as_deref())).collect();
     for ImageOrContainer { id, names, layer } in images {

@@ -56,7 +56,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 pub use crate::sys::Query;
 pub use progress::Progress;
 
-use crate::containers::{self, Known};
+use crate::containers::{self, ContainersFound};
 use crate::filter::{Filter, Scope};
 use crate::measure::{Time, View};
 use crate::problem::{Operation, Problem, reason};
@@ -213,7 +213,7 @@ pub fn walk<T: Tally + 'static>(
     let (sharing, overlays) = (walk.sharing.stats(), walk.overlays.stats());
     let mut storages = mem::take(&mut *lock(&walk.storages));
     storages.sort_unstable();
-    let known = Known::default();
+    let known = ContainersFound::default();
     let stats = WalkStats { stages, not_in_bulk, sharing, overlays, storages, known };
     Walked { weighed: walk.weighed(), stats }
 }
