@@ -268,7 +268,7 @@ _weigh() {
                     return 0
                     ;;
                 --by)
-                    COMPREPLY=($(compgen -W "type owner age size" -- "${cur}"))
+                    COMPREPLY=($(compgen -W "type owner age size image" -- "${cur}"))
                     if [[ "${BASH_VERSINFO[0]}" -ge 4 ]]; then
                         compopt -o nospace
                     fi

@@ -65,6 +65,7 @@
 //!   import nothing else of weigh.
 //! * `walk` visits every directory once, in parallel, and adds finished directories to their parents. It
 //!   does not know what is kept.
+//! * `containers` knows what the directories of container engines are, from the engines' files.
 //! * `sum` adds up inodes, each once.
 //! * `total` is the only place that closes a directory: it computes the directory's total.
 //! * `tally` decides what is kept: the N largest nodes, the whole tree, or totals by group. It does not know how
@@ -93,20 +94,21 @@
 //!
 //! ```text
 //! main       cli browse signals remove report render terminal problem escape
-//! browse     signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
+//! browse     containers signals remove report filter git snapshot walk total tally sum tree render sys inode measure problem path interrupt weighed escape
 //! cli        browse remove report snapshot walk tally tree render filter git sys measure problem path terminal interrupt escape
 //! remove     tree sys inode measure problem path escape
 //! signals    interrupt
 //! api        report sys tally tree interrupt invalid measure problem escape
-//! report     causes diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed
+//! report     causes containers diff history filter snapshot sys walk total tally tree measure problem bounds interrupt stats weighed escape
 //! causes     snapshot walk tally tree sys inode measure problem path escape
 //! terminal   walk render sys
 //! render     history snapshot tree inode invalid measure problem bounds path stats weighed escape
 //! history    diff snapshot tally tree measure parallel problem
 //! diff       sys total tally tree inode measure
 //! snapshot   filter sys total tally tree inode measure parallel problem path interrupt weighed escape
-//! walk       sys filter total tally tree inode measure problem path stats weighed
+//! walk       containers sys filter total tally tree inode measure problem path stats weighed
 //! filter     git sys invalid measure path
+//! containers sys sum tree measure path escape
 //! total      tally sum sys tree inode measure
 //! tally      sum sys tree inode measure path
 //! sum        tree inode measure
@@ -123,7 +125,7 @@
 //! problem    sys escape
 //! parallel
 //! path
-//! stats
+//! stats      containers
 //! interrupt
 //! ```
 //!
@@ -136,9 +138,9 @@
 //! * The walk builds a path only for an error, for the progress line, and for filters that need paths.
 //! * Only directories are opened, relative to their parents and without following symlinks. Exceptions are lists,
 //!   patterns and snapshots that the user names; git's rules, configuration and index, and the tags of caches, if flags
-//!   ask for them; the devices of file systems that are prefetched or read in bulk, or for `--df`; the log and the info
-//!   files of a delete; files that are asked what they share; the file of the time zone; the user database; and files in
-//!   proc and sys.
+//!   ask for them; files of container engines in their storage; the devices of file systems that are prefetched or
+//!   read in bulk, or for `--df`; the log and the info files of a delete; files that are asked what they share; the file
+//!   of the time zone; the user database; and files in proc and sys.
 //! * One other program is started: the one that opens files for the desktop, by a key of the screen.
 //! * A name is copied only when it is certain that its entry is kept.
 //! * Sums are exact, and saturate when they are shown.
@@ -154,6 +156,7 @@ compile_error!("weigh knows Unix and Windows: see docs/platforms.md");
 mod api;
 mod bounds;
 mod causes;
+mod containers;
 mod diff;
 mod escape;
 #[cfg(target_os = "linux")]
@@ -194,6 +197,9 @@ pub use report::{Outcome, Request};
 pub mod internal {
     pub mod bounds {
         pub use crate::bounds::*;
+    }
+    pub mod containers {
+        pub use crate::containers::*;
     }
     pub mod diff {
         pub use crate::diff::*;

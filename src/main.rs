@@ -79,6 +79,7 @@ fn main() -> ExitCode {
     note(errors::removed(removed), messages);
     say_unprinted(&printed);
     note(errors::not_in_bulk(&stats.not_in_bulk), messages);
+    note(errors::overlays(&stats.overlays), messages);
     note(errors::sharing(stats.sharing), messages);
     note(errors::unmounted(unmounted), messages);
     let has_totals = weighed.report.is_some() && !weighed.is_interrupted;
@@ -133,6 +134,7 @@ fn look_around(request: &Request, options: BrowseOptions, messages: &Messages) -
     }
     if let Some(browsed) = &ended.browsed {
         note(errors::not_in_bulk(&browsed.stats.not_in_bulk), messages);
+        note(errors::overlays(&browsed.stats.overlays), messages);
         say_problems(&browsed.snapshot.weighed.problems, false, messages);
         if let Some(earlier) = &request.since {
             let earlier = earlier.as_os_str().as_encoded_bytes();

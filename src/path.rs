@@ -1,5 +1,6 @@
 //! Paths as bytes, built only to be shown. In `sys`, bytes become paths of the system.
 
+use std::iter;
 use std::path::Path;
 
 /// No path that can be opened is longer, in bytes: on Unix PATH_MAX (limits.h), on Windows 32,767 units of at most
@@ -35,6 +36,17 @@ pub fn below<'p>(path: &'p [u8], above: &[u8]) -> Option<&'p [u8]> {
     if rest.is_empty() { Some(rest) } else { rest.strip_prefix(b"/") }
 }
 
+/// How `to` is spelled from the directory `from`, if both are real paths: by few names, or as it is.
+pub fn seen_from(from: &[u8], to: &[u8]) -> Vec<u8> {
+    const MOST_UP: usize = 2;
+    let names = |path| <[u8]>::split(path, |byte| *byte == b'/');
+    let common = names(from).zip(names(to)).take_while(|(one, other)| one == other).count();
+    match names(from).count() - common {
+        up if up > MOST_UP => to.to_vec(),
+        up => join_all(iter::repeat_n(&b".."[..], up).chain(names(to).skip(common))),
+    }
+}
+
 /// `path` with slashes between its names, whatever separators the system has.
 pub fn with_slashes(path: &Path) -> Vec<u8> {
     join_all(path.components().map(|part| part.as_os_str().as_encoded_bytes()))
@@ -53,6 +65,19 @@ mod tests {
             (&[], b""),
         ] {
             assert_eq!(join_all(names.iter().copied()), expected);
+        }
+    }
+
+    #[test]
+    fn seen_from_near_and_far() {
+        for (from, to, expected) in [
+            (&b"/a/b"[..], &b"/a/b/c"[..], &b"c"[..]),
+            (b"/a/b", b"/a/c/d", b"../c/d"),
+            (b"/a/b/c/d", b"/a/e", b"/a/e"),
+            (b"", b"/a", b"a"),
+            (b"/a", b"/a", b""),
+        ] {
+            assert_eq!(seen_from(from, to), expected, "{from:?} {to:?}");
         }
     }
 

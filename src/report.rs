@@ -18,7 +18,9 @@ pub use crate::bounds::{Bounds, Growth};
 
 use crate::bounds::Exceeded;
 use crate::causes;
+use crate::containers;
 use crate::diff;
+use crate::escape::escape;
 use crate::filter::MANY;
 use crate::history::{self, History};
 use crate::interrupt::Interrupt;
@@ -28,7 +30,7 @@ use crate::snapshot::{
     self, Destination, Doubt, Expired, FileSystem, Form, Origin, SavedListings, Snapshot, Wanted,
     packed, schema,
 };
-use crate::stats::WalkStats;
+use crate::stats::{OverlayStats, WalkStats};
 use crate::sys;
 use crate::tally::{
     By, Groups, Inodes, Limits, Live, LiveDirectory, Needs, Show, Tally, Top, Whole, WithTop,
@@ -191,6 +193,9 @@ pub fn browse(
     )?;
     let doubts =
         before.as_ref().map_or_else(Vec::new, |before| snapshot::doubts(before, &snapshot));
+    if let Some(tree) = &mut snapshot.weighed.report {
+        tree.annotate(&stats.known.notes);
+    }
     let (file_systems, _) = request.file_systems(&snapshot);
     snapshot.has_all &= before.as_ref().is_none_or(|before| before.has_all);
     let since = before.as_ref().and_then(|before| before.origin.clone());
@@ -271,10 +276,17 @@ pub fn run(request: &Request, watch: impl FnMut(Option<&Progress>)) -> Result<Ou
             Keep::Largest(limits) => {
                 largest.unwrap_or_else(|| replay(&whole, Top::new(view, limits)))
             }
+            Keep::Groups(By::Image, limits) => {
+                containers::by_user(&whole, &stats.known.users, limits.lines)
+            }
             Keep::Groups(by, limits) => replay(&whole, Groups::new(by, view, limits)),
         }),
         (report, _) => report,
     };
+    // A snapshot has no notes.
+    if let Some(tree) = &mut snapshot.weighed.report {
+        tree.annotate(&stats.known.notes);
+    }
     let root = snapshot.weighed.report.as_ref().map(|tree| tree.root());
     let was = root.and_then(|root| root.change()?.was);
     let sizes = (was, root.map(|root| root.size()));
@@ -353,6 +365,7 @@ impl Request {
         let is_anew = is_loaded && !self.walk.filter.is_off() || are_several;
         let to_be_shown = match self.keep {
             Keep::Everything(inodes) => Some(inodes),
+            Keep::Groups(By::Image, _) => Some(Inodes::NONE),
             _ => None,
         };
         // The directories of a share show where something is mounted.
@@ -568,11 +581,18 @@ impl Request {
         options.query.owner |= has_details || self.needs().owners;
         let roots = roots.to_owned();
         options.interrupt = Arc::clone(&self.interrupt.is_asked);
-        let Walked { weighed, stats } = self.interrupt.put_off(|| {
+        let Walked { weighed, mut stats } = self.interrupt.put_off(|| {
             let walked = walk::walk(roots, options, tally, |progress| watch(Some(progress)));
             watch(None);
             walked
         });
+        if !weighed.is_interrupted {
+            stats.known = containers::look_at(&stats.storages);
+        }
+        for OverlayStats { path, layer } in &stats.overlays {
+            let note = layer.as_ref().map(|layer| format!("counts in {}", escape(layer)));
+            stats.known.notes.extend(note.map(|note| (path.clone(), note)));
+        }
         (Snapshot { weighed, view, has_all: true, origin }, stats)
     }
 

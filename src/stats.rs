@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::containers::ContainersFound;
+
 /// What a walk did.
 #[derive(Clone, Debug, Default)]
 pub struct WalkStats {
@@ -12,6 +14,23 @@ pub struct WalkStats {
     pub not_in_bulk: Vec<NotInBulk>,
     /// What the walk could not find out about shared space, with `--frees`.
     pub sharing: SharingStats,
+    /// The overlays that it met some of whose layers it weighs, or may weigh.
+    pub overlays: Vec<OverlayStats>,
+    /// The directories that it met which may be in the storage of a container engine, by their paths.
+    pub storages: Vec<Vec<u8>>,
+    /// What is known of directories beside their names, by their paths: a few words that are safe to print; and the
+    /// images and containers.
+    pub known: ContainersFound,
+}
+
+/// An overlay.
+#[derive(Clone, Debug)]
+pub struct OverlayStats {
+    /// Its path: the root as given, and the names below it.
+    pub path: Vec<u8>,
+    /// If the walk did not enter it because it weighs all of its layers, the path of the topmost,
+    /// from the directory with the mount point if it is near.
+    pub layer: Option<Vec<u8>>,
 }
 
 /// What a walk could not find out about shared space, with `--frees`.

@@ -119,6 +119,8 @@ pub struct Node<'a> {
     pub fingerprint: Option<u32>,
     /// In a comparison, how it changed.
     pub change: Option<Change<'a>>,
+    /// What is known of a directory beside its name, in a few words that are safe to print; mostly empty.
+    pub note: &'a str,
 }
 
 impl Node<'_> {

@@ -1,8 +1,8 @@
-//! What is never removed: roots, home directories, mount points, and every directory that contains one of them, by
-//! whatever mounts it is reached. Two things tell that an entry is one of them: its inode, and its location in its file
+//! What is never removed: roots, home directories, mount points, the storage of container engines, and every directory
+//! that contains one of them, by whatever mounts it is reached. Two things tell that an entry is one of them: its inode, and its location in its file
 //! system, which all bind mounts of it share.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::CString;
 use std::io;
 use std::path::PathBuf;
@@ -28,8 +28,10 @@ pub struct ProtectedPaths {
 pub struct ProtectedLocations {
     mounts: MountTable,
     mount_points: BTreeMap<Location, Protection>,
-    /// The roots and home directories.
+    /// The roots, home directories and storages.
     locations: BTreeMap<Location, Protection>,
+    /// Where container engines store. Everything in it is protected, too.
+    storages: BTreeSet<Location>,
     /// Those of them that are directories.
     inodes: HashMap<Identity, Protection>,
 }
@@ -48,6 +50,15 @@ const HOME_OF_OTHER: Protection =
     Protection { itself: "it is a home directory", around: "it holds a home directory" };
 const MOUNT_POINT: Protection =
     Protection { itself: "it is a mount point", around: "something is mounted in it" };
+const STORAGE: Protection = Protection {
+    itself: "it is in a container engine's storage: docker, podman or buildah frees space there",
+    around: "a container engine's storage lies in it",
+};
+
+/// Where container engines store unless told otherwise: as root, and below a home directory.
+const STORAGES: [&str; 3] =
+    ["/var/lib/docker", "/var/lib/containers/storage", "/var/lib/containerd"];
+const STORAGES_AT_HOME: [&str; 2] = [".local/share/docker", ".local/share/containers/storage"];
 
 impl ProtectedPaths {
     /// Asks the system where these are, and the homes of other users. `top` is the topmost scanned directory of the
@@ -69,6 +80,11 @@ impl ProtectedPaths {
                 let real = real.unwrap_or_else(|_| path.clone());
                 protected.add(real.as_os_str().as_encoded_bytes(), kind, true);
             }
+        }
+        let of_homes = self.homes.iter().flat_map(|home| STORAGES_AT_HOME.map(|at| home.join(at)));
+        for storage in of_homes.chain(STORAGES.map(PathBuf::from)) {
+            let real = sys::real_path(&storage, sys::Symlinks::Follow).unwrap_or(storage);
+            protected.add_storage(real.as_os_str().as_encoded_bytes());
         }
         let mount = top.map_or(0, |top| top.mount);
         for home in sys::user_homes() {
@@ -95,7 +111,18 @@ impl ProtectedLocations {
         }
         let points = self.mounts.mount_points();
         self.mount_points = points.map(|point| (point, MOUNT_POINT)).collect();
+        // Engines mount an overlay at DRIVER/LAYER/merged in their storage.
+        let storages: Vec<_> = self.mounts.overlays().filter_map(storage_around).collect();
+        storages.iter().for_each(|storage| self.add_storage(storage));
         Ok(())
+    }
+
+    /// Protects the storage of a container engine at the real path `path`, and all that is in it.
+    fn add_storage(&mut self, path: &[u8]) {
+        if let Some(location) = self.mounts.location(0, path) {
+            self.locations.entry(location.clone()).or_insert(STORAGE);
+            self.storages.insert(location);
+        }
     }
 
     /// Protects what is at the real path `path`. Without `may_touch`, it is not opened.
@@ -119,6 +146,9 @@ impl ProtectedLocations {
         let kinds = [&self.mount_points, &self.locations];
         if let Some(kind) = kinds.iter().find_map(|kinds| kinds.get(&location)) {
             return Some(kind.itself);
+        }
+        if self.storages.iter().any(|storage| storage.contains(&location)) {
+            return Some(STORAGE.itself);
         }
         if !is_directory {
             return None;
@@ -152,4 +182,11 @@ impl ProtectedLocations {
         }
         self.refusal_at(it.mount, path, it.is_directory())
     }
+}
+
+/// The storage in which an engine has mounted the overlay at `point`.
+fn storage_around(point: &[u8]) -> Option<Vec<u8>> {
+    let mut names = point.strip_suffix(b"/merged")?.rsplitn(3, |byte| *byte == b'/').skip(1);
+    let driver = names.next()?;
+    matches!(driver, b"overlay" | b"overlay2").then(|| names.next().map(<[u8]>::to_vec))?
 }

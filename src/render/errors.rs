@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::size::Format;
 use crate::escape::escape;
 use crate::problem::Problem;
-use crate::stats::{NotInBulk, SharingStats, Unasked};
+use crate::stats::{NotInBulk, OverlayStats, SharingStats, Unasked};
 use crate::tree::{FEW_EXTENTS, LEAST_ASKED, MOST_EXTENTS};
 
 /// How many paths a line names at most.
@@ -97,6 +97,20 @@ pub fn removed(removed: &[PathBuf]) -> Option<String> {
 pub fn not_in_bulk(roots: &[NotInBulk]) -> Vec<String> {
     let roots = roots.iter().map(|it| (escape(&it.root), escape(it.reason.as_bytes())));
     roots.map(|(root, why)| format!("{root} was walked, not read in bulk: {why}")).collect()
+}
+
+/// The lines about overlays: those that were not entered, and those that may count twice.
+pub fn overlays(overlays: &[OverlayStats]) -> Vec<String> {
+    let (once, twice): (Vec<_>, Vec<_>) = overlays.iter().partition(|it| it.layer.is_some());
+    let once = (once, "not entered, because its layers count (--overlays enters it)");
+    let twice = (twice, "entered, so that those of its layers which are below a PATH count twice");
+    let lines = [once, twice].into_iter().filter(|(some, _)| !some.is_empty());
+    lines
+        .map(|(some, what)| {
+            let shown = first_few(some.len(), some.iter().map(|overlay| overlay.path.as_slice()));
+            format!("{} × overlay {what}: {shown}", some.len())
+        })
+        .collect()
 }
 
 /// The lines about what is not known of shared space.

@@ -24,6 +24,8 @@ pub(super) struct Line<'a> {
     pub(super) name: &'a [u8],
     pub(super) mode: Mode,
     pub(super) totals: Totals,
+    /// What else is known of it.
+    pub(super) note: &'a str,
     /// How it changed, in a comparison. In a box, because other pictures do not need the room.
     pub(super) change: Option<Box<Change<'a>>>,
     /// Whether it is an inode that counts, as far as the tree knows.
@@ -172,6 +174,7 @@ pub(super) fn lay_out(tree: &Tree, order: Order, is_backwards: bool) -> Vec<Line
             name: node.shown_name(),
             mode: node.mode(),
             totals: known.seen_as(node.view()),
+            note: known.note,
             change: known.change.map(Box::new),
             has_own: !node.is_directory() || known.own.is_some(),
             ..Line::default()

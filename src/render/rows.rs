@@ -61,6 +61,11 @@ pub fn ndjson(out: &mut impl Write, tree: &Tree) -> io::Result<()> {
             }
             Some(change) => diff::members(out, &change)?,
         }
+        let note = node.node().note;
+        if !note.is_empty() {
+            out.write_all(b",")?;
+            json_bytes(out, "note", note.as_bytes())?;
+        }
         writeln!(out, r#","depth":{depth}}}"#)
     })
 }

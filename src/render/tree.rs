@@ -135,14 +135,15 @@ pub fn draw(out: &mut impl Write, tree: &Tree, options: &PictureOptions) -> io::
     Ok(())
 }
 
-/// The remark after a name: how the node changed, or how much of it has links elsewhere, if that is a tenth or more.
+/// The remark after a name: what is known of the node; how it changed, or how much of it has links elsewhere, if that is a tenth or more.
 pub(super) fn aside(line: &Line<'_>, format: &Format) -> String {
     let Totals { size, shared, .. } = line.totals;
-    match &line.change {
+    let aside = match &line.change {
         Some(change) => diff::aside(change),
         None if shared == 0 || shared.saturating_mul(10) < size => String::new(),
         None => format!(" ({} shared)", format.write(shared)),
-    }
+    };
+    if line.note.is_empty() { aside } else { format!(" ({}){aside}", line.note) }
 }
 
 /// Whether a directory's size is that of its only child, but for less than a hundredth. What sums up the rest counts it.
@@ -226,23 +227,24 @@ impl Picture<'_> {
     /// The name and the remark after it, with colours; the blanks that fill `room` cells; and how many cells of a path
     /// are over. The remark is left out if there would be hardly any room for the name, or too little for a count.
     fn name_in(&self, i: usize, room: usize) -> (String, String, usize) {
-        let (line, name, mut aside) = (&self.lines[i], self.name(i), self.asides[i].as_str());
+        let (line, name, mut aside) = (&self.lines[i], self.name(i), self.asides[i].clone());
         let least = if line.is_rest { usize::MAX } else { NAME_AT_LEAST };
-        if !self.has_paths() && room < cells(aside) + least.min(cells(&name)) {
-            aside = "";
+        let most = room.saturating_sub(least.min(cells(&name)));
+        if !self.has_paths() && cells(&aside) > most {
+            aside = if line.note.is_empty() { String::new() } else { shorten(&aside, most) };
         }
         let name = match self.has_paths() && line.has_path() && name.len() <= path::LONGEST {
             true => name,
-            false => shorten(&name, room.saturating_sub(cells(aside))),
+            false => shorten(&name, room.saturating_sub(cells(&aside))),
         };
-        let used = cells(&name) + cells(aside);
+        let used = cells(&name) + cells(&aside);
         let (padding, over) = (" ".repeat(room.saturating_sub(used)), used.saturating_sub(room));
         let name = match &self.options.colors {
             None => name,
             Some(colors) if line.is_rest => colors.palette.aside().paint(name).to_string(),
             Some(colors) => colors.name(line.name, line.mode).paint(name).to_string(),
         };
-        (self.linked(i, name) + &self.paint(aside, Palette::aside), padding, over)
+        (self.linked(i, name) + &self.paint(&aside, Palette::aside), padding, over)
     }
 
     /// Whether names are paths, which are shown whole.

@@ -26,7 +26,7 @@
 //!     [`Prefetch`]: reads a file system's metadata from its device before a walk. Both read ext4 (`ext4`).
 //!
 //! It opens only directories, never triggering an automount, and files that were asked for: files named by the user
-//! (`open_file`, `read_file`), git's rules, configuration and index, and the tags of caches (`open_file_at`), snapshots
+//! (`open_file`, `read_file`), git's rules, configuration and index, the tags of caches, and the files of container engines (`open_file_at`), snapshots
 //! ([`Draft`], [`open_snapshot`]), the time zone's and the user database; files that are mapped, only to ask about
 //! them; the device of a file system that is prefetched or read in bulk, or asked what it needs for itself; and the system's own tables ([`MountTable`],
 //! `is_rotational`). Errors are the system's own.
@@ -169,6 +169,8 @@ pub enum Carries {
     /// Stored files.
     #[default]
     Data,
+    /// What other directories store: an overlay, which shows its layers as one directory.
+    Overlay,
     /// The kernel's own state as files: proc, sysfs, cgroup, debugfs, …
     Synthetic,
     /// Nothing to weigh there: entering it would mount or fetch something, or it is weighed in its own place.

@@ -43,6 +43,8 @@ pub(super) struct ListedMount {
     pub(super) source: Vec<u8>,
     /// The options of its file system, with commas between, still escaped.
     pub(super) own_options: Vec<u8>,
+    /// The directories that an overlay shows as one, the topmost first.
+    layers: Vec<Vec<u8>>,
 }
 
 /// Where an entry is in its file system. It is the same through every mount: two bind mounts of a
@@ -75,9 +77,12 @@ impl Location {
     }
 }
 
+/// The type of an overlay.
+const OVERLAY: &[u8] = b"overlay";
+
 /// Types of file systems that answer at once, beside those on a block device: reading a symlink there neither waits for
 /// another machine nor mounts anything.
-const NEAR: [&[u8]; 5] = [b"btrfs", b"overlay", b"tmpfs", b"zfs", b"bcachefs"];
+const NEAR: [&[u8]; 5] = [b"btrfs", OVERLAY, b"tmpfs", b"zfs", b"bcachefs"];
 
 impl MountTable {
     /// Reads the system's table; empty if it cannot be read.
@@ -117,6 +122,28 @@ impl MountTable {
     /// Subvolumes of btrfs have device numbers of their own, but get the same number here, because they share space.
     pub fn file_system(&self, mount: u64) -> Option<u64> {
         self.listed(mount)?.device
+    }
+
+    /// Where the overlay on `mount` is mounted, all of it; and the paths of its layers, the topmost first: as whoever
+    /// mounted it gave them, perhaps from another directory or in another mount namespace. None if the table does not
+    /// have them all.
+    pub fn overlay(&self, mount: u64) -> Option<(&[u8], &[Vec<u8>])> {
+        let part = self.listed(mount).filter(|listed| listed.kind == OVERLAY)?;
+        let is_all = |listed: &&ListedMount| listed.device == part.device && listed.root == b"/";
+        let whole = Some(part).filter(is_all).or_else(|| self.mounts.values().find(is_all))?;
+        (!whole.layers.is_empty()).then_some((&*whole.point, &*whole.layers))
+    }
+
+    /// The mount points of overlays.
+    pub fn overlays(&self) -> impl Iterator<Item = &[u8]> {
+        let overlays = self.mounts.values().filter(|mount| mount.kind == OVERLAY);
+        overlays.map(|mount| &*mount.point)
+    }
+
+    /// What is mounted in `mount`: the id and the mount point of each.
+    pub fn mounted_in(&self, mount: u64) -> impl Iterator<Item = (u64, &[u8])> {
+        let inner = self.mounts.iter().filter(move |(id, it)| it.parent == mount && **id != mount);
+        inner.map(|(id, listed)| (*id, &*listed.point))
     }
 
     /// Whether nothing is mounted on an entry called `name` that is reached through `mount`. If so, the directory's
@@ -263,9 +290,9 @@ impl ListedMount {
 
     /// Of an overlay, the directory below it that is written to.
     pub(super) fn upper(&self) -> Option<Vec<u8>> {
-        let mut options =
-            self.own_options.split(|b| *b == b',').filter(|_| self.kind == b"overlay");
-        let upper = options.find_map(|option| option.strip_prefix(b"upperdir=")).map(unescape);
+        let mut options = self.own_options.split(|b| *b == b',').filter(|_| self.kind == OVERLAY);
+        let upper = options.find_map(|option| option.strip_prefix(b"upperdir="));
+        let upper = upper.map(|upper| between_colons(&unescape(upper)).join(&b':'));
         // If it is relative, nobody knows to what.
         upper.filter(|upper| upper.starts_with(b"/"))
     }
@@ -283,8 +310,55 @@ impl ListedMount {
         let kind = unescape(rest.next().unwrap_or_default());
         let source = unescape(rest.next().unwrap_or_default());
         let own_options = rest.next().unwrap_or_default().to_vec();
-        Some((id, Self { kind, device, parent, root, point, options, source, own_options }))
+        let layers = if kind == OVERLAY { layers(&own_options) } else { Vec::new() };
+        let mount =
+            Self { kind, device, parent, root, point, options, source, own_options, layers };
+        Some((id, mount))
     }
+}
+
+/// The layers in the `options` of an overlay, the topmost first; none if some are missing.
+///
+/// A backslash in the name of a layer escapes the next character, except after `lowerdir+` and `datadir+` (ovl_unescape
+/// in fs/overlayfs/params.c, 6.18). The table escapes the result once more.
+fn layers(options: &[u8]) -> Vec<Vec<u8>> {
+    let (mut layers, mut has_upper, mut has_lower) = (Vec::new(), false, false);
+    for option in options.split(|byte| *byte == b',') {
+        let Some(equals) = option.iter().position(|byte| *byte == b'=') else { continue };
+        let value = unescape(&option[equals + 1..]);
+        match &option[..equals] {
+            b"lowerdir" => {
+                // Before those that have only data, there are two colons.
+                layers.extend(between_colons(&value).into_iter().filter(|name| !name.is_empty()));
+            }
+            b"lowerdir+" | b"datadir+" => layers.push(value),
+            b"upperdir" => {
+                // It has one name, in which colons need no backslash.
+                layers.insert(0, between_colons(&value).join(&b':'));
+                has_upper = true;
+                continue;
+            }
+            _ => continue,
+        }
+        has_lower = true;
+    }
+    // Without an upper directory, it can only be read.
+    let is_all =
+        has_lower && (has_upper || options.split(|byte| *byte == b',').any(|it| it == b"ro"));
+    if is_all { layers } else { Vec::new() }
+}
+
+/// The names in `list`, which has colons between them. A backslash before a character makes it part of a name.
+fn between_colons(list: &[u8]) -> Vec<Vec<u8>> {
+    let (mut names, mut bytes) = (vec![Vec::new()], list.iter());
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b':' => names.push(Vec::new()),
+            b'\\' => names.last_mut().into_iter().for_each(|name| name.extend(bytes.next())),
+            byte => names.last_mut().into_iter().for_each(|name| name.push(*byte)),
+        }
+    }
+    names
 }
 
 /// The names in `path`, the last one first.
@@ -322,6 +396,33 @@ pub(super) fn unescape(mut escaped: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As Linux 6.18 writes them, and older ones.
+    #[test]
+    fn layers_are_told_apart_by_colons_and_options() {
+        let some = |names: &[&str]| names.iter().map(|it| it.as_bytes().to_vec()).collect();
+        let cases: [(&str, Vec<Vec<u8>>); 9] = [
+            ("rw,lowerdir=plain,upperdir=u,workdir=w,uuid=on", some(&["u", "plain"])),
+            (
+                r"rw,lowerdir=a\134\054b:c\134:d:e\134\134f:g\040h,upperdir=u\134:1,workdir=w",
+                some(&["u:1", "a,b", "c:d", r"e\f", "g h"]),
+            ),
+            (r"rw,lowerdir=a\054b,upperdir=u::1:,workdir=w", some(&["u::1:", "a,b"])),
+            ("ro,lowerdir=l/A:/b::data,redirect_dir=on", some(&["l/A", "/b", "data"])),
+            (
+                r"ro,lowerdir+=a\054b,lowerdir+=c:d,lowerdir+=e\134f,lowerdir+=x\012y,datadir+=data",
+                some(&["a,b", "c:d", r"e\f", "x\ny", "data"]),
+            ),
+            // Cut off.
+            ("rw,lowerdir=a:b", some(&[])),
+            ("rw,upperdir=a", some(&[])),
+            ("rw", some(&[])),
+            ("", some(&[])),
+        ];
+        for (options, expected) in cases {
+            assert_eq!(layers(options.as_bytes()), expected, "{options}");
+        }
+    }
 
     /// As in a chroot, and on a machine that runs from its first file system.
     #[test]

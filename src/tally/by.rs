@@ -23,6 +23,8 @@ pub enum By {
     },
     /// By size; directories are a group of their own.
     Size,
+    /// By image and container, whose directories are known only after the walk.
+    Image,
 }
 
 /// What is needed to tell groups apart, besides names.
@@ -80,7 +82,7 @@ const fn names<T: Copy, const N: usize>(groups: &[(T, &'static str); N]) -> [&'s
 
 impl By {
     /// The name of each.
-    pub const NAMES: [&str; 4] = ["type", "owner", "age", "size"];
+    pub const NAMES: [&str; 5] = ["type", "owner", "age", "size", "image"];
 
     /// The one with this `name`. `user` returns the name of a user, and `now` the current time.
     pub fn named(
@@ -93,6 +95,7 @@ impl By {
             "owner" => Some(By::Owner { name: user }),
             "age" => Some(By::Age { now: now() }),
             "size" => Some(By::Size),
+            "image" => Some(By::Image),
             _ => None,
         }
     }
@@ -100,7 +103,7 @@ impl By {
     /// What it needs to tell the groups apart.
     pub fn needs(self) -> Needs {
         match self {
-            By::Type => Needs::default(),
+            By::Type | By::Image => Needs::default(),
             By::Owner { .. } => Needs { owners: true, ..Needs::default() },
             By::Age { .. } => Needs { times: true, ..Needs::default() },
             By::Size => Needs { bytes: true, ..Needs::default() },
@@ -110,7 +113,7 @@ impl By {
     /// The names of the groups in their own order, if they have one.
     pub fn order(self) -> Option<&'static [&'static str]> {
         match self {
-            By::Type | By::Owner { .. } => None,
+            By::Type | By::Owner { .. } | By::Image => None,
             By::Age { .. } => Some(&AGE_NAMES),
             By::Size => Some(&SIZE_NAMES),
         }
@@ -128,6 +131,7 @@ impl By {
         match self {
             By::Type | By::Size if stat.is_directory() => with(DIRECTORIES),
             By::Type => with(ending(name)),
+            By::Image => with(b""),
             By::Owner { .. } => with(&stat.owner.to_be_bytes()),
             By::Age { now } => {
                 let age = now.saturating_sub(stat.modified);
@@ -144,6 +148,7 @@ impl By {
     /// The name of the group with this `key`.
     pub fn label(self, key: &[u8]) -> Vec<u8> {
         match (self, key) {
+            (By::Image, _) => Vec::new(),
             (By::Type, b"") => b"(no extension)".into(),
             (By::Type | By::Size, DIRECTORIES) => b"(directories)".into(),
             (By::Type, ending) => ending.into(),

@@ -3,16 +3,17 @@
 //! What the directories above come to then cannot be computed here, because there may be other links to inodes that
 //! are gone: `total::add_up` does.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::mem;
-use std::ops::RangeInclusive;
+use std::ops::{Bound, RangeInclusive};
 
 use super::{
-    Content, DirectoryId, Inode, Node, PackedDirectory, Place, Shape, Sums, Tree, adopt, below,
-    record,
+    Content, DirectoryId, Inode, Node, PackedDirectory, Place, Shape, Step, Sums, Traversal, Tree,
+    adopt, below, record,
 };
 use crate::inode::{Identity, Links, MountedDevice};
 use crate::measure::{Figures, Mode};
+use crate::path;
 
 impl Tree {
     /// A copy of a directory with everything below it, as a tree of its own.
@@ -110,6 +111,33 @@ impl Tree {
         if let Some(directory) = self.directories.get_mut(directory.0 as usize) {
             let node = directory.node();
             directory.block = directory.with(&Node { own: node.own.map(|_| own), ..node });
+        }
+    }
+
+    /// The directories at these paths ([`Child::path`]), each with what is given for it.
+    pub fn at_paths<'v, V>(&self, paths: &'v BTreeMap<Vec<u8>, V>) -> Vec<(DirectoryId, &'v V)> {
+        let mut found = Vec::new();
+        let mut traversal = Traversal::new(self.root());
+        while let Some(step) = traversal.next() {
+            let Step::Node(directory) = step else { continue };
+            found.extend(directory.id().zip(paths.get(traversal.path())));
+            let mut below = traversal.path().to_vec();
+            path::join(&mut below, b"");
+            let next =
+                paths.range::<[u8], _>((Bound::Included(&below[..]), Bound::Unbounded)).next();
+            if next.is_some_and(|(path, _)| path.starts_with(&below)) {
+                traversal.enter((), directory.directories().collect());
+            }
+        }
+        found
+    }
+
+    /// Adds notes to directories, by their paths.
+    pub fn annotate(&mut self, notes: &BTreeMap<Vec<u8>, String>) {
+        for (directory, note) in self.at_paths(notes) {
+            if let Some(directory) = self.directories.get_mut(directory.index()) {
+                directory.block = directory.with(&Node { note, ..directory.node() });
+            }
         }
     }
 

@@ -16,14 +16,15 @@ const INODE: u64 = 1;
 const DETAILS: u64 = 2;
 /// There is more: no details are kept without their inode.
 const MORE: u64 = DETAILS;
-/// What more there is, in the byte that says so: a time, a fingerprint, what deleting frees, files and inodes, and how
-/// it changed.
+/// What more there is, in the number that says so: a time, a fingerprint, what deleting frees, files and inodes, how it
+/// changed, and a note, which needs a second byte.
 const TIME: u64 = 4;
 const FINGERPRINT: u64 = 8;
 const FREES: u64 = 16;
 const COUNTS: u64 = 32;
 const CHANGE: u64 = 64;
-const MOST_FLAGS: u64 = 127;
+const NOTE: u64 = 128;
+const MOST_FLAGS: u64 = 255;
 
 /// What is said of a change: which of these kinds it is, and what else there is.
 const KINDS: [Option<Kind>; 5] =
@@ -63,6 +64,7 @@ pub fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     let more = if fingerprint.is_some() { more | FINGERPRINT } else { more };
     let more = if frees.is_some() { more | FREES } else { more };
     let more = if node.change.is_some() { more | CHANGE } else { more };
+    let more = if node.note.is_empty() { more } else { more | NOTE };
     let mark = if more > 0 { MORE } else { flags };
     push_number(block, (name.len() as u64) << 2 | mark);
     block.extend_from_slice(name);
@@ -81,6 +83,10 @@ pub fn push(block: &mut Vec<u8>, node: &Node<'_>) {
     }
     if let Some(change) = &node.change {
         push_change(block, change);
+    }
+    if !node.note.is_empty() {
+        push_number(block, node.note.len() as u64);
+        block.extend_from_slice(node.note.as_bytes());
     }
     if let Some(fingerprint) = fingerprint {
         block.extend_from_slice(&fingerprint.to_le_bytes());
@@ -234,6 +240,7 @@ pub fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
     let Head { name, mode, figures, flags } = take_known(block)?;
     let mut sums = Sums::of(figures);
     let change = if flags & CHANGE == 0 { None } else { Some(take_change(block)?) };
+    let note = if flags & NOTE == 0 { "" } else { take_note(block)? };
     let fingerprint = if flags & FINGERPRINT == 0 { None } else { Some(take_fingerprint(block)?) };
     if flags & FREES != 0 {
         let least = figures.disk.wrapping_sub(take_number(block)?);
@@ -241,7 +248,14 @@ pub fn take<'a>(block: &mut &'a [u8]) -> Option<Node<'a>> {
         sums.frees = Some(Freeable { least, most, extents: take_number(block)? });
     }
     let inode = if flags & INODE == 0 { None } else { Some(take_inode(block, flags)?) };
-    Some(Node { name, mode, own: None, sums, inode, fingerprint, change })
+    Some(Node { name, mode, own: None, sums, inode, fingerprint, change, note })
+}
+
+fn take_note<'a>(block: &mut &'a [u8]) -> Option<&'a str> {
+    let length = usize::try_from(take_number(block)?).ok()?;
+    let (note, rest) = block.split_at_checked(length)?;
+    *block = rest;
+    str::from_utf8(note).ok()
 }
 
 /// Takes the record of an entry that is not a directory, and returns its name alone.
@@ -251,7 +265,7 @@ pub fn skip<'a>(block: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (head, name) = take_name(&mut rest)?;
     skip_numbers(&mut rest, 3)?;
     let flags = if head & 3 == MORE { take_number(&mut rest)? } else { head & 3 };
-    if flags & (CHANGE | FINGERPRINT) != 0 {
+    if flags & (CHANGE | FINGERPRINT | NOTE) != 0 {
         return take(block).map(|node| node.name);
     }
     let counts = [(COUNTS, 2), (TIME, 1), (FREES, 3), (INODE, 4), (DETAILS, 5)];
@@ -452,7 +466,8 @@ mod tests {
                 entries: size / 7,
                 moved_from: (size > 127).then_some(name),
             });
-            Node { name, mode: Mode(mode), own, sums, inode, fingerprint, change }
+            let note = if size > 127 { "a note, as long as this one is" } else { "" };
+            Node { name, mode: Mode(mode), own, sums, inode, fingerprint, change, note }
         });
         let mut block = Vec::new();
         for directory in &kept {

@@ -32,6 +32,8 @@ pub(super) struct Dir<P> {
     pub(super) is_synthetic: bool,
     /// The mount through which it is seen.
     pub(super) mount: Mount,
+    /// Whether it is an overlay that counts in its layers. Then it has a line of its own, and comes to nothing.
+    pub(super) is_elsewhere: bool,
     /// Whether it counts. Entries in it may count even if it does not.
     pub(super) is_counted: bool,
     /// What filters know about it, if there are filters.
@@ -91,6 +93,7 @@ impl<P: Default> Dir<P> {
             is_root: false,
             is_synthetic: false,
             mount: Mount::default(),
+            is_elsewhere: false,
             is_counted: true,
             scope: None,
             kept: OnceLock::new(),

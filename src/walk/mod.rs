@@ -31,6 +31,7 @@ mod handles;
 mod known;
 mod monitor;
 mod nested;
+mod overlays;
 mod pool;
 mod prefetch;
 mod progress;
@@ -55,6 +56,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 pub use crate::sys::Query;
 pub use progress::Progress;
 
+use crate::containers::{self, ContainersFound};
 use crate::filter::{Filter, Scope};
 use crate::measure::{Time, View};
 use crate::problem::{Operation, Problem, reason};
@@ -68,6 +70,7 @@ use dir::Dir;
 use follow::Follows;
 use handles::Handles;
 use monitor::Monitor;
+use overlays::Overlays;
 use pool::Pool;
 use progress::Workers;
 use roots::Root;
@@ -88,6 +91,8 @@ pub struct WalkOptions {
     pub threads: Option<NonZeroUsize>,
     /// Stay on the file system of each root.
     pub one_file_system: bool,
+    /// Enter overlays whose layers are weighed, too.
+    pub overlays: bool,
     /// Follow symlinks below the roots.
     pub follow: bool,
     /// Count every hard link each time.
@@ -119,7 +124,7 @@ impl WalkOptions {
 /// of them (`is_synthetic`), and automounts never.
 fn is_entered(carries: Carries, is_synthetic: bool) -> bool {
     match carries {
-        Carries::Data => true,
+        Carries::Data | Carries::Overlay => true,
         Carries::Synthetic => is_synthetic,
         Carries::Automount => false,
     }
@@ -147,6 +152,9 @@ struct Walk<T: Tally> {
     bulk: Vec<Bulk>,
     /// What files share, if it is asked.
     sharing: SharingAnswers,
+    overlays: Overlays,
+    /// Directories that may be in the storage of a container engine. Locked once for each.
+    storages: Mutex<Vec<Vec<u8>>>,
     /// Read when first asked for.
     mounts: OnceLock<MountTable>,
     /// Guards the list of problems; locked once for each.
@@ -186,6 +194,13 @@ pub fn walk<T: Tally + 'static>(
     let mut walk = Walk::new(options, tally, problems, free);
     let read = (bulk.iter().map(Bulk::bytes).sum(), start.elapsed());
     walk.bulk = bulk;
+    walk.overlays = Overlays::of(&roots);
+    for path in roots.iter().map(|root| root.path.to_bytes()) {
+        let name = path.rsplit(|byte| *byte == b'/').next();
+        if name.is_some_and(containers::may_be_storage) {
+            walk.remember_storage(path.to_vec());
+        }
+    }
     let walk = Arc::new(walk);
     let monitor = Monitor::new(Arc::clone(&walk), candidates, read);
     walk.begin(roots);
@@ -195,8 +210,12 @@ pub fn walk<T: Tally + 'static>(
     if let Some(panic) = lock(&walk.panic).take() {
         resume_unwind(panic);
     }
-    let sharing = walk.sharing.stats();
-    Walked { weighed: walk.weighed(), stats: WalkStats { stages, not_in_bulk, sharing } }
+    let (sharing, overlays) = (walk.sharing.stats(), walk.overlays.stats());
+    let mut storages = mem::take(&mut *lock(&walk.storages));
+    storages.sort_unstable();
+    let known = ContainersFound::default();
+    let stats = WalkStats { stages, not_in_bulk, sharing, overlays, storages, known };
+    Walked { weighed: walk.weighed(), stats }
 }
 
 /// Reads `roots` in bulk, if the options ask for it. Returns also those for which it is not possible.
@@ -281,6 +300,8 @@ impl<T: Tally> Walk<T> {
             pool: Pool::default(),
             bulk: Vec::new(),
             sharing: SharingAnswers::default(),
+            overlays: Overlays::default(),
+            storages: Mutex::default(),
             mounts: OnceLock::new(),
             problems: Mutex::new(problems),
             report: Mutex::new(None),
@@ -383,6 +404,17 @@ impl<T: Tally> Walk<T> {
                 self.report(path, Operation::Read, error);
             },
         )
+    }
+
+    /// Remembers a directory that may be in the storage of a container engine.
+    #[cold]
+    fn remember_storage(&self, path: Vec<u8>) {
+        /// More than any machine has.
+        const MOST: usize = 1_000;
+        let mut storages = lock(&self.storages);
+        if storages.len() < MOST {
+            storages.push(path);
+        }
     }
 
     fn symlinks(&self) -> Symlinks {

@@ -27,6 +27,23 @@ use crate::walk::WalkOptions;
 /// It goes from the outside in, because only a root that is kept can contain others. A root inside one that is left
 /// out is reached by the walk of another root, whose filters may leave it out.
 pub(super) fn each_once(roots: Vec<Root>, options: &WalkOptions) -> Vec<Root> {
+    let is_kept = are_outermost(&roots, options);
+    roots.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(root, _)| root).collect()
+}
+
+/// Whether each of these `directories` is one of the roots or inside one whose walk reaches it.
+pub(super) fn are_inside(
+    roots: &[Root],
+    directories: Vec<Root>,
+    options: &WalkOptions,
+) -> Vec<bool> {
+    let all = [roots, &directories].concat();
+    let are_outermost = are_outermost(&all, options).into_iter().skip(roots.len());
+    are_outermost.map(|is_outermost| !is_outermost).collect()
+}
+
+/// Whether each of `roots` is the first of its kind, and inside no other.
+fn are_outermost(roots: &[Root], options: &WalkOptions) -> Vec<bool> {
     let (mut files, mut directories) = (HashSet::new(), HashSet::new());
     // A directory is the same through any mount.
     let mut is_kept: Vec<_> = roots
@@ -34,7 +51,7 @@ pub(super) fn each_once(roots: Vec<Root>, options: &WalkOptions) -> Vec<Root> {
         .map(|root| !root.stat.is_directory() || directories.insert(root.stat.identity()))
         .collect();
 
-    let mut nesting = Nesting::new(&roots, &is_kept, options);
+    let mut nesting = Nesting::new(roots, &is_kept, options);
     let mut placed = Vec::new();
     for (i, root) in roots.iter().enumerate().filter(|(i, _)| is_kept[*i]) {
         let start = Start::of(root, options);
@@ -56,7 +73,7 @@ pub(super) fn each_once(roots: Vec<Root>, options: &WalkOptions) -> Vec<Root> {
             nesting.inner.insert(root.stat.identity());
         }
     }
-    roots.into_iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(root, _)| root).collect()
+    is_kept
 }
 
 /// Where the way up from a root begins.

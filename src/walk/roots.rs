@@ -35,7 +35,8 @@ pub(super) fn resolve(paths: Vec<OsString>, options: &WalkOptions) -> (Vec<Root>
     (roots, problems)
 }
 
-fn root(path: &OsString, options: &WalkOptions) -> io::Result<Root> {
+/// The root at `path`.
+pub(super) fn root(path: &OsString, options: &WalkOptions) -> io::Result<Root> {
     let path = CString::new(path.as_encoded_bytes())?;
     let source = options.source;
     let mut stat = source.stat(&path, Symlinks::Stay, options.query)?;

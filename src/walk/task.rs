@@ -358,6 +358,7 @@ pub(super) fn settle<T: Tally>(walk: &Walk<T>, mut dir: Arc<Dir<T::Part>>) {
         let shown = match dir.is_root {
             _ if !parent.is_gathered() => Shown::Never,
             true => Shown::Always,
+            false if dir.is_elsewhere => Shown::Always,
             false => Shown::IfCounted,
         };
         total::close(rules, tally, directory, shown, subtotal, || parent.subtotal());

@@ -12,13 +12,14 @@ use super::follow::Via;
 use super::handles::CountedHandle;
 use super::known::Known;
 use super::progress::Counts;
-use super::task::{Task, Worker, with_patience};
+use super::task::{Task, Worker, settle, with_patience};
 use super::{is_entered, lock};
+use crate::containers;
 use crate::filter::{DirectoryFilter, Verdict};
 use crate::inode::Identity;
 use crate::measure::Kind;
 use crate::problem::{Operation, Problem};
-use crate::sys::{self, Listed, Listing, MountTable, Query, Stat, Storage, Symlinks};
+use crate::sys::{self, Carries, Listed, Listing, MountTable, Query, Stat, Storage, Symlinks};
 use crate::tally::{Entry, Tally};
 use crate::total::Subtotal;
 
@@ -222,7 +223,7 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         if !self.is_here(&stat, symlinks) {
             return;
         }
-        let mut mount = dir.mount;
+        let (mut mount, mut is_elsewhere) = (dir.mount, false);
         if stat.device != dir.stat.device || stat.mount_point {
             let handle = &self.open.handle;
             match with_patience(walk, || handle.mount_at(name, symlinks)) {
@@ -233,6 +234,10 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
             if symlinks == Symlinks::Stay && dir.is_within(stat.identity()) {
                 return walk.record(Problem::cycle(dir.path_of(name)));
             }
+            is_elsewhere = mount.carries == Carries::Overlay
+                && mount.id != dir.mount.id
+                && !walk.options.overlays
+                && walk.is_weighed_below(mount.id, || dir.path_of(name));
         }
         let way = match symlinks {
             Symlinks::Follow => Via::Symlink,
@@ -244,13 +249,21 @@ impl<'a, 's, T: Tally> Visit<'a, 's, T> {
         if walk.options.follow && !is_to_wait && !walk.follows.enter(stat.identity()) {
             return;
         }
+        if containers::may_be_storage(name.to_bytes()) {
+            walk.remember_storage(dir.path_of(name));
+        }
         slot.find(1);
         let mut below = Dir::below(Arc::clone(dir), name.into(), stat, mount);
-        below.is_counted = verdict == Verdict::Counts;
+        below.is_elsewhere = is_elsewhere;
+        below.is_counted = verdict == Verdict::Counts && !is_elsewhere;
         below.scope = walk.options.filter.still(self.filters.below(name.to_bytes()));
         below.begin(&walk.tally);
         let below = Arc::new(below);
-        if is_to_wait {
+        if is_elsewhere {
+            if dir.hand_out() {
+                settle(walk, below);
+            }
+        } else if is_to_wait {
             if dir.hand_out() {
                 walk.follows.wait(below, way);
             }

@@ -23,6 +23,7 @@ pub struct Node {
     pub time: i64,
     pub entries: Option<u64>,
     pub shared: u64,
+    pub note: Option<String>,
     pub children: Vec<usize>,
     /// Whether it came with a list of children, be it empty.
     pub listed: bool,
@@ -116,6 +117,7 @@ impl Document {
             time: i64::MIN,
             entries: None,
             shared: 0,
+            note: None,
             children: Vec::new(),
             listed: false,
         });
@@ -137,6 +139,7 @@ impl Document {
                 None => node.time = value.as_i64().unwrap_or_else(|| panic!("size: {value}")),
             },
             "entries" => node.entries = Some(number()),
+            "note" => node.note = Some(text().into()),
             "shared" => node.shared = number(),
             _ => {
                 assert_eq!(index, 0, "{key} is not for a node below the root");

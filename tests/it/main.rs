@@ -32,6 +32,7 @@ mod storage;
 // What is counted.
 mod caches;
 mod churn;
+mod containers;
 mod counting;
 mod filters;
 mod follow;
@@ -39,6 +40,8 @@ mod git_config;
 mod gitignore;
 mod groups;
 mod mounts;
+#[cfg(target_os = "linux")]
+mod overlays;
 mod random;
 mod roots;
 mod selection;

@@ -10,6 +10,8 @@ use weigh::internal::tree::{Child, Inode, Place, Totals};
 pub struct Item<'a> {
     /// Its name, as bytes.
     pub name: &'a [u8],
+    /// What else is known of it, in a few words.
+    pub note: &'a str,
     /// File type and permissions.
     pub mode: Mode,
     /// Its totals; of an open directory, so far.
@@ -32,6 +34,7 @@ impl<'a> Item<'a> {
         let node = child.node();
         Self {
             name: node.name,
+            note: node.note,
             mode: node.mode,
             totals: node.sums.seen_as(child.view()),
             own: child.own(),

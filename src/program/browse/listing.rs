@@ -232,6 +232,7 @@ impl OtherLine {
     fn item(&self) -> Item<'_> {
         Item {
             name: &self.name,
+            note: "",
             mode: self.mode,
             totals: self.totals,
             own: None,

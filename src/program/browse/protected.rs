@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use weigh::internal::containers;
 use weigh::internal::inode::{Links, MountedDevice};
 use weigh::internal::path;
 use weigh::internal::remove::{ProtectedLocations, ProtectedPaths};
@@ -55,12 +56,18 @@ impl Protected {
         if child.is_root() {
             return Some("a root cannot be marked");
         }
+        if let Some(owner) = containers::owner(*child) {
+            return Some(owner);
+        }
         let here = mounted_device(&parent);
         match child.id() {
             None if child.inode().is_some_and(|inode| inode.links == Links::Unknown) => {
                 return Some("symlinks may lead to it");
             }
             None => {}
+            Some(_) if containers::holds_storage(*child) => {
+                return Some("a container engine's storage lies in it");
+            }
             Some(_) if is_elsewhere(child, here) => return Some("it is a mount point"),
             Some(id) if tree.directories_within(id).any(|it| is_elsewhere(&it, here)) => {
                 return Some("something is mounted in it");

@@ -97,6 +97,10 @@ pub(super) struct CountFlags {
     /// Follow symlinks; each directory is still entered once
     #[arg(short = 'L', long)]
     pub(super) dereference_links: bool,
+
+    /// Count what overlays show, as du does, and not only their layers
+    #[arg(long)]
+    pub(super) overlays: bool,
 }
 
 /// A number of 1 or more.
@@ -146,8 +150,9 @@ pub(super) struct ShowFlags {
 
     /// Show totals by group
     ///
-    /// The groups are file extensions, owners, ages (time since the last modification), or sizes. Every
-    /// inode counts in one group.
+    /// The groups are file extensions, owners, ages (time since the last modification), sizes, or images
+    /// and containers of Docker or podman. Every inode counts in one group, but for layers that several
+    /// images share: these count in each of them.
     #[arg(long, value_name = "WHAT", conflicts_with_all = ["depth", "only_dir", "file_types", "unique"])]
     #[arg(value_parser = PossibleValuesParser::new(By::NAMES))]
     pub(super) by: Option<String>,
@@ -376,7 +381,7 @@ pub(super) struct SnapshotFlags {
     /// they are of several. A directory stands for the newest snapshot in it that --save DIR/ wrote.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = [
         "RootFlags", "dereference_links", "count_links", "exact_links", "threads", "limit_filesystem",
-        "gitignore", "ignored", "exclude_caches", "atime", "ctime",
+        "overlays", "gitignore", "ignored", "exclude_caches", "atime", "ctime",
     ])]
     pub(super) load: Vec<PathBuf>,
 
@@ -403,7 +408,7 @@ pub(super) struct SnapshotFlags {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, num_args = 1..)]
     #[arg(conflicts_with_all = [
         "RootFlags", "load", "since", "save", "shard", "details", "fail_over", "fail_growth", "dereference_links",
-        "count_links", "unique", "filetime", "threads", "summarize", "df", "by", "file_types", "only_file", "collapse",
+        "count_links", "overlays", "unique", "filetime", "threads", "summarize", "df", "by", "file_types", "only_file", "collapse",
         "sort",
     ])]
     pub(super) history: Vec<PathBuf>,

@@ -36,6 +36,7 @@ impl Flags {
             threads: self.print.threads,
             // Other file systems do not belong to what this one holds.
             one_file_system: self.filters.limit_filesystem || self.show.df,
+            overlays: self.count.overlays,
             follow: self.count.dereference_links,
             count_links: self.count.count_links,
             unique: self.count.unique,

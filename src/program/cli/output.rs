@@ -11,6 +11,7 @@ use weigh::internal::render::{Form, Output, summary};
 use weigh::internal::report::{Input, Keep};
 use weigh::internal::snapshot::schema;
 use weigh::internal::sys;
+use weigh::internal::tally::By;
 
 impl Flags {
     /// The form for programs, if one is asked for.
@@ -52,6 +53,11 @@ impl Flags {
             (
                 matches!(keep, Keep::Groups(by, _) if by.needs().bytes) && !is_bytes,
                 "--by size needs sizes in bytes: leave out -f, --inodes and -m",
+            ),
+            (
+                matches!(keep, Keep::Groups(By::Image, _))
+                    && (self.snapshots.since.is_some() || !self.snapshots.load.is_empty()),
+                "--by image reads an engine's files, not a snapshot: leave out --load and --since",
             ),
             (is_filtered, "--history shows snapshots as they are: leave out filters"),
             (is_history && !is_shown, "--history is shown as a picture or with -j: leave out --as"),

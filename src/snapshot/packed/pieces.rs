@@ -120,8 +120,8 @@ fn checked(mut record: Record<'_>, is_root: Option<bool>) -> io::Result<Record<'
         Some(false) if node.name.contains(&b'/') => return Err(damaged("a name with a slash")),
         _ => {}
     }
-    if node.fingerprint.is_some() || node.change.is_some() {
-        return Err(damaged("a record with a fingerprint or a change"));
+    if node.fingerprint.is_some() || node.change.is_some() || !node.note.is_empty() {
+        return Err(damaged("a record with a fingerprint, a change or a note"));
     }
     node.sums.frees = node.sums.frees.map(|frees| frees.saved(node.sums.all.disk));
     Ok(record)

@@ -253,7 +253,7 @@ fn push_directory(packed: &mut Vec<u8>, directory: Child<'_>, is_as_saved: bool)
 
 /// What a file has of a node.
 fn as_saved(node: Node<'_>) -> Node<'_> {
-    let mut node = Node { fingerprint: None, change: None, ..node };
+    let mut node = Node { fingerprint: None, change: None, note: "", ..node };
     node.sums.frees = node.sums.frees.map(|frees| frees.saved(node.sums.all.disk));
     node
 }

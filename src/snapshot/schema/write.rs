@@ -154,6 +154,10 @@ impl<'a> NodeWriter<'a> {
             (true, Some(newest)) => signed(text, br#","size":"#, newest)?,
             (true, None) => text.extend_from_slice(br#","size":null"#),
         }
+        if !known.note.is_empty() {
+            text.push(b',');
+            bytes(text, "note", known.note.as_bytes())?;
+        }
         if let Some(frees) = sums.frees {
             number(text, br#","frees_least":"#, frees.least)?;
             number(text, br#","frees_most":"#, frees.most)?;
@@ -162,7 +166,8 @@ impl<'a> NodeWriter<'a> {
             }
         }
         if node.is_group() {
-            number(text, br#","entries":"#, sums.entries)
+            number(text, br#","entries":"#, sums.entries)?;
+            if totals.shared > 0 { number(text, br#","shared":"#, totals.shared) } else { Ok(()) }
         } else if self.options.origin.is_some() {
             self.kept(text, &known)
         } else {

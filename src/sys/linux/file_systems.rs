@@ -7,6 +7,7 @@ use crate::sys::{Carries, Mount, SharedSpace, Storage};
 pub(super) fn mount(id: u64, number: u32) -> Mount {
     let carries = match number {
         AUTOMOUNT => Carries::Automount,
+        OVERLAY => Carries::Overlay,
         number if SYNTHETIC.contains(&number) => Carries::Synthetic,
         _ => Carries::Data,
     };
@@ -70,6 +71,9 @@ const REMOTE: [u32; 13] = [
 
 /// fuse, from linux/magic.h.
 const PROCESS: u32 = 0x6573_5546;
+
+/// overlayfs, from linux/magic.h.
+const OVERLAY: u32 = 0x794c_7630;
 
 /// autofs, from linux/magic.h.
 const AUTOMOUNT: u32 = 0x187;

@@ -126,6 +126,9 @@ fn aside(browser: &Browser, item: &Item<'_>, format: &Format, is_partial: bool) 
     if item.gone.is_some() {
         parts.push("gone".to_owned());
     }
+    if !item.note.is_empty() {
+        parts.push(item.note.to_owned());
+    }
     if let Links::Of(links @ 2..) = item.links()
         && !item.is_directory()
     {

@@ -1,0 +1,204 @@
+//! What the directories of container engines are: layers of images, containers, volumes. The engines' own files tell;
+//! no daemon is asked.
+//!
+//! What is found is a note for people. It may be missing or wrong, and no figure depends on it. All that is read is
+//! bounded, no symlink is followed, and of a container only its name and whether it runs are kept.
+
+mod docker;
+mod files;
+mod storage;
+mod users;
+
+use std::collections::{BTreeMap, HashMap};
+use std::iter;
+
+use crate::escape::escape;
+use crate::path;
+use crate::tree::Child;
+use files::Files;
+pub use users::{User, by_user};
+
+/// The names of directories that only an engine's storage has: the layers of Docker, and those that podman and buildah
+/// (containers/storage) keep on disk, and what they know of them.
+const NAMES: [&[u8]; 3] = [b"overlay2", b"overlay-layers", b"vfs-layers"];
+
+/// Why nothing in a storage is deleted by anybody but its engine, and how that does it.
+const OF_DOCKER: &str = "it is in Docker's storage: docker rm, rmi and system prune free space";
+const OF_PODMAN: &str = "it is in podman's storage: podman rm, rmi and system prune free space";
+
+/// Why `entry` of a scanned tree is not to be deleted, if an engine's storage lies around it.
+pub fn owner(entry: Child<'_>) -> Option<&'static str> {
+    iter::successors(entry.parent(), Child::parent).find_map(owner_of)
+}
+
+/// Whether an engine's storage is `directory`, or lies in it.
+pub fn holds_storage(directory: Child<'_>) -> bool {
+    let mut named = directory.all_directories().filter(|it| may_be_storage(it.name()));
+    named.any(|it| it.parent().is_some_and(|parent| owner_of(parent).is_some()))
+}
+
+/// Whose storage `directory` is, as its layout tells. Its metadata need not be readable.
+fn owner_of(directory: Child<'_>) -> Option<&'static str> {
+    /// No storage has more directories in it.
+    const MOST: usize = 64;
+    let names: Vec<_> = directory.directories().take(MOST).map(|it| it.name()).collect();
+    let has = |name: &[u8]| names.contains(&name);
+    let is_dockers = has(b"overlay2") && (has(b"image") || has(b"containers"));
+    let is_podmans = has(b"overlay-layers") || has(b"vfs-layers");
+    is_dockers.then_some(OF_DOCKER).or(is_podmans.then_some(OF_PODMAN))
+}
+
+/// Whether a directory of this name may be in an engine's storage.
+#[inline]
+pub fn may_be_storage(name: &[u8]) -> bool {
+    NAMES.contains(&name)
+}
+
+/// An engine's storage.
+#[derive(Debug, Default)]
+struct EngineStorage {
+    /// The directory of the layers, from the storage's own.
+    driver: String,
+    /// The directories of its layers.
+    layers: Vec<String>,
+    /// Other directories among them, of which it is not known what they are.
+    unlisted: Vec<String>,
+    images: Vec<Image>,
+    /// How many layers these have together.
+    uses: usize,
+    /// Directories of containers and others, from the storage's own, and notes.
+    others: Vec<(String, String)>,
+    /// The directories of each container, likewise, by its name.
+    containers: Vec<(String, Vec<String>)>,
+}
+
+/// What is known of the storages of engines.
+#[derive(Clone, Debug, Default)]
+pub struct ContainersFound {
+    /// Notes about directories, by path.
+    pub notes: BTreeMap<Vec<u8>, String>,
+    /// All images and containers.
+    pub users: Vec<User>,
+}
+
+/// An image.
+#[derive(Debug)]
+struct Image {
+    name: String,
+    /// The directories of its layers, the lowest first.
+    layers: Vec<String>,
+}
+
+/// More layers than an overlay can have (fs/overlayfs/params.h, OVL_MAX_STACK).
+const MOST_LAYERS: usize = 500;
+/// More layers than all images have together, each as often as it is used.
+const MOST_USES: usize = 500_000;
+/// More layers and volumes than get a note.
+const MOST_NOTES: usize = 100_000;
+
+/// What is known of what is in `directories` and beside them. Those [may be in a storage](may_be_storage).
+pub fn look_at(directories: &[Vec<u8>]) -> ContainersFound {
+    let mut known = ContainersFound::default();
+    for directory in directories {
+        let name = directory.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        let top = directory.strip_suffix(name).unwrap_or_default();
+        let Some(mut files) = Files::in_directory(if top.is_empty() { b"." } else { top }) else {
+            continue;
+        };
+        let storage = match name.strip_suffix(b"-layers") {
+            Some(driver) => storage::read(&mut files, &String::from_utf8_lossy(driver)),
+            None => docker::read(&mut files),
+        };
+        let Some(mut storage) = storage else { continue };
+        // What no image uses can be told only by one who knows all images.
+        let is_complete = files.is_complete();
+        for volume in files.names("volumes").into_iter().take(MOST_NOTES) {
+            storage.note(&format!("volumes/{volume}"), "volume");
+        }
+        let path = |at: String| path::join_all([top, at.as_bytes()]);
+        known.users.extend(storage.users().map(|(name, directories)| User {
+            name,
+            directories: directories.into_iter().map(path).collect(),
+        }));
+        known.notes.extend(storage.notes(is_complete).map(|(at, note)| (path(at), note)));
+    }
+    known
+}
+
+impl EngineStorage {
+    /// Each image and container, and its directories from the storage's own.
+    fn users(&self) -> impl Iterator<Item = (String, Vec<String>)> {
+        let images = self.images.iter().map(|Image { name, layers }| {
+            let directories = layers.iter().map(|layer| format!("{}/{layer}", self.driver));
+            (format!("image {name}"), directories.collect())
+        });
+        let containers = self.containers.iter().cloned();
+        images
+            .chain(containers.map(|(name, directories)| (format!("container {name}"), directories)))
+    }
+
+    /// Notes by path from the storage's own directory.
+    fn notes(self, is_complete: bool) -> impl Iterator<Item = (String, String)> {
+        let Self { driver, layers, unlisted, mut images, others, .. } = self;
+        // The images made from others have more layers.
+        images
+            .sort_by(|one, two| (one.layers.len(), &one.name).cmp(&(two.layers.len(), &two.name)));
+        let mut uses: HashMap<&str, (&Image, usize, usize)> = HashMap::new();
+        for image in &images {
+            for (i, layer) in image.layers.iter().enumerate() {
+                uses.entry(layer).or_insert((image, i + 1, 0)).2 += 1;
+            }
+        }
+        let mut found = others;
+        for layer in layers.iter().take(MOST_NOTES) {
+            let note = match uses.get(layer.as_str()) {
+                Some((Image { name, layers }, i, 1)) => {
+                    format!("image {name}, layer {i} of {}", layers.len())
+                }
+                Some((image, _, 2)) => format!("shared by image {} and another", image.name),
+                Some((image, _, count)) => {
+                    format!("shared by image {} and {} others", image.name, count - 1)
+                }
+                None if is_complete => "no image uses it".to_owned(),
+                None => continue,
+            };
+            found.push((format!("{driver}/{layer}"), note));
+        }
+        let unlisted = unlisted.iter().filter(|_| is_complete).take(MOST_NOTES);
+        let note = "build cache, or left over";
+        found.extend(unlisted.map(|other| (format!("{driver}/{other}"), note.to_owned())));
+        found.into_iter()
+    }
+
+    /// Adds an image. Returns whether there is room for more.
+    fn add(&mut self, image: Image) -> bool {
+        self.uses += image.layers.len();
+        self.images.push(image);
+        self.uses < MOST_USES
+    }
+
+    /// Adds a note about a directory, from the storage's own.
+    fn note(&mut self, directory: &str, note: impl Into<String>) {
+        self.others.push((directory.to_owned(), note.into()));
+    }
+}
+
+/// A name as people see it: escaped, and not too long.
+fn shown(name: &str) -> String {
+    const MOST: usize = 80;
+    let escaped = escape(name.as_bytes());
+    match escaped.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &escaped[..end]),
+        None => escaped,
+    }
+}
+
+/// The name of an image that has these `tags`, which are in no order, or only an `id`.
+fn image_name(mut tags: Vec<&str>, id: &str) -> String {
+    tags.sort_unstable();
+    match tags[..] {
+        [] => format!("{} (untagged)", shown(id.get(..12).unwrap_or(id))),
+        [tag] => shown(tag),
+        [tag, ..] => format!("{}, …", shown(tag)),
+    }
+}

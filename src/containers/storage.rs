@@ -1,0 +1,72 @@
+//! containers/storage, which podman, buildah and CRI-O use: `layers.json`, `images.json` and `containers.json`, each in a
+//! directory that begins with the name of the driver.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::Deserialize;
+
+use super::files::Files;
+use super::{EngineStorage, Image, MOST_LAYERS, image_name, shown};
+
+#[derive(Deserialize)]
+struct Layer {
+    id: String,
+    parent: Option<String>,
+}
+
+/// An image, or a container.
+#[derive(Deserialize)]
+struct ImageOrContainer {
+    id: String,
+    #[serde(default)]
+    names: Option<Vec<String>>,
+    /// The topmost layer.
+    #[serde(default)]
+    layer: String,
+}
+
+/// What is in the storage; none if it is none.
+pub(super) fn read(files: &mut Files, driver: &str) -> Option<EngineStorage> {
+    let layers: Vec<Layer> = files.json(&format!("{driver}-layers"), "layers.json")?;
+    let images: Vec<ImageOrContainer> = files.json(&format!("{driver}-images"), "images.json")?;
+    let containers: Vec<ImageOrContainer> =
+        files.json(&format!("{driver}-containers"), "containers.json").unwrap_or_default();
+    let mut storage = EngineStorage { driver: driver.to_owned(), ..EngineStorage::default() };
+    let parents: HashMap<&str, Option<&str>> =
+        layers.iter().map(|layer| (&*layer.id, layer.parent.as_deref())).collect();
+    for ImageOrContainer { id, names, layer } in images {
+        let names = names.unwrap_or_default();
+        let name = image_name(names.iter().map(String::as_str).collect(), &id);
+        storage.note(&format!("{driver}-images/{id}"), format!("image {name}"));
+        let (mut layers, mut at) = (Vec::new(), Some(&*layer));
+        while let Some(layer) = at.filter(|layer| !layer.is_empty()) {
+            match parents.get(layer) {
+                // A layer may be its own parent.
+                Some(parent) if layers.len() < MOST_LAYERS => at = *parent,
+                _ => {
+                    files.miss();
+                    layers.clear();
+                    break;
+                }
+            }
+            layers.push(layer.to_owned());
+        }
+        layers.reverse();
+        if !storage.add(Image { name, layers }) {
+            files.miss();
+            break;
+        }
+    }
+    let mut of_containers = HashSet::new();
+    for ImageOrContainer { id, names, layer } in containers {
+        let name = shown(names.unwrap_or_default().first().unwrap_or(&id));
+        let directories = [format!("{driver}-containers/{id}"), format!("{driver}/{layer}")];
+        storage.note(&directories[0], format!("container {name}"));
+        storage.note(&directories[1], format!("container {name}: writable layer"));
+        storage.containers.push((name, directories.into()));
+        of_containers.insert(layer);
+    }
+    let layers = layers.into_iter().map(|layer| layer.id);
+    storage.layers = layers.filter(|layer| !of_containers.contains(layer)).collect();
+    Some(storage)
+}

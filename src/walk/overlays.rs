@@ -1,0 +1,136 @@
+//! Overlays: what one shows counts in its layers, and only there, if the walk weighs all of them.
+//!
+//! The kernel tells the paths of the layers as they were given when the overlay was mounted, perhaps in another directory
+//! or mount namespace. So what they lead to now is checked as far as that is possible, and in doubt the overlay is
+//! entered.
+
+use std::ffi::CString;
+use std::sync::Mutex;
+
+use super::roots::{self, Root};
+use super::{Walk, is_entered, lock, nested};
+use crate::path;
+use crate::stats::OverlayStats;
+use crate::sys::{self, MountTable, Source, Symlinks};
+use crate::tally::Tally;
+
+/// The overlays that a walk has met.
+#[derive(Debug, Default)]
+pub(super) struct Overlays {
+    /// The roots of the walk.
+    roots: Vec<Root>,
+    /// What is to be said. Locked once for each.
+    met: Mutex<Vec<OverlayStats>>,
+}
+
+/// Where the layers of an overlay are.
+enum Layers {
+    /// All of them are weighed. The path of the topmost, from where the overlay is mounted.
+    Weighed(Vec<u8>),
+    /// Some of them may be.
+    Unclear,
+    /// None of them is.
+    Elsewhere,
+}
+
+impl Overlays {
+    /// None yet, in a walk of these `roots`.
+    pub(super) fn of(roots: &[Root]) -> Self {
+        Self { roots: roots.to_vec(), ..Self::default() }
+    }
+
+    /// What is to be said of them, in the order of their paths.
+    pub(super) fn stats(&self) -> Vec<OverlayStats> {
+        let mut met = lock(&self.met).clone();
+        met.sort_unstable_by(|one, two| one.path.cmp(&two.path));
+        met
+    }
+}
+
+impl<T: Tally> Walk<T> {
+    /// Whether what the overlay on `mount` shows, which was met at `path`, is weighed elsewhere.
+    #[cold]
+    pub(super) fn is_weighed_below(&self, mount: u64, path: impl FnOnce() -> Vec<u8>) -> bool {
+        let layer = match self.layers_of(mount) {
+            Layers::Elsewhere => return false,
+            Layers::Unclear => None,
+            Layers::Weighed(layer) => Some(layer),
+        };
+        let is_weighed = layer.is_some();
+        lock(&self.overlays.met).push(OverlayStats { path: path(), layer });
+        is_weighed
+    }
+
+    /// Where the layers of the overlay on `mount` are, and of all overlays that are mounted in it. If another file system
+    /// is mounted in it, that would be missing.
+    fn layers_of(&self, mount: u64) -> Layers {
+        let mounts = self.mounts.get_or_init(MountTable::read);
+        let (mut found, mut inner) = (None, vec![mount]);
+        while let Some(id) = inner.pop() {
+            match self.layers(mounts, id) {
+                Some(Layers::Weighed(layer)) => found = found.or(Some(layer)),
+                Some(Layers::Elsewhere) if id == mount => return Layers::Elsewhere,
+                _ => return Layers::Unclear,
+            }
+            let in_it = mounts.mounted_in(id).filter(|(_, point)| !is_synthetic(point));
+            inner.extend(in_it.map(|(id, _)| id));
+        }
+        found.map_or(Layers::Unclear, Layers::Weighed)
+    }
+
+    /// Where the layers of the overlay on `mount` are; none if it is none, or they cannot be found.
+    fn layers(&self, mounts: &MountTable, mount: u64) -> Option<Layers> {
+        let (point, paths) = mounts.overlay(mount)?;
+        let root = self.find(point)?;
+        // Engines mount by names that begin in a directory above the mount point.
+        let ends = (0..point.len()).filter(|end| point[*end] == b'/');
+        let is_absolute = paths.iter().all(|layer| layer.starts_with(b"/"));
+        let mut found = Vec::new();
+        for end in ends.take(if is_absolute { 1 } else { usize::MAX }) {
+            let base = &point[..end];
+            let layers = paths.iter().map(|layer| self.layer(mounts, base, layer));
+            found.extend(layers.collect::<Option<Vec<_>>>().filter(|layers| are_of(&root, layers)));
+        }
+        let layers = found.pop().filter(|_| found.is_empty())?;
+        let above = point.rsplitn(2, |byte| *byte == b'/').nth(1)?;
+        let first = path::seen_from(above, layers.first()?.path.to_bytes());
+        // Shares leave nothing out, together.
+        let mut options = self.options.clone();
+        options.filter.share = None;
+        let are_inside = nested::are_inside(&self.overlays.roots, layers, &options);
+        Some(match are_inside.iter().filter(|is_inside| **is_inside).count() {
+            0 => Layers::Elsewhere,
+            count if count == are_inside.len() => Layers::Weighed(first),
+            _ => Layers::Unclear,
+        })
+    }
+
+    /// The `layer` with this path from the directory `base`, unless opening it might wait.
+    fn layer(&self, mounts: &MountTable, base: &[u8], layer: &[u8]) -> Option<Root> {
+        let base = if layer.starts_with(b"/") { b"" } else { base };
+        let near = self.overlays.roots.first()?.mount.id;
+        let (path, may_open) = mounts.near_path(&path::join_all([base, layer]), near)?;
+        if may_open { self.find(&path) } else { None }
+    }
+
+    /// The directory at `path`.
+    fn find(&self, path: &[u8]) -> Option<Root> {
+        let path = sys::to_path(path).into_owned().into();
+        roots::root(&path, &self.options).ok().filter(|root| root.stat.is_directory())
+    }
+}
+
+/// Whether `layers` may be those of the overlay with this `root`. If they are on one file system, its inode number is that
+/// of the topmost (Documentation/filesystems/overlayfs.rst, 6.18).
+fn are_of(root: &Root, layers: &[Root]) -> bool {
+    let Some(top) = layers.first() else { return false };
+    let are_on_one = layers.iter().all(|layer| layer.stat.device == top.stat.device);
+    !are_on_one || top.stat.inode == root.stat.inode
+}
+
+/// Whether no walk enters what is mounted at `point`.
+fn is_synthetic(point: &[u8]) -> bool {
+    let Ok(path) = CString::new(point) else { return false };
+    let mount = Source::default().mount_of(&path, Symlinks::Stay);
+    mount.is_ok_and(|mount| !is_entered(mount.carries, false))
+}

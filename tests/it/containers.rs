@@ -1,0 +1,361 @@
+//! Directories of container engines say what they are: images, layers, containers, volumes. The files here are like those
+//! that Docker 20.10, podman 4.3 and buildah 1.28 wrote; `.ci/engines` asks the engines themselves.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+
+use crate::document::Document;
+use crate::fixture::Fixture;
+use crate::run::weigh;
+
+/// Writes `text` to the file at `path`, and makes the directories above it.
+fn put(fixture: &Fixture, path: &str, text: &str) {
+    let file = fixture.at(path);
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, text).unwrap();
+}
+
+/// Two images on a third, an untagged one, two containers, a volume, and what belongs to none of them.
+fn docker() -> Fixture {
+    let fixture = Fixture::new().file("d/volumes/vol1/_data/f", 7000);
+    let layers = [
+        ("c1", "", "base"),
+        ("c2", "c1", "one"),
+        ("c3", "c2", "two"),
+        ("c4", "c1", "untagged"),
+        ("c5", "c1", "unused"),
+    ];
+    for (chain, parent, name) in layers {
+        let at = format!("d/image/overlay2/layerdb/sha256/{chain}");
+        put(&fixture, &format!("{at}/diff"), &format!("sha256:of-{name}"));
+        put(&fixture, &format!("{at}/cache-id"), &format!("layer-{name}"));
+        if !parent.is_empty() {
+            put(&fixture, &format!("{at}/parent"), &format!("sha256:{parent}"));
+        }
+        put(&fixture, &format!("d/overlay2/layer-{name}/diff/{name}"), &"x".repeat(9000));
+    }
+    put(&fixture, "d/overlay2/cached/diff/f", "x");
+    put(&fixture, "d/overlay2/l/AB", "x");
+    let images = [
+        ("1111", "base", "base:1"),
+        ("2222", "base one", "one:1 two/one:latest"),
+        ("3333", "base one two", "two:1"),
+        ("4444444444444444", "base untagged", ""),
+    ];
+    let mut repositories = serde_json::json!({});
+    for (id, layers, tags) in images {
+        let diffs: Vec<_> = layers.split(' ').map(|layer| format!("sha256:of-{layer}")).collect();
+        let config = serde_json::json!({ "config": { "Env": ["A=secret"] }, "rootfs": { "diff_ids": diffs } });
+        put(
+            &fixture,
+            &format!("d/image/overlay2/imagedb/content/sha256/{id}"),
+            &config.to_string(),
+        );
+        for tag in tags.split_whitespace() {
+            let name = tag.split(':').next().unwrap();
+            repositories[name] = serde_json::json!({
+                tag: format!("sha256:{id}"), format!("{name}@sha256:0f"): format!("sha256:{id}")
+            });
+        }
+    }
+    let repositories = serde_json::json!({ "Repositories": repositories });
+    put(&fixture, "d/image/overlay2/repositories.json", &repositories.to_string());
+    for (id, name, is_running) in [("k1", "/db", true), ("k2", "/job", false)] {
+        let config = serde_json::json!({
+            "Name": name, "Config": { "Env": ["PASSWORD=secret"] }, "State": { "Running": is_running }
+        });
+        put(&fixture, &format!("d/containers/{id}/config.v2.json"), &config.to_string());
+        let at = format!("d/image/overlay2/layerdb/mounts/{id}");
+        put(&fixture, &format!("{at}/mount-id"), &format!("mount-{id}"));
+        put(&fixture, &format!("{at}/init-id"), &format!("mount-{id}-init"));
+        put(&fixture, &format!("d/overlay2/mount-{id}/diff/f"), "written");
+        put(&fixture, &format!("d/overlay2/mount-{id}-init/diff/f"), "first");
+    }
+    fixture
+}
+
+/// An image on another, an untagged one, a container of podman and one of buildah, and a volume.
+fn podman() -> Fixture {
+    let fixture = Fixture::new().file("s/volumes/vol1/_data/f", 7000);
+    for layer in ["a", "b", "c", "k", "unused"] {
+        put(&fixture, &format!("s/overlay/{layer}/diff/{layer}"), &"x".repeat(9000));
+    }
+    put(&fixture, "s/overlay/l/AB", "x");
+    let files = [
+        (
+            "layers",
+            r#"[{"id":"a","diff-size":9},{"id":"b","parent":"a"},{"id":"c","parent":"a"},
+                {"id":"k","parent":"b"},{"id":"unused","parent":"a"}]"#,
+        ),
+        (
+            "images",
+            r#"[{"id":"i1","names":["localhost/base:1"],"layer":"a","metadata":"secret"},
+                {"id":"i2","names":["localhost/one:1"],"layer":"b"},
+                {"id":"0123456789abcdef","names":null,"layer":"c"}]"#,
+        ),
+        ("containers", r#"[{"id":"c1","names":["wip"],"image":"i2","layer":"k"}]"#),
+    ];
+    for (name, json) in files {
+        put(&fixture, &format!("s/overlay-{name}/{name}.json"), json);
+    }
+    for (directory, id) in [("images", "i1"), ("containers", "c1")] {
+        put(&fixture, &format!("s/overlay-{directory}/{id}/f"), "x");
+    }
+    fixture
+}
+
+/// The notes below `top`, by path.
+fn notes(fixture: &Fixture, top: &str) -> BTreeMap<String, String> {
+    let run = weigh("-j").arg(fixture.at(top)).run();
+    assert!(!String::from_utf8_lossy(&run.stdout).contains("secret"));
+    let document = run.document();
+    let nodes = document.by_path();
+    let notes = nodes.iter().filter_map(|(path, node)| Some((path, node.note.clone()?)));
+    notes.map(|(path, note)| (String::from_utf8(path.clone()).unwrap(), note)).collect()
+}
+
+fn expected(notes: &[(&str, &str)]) -> BTreeMap<String, String> {
+    notes.iter().map(|(path, note)| ((*path).to_owned(), (*note).to_owned())).collect()
+}
+
+#[test]
+fn dockers_directories_say_what_they_are() {
+    let fixture = docker();
+    let all = expected(&[
+        ("containers/k1", "container db, running"),
+        ("containers/k2", "container job, stopped"),
+        ("overlay2/cached", "build cache, or left over"),
+        ("overlay2/layer-base", "shared by image base:1 and 3 others"),
+        ("overlay2/layer-one", "shared by image one:1, … and another"),
+        ("overlay2/layer-two", "image two:1, layer 3 of 3"),
+        ("overlay2/layer-untagged", "image 444444444444 (untagged), layer 2 of 2"),
+        ("overlay2/layer-unused", "no image uses it"),
+        ("overlay2/mount-k1", "container db, running: writable layer"),
+        ("overlay2/mount-k1-init", "container db: first layer"),
+        ("overlay2/mount-k2", "container job, stopped: writable layer"),
+        ("overlay2/mount-k2-init", "container job: first layer"),
+        ("volumes/vol1", "volume"),
+    ]);
+    assert_eq!(notes(&fixture, "d"), all);
+    // Its layers alone, too, if their directory is named.
+    let layers = notes(&fixture, "d/overlay2");
+    assert_eq!(layers.len(), 10);
+    assert_eq!(layers["layer-two"], all["overlay2/layer-two"]);
+}
+
+#[test]
+fn directories_of_containers_storage_say_what_they_are() {
+    let all = expected(&[
+        ("overlay/a", "shared by image localhost/base:1 and 2 others"),
+        ("overlay/b", "image localhost/one:1, layer 2 of 2"),
+        ("overlay/c", "image 0123456789ab (untagged), layer 2 of 2"),
+        ("overlay/k", "container wip: writable layer"),
+        ("overlay/unused", "no image uses it"),
+        ("overlay-containers/c1", "container wip"),
+        ("overlay-images/i1", "image localhost/base:1"),
+        ("volumes/vol1", "volume"),
+    ]);
+    assert_eq!(notes(&podman(), "s"), all);
+}
+
+/// In a picture, in ndjson and in a page, beside the name and never instead of it.
+#[test]
+fn a_note_stands_beside_the_name() {
+    let fixture = docker();
+    let shown = |flags: &str| weigh(flags).arg(fixture.at("d")).run().text();
+    let picture = shown("-s -w 100 -n 40");
+    assert!(picture.contains("layer-two (image two:1, layer 3 of 3)"), "{picture}");
+    // Of a note that is too long for the line, a part is left, and of the name.
+    let narrow = shown("-s -w 60 -n 40");
+    assert!(narrow.contains("laye…two (ima…of 3)"), "{narrow}");
+    let rows = shown("--as ndjson -d 2");
+    assert!(rows.contains(r#""note":"container db, running""#), "{rows}");
+    let page = shown("--as html");
+    assert!(page.contains("image two:1, layer 3 of 3"), "{page}");
+}
+
+/// What is not known is not said: not that nothing uses a layer, if an image may not have been read.
+#[test]
+fn nothing_is_said_to_be_unused_unless_everything_was_read() {
+    for broken in ["image/overlay2/imagedb/content/sha256/3333", "containers/k2/config.v2.json"] {
+        let fixture = docker();
+        put(&fixture, &format!("d/{broken}"), "{");
+        let notes = notes(&fixture, "d");
+        assert!(!notes.contains_key("overlay2/layer-unused"), "{broken}: {notes:?}");
+        assert!(!notes.contains_key("overlay2/cached"), "{broken}: {notes:?}");
+        assert_eq!(notes["overlay2/mount-k1"], "container db, running: writable layer");
+    }
+    let fixture = podman();
+    put(
+        &fixture,
+        "s/overlay-layers/layers.json",
+        r#"[{"id":"unused"},{"id":"b","parent":"gone"}]"#,
+    );
+    assert!(!notes(&fixture, "s").contains_key("overlay/unused"));
+}
+
+/// Nothing that somebody wrote into these files changes a figure, is followed, or reaches the terminal.
+#[test]
+fn forged_files_do_no_harm() {
+    let sizes = |fixture: &Fixture| {
+        let document: Document = weigh("-j -s").arg(fixture.at("s/overlay")).run().document();
+        let of = |(path, node): (Vec<u8>, &crate::document::Node)| (path, node.size);
+        document.by_path().into_iter().map(of).collect::<Vec<_>>()
+    };
+    let before = sizes(&podman());
+    let chain = |length: usize| {
+        let mut layers = String::from("[");
+        for i in 0..length {
+            write!(layers, r#"{{"id":"{i}","parent":"{}"}},"#, (i + 1) % length).unwrap();
+        }
+        layers.replace_range(layers.len() - 1.., "]");
+        layers
+    };
+    let images = |layer: &str, count: usize| {
+        let image = format!(r#"{{"id":"i","names":["x"],"layer":"{layer}"}}"#);
+        format!("[{}]", vec![image; count].join(","))
+    };
+    let names = r#"[{"id":"i","names":["\u001b[2J\u202e\n"],"layer":"b"}]"#;
+    let deep = "[".repeat(1 << 20);
+    for (what, layers, images) in [
+        ("a layer that is its own parent", r#"[{"id":"b","parent":"b"}]"#, &*images("b", 1)),
+        ("a loop of parents", &*chain(7), &*images("3", 1)),
+        ("100,000 layers", &*chain(100_000), &*images("5", 1)),
+        ("many images of many layers", &*chain(10_000), &*images("5", 100_000)),
+        ("controls in names", r#"[{"id":"b"}]"#, names),
+        ("other types", r#"{"id":7}"#, r#"[{"id":[]}]"#),
+        ("deep nesting", &*deep, &*deep),
+        ("nothing", "", ""),
+    ] {
+        let fixture = podman();
+        put(&fixture, "s/overlay-layers/layers.json", layers);
+        put(&fixture, "s/overlay-images/images.json", images);
+        assert_eq!(sizes(&fixture), before, "{what}");
+        for form in ["-n 100", "-j", "--as ndjson", "--as html", "--as csv"] {
+            let run = weigh(form).arg(fixture.at("s")).run();
+            assert_eq!(run.code(), 0, "{what}");
+            let text = run.text();
+            assert!(!text.contains(['\x1b', '\u{202e}']), "{what}");
+        }
+        let notes = notes(&fixture, "s");
+        assert!(notes.values().all(|note| note.len() < 300), "{what}: {notes:?}");
+    }
+}
+
+/// A file of 10 GB, a pipe, and symlinks out of the storage. Without an answer to these, weigh would not end.
+#[test]
+#[cfg(unix)]
+fn only_small_files_in_the_storage_are_read() {
+    let fixture = podman();
+    let outside = fixture.at("outside.json");
+    fs::write(&outside, r#"[{"id":"i","names":["outside"],"layer":"b"}]"#).unwrap();
+    let images = "s/overlay-images/images.json";
+    let replace = |fixture: Fixture| {
+        fs::remove_file(fixture.at(images)).unwrap();
+        fixture
+    };
+    let fixture = replace(fixture).symlink(&outside, images);
+    assert!(!notes(&fixture, "s").values().any(|note| note.contains("image")));
+    let fixture = replace(fixture).fifo(images);
+    assert!(!notes(&fixture, "s").values().any(|note| note.contains("image")));
+    let fixture = replace(fixture).sparse(images, 10 << 30);
+    assert!(!notes(&fixture, "s").values().any(|note| note.contains("image")));
+    let fixture = docker();
+    fs::rename(fixture.at("d/image"), fixture.at("image")).unwrap();
+    let fixture = fixture.symlink("../image", "d/image");
+    assert_eq!(notes(&fixture, "d"), BTreeMap::new());
+}
+
+/// What Docker says of its images with `docker system df -v`: all of an image, and what others have of it, too.
+#[test]
+fn images_and_containers_have_their_own_and_what_they_share() {
+    let fixture = docker();
+    let document = weigh("-j -s --by image").arg(fixture.at("d")).run().document();
+    let groups = document.by_path();
+    let of = |name: &str| groups.get(name.as_bytes()).map(|group| (group.size, group.shared));
+    for (name, size, shared) in [
+        ("image base:1", 9_000, 9_000),
+        ("image one:1, …", 18_000, 18_000),
+        ("image two:1", 27_000, 18_000),
+        ("image 444444444444 (untagged)", 18_000, 9_000),
+    ] {
+        assert_eq!(of(name), Some((size, shared)), "{name}");
+    }
+    assert_eq!(groups.len(), 1 + 4 + 2);
+    assert!(of("container db").is_some_and(|(size, shared)| size > 12 && shared == 0));
+    let all = weigh("-j -s").arg(fixture.at("d")).run().document();
+    assert_eq!(document.root().size, all.root().size);
+    let picture = weigh("-s --by image").arg(fixture.at("d")).run().text();
+    assert!(picture.contains("image two:1 (17.6Ki shared)"), "{picture}");
+    let few = weigh("-s --by image -n 2 -b").arg(fixture.at("d")).run().text();
+    assert!(few.contains("image two:1") && !few.contains("container"), "{few}");
+    let none = weigh("-j --by image").arg(podman().at("s/volumes")).run().document();
+    assert_eq!(none.nodes.len(), 1);
+    let of_podman = weigh("-j -s --by image").arg(podman().at("s")).run().document();
+    assert_eq!(of_podman.node("image localhost/one:1").size, 18_000);
+    assert_eq!(of_podman.node("container wip").size, 9_000 + 1);
+}
+
+#[cfg(all(target_os = "linux", feature = "tui"))]
+mod on_the_screen {
+    use super::{docker, podman, put};
+    use crate::browse::{opened, request};
+    use crate::program::browse::BrowseOptions;
+    use crate::program::browse::browser::Browser;
+    use crate::program::browse::event::Event;
+    use crate::program::browse::keys::Key;
+    use crate::view::screen;
+    use std::fs;
+
+    const OF_DOCKER: &str = "it is in Docker's storage: docker rm, rmi and system prune free space";
+    const OF_PODMAN: &str = "it is in podman's storage: podman rm, rmi and system prune free space";
+
+    /// What is said of marking each entry of the current directory, by name.
+    fn mark_all(browser: &mut Browser) -> Vec<String> {
+        browser.on(Event::Key(Key::Home));
+        let marked = (0..browser.len()).map(|_| {
+            browser.on(Event::Key(Key::Char(' ')));
+            let said = browser.said().unwrap_or("marked").to_owned();
+            said.strip_prefix("not marked: ").unwrap_or(&said).to_owned()
+        });
+        let mut marked: Vec<_> = marked.collect();
+        marked.sort();
+        marked
+    }
+
+    #[test]
+    fn nothing_in_a_storage_can_be_marked() {
+        for is_broken in [false, true] {
+            let fixture = docker().file("plain/f", 5).file("d/tmp/f", 100_000);
+            if is_broken {
+                // Its layout is enough.
+                fs::remove_dir_all(fixture.at("d/image/overlay2")).unwrap();
+            }
+            let mut browser = opened(&request([fixture.path()]), BrowseOptions::default(), 40);
+            let lies = "d: a container engine's storage lies in it";
+            browser.on(Event::Key(Key::Home));
+            browser.on(Event::Key(Key::Char(' ')));
+            assert_eq!(browser.said(), Some(&*format!("not marked: {lies}")));
+            browser.on(Event::Key(Key::Home));
+            browser.on(Event::Key(Key::Right));
+            let said = mark_all(&mut browser);
+            let of = |name: &str| format!("{name}: {OF_DOCKER}");
+            assert_eq!(said, ["containers", "image", "overlay2", "tmp", "volumes"].map(of));
+            assert!(browser.marked_paths().is_empty());
+        }
+        let fixture = podman();
+        let mut browser = opened(&request([&*fixture.at("s")]), BrowseOptions::default(), 40);
+        assert!(mark_all(&mut browser).iter().all(|said| said.ends_with(OF_PODMAN)));
+    }
+
+    #[test]
+    fn a_note_stands_beside_the_name() {
+        let fixture = docker();
+        put(&fixture, "d/overlay2/layer-two/diff/more", &"x".repeat(50_000));
+        let mut browser =
+            opened(&request([&*fixture.at("d/overlay2")]), BrowseOptions::default(), 40);
+        let screen = screen(&mut browser, (100, 20));
+        assert!(screen.contains("layer-two/  image two:1, layer 3 of 3"), "{screen}");
+    }
+}

@@ -1,0 +1,322 @@
+//! Overlays whose layers are below a PATH: what they show counts once, in the layers. `du -x` says what that is, because
+//! it enters no other file system.
+
+use crate::dice::Dice;
+use crate::document::Document;
+use crate::fixture::Fixture;
+use crate::rounds::rounds;
+use crate::run::{in_namespace, try_in_namespace};
+use std::fmt::Write;
+
+/// Puts files into the directories `$@`.
+const FILL: &str = r#"set -e; n=0; fill() { for dir; do mkdir -p "$dir"; n=$((n + 1))
+    head -c 5000 /dev/zero > "$dir/f$n"; mkdir -p "$dir/same"; head -c 9000 /dev/zero > "$dir/same/f"
+    done; }; "#;
+
+/// After `mounts` in a new file system at `top`: what `weigh FLAGS top` says, its complaint, and what `du top` said of it
+/// with these `du` flags.
+fn weighed(mounts: &str, flags: &str, du: &str) -> (Document, String, u64) {
+    let fixture = Fixture::new().dir("top");
+    let script = format!(
+        r#"{FILL} mount -t tmpfs none top; {mounts}
+        du -s --block-size=1 {du} top | cut -f 1 > du; exec "$0" -j -d 9 {flags} top"#
+    );
+    let output = in_namespace(&fixture, &script);
+    let du = String::from_utf8(fixture.bytes("du")).unwrap();
+    let complaint = String::from_utf8(output.stderr).unwrap();
+    (Document::parse(&output.stdout), complaint, du.trim().parse().unwrap())
+}
+
+/// How the layers are named, and how they lie.
+const ONCE: [(&str, &str); 9] = [
+    (
+        "an upper and two lower directories",
+        "fill top/a top/b top/u; mkdir top/w top/m
+         mount -t overlay x -o lowerdir=top/a:top/b,upperdir=top/u,workdir=top/w top/m",
+    ),
+    (
+        "read-only",
+        "fill top/a top/b; mkdir top/m; mount -t overlay x -o lowerdir=top/a:top/b top/m",
+    ),
+    (
+        "relative links, as engines make them",
+        "fill top/s/1/diff top/s/2/diff; mkdir top/s/l top/s/3 top/s/3/merged top/s/3/diff top/s/3/work
+         ln -s ../1/diff top/s/l/AB; ln -s ../2/diff top/s/l/CD; cd top/s
+         mount -t overlay x -o lowerdir=l/AB:l/CD,upperdir=3/diff,workdir=3/work 3/merged; cd ../..",
+    ),
+    (
+        "names with blanks, commas, colons and backslashes",
+        r"fill 'top/a,b' 'top/c:d' 'top/e\f' 'top/g h' 'top/u:1'; mkdir top/w 'top/m m'; cd top
+         mount -t overlay x -o 'lowerdir=a\,b:c\:d:e\\f:g h,upperdir=u\:1,workdir=w' 'm m'; cd ..",
+    ),
+    (
+        "stacked",
+        "fill top/a top/b top/c; mkdir top/u top/w top/m top/n
+         mount -t overlay x -o lowerdir=top/a:top/b,upperdir=top/u,workdir=top/w top/m
+         mount -t overlay x -o lowerdir=top/m:top/c top/n",
+    ),
+    (
+        "nested",
+        "fill top/a top/b top/c top/u; mkdir top/w top/m top/a/n
+         mount -t overlay x -o lowerdir=top/a:top/b,upperdir=top/u,workdir=top/w top/m
+         mount -t overlay x -o lowerdir=top/b:top/c top/m/n; mount -t proc none top/m/same",
+    ),
+    (
+        "on several file systems",
+        "fill top/a top/t; mount -t tmpfs none top/t; fill top/t/b top/t/u; mkdir top/t/w top/m
+         mount -t overlay x -o lowerdir=$PWD/top/a:$PWD/top/t/b,upperdir=$PWD/top/t/u,workdir=$PWD/top/t/w top/m",
+    ),
+    (
+        "a part of it, mounted elsewhere",
+        "fill top/a top/b top/u; mkdir top/w top/m top/part
+         mount -t overlay x -o lowerdir=top/a:top/b,upperdir=top/u,workdir=top/w top/m
+         mount --bind top/m/same top/part",
+    ),
+    (
+        "below a filter",
+        "fill top/.a top/b; mkdir top/m; mount -t overlay x -o lowerdir=top/.a:top/b top/m",
+    ),
+];
+
+#[test]
+#[ignore = "needs root"]
+fn what_an_overlay_shows_counts_in_its_layers() {
+    native_only!("mounts cannot be told apart there");
+    for (what, mounts) in ONCE {
+        let on_others = what == "on several file systems";
+        for threads in [1, 2, 8] {
+            let flags = format!("-T {threads}");
+            // Without -x, but without the overlay.
+            let du = if on_others { "--exclude=m" } else { "-x" };
+            let (document, complaint, du) = weighed(mounts, &flags, du);
+            assert_eq!(document.root().size, du, "{what}: {complaint}");
+            assert!(complaint.contains("--overlays"), "{what}: {complaint}");
+        }
+        if what != "nested" {
+            let (document, complaint, du) = weighed(mounts, "--overlays", "");
+            assert_eq!((document.root().size, complaint.as_str()), (du, ""), "{what}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "needs root"]
+fn the_line_of_an_overlay_says_where_it_counts() {
+    native_only!("mounts cannot be told apart there");
+    let (_, mounts) = ONCE[0];
+    let (document, complaint, _) = weighed(mounts, "", "-x");
+    let said =
+        "weigh: 1 × overlay not entered, because its layers count (--overlays enters it): top/m\n";
+    assert_eq!(complaint, said);
+    let overlay = document.by_path()[b"m".as_slice()];
+    assert_eq!((overlay.size, overlay.note.as_deref()), (0, Some("counts in u")));
+}
+
+/// Of which something would be missing, if they were not entered.
+const TWICE: [(&str, &str); 6] = [
+    (
+        "the upper directory alone is below PATH",
+        "fill top/u other; mkdir top/w top/m
+         mount -t overlay x -o lowerdir=other,upperdir=top/u,workdir=top/w top/m",
+    ),
+    (
+        "one lower directory alone is below PATH",
+        "fill top/a other/u; mkdir top/m; mkdir other/w
+         mount -t overlay x -o lowerdir=top/a,upperdir=other/u,workdir=other/w top/m",
+    ),
+    (
+        "another file system is mounted in it",
+        "fill top/a top/b; mkdir top/m; mount -t overlay x -o lowerdir=top/a:top/b top/m
+         mount -t tmpfs none top/m/same; fill top/m/same/there",
+    ),
+    (
+        "a layer is gone",
+        "fill top/a top/b; mkdir top/m; mount -t overlay x -o lowerdir=top/a:top/b top/m
+         mv top/b top/c",
+    ),
+    (
+        "another directory has a layer's name",
+        "fill top/a top/b; mkdir top/m; mount -t overlay x -o lowerdir=top/a:top/b top/m
+         mv top/a top/c; fill top/a",
+    ),
+    (
+        "a layer is hidden by what is mounted on it",
+        "fill top/a top/b; mkdir top/m; mount -t overlay x -o lowerdir=top/a:top/b top/m
+         mount -t tmpfs none top/a",
+    ),
+];
+
+#[test]
+#[ignore = "needs root"]
+fn an_overlay_is_entered_if_something_would_be_missing() {
+    native_only!("mounts cannot be told apart there");
+    for (what, mounts) in TWICE {
+        let (document, complaint, du) = weighed(mounts, "", "");
+        if what != "a layer is hidden by what is mounted on it" {
+            assert_eq!(document.root().size, du, "{what}: {complaint}");
+            assert!(complaint.contains("count twice"), "{what}: {complaint}");
+        }
+    }
+    // Nothing counts twice, and so nothing is said.
+    let elsewhere = "fill a b; mkdir top/m; mount -t overlay x -o lowerdir=a:b top/m";
+    let (document, complaint, du) = weighed(elsewhere, "", "");
+    assert_eq!((document.root().size, complaint.as_str()), (du, ""));
+}
+
+/// The hidden layer counts nowhere else.
+#[test]
+#[ignore = "needs root"]
+fn what_filters_leave_out_of_the_layers_counts_in_the_overlay() {
+    native_only!("mounts cannot be told apart there");
+    let (_, mounts) = ONCE[8];
+    let (document, complaint, du) = weighed(mounts, "-i", "--exclude=.a");
+    assert_eq!(document.root().size, du, "{complaint}");
+}
+
+/// Inside a container, the root is an overlay.
+#[test]
+#[ignore = "needs root"]
+fn an_overlay_that_is_a_path_counts() {
+    native_only!("mounts cannot be told apart there");
+    let fixture = Fixture::new().dir("top");
+    let (_, mounts) = ONCE[0];
+    let script = format!(
+        r#"{FILL} mount -t tmpfs none top; {mounts}; du -s --block-size=1 top/m | cut -f 1 > du
+        "$0" -j top/m > one; "$0" -j top/u top/m/same > two"#
+    );
+    let output = in_namespace(&fixture, &script);
+    let du: u64 = String::from_utf8(fixture.bytes("du")).unwrap().trim().parse().unwrap();
+    assert_eq!(Document::parse(&fixture.bytes("one")).root().size, du);
+    assert_eq!(Document::parse(&fixture.bytes("two")).root().children.len(), 2);
+    assert_eq!(output.stderr, b"");
+}
+
+/// Two snapshots that count overlays in different ways cannot be compared.
+#[test]
+#[ignore = "needs root"]
+fn snapshots_say_whether_overlays_were_entered() {
+    let fixture = Fixture::new().dir("top");
+    let (_, mounts) = ONCE[0];
+    let script = format!(
+        r#"{FILL} mount -t tmpfs none top; {mounts}
+        "$0" -q top --overlays --save with; "$0" -q top --save without
+        "$0" -j -q --load without; "$0" top --overlays --since with; "$0" top --since with"#
+    );
+    let output = try_in_namespace(&fixture, &script);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        complaint.contains("it was saved with --overlays: give --overlays here too"),
+        "{complaint}"
+    );
+    assert_eq!(output.status.code(), Some(2));
+}
+
+/// Overlays of random directories below and beside PATH, of overlays and within overlays. Each that is entered adds
+/// what `du -x` says of it.
+#[test]
+#[ignore = "needs root"]
+fn random_overlays_count_once() {
+    native_only!("mounts cannot be told apart there");
+    let of_all: Vec<_> = (0..rounds(20, 300) as u64).map(random).collect();
+    let entered: usize = of_all.iter().map(|(entered, _)| entered).sum();
+    let not_entered: usize = of_all.iter().map(|(_, not_entered)| not_entered).sum();
+    assert!(
+        entered > of_all.len() / 4 && not_entered > of_all.len() / 2,
+        "{entered} {not_entered}"
+    );
+}
+
+/// How many overlays were entered, and how many were not.
+fn random(seed: u64) -> (usize, usize) {
+    struct Overlay {
+        is_covered: bool,
+        inside: Option<usize>,
+    }
+    let mut dice = Dice::new(seed + 7_000_000);
+    let names = ["plain", "a b", "c:d", "e\\f", "tab\tbed", "漢字", "-rf"];
+    let (mut layers, mut script) = (Vec::new(), String::new());
+    for (i, name) in names.into_iter().enumerate() {
+        let is_below = dice.below(4) > 0;
+        let dir = format!("{}/{name}", if is_below { "top" } else { "other" });
+        writeln!(script, "fill \"$PWD/\"'{dir}'; mkdir '{dir}/in {i}'").unwrap();
+        layers.push((dir, is_below));
+    }
+    let mut overlays: Vec<Overlay> = Vec::new();
+    for i in 0..1 + dice.below(5) {
+        let first = dice.below(layers.len());
+        let count = 2 + dice.below(3);
+        let lower: Vec<_> = (first..first + count).map(|at| &layers[at % layers.len()]).collect();
+        let upper = (dice.below(2) > 0).then(|| dice.below(4) > 0);
+        let is_covered = lower.iter().all(|(_, is_below)| *is_below) && upper != Some(false);
+        // In another, at a directory that its topmost lower layer has.
+        let inside = (i > 0 && dice.below(2) == 0).then(|| dice.below(i));
+        let inside = inside.filter(|outer| overlays.iter().all(|it| it.inside != Some(*outer)));
+        let point = match inside {
+            Some(outer) => format!("\"$(ls -d point{outer}/in* | tail -n 1)\""),
+            None => format!("top/m{i}"),
+        };
+        let is_relative = dice.below(2) > 0;
+        let base = if is_relative { "" } else { "$PWD/" };
+        let lower: Vec<_> = lower
+            .iter()
+            .map(|(dir, _)| format!("{base}{}", dir.replace('\\', r"\\\\").replace(':', r"\\:")))
+            .collect();
+        let mut options = format!("lowerdir={}", lower.join(":"));
+        if let Some(is_below) = upper {
+            let at = if is_below { "top" } else { "other" };
+            writeln!(script, "fill {at}/u{i}; mkdir {at}/w{i}").unwrap();
+            write!(options, ",upperdir={base}{at}/u{i},workdir={base}{at}/w{i}").unwrap();
+        }
+        // The kernel refuses some: overlays of overlays of overlays, and those that overlap.
+        writeln!(script, "mkdir -p top/m{i}; point={point}; [ -d \"$point\" ] &&").unwrap();
+        writeln!(script, "mount -t overlay x -o \"{options}\" \"$point\" 2> refused &&").unwrap();
+        writeln!(script, "ln -s \"$PWD/$point\" point{i} || :").unwrap();
+        overlays.push(Overlay { is_covered, inside });
+        if inside.is_none() && dice.below(2) == 0 {
+            layers.push((format!("top/m{i}"), true));
+        }
+    }
+    let fixture = Fixture::new().dir("top").dir("other");
+    let script = format!(
+        r#"{FILL} mount -t tmpfs none top; mount -t tmpfs none other
+        {script}
+        du -sx --block-size=1 top > du; mkdir see
+        # Without what is mounted in it. Files in an overlay of several file systems are on none to du -x.
+        for point in point*; do
+            if [ -e "$point" ]; then
+                mount --bind "$point" see; du -s --block-size=1 see | sed "s/see/$point/" >> du; umount see
+            fi
+        done
+        for n in 1 2 8; do "$0" -j -T $n top 2>> said > weighed$n; done"#
+    );
+    in_namespace(&fixture, &script);
+    let du = fixture.text("du");
+    let sizes: Vec<(&str, u64)> = du
+        .lines()
+        .filter_map(|line| line.split_once('\t'))
+        .map(|(size, of)| (of, size.parse().unwrap()))
+        .collect();
+    let size_of = |of: &str| sizes.iter().find(|(name, _)| *name == of).map(|(_, size)| *size);
+    let mounted: Vec<_> =
+        (0..overlays.len()).filter(|i| size_of(&format!("point{i}")).is_some()).collect();
+    let is_entered = |i: usize| {
+        let mut open = vec![i];
+        while let Some(at) = open.pop() {
+            if !overlays[at].is_covered {
+                return true;
+            }
+            open.extend(mounted.iter().filter(|inner| overlays[**inner].inside == Some(at)));
+        }
+        false
+    };
+    let entered: Vec<_> = mounted.iter().copied().filter(|i| is_entered(*i)).collect();
+    let of_entered = entered.iter().filter_map(|i| size_of(&format!("point{i}")));
+    let expected = size_of("top").unwrap() + of_entered.sum::<u64>();
+    let said = String::from_utf8_lossy(&fixture.bytes("said")).into_owned();
+    for threads in [1, 2, 8] {
+        let bytes = fixture.bytes(format!("weighed{threads}"));
+        assert_eq!(bytes, fixture.bytes("weighed1"), "seed {seed}");
+        assert_eq!(Document::parse(&bytes).root().size, expected, "seed {seed}: {said}\n{script}");
+    }
+    (entered.len(), mounted.len() - entered.len())
+}
